@@ -1,0 +1,96 @@
+#include "comm/collective.hpp"
+
+#include <exception>
+#include <numeric>
+
+#include "comm/mpi_check.hpp"
+
+namespace steelyard {
+namespace {
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 1;
+  STEELYARD_MPI(MPI_Comm_size(comm, &size));
+  return size;
+}
+
+std::string broadcast_from(MPI_Comm comm, int root, const std::string& text) {
+  int length = static_cast<int>(text.size());
+  STEELYARD_MPI(MPI_Bcast(&length, 1, MPI_INT, root, comm));
+  std::string received = text;
+  received.resize(static_cast<std::size_t>(length));
+  STEELYARD_MPI(MPI_Bcast(received.data(), length, MPI_CHAR, root, comm));
+  return received;
+}
+
+}  // namespace
+
+void collectively(MPI_Comm comm, const std::function<void()>& work) {
+  std::string message;
+  int code = 0;
+  try {
+    work();
+  } catch (const Error& error) {
+    message = error.what();
+    code = static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    message = error.what();
+    code = static_cast<int>(ExitCode::failed);
+  }
+  const int size = size_of(comm);
+  int teller = code != 0 ? rank_in(comm) : size;
+  STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &teller, 1, MPI_INT, MPI_MIN, comm));
+  if (teller == size) return;
+  STEELYARD_MPI(MPI_Bcast(&code, 1, MPI_INT, teller, comm));
+  throw CollectiveError(broadcast_from(comm, teller, message), static_cast<ExitCode>(code), teller);
+}
+
+void on_root(MPI_Comm comm, const std::function<void()>& work) {
+  const bool root = rank_in(comm) == 0;
+  collectively(comm, [&] {
+    if (root) work();
+  });
+}
+
+std::vector<std::string> all_gather_text(MPI_Comm comm, const std::string& text) {
+  const auto size = static_cast<std::size_t>(size_of(comm));
+  const int length = static_cast<int>(text.size());
+  std::vector<int> lengths(size);
+  STEELYARD_MPI(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
+  std::vector<int> starts(size, 0);
+  std::partial_sum(lengths.begin(), lengths.end() - 1, starts.begin() + 1);
+  std::string all(static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
+  STEELYARD_MPI(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, comm));
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < size; ++r) {
+    texts.push_back(all.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(lengths[r])));
+  }
+  return texts;
+}
+
+std::string broadcast_text(MPI_Comm comm, const std::string& text) { return broadcast_from(comm, 0, text); }
+
+std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values) {
+  const int count = static_cast<int>(values.size());
+  std::vector<double> all(values.size() * static_cast<std::size_t>(size_of(comm)));
+  STEELYARD_MPI(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm));
+  return all;
+}
+
+double all_max(MPI_Comm comm, double value) {
+  STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm));
+  return value;
+}
+
+double all_sum(MPI_Comm comm, double value) {
+  STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm));
+  return value;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+
+/// An error that every rank knows of: one rank tells the user, all end with the same exit code, nobody has to be killed.
+class CollectiveError : public Error {
+ public:
+  CollectiveError(const std::string& message, ExitCode code, int teller)
+      : Error(message, code), teller_(teller) {}
+  /// The rank whose message this is.
+  int teller() const noexcept { return teller_; }
+
+ private:
+  int teller_;
+};
+
+/// Runs `work` on every rank; if it throws on any, throws on all the error of the lowest such rank. `work` itself must not
+/// communicate, for a rank that throws would leave the others waiting. Collective. @throws CollectiveError, MpiError
+void collectively(MPI_Comm comm, const std::function<void()>& work);
+
+/// The same with work for rank 0 alone: files that one rank reads or writes for all.
+void on_root(MPI_Comm comm, const std::function<void()>& work);
+
+/// Text of every rank, on every rank. Collective.
+std::vector<std::string> all_gather_text(MPI_Comm comm, const std::string& text);
+
+/// Text of rank 0 for everyone. Collective.
+std::string broadcast_text(MPI_Comm comm, const std::string& text);
+
+/// Values of every rank, one after the other; as many from each. Collective.
+std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values);
+
+double all_max(MPI_Comm comm, double value);
+double all_sum(MPI_Comm comm, double value);
+
+}  // namespace steelyard

@@ -1,0 +1,97 @@
+#include "comm/session.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <optional>
+
+#include "comm/collective.hpp"
+#include "comm/mpi_check.hpp"
+
+namespace steelyard {
+
+Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
+  launcher_cores_ = machine_.bound_cores();
+  int provided = MPI_THREAD_SINGLE;
+  STEELYARD_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
+  STEELYARD_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  STEELYARD_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
+  STEELYARD_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  if (provided < MPI_THREAD_FUNNELED) throw RuntimeFailure("this MPI cannot run beside other threads");
+  nodes_ = find_nodes(MPI_COMM_WORLD, machine_.host_name());
+}
+
+Session::~Session() { MPI_Finalize(); }
+
+RankUnits Session::plan_units(const RunOptions& options) const {
+  RankUnits units;
+  collectively(comm(), [&] {
+    std::optional<Layout> layout;
+    if (!options.layout.empty()) layout = read_layout(options.layout);
+    PlanRequest request;
+    request.units = options.units;
+    request.rank = rank_;
+    request.rank_on_node = nodes_.rank_on_node;
+    request.ranks_on_node = nodes_.ranks_on_node;
+    request.layout = layout ? &*layout : nullptr;
+    request.launcher_cores = launcher_cores_;
+    request.slowdowns = Slowdowns(options.slowdown);
+    if (request.slowdowns.highest_rank() >= size_) {
+      throw InvalidArgument(fmt::format("slowdown of rank {} (expected a rank below {})",
+                                        request.slowdowns.highest_rank(), size_));
+    }
+    units = steelyard::plan_units(machine_, request);
+  });
+  return units;
+}
+
+void Session::print(const std::string& text) const {
+  if (!is_root()) return;
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+std::string Session::mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  STEELYARD_MPI(MPI_Get_library_version(text.data(), &length));
+  const std::string version(text.data(), static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
+int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program) {
+  const std::string name = parser.get_name();
+  try {
+    Session session(argc, argv);
+    const auto tell = [&](const std::string& message) {
+      fmt::print(stderr, "{}: {}{}\n", name, session.size() > 1 ? fmt::format("rank {}: ", session.rank()) : "",
+                 message);
+    };
+    try {
+      std::optional<std::string> text;
+      collectively(session.comm(), [&] { text = parse_command_line(parser, argc, argv); });
+      if (text) {
+        session.print(*text);
+        return 0;
+      }
+      return static_cast<int>(program(session));
+    } catch (const CollectiveError& error) {
+      if (session.rank() == error.teller()) tell(error.what());
+      return static_cast<int>(error.code());
+    } catch (const std::exception& error) {
+      const auto* known = dynamic_cast<const Error*>(&error);
+      const auto code = static_cast<int>(known != nullptr ? known->code() : ExitCode::failed);
+      tell(error.what());
+      // The other ranks may be waiting in a call that this one will never make.
+      if (session.size() > 1) MPI_Abort(session.comm(), code);
+      return code;
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return static_cast<int>(ExitCode::failed);
+  }
+}
+
+}  // namespace steelyard

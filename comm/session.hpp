@@ -1,0 +1,58 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "comm/nodes.hpp"
+#include "core/base/errors.hpp"
+#include "core/machine.hpp"
+#include "core/options.hpp"
+
+namespace steelyard {
+
+/// MPI for the length of a scope, with the facts about this rank that everything else asks for. Errors of MPI calls are
+/// returned, not fatal, so that STEELYARD_MPI can name them.
+class Session {
+ public:
+  /// @throws MpiError
+  Session(int& argc, char**& argv);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  MPI_Comm comm() const { return MPI_COMM_WORLD; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_root() const { return rank_ == 0; }
+  const Nodes& nodes() const { return nodes_; }
+  const Machine& machine() const { return machine_; }
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+  /// Plans the units of this rank from the shared options. Collective: a rank's mistake is everyone's error.
+  /// @throws CollectiveError
+  RankUnits plan_units(const RunOptions& options) const;
+
+  /// Prints to standard output on rank 0, silent elsewhere.
+  void print(const std::string& text) const;
+
+  /// Name and version of the MPI library.
+  static std::string mpi_version();
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<std::string> arguments_;
+  Machine machine_;
+  CoreList launcher_cores_;
+  Nodes nodes_;
+};
+
+/// The whole of a program's main(): starts a session, parses the command line with `parser`, runs `program` and turns
+/// errors into one message on standard error and the exit code. Where one rank fails on its own, the others are aborted.
+/// @param program returns the exit code
+int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program);
+
+}  // namespace steelyard

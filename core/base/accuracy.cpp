@@ -1,0 +1,28 @@
+#include "core/base/accuracy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+
+double percentage_difference(double a, double b) {
+  if (!(std::isfinite(a) && std::isfinite(b) && a >= 0.0 && b >= 0.0 && a + b > 0.0)) {
+    throw InvalidArgument(
+        fmt::format("percentage difference of {} and {} (expected finite values >= 0, not both 0)", a, b));
+  }
+  return 200.0 * std::abs(a - b) / (a + b);
+}
+
+double proportional_error(double measured, double estimated) {
+  if (!(std::isfinite(measured) && std::isfinite(estimated) && measured > 0.0 && estimated > 0.0)) {
+    throw InvalidArgument(
+        fmt::format("proportional error of {} and {} (expected finite values > 0)", measured, estimated));
+  }
+  return std::max(measured, estimated) / std::min(measured, estimated);
+}
+
+}  // namespace steelyard

@@ -1,0 +1,214 @@
+#include "core/base/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+#include "core/base/errors.hpp"
+#include "core/base/text_file.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr std::string_view magic("\x93NUMPY", 6);
+constexpr std::int64_t longest_header = 1 << 20;
+
+std::int64_t element_bytes(const std::string& element) {
+  if (element == "<f8") return 8;
+  if (element == "<f4") return 4;
+  if (element == "<c16") return 16;
+  return 0;
+}
+
+/// The value behind `'key':` in the header's Python dictionary, up to the comma or bracket that ends it.
+std::optional<std::string> dictionary_value(const std::string& dictionary, const std::string& key) {
+  std::size_t start = dictionary.find("'" + key + "'");
+  if (start == std::string::npos) return std::nullopt;
+  start = dictionary.find(':', start);
+  if (start == std::string::npos) return std::nullopt;
+  start = dictionary.find_first_not_of(' ', start + 1);
+  if (start == std::string::npos) return std::nullopt;
+  const bool tuple = dictionary[start] == '(';
+  const std::size_t end = dictionary.find_first_of(tuple ? ")" : ",}", start);
+  if (end == std::string::npos) return std::nullopt;
+  return dictionary.substr(start, end - start + (tuple ? 1 : 0));
+}
+
+std::optional<std::vector<std::int64_t>> parse_shape(const std::string& tuple) {
+  std::vector<std::int64_t> shape;
+  std::size_t at = 1;
+  while (at < tuple.size() - 1) {
+    at = tuple.find_first_not_of(" ,", at);
+    if (at == std::string::npos || tuple[at] == ')') break;
+    std::size_t used = 0;
+    try {
+      shape.push_back(std::stoll(tuple.substr(at), &used));
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+    if (shape.back() < 0) return std::nullopt;
+    at += used;
+  }
+  return shape;
+}
+
+std::int64_t bytes_of_shape(const std::filesystem::path& path, const NpyHeader& header) {
+  std::int64_t bytes = element_bytes(header.element);
+  for (const std::int64_t extent : header.shape) {
+    if (extent > 0 && bytes > std::numeric_limits<std::int64_t>::max() / extent) {
+      throw FileFormatError(path.string(), "shape", "asks for more than 2^63 bytes");
+    }
+    bytes *= extent;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+template <>
+const char* npy_element<double>() { return "<f8"; }
+template <>
+const char* npy_element<float>() { return "<f4"; }
+template <>
+const char* npy_element<std::complex<double>>() { return "<c16"; }
+
+NpyHeader read_npy_header(const std::filesystem::path& path) {
+  const auto fail = [&](const char* where, const std::string& problem) {
+    throw FileFormatError(path.string(), where, problem);
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) fail("", "is a folder (expected a NumPy .npy file)");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail("", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::array<unsigned char, 12> start{};
+  file.read(reinterpret_cast<char*>(start.data()), 10);
+  if (!file || std::memcmp(start.data(), magic.data(), magic.size()) != 0) {
+    fail("first bytes", "are not those of a NumPy .npy file");
+  }
+  const int version = start[6];
+  if (version < 1 || version > 3) fail("byte 6", fmt::format("format version {} (expected 1 to 3)", version));
+  std::int64_t length = start[8] + 256 * start[9];
+  NpyHeader header;
+  header.data_offset = 10;
+  if (version > 1) {
+    file.read(reinterpret_cast<char*>(start.data()) + 10, 2);
+    length += 65536LL * (start[10] + 256LL * start[11]);
+    header.data_offset = 12;
+  }
+  if (!file || length > longest_header) fail("header", fmt::format("of {} bytes (truncated or damaged)", length));
+  std::string dictionary(static_cast<std::size_t>(length), '\0');
+  file.read(dictionary.data(), length);
+  if (!file) fail("header", "is truncated");
+  header.data_offset += length;
+
+  const auto value = [&](const char* key) {
+    const std::optional<std::string> found = dictionary_value(dictionary, key);
+    if (!found || found->size() < 2) fail("header", fmt::format("has no readable '{}'", key));
+    return *found;
+  };
+  const std::string element = value("descr");
+  header.element = element.substr(1, element.size() - 2);
+  if (element_bytes(header.element) == 0) {
+    fail("descr", fmt::format("is {} (expected '<f8', '<f4' or '<c16')", element));
+  }
+  if (value("fortran_order") != "False") fail("fortran_order", "is not False (expected C order)");
+  const std::optional<std::vector<std::int64_t>> shape = parse_shape(value("shape"));
+  if (!shape) fail("shape", fmt::format("{} is not a tuple of sizes", value("shape")));
+  header.shape = *shape;
+  const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path)) - header.data_offset;
+  const std::int64_t expected = bytes_of_shape(path, header);
+  if (found < expected) fail("data", fmt::format("{} bytes (expected {} for the shape: truncated)", found, expected));
+  return header;
+}
+
+template <class Element>
+NpyHeader read_npy_matrix_header(const std::filesystem::path& path) {
+  NpyHeader header = read_npy_header(path);
+  if (header.element != npy_element<Element>()) {
+    throw FileFormatError(path.string(), "descr",
+                          fmt::format("is '{}' (expected '{}')", header.element, npy_element<Element>()));
+  }
+  if (header.shape.size() != 2) {
+    throw FileFormatError(path.string(), "shape", fmt::format("has {} indices (expected 2)", header.shape.size()));
+  }
+  return header;
+}
+
+template <class Element>
+void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
+                   std::span<Element> rows) {
+  std::ifstream file(path, std::ios::binary);
+  const std::int64_t row_bytes = header.shape[1] * static_cast<std::int64_t>(sizeof(Element));
+  file.seekg(header.data_offset + first_row * row_bytes);
+  file.read(reinterpret_cast<char*>(rows.data()), static_cast<std::streamsize>(rows.size_bytes()));
+  if (!file) {
+    throw FileFormatError(path.string(), fmt::format("row {} and after", first_row),
+                          fmt::format("{} bytes cannot be read", rows.size_bytes()));
+  }
+}
+
+NpyMatrixFile::NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset,
+                             std::int64_t columns)
+    : path_(std::move(path)), part_(std::move(part)), data_offset_(data_offset), columns_(columns) {}
+
+template <class Element>
+NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                       npy_element<Element>(), rows, columns);
+  // The format asks for data aligned to 64 bytes and a header that ends in a line feed.
+  const std::size_t unpadded = magic.size() + 4 + dictionary.size() + 1;
+  dictionary.append((64 - unpadded % 64) % 64, ' ').push_back('\n');
+  std::string start(magic);
+  start += {'\x01', '\x00', static_cast<char>(dictionary.size() % 256), static_cast<char>(dictionary.size() / 256)};
+  start += dictionary;
+  const std::filesystem::path part = temporary_name(path);
+  write_text_file(part, start);
+  const auto offset = static_cast<std::int64_t>(start.size());
+  std::error_code error;
+  std::filesystem::resize_file(
+      part, static_cast<std::uintmax_t>(offset) + static_cast<std::uintmax_t>(rows * columns) * sizeof(Element), error);
+  if (error) {
+    std::filesystem::remove(part, error);
+    throw RuntimeFailure(fmt::format("{}: no room for {} x {} elements", path.string(), rows, columns));
+  }
+  return {path, part, offset, columns};
+}
+
+template <class Element>
+void NpyMatrixFile::write_rows(std::int64_t first_row, std::span<const Element> rows) const {
+  std::fstream file(part_, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(data_offset_ + first_row * columns_ * static_cast<std::int64_t>(sizeof(Element)));
+  file.write(reinterpret_cast<const char*>(rows.data()), static_cast<std::streamsize>(rows.size_bytes()));
+  file.close();
+  if (!file) throw RuntimeFailure(fmt::format("{}: rows from {} cannot be written", path_.string(), first_row));
+}
+
+void NpyMatrixFile::finish() const {
+  std::error_code error;
+  std::filesystem::rename(part_, path_, error);
+  if (error) throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path_.string(), error.message()));
+}
+
+void NpyMatrixFile::discard() const noexcept {
+  std::error_code ignored;
+  std::filesystem::remove(part_, ignored);
+}
+
+#define STEELYARD_NPY_ELEMENT(Element)                                                                          \
+  template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                             \
+  template void read_npy_rows<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t,            \
+                                       std::span<Element>);                                                     \
+  template NpyMatrixFile NpyMatrixFile::create<Element>(const std::filesystem::path&, std::int64_t,             \
+                                                        std::int64_t);                                          \
+  template void NpyMatrixFile::write_rows<Element>(std::int64_t, std::span<const Element>) const;
+STEELYARD_NPY_ELEMENT(double)
+STEELYARD_NPY_ELEMENT(float)
+STEELYARD_NPY_ELEMENT(std::complex<double>)
+#undef STEELYARD_NPY_ELEMENT
+
+}  // namespace steelyard

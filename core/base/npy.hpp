@@ -1,0 +1,70 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace steelyard {
+
+/// What the first bytes of a NumPy `.npy` file (format versions 1 to 3) say about the array behind them.
+struct NpyHeader {
+  std::string element;              ///< NumPy type string: `<f8`, `<f4` or `<c16`
+  std::vector<std::int64_t> shape;  ///< C order: the last index runs fastest
+  std::int64_t data_offset = 0;     ///< byte at which the elements start
+};
+
+/// NumPy's type string for an element type; only those that the suite exchanges are defined.
+template <class Element>
+const char* npy_element();
+template <>
+const char* npy_element<double>();
+template <>
+const char* npy_element<float>();
+template <>
+const char* npy_element<std::complex<double>>();
+
+/// Reads and checks a header: known element type, C order, as many bytes behind it as the shape asks for.
+/// @throws FileFormatError
+NpyHeader read_npy_header(const std::filesystem::path& path);
+
+/// read_npy_header() for a matrix of `Element`. @throws FileFormatError also for another element type or not two indices
+template <class Element>
+NpyHeader read_npy_matrix_header(const std::filesystem::path& path);
+
+/// Reads rows `first_row`, `first_row` + 1, … of a matrix into `rows`, whose size is a multiple of the row length.
+/// Any number of processes may read different rows at once. @throws FileFormatError
+template <class Element>
+void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
+                   std::span<Element> rows);
+
+/// An array file that is written in parts, by one process or by several through a shared file system, and appears
+/// under its own name only when it is whole: one process calls create(), then all write rows, then one calls finish().
+class NpyMatrixFile {
+ public:
+  /// Makes the file at its full length under a temporary name. @throws RuntimeFailure
+  template <class Element>
+  static NpyMatrixFile create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns);
+  /// What create() made, as seen by another process. `part` and `data_offset` come from the process that made it.
+  NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset, std::int64_t columns);
+
+  template <class Element>
+  void write_rows(std::int64_t first_row, std::span<const Element> rows) const;
+  /// Renames to the final name. @throws RuntimeFailure
+  void finish() const;
+  /// Removes the temporary file, for a run that failed.
+  void discard() const noexcept;
+
+  const std::filesystem::path& part() const { return part_; }
+  std::int64_t data_offset() const { return data_offset_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path part_;
+  std::int64_t data_offset_;
+  std::int64_t columns_;
+};
+
+}  // namespace steelyard

@@ -1,0 +1,75 @@
+#include "core/base/run_record.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/build_info.hpp"
+#include "core/base/json_file.hpp"
+#include "core/base/text_file.hpp"
+
+namespace steelyard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json run_json(const RunRecord& record) {
+  Json json;
+  json["schema"] = "steelyard.run/1";
+  json["app"] = record.app;
+  json["argv"] = record.argv;
+  json["seed"] = record.seed;
+  json["version"] = build_info().version;
+  json["commit"] = build_info().commit;
+  json["dirty"] = build_info().dirty;
+  json["compiler"] = build_info().compiler;
+  json["flags"] = build_info().flags;
+  json["kokkos"] = record.kokkos;
+  json["mpi"] = record.mpi;
+  json["hosts"] = record.hosts;
+  json["params"] = record.params;
+  json["settings"] = record.settings;
+  json["units"] = Json::array();
+  for (const UnitRecord& unit : record.units) {
+    json["units"].push_back({{"rank", unit.rank},
+                             {"kind", unit.kind},
+                             {"space", unit.space},
+                             {"cores", unit.cores},
+                             {"slowdown", unit.slowdown},
+                             {"emulated", unit.slowdown > 1.0}});
+  }
+  json["distribution"] = record.distribution;
+  json["median_time_s"] = record.median_time_s;
+  json["predicted_time_s"] = optional_number(record.predicted_time_s);
+  json["figures"] = record.figures;
+  json["phases"] = Json::array();
+  for (const PhaseTime& phase : record.phases) {
+    json["phases"].push_back({{"name", phase.name},
+                              {"measured_s", phase.measured_s},
+                              {"predicted_s", optional_number(phase.predicted_s)}});
+  }
+  json["check"] = {{"performed", record.check.performed},
+                   {"passed", record.check.performed ? Json(record.check.passed) : Json(nullptr)},
+                   {"error", record.check.error},
+                   {"tolerance", record.check.tolerance},
+                   {"against", record.check.against}};
+  return json;
+}
+
+}  // namespace
+
+void write_run_record(const std::filesystem::path& folder, const RunRecord& record) {
+  std::string lines;
+  for (const Sample& sample : record.samples) {
+    Json line;
+    line["params"] = sample.params;
+    line["metric"] = sample.metric;
+    line["value"] = sample.value;
+    for (const auto& [key, text] : sample.keys) line[key] = text;
+    lines += line.dump() + "\n";
+  }
+  write_text_file(folder / "samples.jsonl", lines);
+  write_json_file(folder / "run.json", run_json(record));
+}
+
+}  // namespace steelyard

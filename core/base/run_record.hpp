@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace steelyard {
+
+/// Seconds of one part of a run, per step or as the name says.
+struct PhaseTime {
+  std::string name;
+  double measured_s = 0.0;
+  std::optional<double> predicted_s;
+};
+
+/// What verification found. `performed` is false where there is nothing to compare with, or the user asked for none.
+struct CheckResult {
+  bool performed = false;
+  bool passed = false;
+  double error = 0.0;
+  double tolerance = 0.0;
+  std::string against;  ///< what the result was compared with
+};
+
+/// One processing unit of the run, as the result file describes it.
+struct UnitRecord {
+  int rank = 0;
+  std::string kind;   ///< host or device
+  std::string space;  ///< Kokkos execution space
+  std::string cores;  ///< such as 0-3
+  double slowdown = 1.0;
+};
+
+/// One measured value: a repetition's metric with the parameters it was measured under.
+struct Sample {
+  std::map<std::string, double> params;
+  std::string metric;
+  double value = 0.0;
+  std::map<std::string, std::string> keys;
+};
+
+/// Everything that `--result DIR` keeps of a run.
+struct RunRecord {
+  std::string app;
+  std::vector<std::string> argv;
+  std::uint64_t seed = 0;
+  std::string kokkos;
+  std::string mpi;
+  std::vector<std::string> hosts;
+  std::map<std::string, double> params;         ///< problem size and such
+  std::map<std::string, std::string> settings;  ///< partition, boundary, element type, …
+  std::vector<UnitRecord> units;
+  std::vector<std::int64_t> distribution;  ///< computation units of each processing unit
+  double median_time_s = 0.0;
+  std::optional<double> predicted_time_s;
+  std::map<std::string, double> figures;  ///< derived figures: speed, memory bound, …
+  std::vector<PhaseTime> phases;
+  CheckResult check;
+  std::vector<Sample> samples;
+};
+
+/// Writes `run.json` (schema steelyard.run/1) and `samples.jsonl` into `folder`, which is made where it is missing.
+/// @throws RuntimeFailure
+void write_run_record(const std::filesystem::path& folder, const RunRecord& record);
+
+}  // namespace steelyard

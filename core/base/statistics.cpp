@@ -1,0 +1,62 @@
+#include "core/base/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+namespace {
+
+void require_values(std::span<const double> sample, const char* what) {
+  if (sample.empty()) throw InvalidArgument(fmt::format("{} of an empty sample", what));
+}
+
+}  // namespace
+
+double mean(std::span<const double> sample) {
+  require_values(sample, "mean");
+  return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(sample.size());
+}
+
+double median(std::span<const double> sample) {
+  require_values(sample, "median");
+  std::vector<double> sorted(sample.begin(), sample.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+}
+
+double standard_deviation(std::span<const double> sample) {
+  require_values(sample, "standard deviation");
+  if (sample.size() == 1) return 0.0;
+  const double centre = mean(sample);
+  double squares = 0.0;
+  for (const double value : sample) squares += (value - centre) * (value - centre);
+  return std::sqrt(squares / static_cast<double>(sample.size() - 1));
+}
+
+double coefficient_of_variation(std::span<const double> sample) {
+  const double centre = mean(sample);
+  if (centre == 0.0) throw InvalidArgument("coefficient of variation of a sample whose mean is 0");
+  return standard_deviation(sample) / std::abs(centre);
+}
+
+double confidence_half_width(std::span<const double> sample, double level) {
+  require_values(sample, "confidence interval");
+  if (!(level > 0.0 && level < 1.0)) {
+    throw InvalidArgument(fmt::format("confidence level {} (expected a value between 0 and 1)", level));
+  }
+  if (sample.size() < 2) return std::numeric_limits<double>::infinity();
+  const double count = static_cast<double>(sample.size());
+  const boost::math::students_t distribution(count - 1.0);
+  return boost::math::quantile(distribution, 0.5 * (1.0 + level)) * standard_deviation(sample) / std::sqrt(count);
+}
+
+}  // namespace steelyard

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+
+namespace steelyard {
+
+/// Sum of the values divided by their number. @throws InvalidArgument for an empty sample
+double mean(std::span<const double> sample);
+
+/// Middle value, or the mean of the two middle values. @throws InvalidArgument for an empty sample
+double median(std::span<const double> sample);
+
+/// Sample standard deviation (divisor n - 1); 0 for a single value. @throws InvalidArgument for an empty sample
+double standard_deviation(std::span<const double> sample);
+
+/// Standard deviation over mean. Source: 003, section 2.8.2.
+/// @throws InvalidArgument for an empty sample or a mean of zero
+double coefficient_of_variation(std::span<const double> sample);
+
+/// Half width of the confidence interval of the mean, t_{(1+level)/2, n-1} s / sqrt(n), with Student's t.
+/// Infinity for fewer than two values: one run says nothing about its own spread.
+/// Source: 000, section 6.1.2 (fupermod_ci); 002, section 1.
+/// @param level confidence level, 0 < level < 1
+/// @throws InvalidArgument for an empty sample or a level outside (0, 1)
+double confidence_half_width(std::span<const double> sample, double level);
+
+}  // namespace steelyard

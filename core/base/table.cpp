@@ -1,0 +1,78 @@
+#include "core/base/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+namespace {
+
+bool looks_like_number(const std::string& cell) {
+  if (cell.empty() || cell == "-") return true;
+  const char first = cell[0] == '-' || cell[0] == '+' ? (cell.size() > 1 ? cell[1] : 'x') : cell[0];
+  return std::isdigit(static_cast<unsigned char>(first)) != 0;
+}
+
+}  // namespace
+
+Table::Table(std::vector<std::string> headings) : headings_(std::move(headings)) {}
+
+void Table::add_row(std::vector<std::string> cells) {
+  if (cells.size() != headings_.size()) {
+    throw InvalidArgument(fmt::format("table row of {} cells (expected {})", cells.size(), headings_.size()));
+  }
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text() const {
+  const std::size_t columns = headings_.size();
+  std::vector<std::size_t> width(columns);
+  std::vector<bool> right(columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    width[c] = headings_[c].size();
+    right[c] = c > 0;
+    for (const auto& row : rows_) {
+      width[c] = std::max(width[c], row[c].size());
+      right[c] = right[c] && looks_like_number(row[c]);
+    }
+  }
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (std::size_t c = 0; c < columns; ++c) {
+      text += c > 0 ? "  " : "";
+      text += right[c] ? fmt::format("{:>{}}", cells[c], width[c]) : fmt::format("{:<{}}", cells[c], width[c]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+  };
+  std::string text = line(headings_);
+  std::size_t total = 2 * (columns - 1);
+  for (const std::size_t w : width) total += w;
+  text += std::string(total, '-') + "\n";
+  for (const auto& row : rows_) text += line(row);
+  return text;
+}
+
+std::string format_seconds(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (size < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (size < 1.0) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} s", seconds);
+}
+
+std::string format_bytes(double bytes) {
+  const char* const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int scale = 0;
+  while (bytes >= 1024.0 && scale < 4) {
+    bytes /= 1024.0;
+    ++scale;
+  }
+  return fmt::format("{:.4g} {}", bytes, names[scale]);
+}
+
+}  // namespace steelyard

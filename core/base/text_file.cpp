@@ -1,0 +1,51 @@
+#include "core/base/text_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+
+std::string read_text_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw FileFormatError(path.string(), "", "is a folder (expected a file)");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad()) throw FileFormatError(path.string(), "", "cannot be read to its end");
+  return text.str();
+}
+
+std::filesystem::path temporary_name(const std::filesystem::path& path) {
+  return path.parent_path() / fmt::format(".{}.{}.part", path.filename().string(), ::getpid());
+}
+
+void write_text_file(const std::filesystem::path& path, const std::string& text) {
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (error) {
+    throw RuntimeFailure(fmt::format("{}: folder cannot be made: {}", path.parent_path().string(), error.message()));
+  }
+  const std::filesystem::path part = temporary_name(path);
+  std::ofstream file(part, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) std::filesystem::rename(part, path, error);
+  if (!file || error) {
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+    throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path.string(),
+                                     error ? error.message() : std::string(std::strerror(errno))));
+  }
+}
+
+}  // namespace steelyard

@@ -1,0 +1,126 @@
+# Makes sure that everything Steelyard builds on is there, fetching and building only what is missing. Sourced by
+# benchmarks/run and tests/run:
+#
+#     source "$root/core/cmake/setup.bash"
+#     steelyard_setup run      # or: steelyard_setup test, which needs more
+#
+# Afterwards CMAKE_PREFIX_PATH leads CMake to all of it. What is fetched or built lives in a cache folder outside the
+# tree: $STEELYARD_CACHE, by default $XDG_CACHE_HOME/steelyard or ~/.cache/steelyard. A failure is one line on standard
+# error that says what to do, and status 1.
+#
+# Every step checks its own result instead of relying on `set -e`, which a caller's `||` would switch off.
+
+steelyard_here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=core/cmake/debian_packages.bash
+source "$steelyard_here/debian_packages.bash"
+# shellcheck source=core/cmake/debian_archive.bash
+source "$steelyard_here/debian_archive.bash"
+# shellcheck source=core/cmake/provide_catch2.bash
+source "$steelyard_here/provide_catch2.bash"
+# shellcheck source=core/cmake/provide_kokkos.bash
+source "$steelyard_here/provide_kokkos.bash"
+
+steelyard_setup() {
+  case "${1:-}" in
+    run | test) ;;
+    *) steelyard_fail "steelyard_setup takes 'run' or 'test', not '${1:-}'" || return 1 ;;
+  esac
+  steelyard_find_cache || return 1
+  steelyard_provide_packages "$1" || return 1
+  if [[ $1 == test ]]; then
+    steelyard_provide_catch2 || return 1
+  fi
+  steelyard_provide_kokkos
+}
+
+steelyard_say() {
+  printf 'steelyard: %s\n' "$*" >&2
+}
+
+# Says what went wrong and what to do about it; its status is 1 for the caller to pass on.
+steelyard_fail() {
+  steelyard_say "$@"
+  return 1
+}
+
+# Sets steelyard_cache. Nothing is created before something has to be written.
+steelyard_find_cache() {
+  if [[ -n ${STEELYARD_CACHE:-} ]]; then
+    steelyard_cache=$STEELYARD_CACHE
+  elif [[ -n ${XDG_CACHE_HOME:-} ]]; then
+    steelyard_cache=$XDG_CACHE_HOME/steelyard
+  elif [[ -n ${HOME:-} ]]; then
+    steelyard_cache=$HOME/.cache/steelyard
+  else
+    # Anybody can create this name first; code from another user's folder must not end up in our programs.
+    steelyard_cache=/tmp/steelyard-$UID
+    if [[ -e $steelyard_cache && ! -O $steelyard_cache ]]; then
+      steelyard_fail "$steelyard_cache belongs to another user; set STEELYARD_CACHE to a folder of your own" || return 1
+    fi
+  fi
+  if [[ $steelyard_cache != /* ]]; then
+    steelyard_cache=$PWD/$steelyard_cache
+  fi
+}
+
+# Sets steelyard_log to an emptied file that takes the output of the stage NAME.
+steelyard_open_log() {
+  steelyard_log=$steelyard_cache/logs/$1.log
+  if ! { mkdir -p "$steelyard_cache/logs" && : >"$steelyard_log"; } 2>/dev/null; then
+    steelyard_fail "cannot write to the cache folder $steelyard_cache; set STEELYARD_CACHE to one you can write to"
+  fi
+}
+
+# Runs a command that fills the cache: alone in this cache, logged as the stage NAME, with an empty folder
+# $steelyard_work that is removed afterwards.
+steelyard_fill_cache() {
+  local name=$1
+  shift
+  (
+    mkdir -p "$steelyard_cache" 2>/dev/null
+    if { exec 9>"$steelyard_cache/lock"; } 2>/dev/null && ! flock --nonblock 9; then
+      steelyard_say "waiting for another set-up to finish"
+      flock 9
+    fi
+    steelyard_open_log "$name" || exit 1
+    steelyard_work=$steelyard_cache/work
+    trap 'rm -rf -- "$steelyard_work"' EXIT
+    rm -rf -- "$steelyard_work" && mkdir "$steelyard_work" && "$@"
+  ) </dev/null
+}
+
+# Sets steelyard_prefix to the newest finished folder of the cache whose name matches the pattern; status 1 if none does.
+steelyard_find_cached() {
+  steelyard_prefix=$(compgen -G "$steelyard_cache/$1" | sort --version-sort | tail -n 1) || return 1
+  [[ -n $steelyard_prefix ]]
+}
+
+steelyard_add_prefix() {
+  export CMAKE_PREFIX_PATH="$1${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
+}
+
+# Whether the caller's own environment names the CMake package: by <package>_ROOT, <package>_DIR or CMAKE_PREFIX_PATH.
+steelyard_is_given() {
+  local package=$1 root_variable=$1_ROOT dir_variable=$1_DIR prefix prefixes
+  if [[ -n ${!root_variable:-}${!dir_variable:-} ]]; then
+    return 0
+  fi
+  IFS=: read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}"
+  for prefix in ${prefixes[@]+"${prefixes[@]}"}; do
+    if compgen -G "$prefix/lib*/cmake/$package*/${package}Config.cmake" >/dev/null ||
+      compgen -G "$prefix/lib*/*/cmake/$package*/${package}Config.cmake" >/dev/null; then
+      return 0
+    fi
+  done
+  return 1
+}
+
+# Whether a CMake project with the lines on standard input configures.
+steelyard_cmake_accepts() {
+  local folder status=0
+  folder=$(mktemp -d) || return 1
+  { printf 'cmake_minimum_required(VERSION 3.16)\nproject(probe CXX)\n' && cat; } >"$folder/CMakeLists.txt"
+  cmake -S "$folder" -B "$folder/build" -G Ninja || status=1
+  rm -rf -- "$folder"
+  return "$status"
+}

@@ -1,0 +1,63 @@
+# How every target of the suite is compiled, and the functions that the folders use to declare theirs.
+include(GNUInstallDirs)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+if(NOT DEFINED CMAKE_INSTALL_RPATH)
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
+
+option(STEELYARD_NATIVE "Compile for the processor of this machine" ON)
+if(STEELYARD_NATIVE)
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-march=native STEELYARD_HAS_MARCH_NATIVE)
+  if(STEELYARD_HAS_MARCH_NATIVE)
+    add_compile_options(-march=native)
+  endif()
+endif()
+
+find_program(STEELYARD_CCACHE ccache)
+mark_as_advanced(STEELYARD_CCACHE)
+if(STEELYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${STEELYARD_CCACHE})
+endif()
+
+# steelyard_library(NAME HEADERS … SOURCES … LINK …)
+# A library `steelyard::NAME` of this folder. Headers are given by their path from here, included from the root of the
+# tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`.
+function(steelyard_library name)
+  cmake_parse_arguments(arg "" "" "HEADERS;SOURCES;LINK" ${ARGN})
+  add_library(steelyard_${name} ${arg_SOURCES})
+  add_library(steelyard::${name} ALIAS steelyard_${name})
+  set_target_properties(steelyard_${name} PROPERTIES EXPORT_NAME ${name})
+  target_sources(steelyard_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  target_compile_features(steelyard_${name} PUBLIC cxx_std_20)
+  target_link_libraries(steelyard_${name} PUBLIC ${arg_LINK})
+  steelyard_warnings(steelyard_${name})
+  install(TARGETS steelyard_${name} EXPORT steelyard-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard)
+endfunction()
+
+# steelyard_executable(NAME SOURCES … LINK …): a program that is installed.
+function(steelyard_executable name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  steelyard_warnings(${name})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+function(steelyard_warnings target)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT Kokkos_ENABLE_CUDA)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+  endif()
+endfunction()

@@ -1,0 +1,33 @@
+# Finds what the suite stands on. Everything is looked up with find_package, so CMAKE_PREFIX_PATH, <Package>_ROOT, modules
+# and Spack environments work as everywhere.
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Boost REQUIRED)
+find_package(Threads REQUIRED)
+
+if(STEELYARD_ENABLE_KOKKOS)
+  find_package(Kokkos REQUIRED)
+  if(Kokkos_VERSION VERSION_LESS 3.4)
+    message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} is too old: Steelyard needs 3.4 or newer (set Kokkos_ROOT)")
+  endif()
+  if(STEELYARD_REQUIRE_CUDA AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
+    message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has no CUDA (devices: ${Kokkos_DEVICES}): set Kokkos_ROOT to one that has")
+  endif()
+  if("CUDA" IN_LIST Kokkos_DEVICES)
+    # Kernels are function objects in ordinary .cpp files, so every object of the suite goes through nvcc.
+    kokkos_compilation(GLOBAL)
+  endif()
+  find_package(hwloc REQUIRED)
+  message(STATUS "Steelyard: Kokkos ${Kokkos_VERSION} with ${Kokkos_DEVICES}")
+endif()
+
+if(STEELYARD_ENABLE_MPI)
+  # Open MPI's and MPICH's C++ bindings are gone from the standard; without them mpi.h is plain C.
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI REQUIRED COMPONENTS CXX)
+endif()
+
+if(STEELYARD_ENABLE_TESTS)
+  find_package(Catch2 3 REQUIRED)
+endif()

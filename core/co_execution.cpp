@@ -1,0 +1,137 @@
+#include "core/co_execution.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "core/base/errors.hpp"
+#include "core/timing.hpp"
+
+namespace steelyard {
+namespace {
+
+/// How often a waiting thread looks before it goes to sleep: steps of an iterative kernel follow each other within
+/// microseconds, and waking a sleeping thread takes tens of them.
+constexpr int looks_before_sleep = 2000;
+
+/// Seconds of a wait that are spent looking at the clock; the operating system wakes a sleeper late by less than this.
+constexpr double spin_s = 200e-6;
+
+void wait_until(double end_s, bool may_spin) {
+  const double sleep_s = end_s - now_s() - (may_spin ? spin_s : 0.0);
+  if (sleep_s > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
+  while (now_s() < end_s) std::this_thread::yield();
+}
+
+double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin) {
+  const double start_s = now_s();
+  work();
+  const double busy_s = now_s() - start_s;
+  if (slowdown <= 1.0) return busy_s;
+  wait_until(start_s + slowdown * busy_s, may_spin);
+  return now_s() - start_s;
+}
+
+}  // namespace
+
+/// The companion's thread: runs one callable per ticket.
+class CoExecution::Driver {
+ public:
+  Driver(const Machine& machine, const ProcessingUnit& unit, bool may_spin)
+      : slowdown_(unit.slowdown), may_spin_(may_spin), thread_([this, &machine, cores = unit.cores] {
+          try {
+            machine.bind_this_thread(cores);
+          } catch (const RuntimeFailure&) {
+            // Binding is a matter of speed; the runtime has reported that this system refuses it.
+          }
+          serve();
+        }) {}
+
+  ~Driver() {
+    work_ = nullptr;
+    start();
+    thread_.join();
+  }
+
+  void start(const Work* work) {
+    work_ = work;
+    start();
+  }
+
+  double wait() {
+    await(finished_, started_.load());
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return seconds_;
+  }
+
+ private:
+  void start() {
+    started_.fetch_add(1);
+    started_.notify_one();
+  }
+
+  void await(std::atomic<std::uint32_t>& counter, std::uint32_t value) const {
+    for (int look = 0; counter.load() != value; ++look) {
+      if (look < looks_before_sleep && may_spin_) continue;
+      const std::uint32_t seen = counter.load();
+      if (seen != value) counter.wait(seen);
+    }
+  }
+
+  void serve() {
+    for (std::uint32_t ticket = 1;; ++ticket) {
+      await(started_, ticket);
+      if (work_ == nullptr) return;
+      try {
+        seconds_ = timed_run(*work_, slowdown_, may_spin_);
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      finished_.fetch_add(1);
+      finished_.notify_one();
+    }
+  }
+
+  double slowdown_;
+  bool may_spin_;
+  const Work* work_ = nullptr;
+  double seconds_ = 0.0;
+  std::exception_ptr error_;
+  std::atomic<std::uint32_t> started_{0};
+  std::atomic<std::uint32_t> finished_{0};
+  std::thread thread_;  // last: it uses everything above
+};
+
+CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
+  if (units.host && units.companion) {
+    driver_ = std::make_unique<Driver>(machine, *units.companion, !units.oversubscribed);
+  }
+}
+
+CoExecution::~CoExecution() = default;
+
+UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
+  const bool may_spin = !units_.oversubscribed;
+  if (!units_.companion) return {timed_run(host, units_.host->slowdown, may_spin), 0.0};
+  if (!units_.host) return {0.0, timed_run(companion, units_.companion->slowdown, may_spin)};
+
+  driver_->start(&companion);
+  UnitSeconds seconds;
+  std::exception_ptr host_error;
+  try {
+    seconds.host_s = timed_run(host, units_.host->slowdown, may_spin);
+  } catch (...) {
+    host_error = std::current_exception();
+  }
+  try {
+    seconds.companion_s = driver_->wait();
+  } catch (...) {
+    if (!host_error) throw;
+  }
+  if (host_error) std::rethrow_exception(host_error);
+  return seconds;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/machine.hpp"
+#include "core/processing_unit.hpp"
+
+namespace steelyard {
+
+/// Seconds that each unit was busy; 0 for a unit that the rank does not drive.
+struct UnitSeconds {
+  double host_s = 0.0;
+  double companion_s = 0.0;
+};
+
+/// Runs work on the host unit and on the companion at the same time: the host's on the calling thread, the companion's on
+/// a driver thread bound to its core, which lives as long as this object. With one unit all work is the calling thread's.
+class CoExecution {
+ public:
+  using Work = std::function<void()>;
+
+  CoExecution(const Machine& machine, const RankUnits& units);
+  ~CoExecution();
+  CoExecution(const CoExecution&) = delete;
+  CoExecution& operator=(const CoExecution&) = delete;
+
+  /// Starts both callables together and returns when both have ended. Each must fence what it launched. A unit with a
+  /// slowdown F then waits until F times its own seconds have passed; the waiting counts as its time.
+  /// Work for a unit that the rank does not drive is not run. The first exception is thrown again once both have ended.
+  UnitSeconds run(const Work& host, const Work& companion);
+
+ private:
+  class Driver;
+  RankUnits units_;
+  std::unique_ptr<Driver> driver_;
+};
+
+}  // namespace steelyard

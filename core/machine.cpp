@@ -1,0 +1,114 @@
+#include "core/machine.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+namespace {
+
+/// A hwloc processor set that frees itself.
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
+
+Bitmap make_bitmap() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
+
+CoreList cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
+  CoreList cores;
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(static_cast<int>(core->logical_index));
+  }
+  return cores;
+}
+
+}  // namespace
+
+struct Machine::Topology {
+  hwloc_topology_t handle = nullptr;
+  ~Topology() {
+    if (handle != nullptr) hwloc_topology_destroy(handle);
+  }
+};
+
+Machine::Machine() : topology_(std::make_unique<Topology>()) {
+  if (hwloc_topology_init(&topology_->handle) != 0) throw RuntimeFailure("hwloc cannot start");
+  hwloc_topology_set_io_types_filter(topology_->handle, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (hwloc_topology_load(topology_->handle) != 0) throw RuntimeFailure("hwloc cannot read this machine's topology");
+}
+
+Machine::~Machine() = default;
+
+std::string Machine::host_name() const {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string Machine::processor() const {
+  hwloc_obj_t package = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_PACKAGE, 0);
+  const char* model = package != nullptr ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr;
+  return model != nullptr ? model : "unknown processor";
+}
+
+CoreList Machine::cores() const {
+  return cores_in(topology_->handle, hwloc_topology_get_allowed_cpuset(topology_->handle));
+}
+
+CoreList Machine::bound_cores() const {
+  const Bitmap set = make_bitmap();
+  if (hwloc_get_cpubind(topology_->handle, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores();
+  return cores_in(topology_->handle, set.get());
+}
+
+std::vector<Machine::Cache> Machine::caches() const {
+  std::vector<Cache> caches;
+  const std::array types{HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const int count = hwloc_get_nbobjs_by_type(topology_->handle, types[i]);
+    if (count <= 0) continue;
+    const hwloc_obj_t cache = hwloc_get_obj_by_type(topology_->handle, types[i], 0);
+    caches.push_back({static_cast<int>(i) + 1, static_cast<std::int64_t>(cache->attr->cache.size), count});
+  }
+  return caches;
+}
+
+std::vector<Machine::NumaNode> Machine::numa_nodes() const {
+  std::vector<NumaNode> nodes;
+  const int count = hwloc_get_nbobjs_by_type(topology_->handle, HWLOC_OBJ_NUMANODE);
+  for (int i = 0; i < count; ++i) {
+    const hwloc_obj_t node = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
+    nodes.push_back({static_cast<std::int64_t>(node->attr->numanode.local_memory),
+                     cores_in(topology_->handle, node->cpuset)});
+  }
+  return nodes;
+}
+
+CoreList Machine::cores_near(const std::string& pci_bus) const {
+  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology_->handle, pci_bus.c_str());
+  if (device == nullptr) return cores();
+  const hwloc_obj_t ancestor = hwloc_get_non_io_ancestor_obj(topology_->handle, device);
+  return cores_in(topology_->handle, ancestor->cpuset);
+}
+
+void Machine::bind_this_thread(const CoreList& cores) const {
+  const Bitmap set = make_bitmap();
+  for (const int number : cores) {
+    const hwloc_obj_t core = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_CORE, static_cast<unsigned>(number));
+    if (core == nullptr) {
+      throw InvalidArgument(fmt::format("core {} is not on {}, which has cores {}", number, host_name(),
+                                        format_cores(this->cores())));
+    }
+    hwloc_bitmap_or(set.get(), set.get(), core->cpuset);
+  }
+  if (hwloc_set_cpubind(topology_->handle, set.get(), HWLOC_CPUBIND_THREAD) != 0) {
+    throw RuntimeFailure(fmt::format("a thread cannot be bound to cores {}: {}", format_cores(cores),
+                                     std::strerror(errno)));
+  }
+}
+
+}  // namespace steelyard

@@ -1,0 +1,108 @@
+#include "core/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "core/base/build_info.hpp"
+#include "core/base/errors.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr std::int64_t largest = std::int64_t{1} << 40;
+
+/// An option whose word is one of a few names.
+template <class Value>
+void add_choice(CLI::App& parser, const std::string& name, Value& value, const std::map<std::string, Value>& choices,
+                const std::string& description) {
+  std::vector<std::string> names;
+  for (const auto& [word, ignored] : choices) names.push_back(word);
+  parser.add_option_function<std::string>(
+            name, [&value, choices](const std::string& word) { value = choices.at(word); }, description)
+      ->check(CLI::IsMember(names))
+      ->type_name(CLI::detail::join(names, "|"));
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& parser, RunOptions& options) {
+  parser.add_option("--steps", options.steps, "Steps of one repetition")->check(CLI::Range(std::int64_t{0}, largest));
+  parser.add_option("--seed", options.seed, "Seed of everything random");
+  add_choice<ElementType>(parser, "--type", options.element,
+                          {{"double", ElementType::float64}, {"float", ElementType::float32}},
+                          "Element type (default double)");
+  parser
+      .add_option_function<std::string>(
+          "--units", [&options](const std::string& word) { options.units = parse_unit_choice(word); },
+          "Processing units each rank drives: host, device or host+device (default: all there are)")
+      ->check(CLI::IsMember({"host", "device", "host+device"}))
+      ->type_name("UNITS");
+  parser.add_option("--layout", options.layout, "File that gives each rank its cores and units")->type_name("FILE");
+  parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F, device=F or rankN=F, F >= 1")
+      ->type_name("WHICH=F");
+  parser.add_option("--partition", options.partition, "Partitioning algorithm (see steelyard partition --list)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  parser.add_option("--model", options.models, "Speed models (*.fpm.json): one for all units, or one each")
+      ->type_name("FILE...");
+  parser.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
+      ->type_name("FILE");
+  parser.add_option("--repetitions", options.repetitions, "Timed runs; the median is reported")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  parser.add_option("--warmups", options.warmups, "Runs before them that do not count")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  add_choice<CheckLevel>(parser, "--check", options.check,
+                         {{"none", CheckLevel::none}, {"last", CheckLevel::last}, {"all", CheckLevel::all}},
+                         "Which repetitions are verified (default last)");
+  parser.add_option("--input", options.input, "Initial data (NumPy .npy)")->type_name("FILE...");
+  parser.add_option("--output", options.output, "Where the result goes (NumPy .npy)")->type_name("FILE");
+  parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
+  parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
+}
+
+void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise) {
+  grid.rows = grid.columns = otherwise;
+  CLI::Option* size =
+      parser
+          .add_option_function<std::int64_t>(
+              "--size", [&grid](std::int64_t n) { grid.rows = grid.columns = n; },
+              fmt::format("Rows and columns of the grid (default {})", otherwise))
+          ->check(CLI::Range(std::int64_t{1}, largest))
+          ->type_name("N");
+  parser.add_option("--rows", grid.rows, "Rows of the grid")
+      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->type_name("N")
+      ->excludes(size);
+  parser.add_option("--columns", grid.columns, "Columns of the grid")
+      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->type_name("N")
+      ->excludes(size);
+}
+
+void add_standard_options(CLI::App& parser) {
+  parser.set_help_flag("--help", "Print this and exit");
+  parser.set_version_flag("--version", fmt::format("{} {} ({})", parser.get_name(), build_info().version,
+                                                   build_info().commit.substr(0, 12)));
+}
+
+std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const char* const* argv) {
+  try {
+    parser.parse(argc, argv);
+  } catch (const CLI::CallForVersion&) {
+    return parser.version() + "\n";
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = parser.get_subcommands();
+    return chosen.empty() ? parser.help() : chosen.front()->help();
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(fmt::format("{} (see --help)", error.what()));
+  }
+  return std::nullopt;
+}
+
+const char* element_name(ElementType element) { return element == ElementType::float64 ? "double" : "float"; }
+
+}  // namespace steelyard

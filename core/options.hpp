@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/processing_unit.hpp"
+#include "core/unit_plan.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace steelyard {
+
+enum class ElementType { float32, float64 };
+enum class CheckLevel { none, last, all };
+
+/// The options that every mini-app has.
+struct RunOptions {
+  std::int64_t steps = 100;
+  std::uint64_t seed = 1;
+  ElementType element = ElementType::float64;
+  std::optional<UnitChoice> units;
+  std::filesystem::path layout;
+  std::vector<std::string> slowdown;
+  std::string partition = "geometric";
+  std::vector<std::filesystem::path> models;
+  std::filesystem::path platform;
+  int repetitions = 5;
+  int warmups = 1;
+  CheckLevel check = CheckLevel::last;
+  std::vector<std::filesystem::path> input;
+  std::filesystem::path output;
+  std::filesystem::path result;
+  bool dry_run = false;
+};
+
+/// A grid of points, from `--size N` or `--rows N --columns N`.
+struct GridOptions {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
+/// Adds the shared options to a mini-app's parser; values land in `options` when parse_command_line() runs.
+void add_run_options(CLI::App& parser, RunOptions& options);
+/// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given.
+void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise);
+/// Adds `--help` and `--version`, which parse_command_line() answers.
+void add_standard_options(CLI::App& parser);
+
+/// Parses; returns text to print (help, version) instead of running, or nothing.
+/// @throws InvalidArgument with one line that names the argument
+std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const char* const* argv);
+
+const char* element_name(ElementType element);
+
+}  // namespace steelyard

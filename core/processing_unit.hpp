@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/core_list.hpp"
+
+namespace steelyard {
+
+/// Which processing units a rank drives.
+enum class UnitChoice { host, device, host_and_device };
+
+/// `host`, `device`, `host+device`. @throws InvalidArgument naming the choices
+UnitChoice parse_unit_choice(const std::string& text);
+std::string format_unit_choice(UnitChoice choice);
+
+/// What executes one kernel at a time: cores driven through the host execution space, or the companion with the core that
+/// drives it.
+struct ProcessingUnit {
+  enum class Kind { host, companion };
+  Kind kind = Kind::host;
+  std::string space;      ///< name of the Kokkos execution space
+  CoreList cores;         ///< host: one thread each; companion: the core of its driver thread
+  int device = -1;        ///< number of the GPU; -1 for none
+  double slowdown = 1.0;  ///< > 1 emulates a slower unit: it waits after each kernel
+
+  bool emulated() const { return slowdown > 1.0; }
+  /// `host` or `device`
+  std::string name() const { return kind == Kind::host ? "host" : "device"; }
+};
+
+/// The units of one rank: at least one of the two.
+struct RankUnits {
+  std::optional<ProcessingUnit> host;
+  std::optional<ProcessingUnit> companion;
+  std::string cores_from;       ///< who chose the cores: layout, launcher or even share
+  bool oversubscribed = false;  ///< some core serves two threads
+
+  int count() const { return (host ? 1 : 0) + (companion ? 1 : 0); }
+};
+
+}  // namespace steelyard

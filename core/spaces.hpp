@@ -1,0 +1,28 @@
+#pragma once
+
+#include <type_traits>
+
+#include "core/compatibility.hpp"
+
+namespace steelyard {
+
+/// Execution space of the host unit.
+using HostExecution = Kokkos::DefaultHostExecutionSpace;
+
+/// Whether Kokkos has a device back end; the companion is then a GPU, otherwise a core driven through Kokkos::Serial.
+inline constexpr bool companion_is_device = !std::is_same_v<Kokkos::DefaultExecutionSpace, HostExecution>;
+
+/// Whether a companion can exist: a device, or a Serial space that is not the host unit's own.
+inline constexpr bool has_companion =
+    companion_is_device || !(std::is_void_v<SerialExecution> || std::is_same_v<SerialExecution, HostExecution>);
+
+/// Execution space of the companion; where there is none, the host's, so that code for it still compiles.
+using CompanionExecution =
+    std::conditional_t<companion_is_device, Kokkos::DefaultExecutionSpace,
+                       std::conditional_t<has_companion, SerialExecution, HostExecution>>;
+
+/// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
+template <class Execution>
+using DeviceOf = Kokkos::Device<Execution, typename Execution::memory_space>;
+
+}  // namespace steelyard

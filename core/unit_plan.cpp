@@ -1,0 +1,157 @@
+#include "core/unit_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/errors.hpp"
+#include "core/spaces.hpp"
+
+namespace steelyard {
+namespace {
+
+double parse_factor(const std::string& what, const std::string& text) {
+  char* end = nullptr;
+  const double factor = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(factor >= 1.0) || !std::isfinite(factor)) {
+    throw InvalidArgument(fmt::format("{} is \"{}\" (expected a factor of at least 1)", what, text));
+  }
+  return factor;
+}
+
+int parse_count(const std::string& what, const std::string& text, int least) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least) {
+    throw InvalidArgument(fmt::format("{} is \"{}\" (expected a number >= {})", what, text, least));
+  }
+  return value;
+}
+
+CoreList even_share(const CoreList& cores, int rank_on_node, int ranks_on_node) {
+  const auto count = static_cast<int>(cores.size());
+  if (ranks_on_node >= count) return {cores[static_cast<std::size_t>(rank_on_node % count)]};
+  const auto start = [&](int rank) { return cores.begin() + static_cast<std::ptrdiff_t>(rank) * count / ranks_on_node; };
+  return {start(rank_on_node), start(rank_on_node + 1)};
+}
+
+/// Applies a layout line's suboptions to the units and checks that all of them are known.
+void apply_suboptions(const std::map<std::string, std::string>& suboptions, RankUnits& units) {
+  for (const auto& [key, value] : suboptions) {
+    if (key == "slowdown") {
+      const double factor = parse_factor(key, value);
+      if (units.host) units.host->slowdown *= factor;
+      if (units.companion) units.companion->slowdown *= factor;
+    } else if (key == "host_slowdown") {
+      if (units.host) units.host->slowdown *= parse_factor(key, value);
+    } else if (key == "device_slowdown") {
+      if (units.companion) units.companion->slowdown *= parse_factor(key, value);
+    } else if (key == "threads" || key == "OMP_NUM_THREADS") {
+      const auto threads = static_cast<std::size_t>(parse_count(key, value, 1));
+      if (units.host && units.host->cores.size() > threads) units.host->cores.resize(threads);
+    } else if (key == "device") {
+      if (units.companion) units.companion->device = parse_count(key, value, 0);
+    } else {
+      throw InvalidArgument(fmt::format(
+          "suboption \"{}\" is unknown (expected slowdown, host_slowdown, device_slowdown, threads or device)", key));
+    }
+  }
+}
+
+void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, bool with_host) {
+  ProcessingUnit& companion = *units.companion;
+  CoreList near = cores;
+  if (companion.device >= 0) {
+    const CoreList local = machine.cores_near(device_facts(companion.device).pci_bus);
+    CoreList both;
+    std::set_intersection(cores.begin(), cores.end(), local.begin(), local.end(), std::back_inserter(both));
+    if (!both.empty()) near = both;
+  }
+  companion.cores = {near.back()};
+  if (!with_host) return;
+  if (cores.size() == 1) {
+    units.oversubscribed = true;
+  } else {
+    cores.erase(std::find(cores.begin(), cores.end(), near.back()));
+  }
+}
+
+}  // namespace
+
+Slowdowns::Slowdowns(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const std::string target = word.substr(0, equals);
+    const bool rank = target.rfind("rank", 0) == 0;
+    if (equals == std::string::npos || !(target == "host" || target == "device" || rank)) {
+      throw InvalidArgument(fmt::format("slowdown \"{}\" (expected host=F, device=F or rankN=F)", word));
+    }
+    if (rank) parse_count("slowdown " + word + ": rank", target.substr(4), 0);
+    const double factor = parse_factor("slowdown " + target, word.substr(equals + 1));
+    factors_.try_emplace(target, 1.0).first->second *= factor;
+  }
+}
+
+double Slowdowns::factor(int rank, ProcessingUnit::Kind kind) const {
+  const auto get = [&](const std::string& target) {
+    const auto found = factors_.find(target);
+    return found == factors_.end() ? 1.0 : found->second;
+  };
+  return get(kind == ProcessingUnit::Kind::host ? "host" : "device") * get(fmt::format("rank{}", rank));
+}
+
+int Slowdowns::highest_rank() const {
+  int highest = -1;
+  for (const auto& [target, factor] : factors_) {
+    if (target.rfind("rank", 0) == 0) highest = std::max(highest, std::stoi(target.substr(4)));
+  }
+  return highest;
+}
+
+RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
+  const LayoutEntry* entry =
+      request.layout != nullptr ? &request.layout->entry(machine.host_name(), request.rank_on_node) : nullptr;
+  const int devices = companion_is_device ? device_count() : 0;
+  const bool companion_here = has_companion && (!companion_is_device || devices > 0);
+  const UnitChoice everything = companion_here ? UnitChoice::host_and_device : UnitChoice::host;
+  const UnitChoice choice = entry != nullptr ? entry->units : request.units.value_or(everything);
+  if (choice != UnitChoice::host && !companion_here) {
+    throw InvalidArgument(fmt::format("units {}: {} (expected host)", format_unit_choice(choice),
+                                      companion_is_device
+                                          ? "this machine has no GPU"
+                                          : "this Kokkos has neither a device nor a Serial space beside the host's"));
+  }
+
+  RankUnits units;
+  CoreList cores;
+  if (entry != nullptr) {
+    cores = entry->cores.value_or(machine.cores());
+    units.cores_from = "layout";
+  } else if (request.launcher_cores.size() > 1 && request.launcher_cores.size() < machine.cores().size()) {
+    cores = request.launcher_cores;
+    units.cores_from = "launcher";
+  } else {
+    cores = even_share(machine.cores(), request.rank_on_node, request.ranks_on_node);
+    units.cores_from = "even share";
+    units.oversubscribed = static_cast<std::size_t>(request.ranks_on_node) > machine.cores().size();
+  }
+
+  if (choice != UnitChoice::host) {
+    units.companion = ProcessingUnit{ProcessingUnit::Kind::companion, CompanionExecution::name(), {}, -1, 1.0};
+    if (devices > 0) units.companion->device = request.rank_on_node % std::max(devices, 1);
+  }
+  if (choice != UnitChoice::device) {
+    units.host = ProcessingUnit{ProcessingUnit::Kind::host, HostExecution::name(), {}, -1, 1.0};
+  }
+  if (units.companion) place_companion(machine, cores, units, units.host.has_value());
+  if (units.host) units.host->cores = cores;
+  if (entry != nullptr) apply_suboptions(entry->suboptions, units);
+  for (std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
+    if (*unit) (*unit)->slowdown *= request.slowdowns.factor(request.rank, (*unit)->kind);
+  }
+  return units;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "comm/collective.hpp"
+#include "core/base/table.hpp"
+#include "core/spaces.hpp"
+#include "miniapps/steelyard/command.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+/// What this node has, as text.
+std::string describe_machine(const Machine& machine) {
+  std::string text = fmt::format("{}: {}\n", machine.host_name(), machine.processor());
+  text += fmt::format("  cores   {}\n", format_cores(machine.cores()));
+  int number = 0;
+  for (const Machine::NumaNode& node : machine.numa_nodes()) {
+    text += fmt::format("  numa {}  {}, cores {}\n", number++, format_bytes(static_cast<double>(node.bytes)),
+                        format_cores(node.cores));
+  }
+  for (const Machine::Cache& cache : machine.caches()) {
+    text += fmt::format("  L{}      {} x {}\n", cache.level, cache.count, format_bytes(static_cast<double>(cache.bytes)));
+  }
+  for (int device = 0; device < device_count(); ++device) {
+    const DeviceFacts facts = device_facts(device);
+    text += fmt::format("  gpu {}   {} at {}, nearest cores {}\n", device, facts.name, facts.pci_bus,
+                        format_cores(machine.cores_near(facts.pci_bus)));
+  }
+  if (device_count() == 0) text += "  gpu     none\n";
+  return text;
+}
+
+ExitCode print_units(Session& session, const RunOptions& options) {
+  const bool first_on_node = session.nodes().rank_on_node == 0;
+  for (const std::string& text :
+       all_gather_text(session.comm(), first_on_node ? describe_machine(session.machine()) : "")) {
+    session.print(text);
+  }
+  const char* companion = companion_is_device ? CompanionExecution::name() : has_companion ? "Serial" : "none";
+  session.print(fmt::format("kokkos {}: host {}, companion {}\n\n", kokkos_version(), HostExecution::name(), companion));
+
+  const RankUnits units = session.plan_units(options);
+  std::string mine;
+  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
+    if (!*unit) continue;
+    mine += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", session.rank(), session.machine().host_name(),
+                        (*unit)->name(), (*unit)->space, format_cores((*unit)->cores),
+                        (*unit)->emulated() ? fmt::format("{:g} (emulated)", (*unit)->slowdown) : "-",
+                        units.cores_from, units.oversubscribed ? ", oversubscribed" : "");
+  }
+  Table table({"rank", "node", "unit", "space", "cores", "slowdown", "cores from"});
+  for (const std::string& text : all_gather_text(session.comm(), mine)) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::vector<std::string> cells;
+      std::istringstream fields(line);
+      for (std::string cell; std::getline(fields, cell, '\t');) cells.push_back(cell);
+      table.add_row(cells);
+    }
+  }
+  session.print(table.text());
+  return ExitCode::good;
+}
+
+}  // namespace
+
+void add_units_command(CLI::App& parser, Action& chosen) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command =
+      parser.add_subcommand("units", "Show what this machine has and which processing units each rank would drive");
+  command
+      ->add_option_function<std::string>(
+          "--units", [options](const std::string& word) { options->units = parse_unit_choice(word); },
+          "host, device or host+device (default: all there are)")
+      ->check(CLI::IsMember({"host", "device", "host+device"}))
+      ->type_name("UNITS");
+  command->add_option("--layout", options->layout, "Layout file to follow")->type_name("FILE");
+  command->add_option("--slowdown", options->slowdown, "host=F, device=F or rankN=F")->type_name("WHICH=F");
+  command->callback([options, &chosen] {
+    chosen = [options](Session& session) { return print_units(session, *options); };
+  });
+}
+
+}  // namespace steelyard::tool

@@ -1,0 +1,18 @@
+// The tool that works on machines, models and layouts, rather than on a mini-app's data.
+
+#include <CLI/CLI.hpp>
+
+#include "core/options.hpp"
+#include "miniapps/steelyard/command.hpp"
+
+int main(int argc, char** argv) {
+  using namespace steelyard;
+  CLI::App parser("Works on machines, speed models and layouts for the Steelyard mini-apps", "steelyard");
+  add_standard_options(parser);
+  parser.require_subcommand(1);
+  tool::Action chosen;
+  tool::add_units_command(parser, chosen);
+  tool::add_layout_command(parser, chosen);
+  tool::add_partition_command(parser, chosen);
+  return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/run_record.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "partition/distribution.hpp"
+
+namespace steelyard::wave2d {
+
+/// What is known before a run: who does what, and how long a step should take.
+struct Prediction {
+  partition::Distribution distribution;
+  double exchange_s = 0.0;  ///< per step, of the rank with the most of it
+  double step_s = 0.0;      ///< per step, of the slowest rank
+};
+
+/// What a run measured, in seconds per repetition unless the name says step.
+struct Measurement {
+  std::vector<double> times_s;          ///< slowest rank, per repetition
+  double kernels_step_s = 0.0;          ///< slowest rank
+  double exchange_step_s = 0.0;         ///< slowest rank
+  std::vector<double> slot_step_s;      ///< every unit's kernels
+  double bound_bytes_per_s = 0.0;       ///< of all units together, running at the same time
+};
+
+/// The table of processing units, for `--dry-run` and after a run.
+std::string unit_table(const RunRecord& record, const Prediction& prediction, const Measurement* measurement);
+
+/// Fills in what follows from the measurement: median, speed, phases, samples.
+void complete_record(RunRecord& record, const Options& options, const Problem& problem, const Prediction& prediction,
+                     const Measurement& measurement);
+
+/// The lines under the table.
+std::string summary(const RunRecord& record, const Measurement& measurement);
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,60 @@
+#include "miniapps/wave2d/standing_wave.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace steelyard::wave2d {
+namespace {
+
+constexpr double half_waves_along_columns = 2.0;
+constexpr double half_waves_along_rows = 1.0;
+
+std::vector<double> mode(std::int64_t points, double half_waves, Boundary boundary) {
+  std::vector<double> values(static_cast<std::size_t>(points));
+  const double step = half_waves * std::numbers::pi / static_cast<double>(points - 1);
+  for (std::int64_t i = 0; i < points; ++i) {
+    const double phase = step * static_cast<double>(i);
+    values[static_cast<std::size_t>(i)] = boundary == Boundary::dirichlet ? std::sin(phase) : std::cos(phase);
+  }
+  // sin(pi) is not quite 0 in floating point, but the outermost points are.
+  if (boundary == Boundary::dirichlet) values.front() = values.back() = 0.0;
+  return values;
+}
+
+}  // namespace
+
+StandingWave::StandingWave(const Problem& problem)
+    : along_rows_(mode(problem.rows, half_waves_along_columns, problem.boundary)),
+      along_columns_(mode(problem.columns, half_waves_along_rows, problem.boundary)) {
+  // Wave numbers times the spacing.
+  const double kx = half_waves_along_rows * std::numbers::pi / static_cast<double>(problem.columns - 1);
+  const double ky = half_waves_along_columns * std::numbers::pi / static_cast<double>(problem.rows - 1);
+  exact_phase_ = problem.courant * std::hypot(kx, ky);
+  discrete_phase_ = 2.0 * std::asin(problem.courant * std::hypot(std::sin(0.5 * kx), std::sin(0.5 * ky)));
+}
+
+double StandingWave::exact_amplitude(std::int64_t step) const {
+  return std::cos(exact_phase_ * static_cast<double>(step));
+}
+
+double StandingWave::discrete_amplitude(std::int64_t step) const {
+  // At step -1 the field is X Y cos(w dt): cos(v) - b sin(v) = cos(w dt).
+  const double sine = (std::cos(discrete_phase_) - std::cos(exact_phase_)) / std::sin(discrete_phase_);
+  const double phase = discrete_phase_ * static_cast<double>(step);
+  return std::cos(phase) + sine * std::sin(phase);
+}
+
+template <class Scalar>
+void StandingWave::sample(double amplitude, std::int64_t first, std::int64_t count, std::span<Scalar> rows) const {
+  const std::size_t columns = along_columns_.size();
+  for (std::int64_t r = 0; r < count; ++r) {
+    const double factor = amplitude * along_rows_[static_cast<std::size_t>(first + r)];
+    Scalar* row = rows.data() + static_cast<std::size_t>(r) * columns;
+    for (std::size_t j = 0; j < columns; ++j) row[j] = static_cast<Scalar>(factor * along_columns_[j]);
+  }
+}
+
+template void StandingWave::sample<double>(double, std::int64_t, std::int64_t, std::span<double>) const;
+template void StandingWave::sample<float>(double, std::int64_t, std::int64_t, std::span<float>) const;
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "miniapps/wave2d/problem.hpp"
+
+namespace steelyard::wave2d {
+
+/// The standing wave u(x, y, t) = X(x) Y(y) cos(w t) with one half wave along the rows and two along the columns:
+/// X = sin(pi x / Lx), Y = sin(2 pi y / Ly) with Dirichlet boundaries, cosines with Neumann ones,
+/// w = c sqrt((pi / Lx)^2 + (2 pi / Ly)^2). Sampled on the grid it is also an eigenvector of the discrete Laplacian, so
+/// what the leap-frog scheme (003, equation 2.7) makes of it is known exactly: X Y (cos(v n) + b sin(v n)) after n steps,
+/// with sin^2(v / 2) = C^2 (sin^2(kx dx / 2) + sin^2(ky dx / 2)) and b fixed by the field one step before the start.
+class StandingWave {
+ public:
+  explicit StandingWave(const Problem& problem);
+
+  /// Factor of X Y in the differential equation's solution at time step n (negative: before the start).
+  double exact_amplitude(std::int64_t step) const;
+  /// Factor of X Y in the scheme's solution after n steps from exact fields at steps -1 and 0, without rounding.
+  double discrete_amplitude(std::int64_t step) const;
+
+  /// Values amplitude X Y of `count` rows from `first`, row after row.
+  template <class Scalar>
+  void sample(double amplitude, std::int64_t first, std::int64_t count, std::span<Scalar> rows) const;
+
+ private:
+  std::vector<double> along_rows_;     ///< Y of every row
+  std::vector<double> along_columns_;  ///< X of every column
+  double exact_phase_;                 ///< w dt
+  double discrete_phase_;              ///< v
+};
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,111 @@
+#include "models/fpm_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
+
+namespace steelyard::models {
+namespace {
+
+constexpr const char* schema = "steelyard.fpm/1";
+
+MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
+  MeasuredPoint point;
+  point.units = reader.number("units");
+  if (!(point.units > previous_units)) {
+    reader.fail("units", fmt::format("is {} after {} (expected increasing sizes > 0)", point.units, previous_units));
+  }
+  point.time_s = reader.number("time_s");
+  if (!(point.time_s > 0.0)) reader.fail("time_s", fmt::format("is {} (expected seconds > 0)", point.time_s));
+  const double repetitions = reader.number("repetitions", 1.0);
+  if (!(repetitions >= 1.0)) reader.fail("repetitions", fmt::format("is {} (expected at least 1)", repetitions));
+  point.repetitions = static_cast<int>(repetitions);
+  point.confidence_s = reader.number("confidence_s", 0.0);
+  if (point.confidence_s < 0.0) reader.fail("confidence_s", "is negative (expected seconds >= 0)");
+  return point;
+}
+
+FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
+  const JsonReader reader(name, json);
+  reader.require_schema(schema);
+  FpmFile file;
+  file.app = reader.text("app", "");
+  file.kernel = reader.text("kernel", "");
+  file.element = reader.text("element", "");
+  if (reader.has("unit")) {
+    const JsonReader unit = reader.object("unit");
+    file.unit_kind = unit.text("kind", "");
+    file.unit_cores = unit.text("cores", "");
+    file.unit_device = unit.text("device", "");
+    file.slowdown = unit.number("slowdown", 1.0);
+  }
+  file.computation_unit = reader.text("computation_unit", "");
+  if (reader.has("parameters")) {
+    const JsonReader parameters = reader.object("parameters");
+    for (const auto& [key, value] : parameters.value().items()) file.parameters[key] = parameters.number(key);
+  }
+  file.flops_per_unit = reader.number("flops_per_unit", 0.0);
+  file.bytes_per_unit = reader.number("bytes_per_unit", 0.0);
+  file.max_units = reader.number("max_units", file.max_units);
+  if (!(file.max_units > 0.0)) reader.fail("max_units", fmt::format("is {} (expected > 0)", file.max_units));
+  file.machine = reader.text("machine", "");
+  file.commit = reader.text("commit", "");
+  double previous = 0.0;
+  for (const JsonReader& point : reader.array("points")) {
+    file.points.push_back(read_point(point, previous));
+    previous = file.points.back().units;
+  }
+  return file;
+}
+
+nlohmann::ordered_json fpm_json(const FpmFile& file) {
+  nlohmann::ordered_json json;
+  json["schema"] = schema;
+  json["app"] = file.app;
+  json["kernel"] = file.kernel;
+  json["element"] = file.element;
+  json["unit"] = {{"kind", file.unit_kind},
+                  {"cores", file.unit_cores},
+                  {"device", file.unit_device},
+                  {"slowdown", file.slowdown}};
+  json["computation_unit"] = file.computation_unit;
+  json["parameters"] = file.parameters;
+  json["flops_per_unit"] = file.flops_per_unit;
+  json["bytes_per_unit"] = file.bytes_per_unit;
+  if (std::isfinite(file.max_units)) json["max_units"] = file.max_units;
+  json["machine"] = file.machine;
+  json["commit"] = file.commit;
+  json["points"] = nlohmann::ordered_json::array();
+  for (const MeasuredPoint& point : file.points) {
+    json["points"].push_back({{"units", point.units},
+                              {"time_s", point.time_s},
+                              {"repetitions", point.repetitions},
+                              {"confidence_s", point.confidence_s}});
+  }
+  return json;
+}
+
+}  // namespace
+
+FpmFile read_fpm_file(const std::filesystem::path& path) {
+  FpmFile file = read_fpm(path.string(), read_json_file(path));
+  if (file.points.empty()) {
+    throw FileFormatError(path.string(), "points", "is empty (expected at least one measured size)");
+  }
+  return file;
+}
+
+void write_fpm_file(const std::filesystem::path& path, const FpmFile& file) { write_json_file(path, fpm_json(file)); }
+
+std::string format_fpm(const FpmFile& file) { return fpm_json(file).dump(); }
+
+FpmFile parse_fpm_description(const std::string& text, const std::string& name) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw FileFormatError(name, "", "is not valid JSON");
+  return read_fpm(name, json);
+}
+
+}  // namespace steelyard::models

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/measured_point.hpp"
+
+namespace steelyard::models {
+
+/// A speed model file (`*.fpm.json`, schema steelyard.fpm/1): the points as measured and where they come from. Fits are
+/// made by whoever reads it. Only `schema` and `points` with `units` and `time_s` are required on reading.
+struct FpmFile {
+  std::string app;
+  std::string kernel;
+  std::string element;  ///< double or float
+  std::string unit_kind;
+  std::string unit_cores;
+  std::string unit_device;
+  double slowdown = 1.0;
+  std::string computation_unit;              ///< what one unit of work is, in words
+  std::map<std::string, double> parameters;  ///< what fixes the size of a computation unit, such as `columns`
+  double flops_per_unit = 0.0;
+  double bytes_per_unit = 0.0;
+  double max_units = std::numeric_limits<double>::infinity();  ///< memory limit
+  std::string machine;
+  std::string commit;
+  std::vector<MeasuredPoint> points;  ///< sizes strictly increasing
+};
+
+/// @throws FileFormatError naming file and key for wrong JSON or schema, no points, sizes not increasing, times or
+/// sizes that are not positive and finite
+FpmFile read_fpm_file(const std::filesystem::path& path);
+
+/// @throws RuntimeFailure when it cannot be written
+void write_fpm_file(const std::filesystem::path& path, const FpmFile& file);
+
+/// As text on one line, to send between ranks; parse_fpm_description() reads it back, where it may have no points yet.
+/// `name` stands for the file in errors.
+std::string format_fpm(const FpmFile& file);
+FpmFile parse_fpm_description(const std::string& text, const std::string& name);
+
+}  // namespace steelyard::models

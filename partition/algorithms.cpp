@@ -1,0 +1,32 @@
+#include "partition/algorithms.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/base/errors.hpp"
+#include "partition/constant.hpp"
+#include "partition/even.hpp"
+#include "partition/geometric.hpp"
+
+namespace steelyard::partition {
+
+std::span<const Algorithm> algorithms() {
+  static const std::array<Algorithm, 3> all{{
+      {"even", "the same number for every processing unit", even},
+      {"constant", "proportional to the speed at the even share (CPM)", constant},
+      {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
+  }};
+  return all;
+}
+
+const Algorithm& find_algorithm(const std::string& name) {
+  std::string names;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.name == name) return algorithm;
+    names += (names.empty() ? "" : ", ") + algorithm.name;
+  }
+  throw InvalidArgument(fmt::format("partition \"{}\" is unknown (expected one of {})", name, names));
+}
+
+}  // namespace steelyard::partition

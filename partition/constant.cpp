@@ -1,0 +1,22 @@
+#include "partition/constant.hpp"
+
+#include "models/constant_model.hpp"
+#include "partition/geometric.hpp"
+
+namespace steelyard::partition {
+
+Distribution constant(std::int64_t total, Models models) {
+  require_feasible(total, models);
+  const double even_share = static_cast<double>(total) / static_cast<double>(models.size());
+  std::vector<models::ConstantModel> constants;
+  constants.reserve(models.size());
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::SpeedModel* model : models) {
+    constants.emplace_back(model->speed(even_share), model->max_units());
+    pointers.push_back(&constants.back());
+  }
+  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
+  return predict(geometric(total, pointers).units, models);
+}
+
+}  // namespace steelyard::partition

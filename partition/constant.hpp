@@ -1,0 +1,12 @@
+#pragma once
+
+#include "partition/distribution.hpp"
+
+namespace steelyard::partition {
+
+/// Slices proportional to constant speeds, n_i / s_i = const, with s_i the model's speed at the even share.
+/// A unit whose proportional slice exceeds its memory gets what it holds, and the others share the rest.
+/// Source: 000, section 2.4.2, CPM-based data partitioning. @throws InvalidArgument as require_feasible()
+Distribution constant(std::int64_t total, Models models);
+
+}  // namespace steelyard::partition

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/speed_model.hpp"
+
+namespace steelyard::partition {
+
+/// One model per processing unit, in the order of the units; not owned.
+using Models = std::span<const models::SpeedModel* const>;
+
+/// Who gets how many computation units, and how long that is predicted to take.
+struct Distribution {
+  std::vector<std::int64_t> units;  ///< of each processing unit; the sum is exactly the total that was asked for
+  std::vector<double> predicted_s;  ///< of each processing unit
+
+  /// Seconds until the last unit is done; 0 without units.
+  double makespan_s() const;
+  /// (longest - shortest) / longest over the units that have work; 0 when all end together.
+  /// Source: 000, section 2.4.2 (equation 2.1 asks for equal times).
+  double imbalance() const;
+};
+
+/// Predicts a given split. @throws InvalidArgument unless there is one model per entry
+Distribution predict(std::vector<std::int64_t> units, Models models);
+
+/// What every algorithm checks first.
+/// @throws InvalidArgument for a negative total, no models, or a total that exceeds what the units hold together
+void require_feasible(std::int64_t total, Models models);
+
+/// The most whole computation units that one model holds, at most `total`.
+std::int64_t capacity(const models::SpeedModel& model, std::int64_t total);
+
+/// Hands out what rounding left over, one computation unit at a time, always to the processing unit that would be done
+/// first with it; ties go to the lower index. @throws InvalidArgument when nobody has room
+void distribute_remainder(std::int64_t remainder, std::vector<std::int64_t>& units, Models models);
+
+}  // namespace steelyard::partition

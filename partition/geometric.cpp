@@ -1,0 +1,54 @@
+#include "partition/geometric.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace steelyard::partition {
+namespace {
+
+constexpr int most_bisections = 200;
+
+/// Whole computation units that each model finishes within `time_s`; returns their sum, at most `total` per model.
+std::int64_t slices_within(double time_s, std::int64_t total, Models models, std::vector<std::int64_t>& units) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const double whole = std::floor(models[i]->units_within(time_s));
+    units[i] = whole >= static_cast<double>(total) ? total : static_cast<std::int64_t>(whole);
+    sum += units[i];
+  }
+  return sum;
+}
+
+}  // namespace
+
+Distribution geometric(std::int64_t total, Models models) {
+  require_feasible(total, models);
+  std::vector<std::int64_t> units(models.size(), 0);
+  if (total == 0) return predict(std::move(units), models);
+
+  // One unit doing everything that it holds bounds the makespan from above.
+  double upper_s = 0.0;
+  for (const models::SpeedModel* model : models) {
+    upper_s = std::max(upper_s, model->time_s(static_cast<double>(capacity(*model, total))));
+  }
+  double lower_s = 0.0;
+  std::vector<std::int64_t> candidate(models.size());
+  for (int i = 0; i < most_bisections; ++i) {
+    const double middle_s = 0.5 * (lower_s + upper_s);
+    if (!(middle_s > lower_s && middle_s < upper_s)) break;
+    const std::int64_t sum = slices_within(middle_s, total, models, candidate);
+    if (sum > total) {
+      upper_s = middle_s;
+      continue;
+    }
+    lower_s = middle_s;
+    units = candidate;
+    if (sum == total) break;
+  }
+  std::int64_t sum = 0;
+  for (const std::int64_t slice : units) sum += slice;
+  distribute_remainder(total - sum, units, models);
+  return predict(std::move(units), models);
+}
+
+}  // namespace steelyard::partition
