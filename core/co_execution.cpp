@@ -22,7 +22,10 @@ constexpr double spin_s = 200e-6;
 void wait_until(double end_s, bool may_spin) {
   const double sleep_s = end_s - now_s() - (may_spin ? spin_s : 0.0);
   if (sleep_s > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
-  while (now_s() < end_s) std::this_thread::yield();
+  // A yielding thread may be away for a scheduler's tick, so only where others wait for this core.
+  while (now_s() < end_s) {
+    if (!may_spin) std::this_thread::yield();
+  }
 }
 
 double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin) {

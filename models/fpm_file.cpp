@@ -21,7 +21,10 @@ MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
   point.time_s = reader.number("time_s");
   if (!(point.time_s > 0.0)) reader.fail("time_s", fmt::format("is {} (expected seconds > 0)", point.time_s));
   const double repetitions = reader.number("repetitions", 1.0);
-  if (!(repetitions >= 1.0)) reader.fail("repetitions", fmt::format("is {} (expected at least 1)", repetitions));
+  if (!(repetitions >= 1.0 && repetitions <= std::numeric_limits<int>::max() &&
+        repetitions == std::floor(repetitions))) {
+    reader.fail("repetitions", fmt::format("is {} (expected 1, 2, …)", repetitions));
+  }
   point.repetitions = static_cast<int>(repetitions);
   point.confidence_s = reader.number("confidence_s", 0.0);
   if (point.confidence_s < 0.0) reader.fail("confidence_s", "is negative (expected seconds >= 0)");
@@ -67,10 +70,8 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   json["app"] = file.app;
   json["kernel"] = file.kernel;
   json["element"] = file.element;
-  json["unit"] = {{"kind", file.unit_kind},
-                  {"cores", file.unit_cores},
-                  {"device", file.unit_device},
-                  {"slowdown", file.slowdown}};
+  json["unit"] = {
+      {"kind", file.unit_kind}, {"cores", file.unit_cores}, {"device", file.unit_device}, {"slowdown", file.slowdown}};
   json["computation_unit"] = file.computation_unit;
   json["parameters"] = file.parameters;
   json["flops_per_unit"] = file.flops_per_unit;
@@ -100,7 +101,9 @@ FpmFile read_fpm_file(const std::filesystem::path& path) {
 
 void write_fpm_file(const std::filesystem::path& path, const FpmFile& file) { write_json_file(path, fpm_json(file)); }
 
-std::string format_fpm(const FpmFile& file) { return fpm_json(file).dump(); }
+std::string format_fpm(const FpmFile& file) {
+  return fpm_json(file).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 FpmFile parse_fpm_description(const std::string& text, const std::string& name) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/base/errors.hpp"
 
@@ -32,11 +33,13 @@ std::vector<bool> longest_increasing(std::span<const MeasuredPoint> points) {
   return kept;
 }
 
-/// Where speed a + b x, linear between the two points, gives x / (a + b x) = time_s.
+/// The size between two points, of which the left one fits into `time_s` and the right one does not, that takes
+/// `time_s` where speed is linear: at the share u of the way with x_l + u (x_r - x_l) = time_s (s_l + u (s_r - s_l)).
 double units_in_segment(const MeasuredPoint& left, const MeasuredPoint& right, double time_s) {
-  const double slope = (point_speed(right) - point_speed(left)) / (right.units - left.units);
-  const double intercept = point_speed(left) - slope * left.units;
-  return std::clamp(time_s * intercept / (1.0 - time_s * slope), left.units, right.units);
+  // Differences of times do not cancel, unlike the line's intercept, where both points take nearly as long.
+  const double past_left = point_speed(left) * (time_s - left.time_s);
+  const double before_right = point_speed(right) * std::max(0.0, right.time_s - time_s);
+  return past_left > 0.0 ? std::lerp(left.units, right.units, past_left / (past_left + before_right)) : left.units;
 }
 
 }  // namespace
@@ -79,10 +82,14 @@ double PiecewiseLinearModel::time_s(double units) const { return units == 0.0 ? 
 
 double PiecewiseLinearModel::units_within(double time_s) const {
   if (!(time_s > 0.0)) return 0.0;
+  if (this->time_s(max_units_) <= time_s) return max_units_;
   const auto fits = [&](const MeasuredPoint& point) { return point.time_s <= time_s; };
+  // Points beyond the limit count only as the end of the segment that the limit is in.
+  const auto end = std::upper_bound(points_.begin(), points_.end(), max_units_,
+                                    [](double most, const MeasuredPoint& point) { return most < point.units; });
   // The last point that can be done in time; where time does not grow everywhere it has to be looked for.
-  const auto after = increasing_ ? std::partition_point(points_.begin(), points_.end(), fits)
-                                 : std::find_if(points_.rbegin(), points_.rend(), fits).base();
+  const auto after = increasing_ ? std::partition_point(points_.begin(), end, fits)
+                                 : std::find_if(std::make_reverse_iterator(end), points_.rend(), fits).base();
   double units = 0.0;
   if (after == points_.begin()) {
     units = time_s * point_speed(points_.front());

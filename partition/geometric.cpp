@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace steelyard::partition {
 namespace {
 
 constexpr int most_bisections = 200;
 
-/// Whole computation units that each model finishes within `time_s`; returns their sum, at most `total` per model.
-std::int64_t slices_within(double time_s, std::int64_t total, Models models, std::vector<std::int64_t>& units) {
+/// Whole computation units that each model finishes within `time_s`. Returns their sum, or nothing if it exceeds
+/// `total`.
+std::optional<std::int64_t> slices_within(double time_s, std::int64_t total, Models models,
+                                          std::vector<std::int64_t>& units) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const double whole = std::floor(models[i]->units_within(time_s));
     units[i] = whole >= static_cast<double>(total) ? total : static_cast<std::int64_t>(whole);
+    if (units[i] > total - sum) return std::nullopt;
     sum += units[i];
   }
   return sum;
@@ -36,8 +40,8 @@ Distribution geometric(std::int64_t total, Models models) {
   for (int i = 0; i < most_bisections; ++i) {
     const double middle_s = 0.5 * (lower_s + upper_s);
     if (!(middle_s > lower_s && middle_s < upper_s)) break;
-    const std::int64_t sum = slices_within(middle_s, total, models, candidate);
-    if (sum > total) {
+    const std::optional<std::int64_t> sum = slices_within(middle_s, total, models, candidate);
+    if (!sum) {
       upper_s = middle_s;
       continue;
     }

@@ -14,7 +14,9 @@ double percentage_difference(double a, double b) {
     throw InvalidArgument(
         fmt::format("percentage difference of {} and {} (expected finite values >= 0, not both 0)", a, b));
   }
-  return 200.0 * std::abs(a - b) / (a + b);
+  // Halved first where the sum of large values could overflow; small ones would lose their last bit by it.
+  const double scale = std::max(a, b) > 1.0 ? 0.5 : 1.0;
+  return 200.0 * (std::abs(scale * a - scale * b) / (scale * a + scale * b));
 }
 
 double proportional_error(double measured, double estimated) {

@@ -16,12 +16,15 @@ nlohmann::json read_json_file(const std::filesystem::path& path) {
   } catch (const nlohmann::json::parse_error& error) {
     std::size_t line = 1;
     for (std::size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) line += text[i] == '\n' ? 1U : 0U;
-    throw FileFormatError(path.string(), fmt::format("line {}", line), "is not valid JSON here (truncated or mistyped)");
+    throw FileFormatError(path.string(), fmt::format("line {}", line),
+                          "is not valid JSON here (truncated or mistyped)");
+  } catch (const nlohmann::json::out_of_range& error) {
+    throw FileFormatError(path.string(), "", fmt::format("holds a number that is too large ({})", error.what()));
   }
 }
 
 void write_json_file(const std::filesystem::path& path, const nlohmann::ordered_json& value) {
-  write_text_file(path, value.dump(2) + "\n");
+  write_text_file(path, value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 JsonReader::JsonReader(std::string path, const nlohmann::json& value, std::string where)
@@ -67,9 +70,7 @@ double JsonReader::number(const std::string& key) const {
   return value.get<double>();
 }
 
-double JsonReader::number(const std::string& key, double otherwise) const {
-  return has(key) ? number(key) : otherwise;
-}
+double JsonReader::number(const std::string& key, double otherwise) const { return has(key) ? number(key) : otherwise; }
 
 std::string JsonReader::text(const std::string& key) const {
   const nlohmann::json& value = member(key);

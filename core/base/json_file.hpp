@@ -9,7 +9,7 @@ namespace steelyard {
 /// Parses a JSON file. @throws FileFormatError with the place of the first mistake
 nlohmann::json read_json_file(const std::filesystem::path& path);
 
-/// Writes a JSON value, indented, through write_text_file().
+/// Writes a JSON value, indented, through write_text_file(). Bytes that are not UTF-8 become U+FFFD.
 void write_json_file(const std::filesystem::path& path, const nlohmann::ordered_json& value);
 
 /// Reads values out of a JSON object and, where one is missing or wrong, says which key of which file.

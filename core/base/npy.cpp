@@ -40,6 +40,7 @@ std::optional<std::string> dictionary_value(const std::string& dictionary, const
 }
 
 std::optional<std::vector<std::int64_t>> parse_shape(const std::string& tuple) {
+  if (tuple.front() != '(') return std::nullopt;
   std::vector<std::int64_t> shape;
   std::size_t at = 1;
   while (at < tuple.size() - 1) {
@@ -71,11 +72,17 @@ std::int64_t bytes_of_shape(const std::filesystem::path& path, const NpyHeader& 
 }  // namespace
 
 template <>
-const char* npy_element<double>() { return "<f8"; }
+const char* npy_element<double>() {
+  return "<f8";
+}
 template <>
-const char* npy_element<float>() { return "<f4"; }
+const char* npy_element<float>() {
+  return "<f4";
+}
 template <>
-const char* npy_element<std::complex<double>>() { return "<c16"; }
+const char* npy_element<std::complex<double>>() {
+  return "<c16";
+}
 
 NpyHeader read_npy_header(const std::filesystem::path& path) {
   const auto fail = [&](const char* where, const std::string& problem) {
@@ -142,6 +149,13 @@ NpyHeader read_npy_matrix_header(const std::filesystem::path& path) {
 template <class Element>
 void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
                    std::span<Element> rows) {
+  const bool inside = first_row >= 0 && first_row <= header.shape[0] &&
+                      static_cast<std::int64_t>(rows.size()) <= (header.shape[0] - first_row) * header.shape[1];
+  if (!inside) {
+    throw FileFormatError(
+        path.string(), fmt::format("row {} and after", first_row),
+        fmt::format("{} elements (the array has {} rows of {})", rows.size(), header.shape[0], header.shape[1]));
+  }
   std::ifstream file(path, std::ios::binary);
   const std::int64_t row_bytes = header.shape[1] * static_cast<std::int64_t>(sizeof(Element));
   file.seekg(header.data_offset + first_row * row_bytes);
@@ -158,6 +172,15 @@ NpyMatrixFile::NpyMatrixFile(std::filesystem::path path, std::filesystem::path p
 
 template <class Element>
 NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
+  if (rows < 0 || columns < 0) {
+    throw InvalidArgument(
+        fmt::format("{}: matrix of {} x {} elements (expected sizes >= 0)", path.string(), rows, columns));
+  }
+  constexpr auto most_elements =
+      std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(2 * sizeof(Element));
+  if (columns > 0 && rows > most_elements / columns) {
+    throw RuntimeFailure(fmt::format("{}: no room for {} x {} elements", path.string(), rows, columns));
+  }
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
                                        npy_element<Element>(), rows, columns);
   // The format asks for data aligned to 64 bytes and a header that ends in a line feed.
@@ -181,6 +204,7 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
 
 template <class Element>
 void NpyMatrixFile::write_rows(std::int64_t first_row, std::span<const Element> rows) const {
+  if (first_row < 0) throw InvalidArgument(fmt::format("{}: row {} (expected >= 0)", path_.string(), first_row));
   std::fstream file(part_, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(data_offset_ + first_row * columns_ * static_cast<std::int64_t>(sizeof(Element)));
   file.write(reinterpret_cast<const char*>(rows.data()), static_cast<std::streamsize>(rows.size_bytes()));
@@ -199,12 +223,11 @@ void NpyMatrixFile::discard() const noexcept {
   std::filesystem::remove(part_, ignored);
 }
 
-#define STEELYARD_NPY_ELEMENT(Element)                                                                          \
-  template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                             \
-  template void read_npy_rows<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t,            \
-                                       std::span<Element>);                                                     \
-  template NpyMatrixFile NpyMatrixFile::create<Element>(const std::filesystem::path&, std::int64_t,             \
-                                                        std::int64_t);                                          \
+#define STEELYARD_NPY_ELEMENT(Element)                                                                             \
+  template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                                \
+  template void read_npy_rows<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t,               \
+                                       std::span<Element>);                                                        \
+  template NpyMatrixFile NpyMatrixFile::create<Element>(const std::filesystem::path&, std::int64_t, std::int64_t); \
   template void NpyMatrixFile::write_rows<Element>(std::int64_t, std::span<const Element>) const;
 STEELYARD_NPY_ELEMENT(double)
 STEELYARD_NPY_ELEMENT(float)

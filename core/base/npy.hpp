@@ -30,7 +30,8 @@ const char* npy_element<std::complex<double>>();
 /// @throws FileFormatError
 NpyHeader read_npy_header(const std::filesystem::path& path);
 
-/// read_npy_header() for a matrix of `Element`. @throws FileFormatError also for another element type or not two indices
+/// read_npy_header() for a matrix of `Element`. @throws FileFormatError also for another element type or not two
+/// indices
 template <class Element>
 NpyHeader read_npy_matrix_header(const std::filesystem::path& path);
 
@@ -44,7 +45,8 @@ void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, s
 /// under its own name only when it is whole: one process calls create(), then all write rows, then one calls finish().
 class NpyMatrixFile {
  public:
-  /// Makes the file at its full length under a temporary name. @throws RuntimeFailure
+  /// Makes the file at its full length under a temporary name.
+  /// @throws InvalidArgument for a negative size, RuntimeFailure when it cannot be made
   template <class Element>
   static NpyMatrixFile create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns);
   /// What create() made, as seen by another process. `part` and `data_offset` come from the process that made it.

@@ -44,9 +44,8 @@ Json run_json(const RunRecord& record) {
   json["figures"] = record.figures;
   json["phases"] = Json::array();
   for (const PhaseTime& phase : record.phases) {
-    json["phases"].push_back({{"name", phase.name},
-                              {"measured_s", phase.measured_s},
-                              {"predicted_s", optional_number(phase.predicted_s)}});
+    json["phases"].push_back(
+        {{"name", phase.name}, {"measured_s", phase.measured_s}, {"predicted_s", optional_number(phase.predicted_s)}});
   }
   json["check"] = {{"performed", record.check.performed},
                    {"passed", record.check.performed ? Json(record.check.passed) : Json(nullptr)},
@@ -66,7 +65,7 @@ void write_run_record(const std::filesystem::path& folder, const RunRecord& reco
     line["metric"] = sample.metric;
     line["value"] = sample.value;
     for (const auto& [key, text] : sample.keys) line[key] = text;
-    lines += line.dump() + "\n";
+    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   write_text_file(folder / "samples.jsonl", lines);
   write_json_file(folder / "run.json", run_json(record));

@@ -28,9 +28,13 @@ double mean(std::span<const double> sample) {
 double median(std::span<const double> sample) {
   require_values(sample, "median");
   std::vector<double> sorted(sample.begin(), sample.end());
+  // NaN has no place in an order, and sorting it is undefined.
+  for (const double value : sorted) {
+    if (std::isnan(value)) return value;
+  }
   std::sort(sorted.begin(), sorted.end());
   const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+  return sorted.size() % 2 == 1 ? sorted[middle] : std::midpoint(sorted[middle - 1], sorted[middle]);
 }
 
 double standard_deviation(std::span<const double> sample) {
@@ -56,7 +60,8 @@ double confidence_half_width(std::span<const double> sample, double level) {
   if (sample.size() < 2) return std::numeric_limits<double>::infinity();
   const double count = static_cast<double>(sample.size());
   const boost::math::students_t distribution(count - 1.0);
-  return boost::math::quantile(distribution, 0.5 * (1.0 + level)) * standard_deviation(sample) / std::sqrt(count);
+  const double quantile = boost::math::quantile(boost::math::complement(distribution, 0.5 * (1.0 - level)));
+  return quantile * standard_deviation(sample) / std::sqrt(count);
 }
 
 }  // namespace steelyard

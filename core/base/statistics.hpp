@@ -7,7 +7,7 @@ namespace steelyard {
 /// Sum of the values divided by their number. @throws InvalidArgument for an empty sample
 double mean(std::span<const double> sample);
 
-/// Middle value, or the mean of the two middle values. @throws InvalidArgument for an empty sample
+/// Middle value, or the mean of the two middle values; NaN if any value is. @throws InvalidArgument for an empty sample
 double median(std::span<const double> sample);
 
 /// Sample standard deviation (divisor n - 1); 0 for a single value. @throws InvalidArgument for an empty sample

@@ -50,19 +50,20 @@ std::string Table::text() const {
     return text + "\n";
   };
   std::string text = line(headings_);
-  std::size_t total = 2 * (columns - 1);
-  for (const std::size_t w : width) total += w;
+  std::size_t total = 0;
+  for (const std::size_t w : width) total += w + (total > 0 ? 2 : 0);
   text += std::string(total, '-') + "\n";
   for (const auto& row : rows_) text += line(row);
   return text;
 }
 
 std::string format_seconds(double seconds) {
-  const double size = std::abs(seconds);
-  if (size < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
-  if (size < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (size < 1.0) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.4g} s", seconds);
+  // 999.5 would round to 1000 and be printed with an exponent.
+  if (std::abs(seconds) * 1e9 < 999.5) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (std::abs(seconds) * 1e6 < 999.5) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (std::abs(seconds) * 1e3 < 999.5) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (std::abs(seconds) < 999.5) return fmt::format("{:.3g} s", seconds);
+  return fmt::format("{:.0f} s", seconds);
 }
 
 std::string format_bytes(double bytes) {

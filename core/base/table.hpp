@@ -11,7 +11,7 @@ class Table {
   explicit Table(std::vector<std::string> headings);
   /// @throws InvalidArgument unless there is one cell per heading
   void add_row(std::vector<std::string> cells);
-  /// Lines of equal width under a line of headings and a rule, each ending in a line feed.
+  /// A line of headings, a rule as wide as the widest line, and a line per row, without trailing blanks.
   std::string text() const;
 
  private:
@@ -19,7 +19,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A time for people: three significant digits with ns, us, ms or s.
+/// A time for people: three significant digits with ns, us, ms or s; whole seconds from 1000 s on.
 std::string format_seconds(double seconds);
 
 /// A number of bytes for people: B, KiB, MiB, GiB.

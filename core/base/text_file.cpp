@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "core/base/errors.hpp"
 
@@ -19,10 +19,14 @@ std::string read_text_file(const std::filesystem::path& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
+  // Chunks, because a read that fails inside `stream << file.rdbuf()` looks like the end of the file.
+  std::string text;
+  std::array<char, 1 << 16> chunk;
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) throw FileFormatError(path.string(), "", "cannot be read to its end");
-  return text.str();
+  return text;
 }
 
 std::filesystem::path temporary_name(const std::filesystem::path& path) {

@@ -27,11 +27,11 @@ class FieldSlice {
       : space_(space), problem_(problem), slice_(slice), pitch_(padded(problem.columns)) {
     using Kokkos::view_alloc;
     using Kokkos::WithoutInitializing;
-    const auto elements = static_cast<std::size_t>((slice.count + 2) * pitch_);
-    for (auto& level : levels_) {
-      level = Field(view_alloc(space, WithoutInitializing, "steelyard::wave2d::level"), elements);
-      touch(level);
-    }
+    const std::int64_t elements = staggered((slice.count + 2) * pitch_);
+    field_ = Field(view_alloc(space, WithoutInitializing, "steelyard::wave2d::field"),
+                   static_cast<std::size_t>(2 * elements));
+    levels_ = {field_.data(), field_.data() + elements};
+    touch();
     const auto columns = static_cast<std::size_t>(problem.columns);
     for (const Side side : {above, below}) {
       halo_[side] = Buffer(view_alloc(WithoutInitializing, "steelyard::wave2d::halo"), columns);
@@ -104,20 +104,28 @@ class FieldSlice {
     return pitch % (16 * line) == 0 ? pitch + line : pitch;
   }
 
+  /// Elements from one level to the other: half a page off, for a store delays later loads at the same place of another
+  /// page, and the kernel reads in one level just where it writes in the other.
+  static std::int64_t staggered(std::int64_t elements) {
+    constexpr std::int64_t page = 4096 / sizeof(Scalar);
+    return (elements + page - 1) / page * page + page / 2;
+  }
+
   struct Zero {
     Scalar* data;
     KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
   };
 
-  void touch(const Field& level) const {
-    Kokkos::parallel_for("steelyard::wave2d::touch",
-                         Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>(
-                             space_, 0, static_cast<std::int64_t>(level.extent(0))),
-                         Zero{level.data()});
+  /// Each level by the threads that will sweep it.
+  void touch() const {
+    using Policy = Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>;
+    for (Scalar* const level : levels_) {
+      Kokkos::parallel_for("steelyard::wave2d::touch", Policy(space_, 0, (slice_.count + 2) * pitch_), Zero{level});
+    }
   }
 
   Scalar* level_row(Level level, std::int64_t row) const {
-    return levels_[static_cast<std::size_t>(level)].data() + (row - slice_.first + 1) * pitch_;
+    return levels_[static_cast<std::size_t>(level)] + (row - slice_.first + 1) * pitch_;
   }
 
   /// Advances global rows [begin, end); rows on the grid's edge apart, for the boundary decides about them.
@@ -135,8 +143,8 @@ class FieldSlice {
   }
 
   void launch(std::int64_t begin, std::int64_t end, bool mirror_above, bool mirror_below, const char* label) const {
-    const Rows<Scalar> older{levels_[static_cast<std::size_t>(Level::previous)].data(), pitch_};
-    const Rows<const Scalar> current{levels_[static_cast<std::size_t>(Level::current)].data(), pitch_};
+    const Rows<Scalar> older{levels_[static_cast<std::size_t>(Level::previous)], pitch_};
+    const Rows<const Scalar> current{levels_[static_cast<std::size_t>(Level::current)], pitch_};
     LeapFrog<Execution, Scalar>(problem_, older, current, begin - slice_.first + 1, end - begin, mirror_above,
                                 mirror_below)
         .launch(space_, label);
@@ -146,7 +154,8 @@ class FieldSlice {
   Problem problem_;
   partition::Slice slice_;
   std::int64_t pitch_;
-  std::array<Field, 2> levels_;
+  Field field_;                                  ///< both levels
+  std::array<Scalar*, 2> levels_{};              ///< halo row above the slice, by Level
   std::array<std::array<Buffer, 2>, 2> border_;  ///< by side and parity of the step
   std::array<Buffer, 2> halo_;                   ///< by side
 };

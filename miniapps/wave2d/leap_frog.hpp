@@ -13,7 +13,7 @@ namespace steelyard::wave2d {
 template <class Execution>
 struct SweepShape {
   static constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
-  static constexpr int rows_per_block = 4;
+  static constexpr int rows_per_block = on_host ? 6 : 4;
   static constexpr int blocks_per_team = on_host ? 8 : 4;
   static constexpr int vector_length = on_host ? 1 : 32;
   static constexpr std::int64_t columns_per_team = on_host ? std::int64_t{1} << 40 : 512;
@@ -98,11 +98,13 @@ class LeapFrog {
     const std::int64_t last = first_column + Shape::columns_per_team;
     const std::int64_t end = last < columns_ - 1 ? last : columns_ - 1;
     vector_for(member, begin, end, [=](const std::int64_t j) {
+      // All rows are read before any is written: for all that the compiler knows, a store might change what is read next.
+      Scalar next[Count];
       for (int k = 0; k < Count; ++k) {
-        const Scalar* const u = here + k * pitch;
-        Scalar& target = old[k * pitch + j];
-        target = updated(centre, neighbour, target, u[j], u[j + up] + u[j + down], u[j - 1] + u[j + 1]);
+        const Scalar* const u = here + k * pitch + j;
+        next[k] = updated(centre, neighbour, old[k * pitch + j], u[0], u[up] + u[down], u[-1] + u[1]);
       }
+      for (int k = 0; k < Count; ++k) old[k * pitch + j] = next[k];
     });
     if (sides_move_ && first_column == 0) {
       Kokkos::single(Kokkos::PerThread(member), [&] {

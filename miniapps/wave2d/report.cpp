@@ -59,7 +59,7 @@ void complete_record(RunRecord& record, const Options& options, const Problem& p
     record.figures["percentage_difference"] = percentage_difference(*record.predicted_time_s, record.median_time_s);
     record.figures["proportional_error"] = proportional_error(record.median_time_s, *record.predicted_time_s);
   }
-  record.phases = {{"kernels", steps * measurement.kernels_step_s, steps * prediction.distribution.makespan_s()},
+  record.phases = {{"kernels", steps * measurement.kernels_step_s, steps * (prediction.start_s + prediction.distribution.makespan_s())},
                    {"exchange", steps * measurement.exchange_step_s, steps * prediction.exchange_s}};
   for (std::size_t i = 0; i < measurement.times_s.size(); ++i) {
     Sample sample;

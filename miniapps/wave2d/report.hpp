@@ -6,16 +6,9 @@
 
 #include "core/base/run_record.hpp"
 #include "miniapps/wave2d/options.hpp"
-#include "partition/distribution.hpp"
+#include "miniapps/wave2d/prediction.hpp"
 
 namespace steelyard::wave2d {
-
-/// What is known before a run: who does what, and how long a step should take.
-struct Prediction {
-  partition::Distribution distribution;
-  double exchange_s = 0.0;  ///< per step, of the rank with the most of it
-  double step_s = 0.0;      ///< per step, of the slowest rank
-};
 
 /// What a run measured, in seconds per repetition unless the name says step.
 struct Measurement {

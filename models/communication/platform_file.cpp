@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -12,9 +14,11 @@
 namespace steelyard::models {
 namespace {
 
+bool is_id(double id) { return id >= 0.0 && id <= std::numeric_limits<int>::max() && id == std::floor(id); }
+
 int read_id(const JsonReader& reader) {
   const double id = reader.number("id");
-  if (id < 0.0 || id != static_cast<int>(id)) reader.fail("id", fmt::format("is {} (expected 0, 1, …)", id));
+  if (!is_id(id)) reader.fail("id", fmt::format("is {} (expected 0, 1, …)", id));
   return static_cast<int>(id);
 }
 
@@ -23,8 +27,9 @@ std::vector<int> read_path(const JsonReader& reader) {
   if (!reader.has("path")) reader.fail("path", "is missing");
   const nlohmann::json& elements = reader.value()["path"];
   const bool fits = elements.is_array() && !elements.empty() &&
-                    std::all_of(elements.begin(), elements.end(),
-                                [](const nlohmann::json& id) { return id.is_number_integer() && id.get<int>() >= 0; });
+                    std::all_of(elements.begin(), elements.end(), [](const nlohmann::json& id) {
+                      return id.is_number_integer() && is_id(id.get<double>());
+                    });
   if (!fits) reader.fail("path", fmt::format("is {} (expected channel ids such as [0, 0])", elements.dump()));
   return elements.get<std::vector<int>>();
 }

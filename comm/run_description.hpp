@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "comm/session.hpp"
+#include "core/base/run_record.hpp"
+
+namespace steelyard {
+
+/// What every app's result says in the same way: program, versions, hosts, units of all ranks, and the shared options.
+/// `settings["cores"]` says who chose the cores and whether they are oversubscribed. Collective.
+RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
+                       const RankUnits& units);
+
+/// True when some core of the run serves two threads. Collective.
+bool any_oversubscribed(const Session& session, const RankUnits& units);
+
+}  // namespace steelyard

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+using namespace steelyard;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double largest = std::numeric_limits<double>::max();
+
+std::vector<double> normal_sample(std::mt19937_64& random, std::size_t count, double centre, double spread) {
+  std::normal_distribution<double> normal(centre, spread);
+  std::vector<double> sample(count);
+  for (double& value : sample) value = normal(random);
+  return sample;
+}
+
+std::vector<double> transformed(std::vector<double> sample, double scale, double shift) {
+  for (double& value : sample) value = scale * value + shift;
+  return sample;
+}
+
+/// A sample of `count` values whose standard deviation is sqrt(count), so that its half width is the bare quantile.
+std::vector<double> sample_of_unit_error(std::size_t count) {
+  std::mt19937_64 random(count);
+  const std::vector<double> raw = normal_sample(random, count, 0.0, 1.0);
+  return transformed(raw, std::sqrt(static_cast<double>(count)) / standard_deviation(raw), 0.0);
+}
+
+}  // namespace
+
+TEST_CASE("the mean of equal values is that value and lies between the extremes otherwise") {
+  CHECK(mean(std::array{4.25}) == 4.25);
+  CHECK(mean(std::array{1.0, 2.0, 6.0}) == 3.0);
+  std::mt19937_64 random(1);
+  for (std::size_t count = 1; count < 60; ++count) {
+    const std::vector<double> sample = normal_sample(random, count, 3.0, 10.0);
+    const auto [low, high] = std::minmax_element(sample.begin(), sample.end());
+    REQUIRE(mean(sample) >= *low - 1e-12);
+    REQUIRE(mean(sample) <= *high + 1e-12);
+    REQUIRE_THAT(mean(std::vector<double>(count, 0.1)), WithinRel(0.1, 1e-14));
+  }
+}
+
+TEST_CASE("mean follows shift and scale while deviation ignores the shift") {
+  std::mt19937_64 random(2);
+  for (std::size_t count = 2; count < 60; ++count) {
+    const std::vector<double> sample = normal_sample(random, count, 5.0, 2.0);
+    const std::vector<double> moved = transformed(sample, -3.0, 100.0);
+    REQUIRE_THAT(mean(moved), WithinRel(-3.0 * mean(sample) + 100.0, 1e-12));
+    REQUIRE_THAT(median(moved), WithinRel(-3.0 * median(sample) + 100.0, 1e-12));
+    REQUIRE_THAT(standard_deviation(moved), WithinRel(3.0 * standard_deviation(sample), 1e-10));
+    REQUIRE_THAT(confidence_half_width(moved, 0.95), WithinRel(3.0 * confidence_half_width(sample, 0.95), 1e-10));
+    const std::vector<double> scaled = transformed(sample, 7.0, 0.0);
+    REQUIRE_THAT(coefficient_of_variation(scaled), WithinRel(coefficient_of_variation(sample), 1e-10));
+  }
+}
+
+TEST_CASE("no more than half of the values lie on either side of the median") {
+  std::mt19937_64 random(3);
+  std::uniform_int_distribution<int> few(0, 5);  // so that values repeat
+  for (std::size_t count = 1; count < 80; ++count) {
+    std::vector<double> sample(count);
+    for (double& value : sample) value = few(random);
+    const double middle = median(sample);
+    const auto below = std::count_if(sample.begin(), sample.end(), [&](double value) { return value < middle; });
+    const auto above = std::count_if(sample.begin(), sample.end(), [&](double value) { return value > middle; });
+    REQUIRE(2 * below <= static_cast<std::ptrdiff_t>(count));
+    REQUIRE(2 * above <= static_cast<std::ptrdiff_t>(count));
+  }
+}
+
+TEST_CASE("the median of an even number of values is the mean of the two middle ones") {
+  CHECK(median(std::array{9.0}) == 9.0);
+  CHECK(median(std::array{4.0, 1.0}) == 2.5);
+  CHECK(median(std::array{10.0, -1.0, 2.0, 5.0}) == 3.5);
+  CHECK(median(std::array{10.0, -1.0, 2.0}) == 2.0);
+}
+
+TEST_CASE("the order of a sample does not change its median or leave the caller's sample sorted") {
+  std::mt19937_64 random(4);
+  std::vector<double> sample = normal_sample(random, 31, 0.0, 1.0);
+  const double middle = median(sample);
+  for (int i = 0; i < 50; ++i) {
+    std::shuffle(sample.begin(), sample.end(), random);
+    const std::vector<double> before = sample;
+    REQUIRE(median(sample) == middle);
+    REQUIRE(sample == before);
+  }
+}
+
+TEST_CASE("one wild value moves the mean but not the median beyond its neighbours") {
+  const std::array sample{1.0, 2.0, 3.0, 4.0, 1e12};
+  CHECK(median(sample) == 3.0);
+  CHECK(mean(sample) > 1e11);
+  CHECK(median(std::array{1.0, 2.0, infinity}) == 2.0);
+  CHECK(median(std::array{largest, largest}) == largest);
+}
+
+TEST_CASE("a sample with a value that is not a number has no mean and no median") {
+  std::vector<double> sample(100, 1.0);
+  sample[50] = not_a_number;
+  CHECK(std::isnan(mean(sample)));
+  CHECK(std::isnan(median(sample)));
+  CHECK(std::isnan(standard_deviation(sample)));
+  CHECK(std::isnan(confidence_half_width(sample, 0.95)));
+}
+
+TEST_CASE("the standard deviation has the divisor n - 1") {
+  CHECK(standard_deviation(std::array{7.0}) == 0.0);
+  CHECK(standard_deviation(std::array{5.0, 5.0, 5.0}) == 0.0);
+  CHECK_THAT(standard_deviation(std::array{1.0, 3.0}), WithinRel(std::sqrt(2.0), 1e-14));
+  CHECK_THAT(standard_deviation(std::array{2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0}),
+             WithinRel(std::sqrt(32.0 / 7.0), 1e-14));
+}
+
+TEST_CASE("the standard deviation of values far from zero does not cancel away") {
+  const std::array sample{1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0};
+  CHECK_THAT(standard_deviation(sample), WithinRel(std::sqrt(30.0), 1e-12));
+}
+
+TEST_CASE("the coefficient of variation is deviation over mean and never negative") {
+  const std::array sample{2.0, 4.0, 4.0, 6.0};
+  CHECK_THAT(coefficient_of_variation(sample), WithinRel(standard_deviation(sample) / 4.0, 1e-14));
+  CHECK_THAT(coefficient_of_variation(std::array{-2.0, -4.0, -4.0, -6.0}),
+             WithinRel(coefficient_of_variation(sample), 1e-14));
+  CHECK(coefficient_of_variation(std::array{3.0}) == 0.0);
+  CHECK_THROWS_MATCHES(coefficient_of_variation(std::array{-1.0, 1.0}), InvalidArgument,
+                       MessageMatches(ContainsSubstring("mean is 0")));
+}
+
+TEST_CASE("half widths are the published quantiles of Student's t times the standard error") {
+  struct Row {
+    std::size_t freedom;
+    double level;
+    double quantile;
+  };
+  // Two-sided critical values as printed in statistical tables.
+  const auto row =
+      GENERATE(Row{1, 0.90, 6.313752}, Row{1, 0.95, 12.706205}, Row{1, 0.99, 63.656741}, Row{2, 0.95, 4.302653},
+               Row{4, 0.95, 2.776445}, Row{4, 0.99, 4.604095}, Row{9, 0.90, 1.833113}, Row{9, 0.95, 2.262157},
+               Row{9, 0.99, 3.249836}, Row{10, 0.80, 1.372184}, Row{29, 0.95, 2.045230}, Row{100, 0.95, 1.983972});
+  CHECK_THAT(confidence_half_width(sample_of_unit_error(row.freedom + 1), row.level), WithinAbs(row.quantile, 1e-6));
+}
+
+TEST_CASE("half widths of large samples are those of the normal distribution") {
+  CHECK_THAT(confidence_half_width(sample_of_unit_error(200000), 0.95), WithinAbs(1.959964, 2e-5));
+}
+
+TEST_CASE("a higher level never gives a narrower interval") {
+  const std::array sample{1.0, 2.0, 4.0, 8.0};
+  double before = 0.0;
+  for (const double level : {1e-12, 0.1, 0.5, 0.9, 0.99, 0.999999, 1.0 - 1e-12, std::nextafter(1.0, 0.0)}) {
+    const double width = confidence_half_width(sample, level);
+    CHECK(width > before);
+    CHECK(std::isfinite(width));
+    before = width;
+  }
+}
+
+TEST_CASE("one value has no finite half width and equal values have none at all") {
+  CHECK(confidence_half_width(std::array{3.0}, 0.95) == infinity);
+  CHECK(confidence_half_width(std::array{3.0, 3.0}, 0.95) == 0.0);
+}
+
+TEST_CASE("the interval covers the true mean as often as its level says") {
+  std::mt19937_64 random(5);
+  const double level = GENERATE(0.80, 0.95);
+  const std::size_t count = GENERATE(3U, 10U);
+  constexpr int experiments = 4000;
+  int covered = 0;
+  for (int i = 0; i < experiments; ++i) {
+    const std::vector<double> sample = normal_sample(random, count, 1.5, 0.25);
+    covered += std::abs(mean(sample) - 1.5) <= confidence_half_width(sample, level) ? 1 : 0;
+  }
+  CHECK_THAT(static_cast<double>(covered) / experiments, WithinAbs(level, 0.02));
+}
+
+TEST_CASE("an empty sample is refused by name") {
+  const std::vector<double> none;
+  CHECK_THROWS_MATCHES(mean(none), InvalidArgument, MessageMatches(ContainsSubstring("mean of an empty sample")));
+  CHECK_THROWS_MATCHES(median(none), InvalidArgument, MessageMatches(ContainsSubstring("median of an empty sample")));
+  CHECK_THROWS_MATCHES(standard_deviation(none), InvalidArgument, MessageMatches(ContainsSubstring("deviation")));
+  CHECK_THROWS_AS(coefficient_of_variation(none), InvalidArgument);
+  CHECK_THROWS_MATCHES(confidence_half_width(none, 0.95), InvalidArgument,
+                       MessageMatches(ContainsSubstring("confidence interval of an empty sample")));
+}
+
+TEST_CASE("a confidence level outside 0 to 1 is refused with its value") {
+  const std::array sample{1.0, 2.0};
+  const double level = GENERATE(0.0, 1.0, -0.5, 95.0, infinity, not_a_number);
+  CHECK_THROWS_AS(confidence_half_width(sample, level), InvalidArgument);
+  CHECK_THROWS_AS(confidence_half_width(std::array{1.0}, level), InvalidArgument);
+  CHECK_THROWS_MATCHES(confidence_half_width(sample, 95.0), InvalidArgument, MessageMatches(ContainsSubstring("95")));
+}
