@@ -58,7 +58,8 @@ const Run& median_run(std::vector<Run>& runs) {
 }
 
 /// Ideal gain of balancing over an even split between a unit and one F times slower: an even split takes as long as the
-/// slow unit for half of the rows, F / 2; a balanced one F / (F + 1), both in units of the fast one's time for all rows.
+/// slow unit for half of the rows, F / 2; a balanced one F / (F + 1), both in units of the fast one's time for all
+/// rows.
 double ideal_gain(double slowdown) { return (slowdown + 1.0) / 2.0; }
 
 struct Configuration {
@@ -104,7 +105,8 @@ bool print_table(const std::filesystem::path& folder) {
       const Run& run = median_run(found->second);
       std::string gain = "-";
       std::string of_ideal = "-";
-      const auto even = configuration.even != nullptr ? by_configuration.find(configuration.even) : by_configuration.end();
+      const auto even =
+          configuration.even != nullptr ? by_configuration.find(configuration.even) : by_configuration.end();
       if (even != by_configuration.end()) {
         const double factor = median_run(even->second).time_s / run.time_s;
         gain = fmt::format("{:.2f}x", factor);
@@ -112,7 +114,8 @@ bool print_table(const std::filesystem::path& folder) {
           of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(configuration.slowdown) - 1.0));
         }
       }
-      const bool passed = std::all_of(found->second.begin(), found->second.end(), [](const Run& r) { return r.passed; });
+      const bool passed =
+          std::all_of(found->second.begin(), found->second.end(), [](const Run& r) { return r.passed; });
       all_passed = all_passed && passed;
       table.add_row({run.grid, configuration.text, run.distribution, format_seconds(run.time_s),
                      fmt::format("{:.0f}", run.points_per_s / 1e6), fmt::format("{:.2f}", run.share_of_bound),

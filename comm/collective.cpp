@@ -66,7 +66,8 @@ std::vector<std::string> all_gather_text(MPI_Comm comm, const std::string& text)
   std::vector<int> starts(size, 0);
   std::partial_sum(lengths.begin(), lengths.end() - 1, starts.begin() + 1);
   std::string all(static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
-  STEELYARD_MPI(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, comm));
+  STEELYARD_MPI(
+      MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, comm));
   std::vector<std::string> texts;
   for (std::size_t r = 0; r < size; ++r) {
     texts.push_back(all.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(lengths[r])));

@@ -10,11 +10,11 @@
 
 namespace steelyard {
 
-/// An error that every rank knows of: one rank tells the user, all end with the same exit code, nobody has to be killed.
+/// An error that every rank knows of: one rank tells the user, all end with the same exit code, nobody has to be
+/// killed.
 class CollectiveError : public Error {
  public:
-  CollectiveError(const std::string& message, ExitCode code, int teller)
-      : Error(message, code), teller_(teller) {}
+  CollectiveError(const std::string& message, ExitCode code, int teller) : Error(message, code), teller_(teller) {}
   /// The rank whose message this is.
   int teller() const noexcept { return teller_; }
 
@@ -22,8 +22,9 @@ class CollectiveError : public Error {
   int teller_;
 };
 
-/// Runs `work` on every rank; if it throws on any, throws on all the error of the lowest such rank. `work` itself must not
-/// communicate, for a rank that throws would leave the others waiting. Collective. @throws CollectiveError, MpiError
+/// Runs `work` on every rank; if it throws on any, throws on all the error of the lowest such rank. `work` itself must
+/// not communicate, for a rank that throws would leave the others waiting. Collective. @throws CollectiveError,
+/// MpiError
 void collectively(MPI_Comm comm, const std::function<void()>& work);
 
 /// The same with work for rank 0 alone: files that one rank reads or writes for all.

@@ -37,8 +37,13 @@ double GroupBandwidth::measure_bytes_per_s() {
   double companion = 0.0;
   for (int pass = 0; pass < passes; ++pass) {
     STEELYARD_MPI(MPI_Barrier(comm_));
-    const UnitSeconds seconds = co_execution_.run([&] { if (probes_->host) probes_->host->run(); },
-                                                  [&] { if (probes_->companion) probes_->companion->run(); });
+    const UnitSeconds seconds = co_execution_.run(
+        [&] {
+          if (probes_->host) probes_->host->run();
+        },
+        [&] {
+          if (probes_->companion) probes_->companion->run();
+        });
     if (probes_->host) host = std::max(host, probes_->host->bytes() / seconds.host_s);
     if (probes_->companion) companion = std::max(companion, probes_->companion->bytes() / seconds.companion_s);
   }

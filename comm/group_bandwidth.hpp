@@ -15,8 +15,7 @@ class GroupBandwidth {
  public:
   /// Allocates on each unit. @param host_elements of each of the two arrays of doubles; 0 for a unit that does nothing.
   /// Arrays are cut off at 256 MiB, which no cache holds.
-  GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::int64_t host_elements,
-                 std::int64_t companion_elements);
+  GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::int64_t host_elements, std::int64_t companion_elements);
   ~GroupBandwidth();
 
   /// Sum over all units of the bytes per second of each one's fastest pass of a few, as STREAM counts (003, section

@@ -12,8 +12,8 @@ namespace steelyard {
 
 /// When a measurement may stop. Source: 000, section 6.1.2 (fupermod_precision); 002, section 1.
 struct Precision {
-  double confidence = 0.95;   ///< level of Student's t interval
-  double relative = 0.025;    ///< its half width over the mean
+  double confidence = 0.95;  ///< level of Student's t interval
+  double relative = 0.025;   ///< its half width over the mean
   int repetitions_min = 3;
   int repetitions_max = 30;
   int warmups = 1;
@@ -29,9 +29,9 @@ struct GroupPoint {
   models::MeasuredPoint companion;
 };
 
-/// Measures all units of all ranks at the same time, each repetition started at a barrier, until every one is precise, the
-/// time is up or the repetitions are used up: contention for shared resources is part of the result.
-/// Source: 000, sections 3.2 and 6.1.2. Collective.
+/// Measures all units of all ranks at the same time, each repetition started at a barrier, until every one is precise,
+/// the time is up or the repetitions are used up: contention for shared resources is part of the result. Source: 000,
+/// sections 3.2 and 6.1.2. Collective.
 GroupPoint measure_group(MPI_Comm comm, const RunOnce& run, const Precision& precision);
 
 }  // namespace steelyard

@@ -23,11 +23,11 @@ HaloExchange::HaloExchange(MPI_Comm comm, std::span<const HaloLink> links) {
     const int bytes = static_cast<int>(link.bytes);
     const bool above = link.side == HaloLink::Side::above;
     MPI_Request request = MPI_REQUEST_NULL;
-    STEELYARD_MPI(MPI_Recv_init(link.halo, bytes, MPI_BYTE, link.neighbour, above ? downward_tag : upward_tag, comm,
-                                &request));
+    STEELYARD_MPI(
+        MPI_Recv_init(link.halo, bytes, MPI_BYTE, link.neighbour, above ? downward_tag : upward_tag, comm, &request));
     requests_.push_back(request);
-    STEELYARD_MPI(MPI_Send_init(link.border, bytes, MPI_BYTE, link.neighbour, above ? upward_tag : downward_tag, comm,
-                                &request));
+    STEELYARD_MPI(
+        MPI_Send_init(link.border, bytes, MPI_BYTE, link.neighbour, above ? upward_tag : downward_tag, comm, &request));
     requests_.push_back(request);
   }
 }

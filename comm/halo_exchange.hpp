@@ -18,8 +18,9 @@ struct HaloLink {
   std::size_t bytes = 0;         ///< of each
 };
 
-/// Exchange of border rows between ranks that own slices of a grid in a linear array (003, section 2.5), through buffers
-/// that stay where they are: persistent, non-blocking. Start it after the borders are packed, compute the interior, wait.
+/// Exchange of border rows between ranks that own slices of a grid in a linear array (003, section 2.5), through
+/// buffers that stay where they are: persistent, non-blocking. Start it after the borders are packed, compute the
+/// interior, wait.
 class HaloExchange {
  public:
   /// @throws MpiError, InvalidArgument for a message beyond MPI's 2^31 bytes

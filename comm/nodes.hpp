@@ -11,7 +11,7 @@ namespace steelyard {
 struct Nodes {
   int rank_on_node = 0;
   int ranks_on_node = 1;
-  std::vector<int> node_of_rank;  ///< node number of every rank; nodes are numbered by their lowest rank
+  std::vector<int> node_of_rank;   ///< node number of every rank; nodes are numbered by their lowest rank
   std::vector<std::string> hosts;  ///< host name of every node
 
   int count() const { return static_cast<int>(hosts.size()); }

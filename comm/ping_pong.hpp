@@ -14,8 +14,8 @@ namespace steelyard {
 std::vector<models::MessageTime> ping_pong(MPI_Comm comm, int partner, const std::vector<double>& bytes,
                                            int round_trips = 100);
 
-/// Hockney parameters between neighbours of a linear array, all even pairs (0-1, 2-3, …) at once, then all odd ones; the
-/// slowest pair counts. Nothing for a single rank. Collective.
+/// Hockney parameters between neighbours of a linear array, all even pairs (0-1, 2-3, …) at once, then all odd ones;
+/// the slowest pair counts. Nothing for a single rank. Collective.
 /// @param bytes message size around which the model has to be right
 std::optional<models::Hockney> measure_neighbours(MPI_Comm comm, double bytes);
 

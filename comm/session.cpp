@@ -39,8 +39,8 @@ RankUnits Session::plan_units(const RunOptions& options) const {
     request.launcher_cores = launcher_cores_;
     request.slowdowns = Slowdowns(options.slowdown);
     if (request.slowdowns.highest_rank() >= size_) {
-      throw InvalidArgument(fmt::format("slowdown of rank {} (expected a rank below {})",
-                                        request.slowdowns.highest_rank(), size_));
+      throw InvalidArgument(
+          fmt::format("slowdown of rank {} (expected a rank below {})", request.slowdowns.highest_rank(), size_));
     }
     units = steelyard::plan_units(machine_, request);
   });

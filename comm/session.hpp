@@ -51,7 +51,8 @@ class Session {
 };
 
 /// The whole of a program's main(): starts a session, parses the command line with `parser`, runs `program` and turns
-/// errors into one message on standard error and the exit code. Where one rank fails on its own, the others are aborted.
+/// errors into one message on standard error and the exit code. Where one rank fails on its own, the others are
+/// aborted.
 /// @param program returns the exit code
 int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program);
 

@@ -14,8 +14,9 @@ struct UnitSeconds {
   double companion_s = 0.0;
 };
 
-/// Runs work on the host unit and on the companion at the same time: the host's on the calling thread, the companion's on
-/// a driver thread bound to its core, which lives as long as this object. With one unit all work is the calling thread's.
+/// Runs work on the host unit and on the companion at the same time: the host's on the calling thread, the companion's
+/// on a driver thread bound to its core, which lives as long as this object. With one unit all work is the calling
+/// thread's.
 class CoExecution {
  public:
   using Work = std::function<void()>;

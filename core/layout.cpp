@@ -90,14 +90,14 @@ Layout parse_layout(const std::string& text, const std::string& name) {
 Layout read_layout(const std::filesystem::path& path) { return parse_layout(read_text_file(path), path.string()); }
 
 std::string format_layout(const Layout& layout) {
-  std::string text = fmt::format("{:<20} {:<11} {:<9} {:<12} {}\n", "#hostname", "rank_intra", "bind", "device_type",
-                                 "suboptions");
+  std::string text =
+      fmt::format("{:<20} {:<11} {:<9} {:<12} {}\n", "#hostname", "rank_intra", "bind", "device_type", "suboptions");
   for (const LayoutEntry& entry : layout.entries) {
     std::string suboptions;
     for (const auto& [key, value] : entry.suboptions) suboptions += (suboptions.empty() ? "" : ",") + key + "=" + value;
-    std::string line = fmt::format("{:<20} {:<11} {:<9} {:<12} {}", entry.host_name, entry.rank_on_node,
-                                   entry.cores ? format_cores(*entry.cores) : "all", format_unit_choice(entry.units),
-                                   suboptions);
+    std::string line =
+        fmt::format("{:<20} {:<11} {:<9} {:<12} {}", entry.host_name, entry.rank_on_node,
+                    entry.cores ? format_cores(*entry.cores) : "all", format_unit_choice(entry.units), suboptions);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

@@ -82,8 +82,8 @@ std::vector<Machine::NumaNode> Machine::numa_nodes() const {
   const int count = hwloc_get_nbobjs_by_type(topology_->handle, HWLOC_OBJ_NUMANODE);
   for (int i = 0; i < count; ++i) {
     const hwloc_obj_t node = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
-    nodes.push_back({static_cast<std::int64_t>(node->attr->numanode.local_memory),
-                     cores_in(topology_->handle, node->cpuset)});
+    nodes.push_back(
+        {static_cast<std::int64_t>(node->attr->numanode.local_memory), cores_in(topology_->handle, node->cpuset)});
   }
   return nodes;
 }
@@ -100,14 +100,14 @@ void Machine::bind_this_thread(const CoreList& cores) const {
   for (const int number : cores) {
     const hwloc_obj_t core = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_CORE, static_cast<unsigned>(number));
     if (core == nullptr) {
-      throw InvalidArgument(fmt::format("core {} is not on {}, which has cores {}", number, host_name(),
-                                        format_cores(this->cores())));
+      throw InvalidArgument(
+          fmt::format("core {} is not on {}, which has cores {}", number, host_name(), format_cores(this->cores())));
     }
     hwloc_bitmap_or(set.get(), set.get(), core->cpuset);
   }
   if (hwloc_set_cpubind(topology_->handle, set.get(), HWLOC_CPUBIND_THREAD) != 0) {
-    throw RuntimeFailure(fmt::format("a thread cannot be bound to cores {}: {}", format_cores(cores),
-                                     std::strerror(errno)));
+    throw RuntimeFailure(
+        fmt::format("a thread cannot be bound to cores {}: {}", format_cores(cores), std::strerror(errno)));
   }
 }
 

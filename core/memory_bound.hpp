@@ -16,8 +16,7 @@ class MemoryBoundProbe {
   static constexpr double bytes_per_element = 3.0 * sizeof(double);
 
   /// Allocates and touches on the calling thread; fences. @param elements of each of the two arrays
-  MemoryBoundProbe(const Execution& space, std::int64_t elements)
-      : space_(space), elements_(elements) {
+  MemoryBoundProbe(const Execution& space, std::int64_t elements) : space_(space), elements_(elements) {
     // Half a page from one array to the other: a store delays later loads at the same place of another page.
     constexpr std::int64_t page = 4096 / sizeof(double);
     const std::int64_t stride = (elements + page - 1) / page * page + page / 2;

@@ -19,8 +19,9 @@ void add_choice(CLI::App& parser, const std::string& name, Value& value, const s
                 const std::string& description) {
   std::vector<std::string> names;
   for (const auto& [word, ignored] : choices) names.push_back(word);
-  parser.add_option_function<std::string>(
-            name, [&value, choices](const std::string& word) { value = choices.at(word); }, description)
+  parser
+      .add_option_function<std::string>(
+          name, [&value, choices](const std::string& word) { value = choices.at(word); }, description)
       ->check(CLI::IsMember(names))
       ->type_name(CLI::detail::join(names, "|"));
 }
@@ -66,13 +67,12 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
 
 void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise) {
   grid.rows = grid.columns = otherwise;
-  CLI::Option* size =
-      parser
-          .add_option_function<std::int64_t>(
-              "--size", [&grid](std::int64_t n) { grid.rows = grid.columns = n; },
-              fmt::format("Rows and columns of the grid (default {})", otherwise))
-          ->check(CLI::Range(std::int64_t{1}, largest))
-          ->type_name("N");
+  CLI::Option* size = parser
+                          .add_option_function<std::int64_t>(
+                              "--size", [&grid](std::int64_t n) { grid.rows = grid.columns = n; },
+                              fmt::format("Rows and columns of the grid (default {})", otherwise))
+                          ->check(CLI::Range(std::int64_t{1}, largest))
+                          ->type_name("N");
   parser.add_option("--rows", grid.rows, "Rows of the grid")
       ->check(CLI::Range(std::int64_t{1}, largest))
       ->type_name("N")

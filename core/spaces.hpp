@@ -17,9 +17,8 @@ inline constexpr bool has_companion =
     companion_is_device || !(std::is_void_v<SerialExecution> || std::is_same_v<SerialExecution, HostExecution>);
 
 /// Execution space of the companion; where there is none, the host's, so that code for it still compiles.
-using CompanionExecution =
-    std::conditional_t<companion_is_device, Kokkos::DefaultExecutionSpace,
-                       std::conditional_t<has_companion, SerialExecution, HostExecution>>;
+using CompanionExecution = std::conditional_t<companion_is_device, Kokkos::DefaultExecutionSpace,
+                                              std::conditional_t<has_companion, SerialExecution, HostExecution>>;
 
 /// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
 template <class Execution>

@@ -33,7 +33,9 @@ int parse_count(const std::string& what, const std::string& text, int least) {
 CoreList even_share(const CoreList& cores, int rank_on_node, int ranks_on_node) {
   const auto count = static_cast<int>(cores.size());
   if (ranks_on_node >= count) return {cores[static_cast<std::size_t>(rank_on_node % count)]};
-  const auto start = [&](int rank) { return cores.begin() + static_cast<std::ptrdiff_t>(rank) * count / ranks_on_node; };
+  const auto start = [&](int rank) {
+    return cores.begin() + static_cast<std::ptrdiff_t>(rank) * count / ranks_on_node;
+  };
   return {start(rank_on_node), start(rank_on_node + 1)};
 }
 

@@ -6,8 +6,8 @@
 
 namespace steelyard {
 
-/// The innermost loop of a kernel, over [begin, end): the vector lanes of a team's thread on a device, SIMD on the host.
-/// Iterations must be independent; `body` takes the index.
+/// The innermost loop of a kernel, over [begin, end): the vector lanes of a team's thread on a device, SIMD on the
+/// host. Iterations must be independent; `body` takes the index.
 template <class Member, class Body>
 KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t begin, const std::int64_t end,
                                        const Body& body) {

@@ -16,7 +16,8 @@ struct Slice {
   std::int64_t end() const { return first + count; }
 };
 
-/// Slices one after the other, `units[i]` computation units for slice i; empty slices have no neighbours and are nobody's.
+/// Slices one after the other, `units[i]` computation units for slice i; empty slices have no neighbours and are
+/// nobody's.
 /// @throws InvalidArgument for a negative count
 std::vector<Slice> make_slices(std::span<const std::int64_t> units);
 

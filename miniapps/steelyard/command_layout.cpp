@@ -24,8 +24,8 @@ ExitCode write_layout(Session& session, const LayoutOptions& options) {
   entry.host_name = session.machine().host_name();
   entry.rank_on_node = session.nodes().rank_on_node;
   entry.cores = units.host ? units.host->cores : CoreList{};
-  if (units.companion && entry.cores->end() == std::find(entry.cores->begin(), entry.cores->end(),
-                                                         units.companion->cores.front())) {
+  if (units.companion &&
+      entry.cores->end() == std::find(entry.cores->begin(), entry.cores->end(), units.companion->cores.front())) {
     entry.cores->push_back(units.companion->cores.front());
     std::sort(entry.cores->begin(), entry.cores->end());
   }
@@ -63,9 +63,8 @@ void add_layout_command(CLI::App& parser, Action& chosen) {
       ->type_name("UNITS");
   command->add_option("--slowdown", options->run.slowdown, "host=F, device=F or rankN=F")->type_name("WHICH=F");
   command->add_option("--output", options->output, "File to write (default: standard output)")->type_name("FILE");
-  command->callback([options, &chosen] {
-    chosen = [options](Session& session) { return write_layout(session, *options); };
-  });
+  command->callback(
+      [options, &chosen] { chosen = [options](Session& session) { return write_layout(session, *options); }; });
 }
 
 }  // namespace steelyard::tool

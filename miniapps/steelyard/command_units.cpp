@@ -21,7 +21,8 @@ std::string describe_machine(const Machine& machine) {
                         format_cores(node.cores));
   }
   for (const Machine::Cache& cache : machine.caches()) {
-    text += fmt::format("  L{}      {} x {}\n", cache.level, cache.count, format_bytes(static_cast<double>(cache.bytes)));
+    text +=
+        fmt::format("  L{}      {} x {}\n", cache.level, cache.count, format_bytes(static_cast<double>(cache.bytes)));
   }
   for (int device = 0; device < device_count(); ++device) {
     const DeviceFacts facts = device_facts(device);
@@ -39,7 +40,8 @@ ExitCode print_units(Session& session, const RunOptions& options) {
     session.print(text);
   }
   const char* companion = companion_is_device ? CompanionExecution::name() : has_companion ? "Serial" : "none";
-  session.print(fmt::format("kokkos {}: host {}, companion {}\n\n", kokkos_version(), HostExecution::name(), companion));
+  session.print(
+      fmt::format("kokkos {}: host {}, companion {}\n\n", kokkos_version(), HostExecution::name(), companion));
 
   const RankUnits units = session.plan_units(options);
   std::string mine;
@@ -47,8 +49,8 @@ ExitCode print_units(Session& session, const RunOptions& options) {
     if (!*unit) continue;
     mine += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", session.rank(), session.machine().host_name(),
                         (*unit)->name(), (*unit)->space, format_cores((*unit)->cores),
-                        (*unit)->emulated() ? fmt::format("{:g} (emulated)", (*unit)->slowdown) : "-",
-                        units.cores_from, units.oversubscribed ? ", oversubscribed" : "");
+                        (*unit)->emulated() ? fmt::format("{:g} (emulated)", (*unit)->slowdown) : "-", units.cores_from,
+                        units.oversubscribed ? ", oversubscribed" : "");
   }
   Table table({"rank", "node", "unit", "space", "cores", "slowdown", "cores from"});
   for (const std::string& text : all_gather_text(session.comm(), mine)) {
@@ -78,9 +80,8 @@ void add_units_command(CLI::App& parser, Action& chosen) {
       ->type_name("UNITS");
   command->add_option("--layout", options->layout, "Layout file to follow")->type_name("FILE");
   command->add_option("--slowdown", options->slowdown, "host=F, device=F or rankN=F")->type_name("WHICH=F");
-  command->callback([options, &chosen] {
-    chosen = [options](Session& session) { return print_units(session, *options); };
-  });
+  command->callback(
+      [options, &chosen] { chosen = [options](Session& session) { return print_units(session, *options); }; });
 }
 
 }  // namespace steelyard::tool

@@ -67,10 +67,11 @@ class App {
   /// Every rank needs at least the row that its neighbours need of it.
   void require_room() const {
     if (problem_.rows >= static_cast<std::int64_t>(slots_.size())) return;
-    throw CollectiveError(fmt::format("{} processing units on {} ranks for a grid of {} rows (expected at most one unit "
-                                      "per row)",
-                                      slots_.size(), session_.size(), problem_.rows),
-                          ExitCode::wrong_input, 0);
+    throw CollectiveError(
+        fmt::format("{} processing units on {} ranks for a grid of {} rows (expected at most one unit "
+                    "per row)",
+                    slots_.size(), session_.size(), problem_.rows),
+        ExitCode::wrong_input, 0);
   }
 
   void print_header() const {
@@ -89,8 +90,8 @@ class App {
       return read_speed_models(session_, options_.run.models, problem_, slots_, element_name(options_.run.element));
     }
     const double start_s = now_s();
-    SpeedModels models = measure_speed_models<Scalar>(session_, co_execution_, units_, problem_, slots_,
-                                                      options_.run.partition);
+    SpeedModels models =
+        measure_speed_models<Scalar>(session_, co_execution_, units_, problem_, slots_, options_.run.partition);
     const double seconds = all_max(session_.comm(), now_s() - start_s);
     record_.figures["model_time_s"] = seconds;
     session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
@@ -216,9 +217,8 @@ class App {
                              problem_.columns);
     try {
       collectively(session_.comm(), [&] {
-        simulation.store([&](std::int64_t first, std::int64_t, std::span<const Scalar> rows) {
-          mine.write_rows(first, rows);
-        });
+        simulation.store(
+            [&](std::int64_t first, std::int64_t, std::span<const Scalar> rows) { mine.write_rows(first, rows); });
       });
       on_root(session_.comm(), [&] { mine.finish(); });
     } catch (...) {
@@ -264,4 +264,3 @@ ExitCode run(Session& session, const Options& options) {
 }
 
 }  // namespace steelyard::wave2d
-

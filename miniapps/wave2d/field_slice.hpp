@@ -15,8 +15,8 @@ namespace steelyard::wave2d {
 enum class Level { previous = 0, current = 1 };
 
 /// The rows of the grid that one processing unit owns, at two time levels in its own memory, with a halo row above and
-/// below, and pinned host buffers for what crosses to its neighbours. Everything runs on the thread that calls; functions
-/// say whether they fence.
+/// below, and pinned host buffers for what crosses to its neighbours. Everything runs on the thread that calls;
+/// functions say whether they fence.
 template <class Execution, class Scalar>
 class FieldSlice {
  public:

@@ -12,7 +12,8 @@ namespace steelyard::wave2d {
 /// them; such blocks per team; columns per team.
 template <class Execution>
 struct SweepShape {
-  static constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
+  static constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
   static constexpr int rows_per_block = on_host ? 6 : 4;
   static constexpr int blocks_per_team = on_host ? 8 : 4;
   static constexpr int vector_length = on_host ? 1 : 32;
@@ -98,7 +99,8 @@ class LeapFrog {
     const std::int64_t last = first_column + Shape::columns_per_team;
     const std::int64_t end = last < columns_ - 1 ? last : columns_ - 1;
     vector_for(member, begin, end, [=](const std::int64_t j) {
-      // All rows are read before any is written: for all that the compiler knows, a store might change what is read next.
+      // All rows are read before any is written: for all that the compiler knows, a store might change what is read
+      // next.
       Scalar next[Count];
       for (int k = 0; k < Count; ++k) {
         const Scalar* const u = here + k * pitch + j;

@@ -22,8 +22,10 @@ NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
 void take_extents(const Options& options, bool extents_given, Problem& problem) {
   const auto& files = options.run.input;
   if (files.size() > 2) {
-    throw InvalidArgument(fmt::format("--input names {} files (expected the current field, or the previous and the "
-                                      "current one)", files.size()));
+    throw InvalidArgument(
+        fmt::format("--input names {} files (expected the current field, or the previous and the "
+                    "current one)",
+                    files.size()));
   }
   for (const auto& file : files) {
     const NpyHeader header = read_header(file, options.run.element);
@@ -32,8 +34,9 @@ void take_extents(const Options& options, bool extents_given, Problem& problem) 
       problem.rows = header.shape[0];
       problem.columns = header.shape[1];
     } else if (header.shape[0] != problem.rows || header.shape[1] != problem.columns) {
-      throw FileFormatError(file.string(), "shape", fmt::format("is {} x {} (expected {} x {})", header.shape[0],
-                                                                header.shape[1], problem.rows, problem.columns));
+      throw FileFormatError(file.string(), "shape",
+                            fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], problem.rows,
+                                        problem.columns));
     }
   }
 }
@@ -68,13 +71,12 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument(fmt::format("grid of {} x {} points (expected at least {} x {}: one point inside the halo)",
                                       problem.rows, problem.columns, smallest_extent, smallest_extent));
   }
-  if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 ||
-      problem.points() > 9.0e15) {
+  if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 || problem.points() > 9.0e15) {
     throw InvalidArgument(fmt::format("grid of {} x {} points is beyond any memory", problem.rows, problem.columns));
   }
   if (!(options.courant > 0.0 && options.courant <= std::sqrt(0.5) * (1.0 + 1e-12))) {
-    throw InvalidArgument(fmt::format("--courant {} (expected 0 < C <= 0.7071, beyond which the scheme is unstable)",
-                                      options.courant));
+    throw InvalidArgument(
+        fmt::format("--courant {} (expected 0 < C <= 0.7071, beyond which the scheme is unstable)", options.courant));
   }
   partition::find_algorithm(options.run.partition);
   return problem;

@@ -21,9 +21,10 @@ struct Prediction {
   double step_s = 0.0;                   ///< per step, of the slowest rank
 };
 
-/// Distributes the rows and predicts a step: every unit's kernels from its model and, on the unit that drives MPI, after
-/// them one message per neighbour on another rank, by Hockney's model (003, equations 5.1 and 5.8-5.10 with borders and
-/// interior as one). Message parameters come from the platform file or, without one, are measured here. Collective.
+/// Distributes the rows and predicts a step: every unit's kernels from its model and, on the unit that drives MPI,
+/// after them one message per neighbour on another rank, by Hockney's model (003, equations 5.1 and 5.8-5.10 with
+/// borders and interior as one). Message parameters come from the platform file or, without one, are measured here.
+/// Collective.
 /// @throws CollectiveError for an unusable platform file or a distribution that does not fit
 Prediction predict(const Session& session, CoExecution& co_execution, const RunOptions& options, const Problem& problem,
                    const std::vector<Slot>& slots, const SpeedModels& models);

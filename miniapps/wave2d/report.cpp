@@ -59,7 +59,8 @@ void complete_record(RunRecord& record, const Options& options, const Problem& p
     record.figures["percentage_difference"] = percentage_difference(*record.predicted_time_s, record.median_time_s);
     record.figures["proportional_error"] = proportional_error(record.median_time_s, *record.predicted_time_s);
   }
-  record.phases = {{"kernels", steps * measurement.kernels_step_s, steps * (prediction.start_s + prediction.distribution.makespan_s())},
+  record.phases = {{"kernels", steps * measurement.kernels_step_s,
+                    steps * (prediction.start_s + prediction.distribution.makespan_s())},
                    {"exchange", steps * measurement.exchange_step_s, steps * prediction.exchange_s}};
   for (std::size_t i = 0; i < measurement.times_s.size(); ++i) {
     Sample sample;
@@ -83,8 +84,7 @@ std::string summary(const RunRecord& record, const Measurement& measurement) {
                         difference(*record.predicted_time_s, record.median_time_s));
     text += fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the memory bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
                         record.figures.at("points_per_s") / 1e6, 100.0 * record.figures.at("share_of_bound"),
-                        record.figures.at("bound_points_per_s") / 1e6,
-                        record.figures.at("bound_bytes_per_s") / 1e9);
+                        record.figures.at("bound_points_per_s") / 1e6, record.figures.at("bound_bytes_per_s") / 1e9);
     for (const PhaseTime& phase : record.phases) {
       text += fmt::format("  {:<9}{} per step, predicted {}\n", phase.name, format_seconds(phase.measured_s / steps),
                           format_seconds(*phase.predicted_s / steps));

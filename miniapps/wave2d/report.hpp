@@ -12,11 +12,11 @@ namespace steelyard::wave2d {
 
 /// What a run measured, in seconds per repetition unless the name says step.
 struct Measurement {
-  std::vector<double> times_s;          ///< slowest rank, per repetition
-  double kernels_step_s = 0.0;          ///< slowest rank
-  double exchange_step_s = 0.0;         ///< slowest rank
-  std::vector<double> slot_step_s;      ///< every unit's kernels
-  double bound_bytes_per_s = 0.0;       ///< of all units together, running at the same time
+  std::vector<double> times_s;      ///< slowest rank, per repetition
+  double kernels_step_s = 0.0;      ///< slowest rank
+  double exchange_step_s = 0.0;     ///< slowest rank
+  std::vector<double> slot_step_s;  ///< every unit's kernels
+  double bound_bytes_per_s = 0.0;   ///< of all units together, running at the same time
 };
 
 /// The table of processing units, for `--dry-run` and after a run.

@@ -27,8 +27,7 @@ void for_pieces(std::int64_t begin, std::int64_t end, std::int64_t row_bytes, co
 }  // namespace
 
 std::vector<Slot> gather_slots(const Session& session, const RankUnits& units) {
-  const std::vector<double> have =
-      all_gather(session.comm(), {units.host ? 1.0 : 0.0, units.companion ? 1.0 : 0.0});
+  const std::vector<double> have = all_gather(session.comm(), {units.host ? 1.0 : 0.0, units.companion ? 1.0 : 0.0});
   std::vector<Slot> slots;
   for (int rank = 0; rank < session.size(); ++rank) {
     const auto at = static_cast<std::size_t>(2 * rank);
@@ -52,8 +51,13 @@ class Simulation<Scalar>::State {
       (slots[i].kind == ProcessingUnit::Kind::host ? host : companion) = slices[i];
     }
     // Each unit allocates on its own thread, for its own threads touch the memory first.
-    co_execution_.run([&] { if (host) host_.emplace(HostExecution(), problem, *host); },
-                      [&] { if (companion) companion_.emplace(CompanionExecution(), problem, *companion); });
+    co_execution_.run(
+        [&] {
+          if (host) host_.emplace(HostExecution(), problem, *host);
+        },
+        [&] {
+          if (companion) companion_.emplace(CompanionExecution(), problem, *companion);
+        });
     for (const int parity : {0, 1}) {
       std::vector<HaloLink> links;
       if (host_) add_links(*host_, parity, links);
@@ -80,16 +84,26 @@ class Simulation<Scalar>::State {
     for (std::int64_t step = 0; step < steps; ++step) {
       if (has_borders_) {
         const double start_s = now_s();
-        add(times, co_execution_.run([&] { if (host_) advance_borders(*host_); },
-                                     [&] { if (companion_) advance_borders(*companion_); }));
+        add(times, co_execution_.run(
+                       [&] {
+                         if (host_) advance_borders(*host_);
+                       },
+                       [&] {
+                         if (companion_) advance_borders(*companion_);
+                       }));
         const double packed_s = now_s();
         exchanges_[parity_].start();
         times.kernels_s += packed_s - start_s;
         times.exchange_s += now_s() - packed_s;
       }
       const double start_s = now_s();
-      add(times, co_execution_.run([&] { if (host_) host_->advance_interior(); },
-                                   [&] { if (companion_) companion_->advance_interior(); }));
+      add(times, co_execution_.run(
+                     [&] {
+                       if (host_) host_->advance_interior();
+                     },
+                     [&] {
+                       if (companion_) companion_->advance_interior();
+                     }));
       const double computed_s = now_s();
       times.kernels_s += computed_s - start_s;
       if (has_borders_) exchanges_[parity_].wait();
@@ -116,8 +130,7 @@ class Simulation<Scalar>::State {
     for (const auto side : {Slice::above, Slice::below}) {
       const int slot = side == Slice::above ? slice.slice().above : slice.slice().below;
       if (slot < 0 || neighbour_rank(slot) == rank_) continue;
-      links.push_back({neighbour_rank(slot),
-                       side == Slice::above ? HaloLink::Side::above : HaloLink::Side::below,
+      links.push_back({neighbour_rank(slot), side == Slice::above ? HaloLink::Side::above : HaloLink::Side::below,
                        slice.border(side, parity), slice.halo(side), bytes});
     }
   }
@@ -154,10 +167,12 @@ class Simulation<Scalar>::State {
     const std::int64_t begin = std::max<std::int64_t>(0, slice.slice().first - 1);
     const std::int64_t end = std::min(problem_.rows, slice.slice().end() + 1);
     for (const Level level : {Level::previous, Level::current}) {
-      for_pieces(begin, end, columns * static_cast<std::int64_t>(sizeof(Scalar)), [&](std::int64_t first, std::int64_t count) {
-        source(level, first, count, {staging.data(), static_cast<std::size_t>(count * columns)});
-        for (std::int64_t r = 0; r < count; ++r) slice.load_row(level, first + r, staging.data() + r * columns);
-      });
+      for_pieces(begin, end, columns * static_cast<std::int64_t>(sizeof(Scalar)),
+                 [&](std::int64_t first, std::int64_t count) {
+                   source(level, first, count, {staging.data(), static_cast<std::size_t>(count * columns)});
+                   for (std::int64_t r = 0; r < count; ++r)
+                     slice.load_row(level, first + r, staging.data() + r * columns);
+                 });
     }
   }
 
@@ -195,11 +210,17 @@ Simulation<Scalar>::Simulation(const Session& session, CoExecution& co_execution
 template <class Scalar>
 Simulation<Scalar>::~Simulation() = default;
 template <class Scalar>
-void Simulation<Scalar>::load(const Source& source) { state_->load(source); }
+void Simulation<Scalar>::load(const Source& source) {
+  state_->load(source);
+}
 template <class Scalar>
-void Simulation<Scalar>::store(const Sink& sink) const { state_->store(sink); }
+void Simulation<Scalar>::store(const Sink& sink) const {
+  state_->store(sink);
+}
 template <class Scalar>
-StepTimes Simulation<Scalar>::advance(std::int64_t steps) { return state_->advance(steps); }
+StepTimes Simulation<Scalar>::advance(std::int64_t steps) {
+  return state_->advance(steps);
+}
 
 template class Simulation<double>;
 template class Simulation<float>;

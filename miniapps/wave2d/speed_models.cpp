@@ -19,9 +19,9 @@ namespace steelyard::wave2d {
 namespace {
 
 constexpr int most_refinements = 4;
-constexpr double same_size = 0.02;      ///< sizes closer than this are one point
-constexpr double settled = 0.01;        ///< refinement ends when no slice changes by more
-constexpr double shortest_run_s = 4e-3; ///< short kernels are repeated inside one timed run, against the clock's noise
+constexpr double same_size = 0.02;       ///< sizes closer than this are one point
+constexpr double settled = 0.01;         ///< refinement ends when no slice changes by more
+constexpr double shortest_run_s = 4e-3;  ///< short kernels are repeated inside one timed run, against the clock's noise
 
 /// Rows for each slot's kernel, and how to run it once on this rank's units.
 template <class Scalar>
@@ -29,18 +29,25 @@ class KernelRun {
  public:
   KernelRun(CoExecution& co_execution, const Problem& problem, std::int64_t host_rows, std::int64_t companion_rows)
       : co_execution_(co_execution) {
-    co_execution_.run([&] { if (host_rows > 0) host_.emplace(HostExecution(), problem_of(problem, host_rows), slice_of(host_rows)); },
-                      [&] {
-                        if (companion_rows > 0) {
-                          companion_.emplace(CompanionExecution(), problem_of(problem, companion_rows),
-                                             slice_of(companion_rows));
-                        }
-                      });
+    co_execution_.run(
+        [&] {
+          if (host_rows > 0) host_.emplace(HostExecution(), problem_of(problem, host_rows), slice_of(host_rows));
+        },
+        [&] {
+          if (companion_rows > 0) {
+            companion_.emplace(CompanionExecution(), problem_of(problem, companion_rows), slice_of(companion_rows));
+          }
+        });
   }
 
   UnitSeconds run(int steps) {
-    const UnitSeconds sum = co_execution_.run([&] { if (host_) advance(*host_, steps); },
-                                              [&] { if (companion_) advance(*companion_, steps); });
+    const UnitSeconds sum = co_execution_.run(
+        [&] {
+          if (host_) advance(*host_, steps);
+        },
+        [&] {
+          if (companion_) advance(*companion_, steps);
+        });
     return {host_ ? sum.host_s / steps : 0.0, companion_ ? sum.companion_s / steps : 0.0};
   }
 
@@ -83,7 +90,8 @@ std::vector<models::MeasuredPoint> measure(const Session& session, CoExecution& 
   Precision precision;
   precision.repetitions_max = 20;
   precision.time_limit_s = 1.5;
-  const GroupPoint group = measure_group(session.comm(), [&] { return kernel.run(steps); }, precision);
+  const GroupPoint group = measure_group(
+      session.comm(), [&] { return kernel.run(steps); }, precision);
 
   const auto flat = [](const models::MeasuredPoint& point) {
     return std::vector<double>{point.time_s, static_cast<double>(point.repetitions), point.confidence_s};
@@ -94,7 +102,8 @@ std::vector<models::MeasuredPoint> measure(const Session& session, CoExecution& 
   const std::vector<double> all = all_gather(session.comm(), mine);
   std::vector<models::MeasuredPoint> points;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const std::size_t at = 6 * static_cast<std::size_t>(slots[i].rank) + (slots[i].kind == ProcessingUnit::Kind::host ? 0 : 3);
+    const std::size_t at =
+        6 * static_cast<std::size_t>(slots[i].rank) + (slots[i].kind == ProcessingUnit::Kind::host ? 0 : 3);
     points.push_back({static_cast<double>(rows[i]), all[at], static_cast<int>(all[at + 1]), all[at + 2]});
   }
   return points;
@@ -189,8 +198,7 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
   Progress progress("measuring speed models", static_cast<std::int64_t>(sizes.size()) + most_refinements,
                     session.is_root());
   for (const std::int64_t rows : sizes) {
-    measured.add(measure<Scalar>(session, co_execution, problem, slots,
-                                 std::vector<std::int64_t>(slots.size(), rows)));
+    measured.add(measure<Scalar>(session, co_execution, problem, slots, std::vector<std::int64_t>(slots.size(), rows)));
     progress.advance(1, fmt::format("({} rows)", rows));
   }
   const partition::Algorithm& distribute = partition::find_algorithm(algorithm);
@@ -211,7 +219,8 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
   collectively(session.comm(), [&] {
     const std::size_t per_rank = slots.size() / static_cast<std::size_t>(session.size());
     const bool same_everywhere = slots.size() == per_rank * static_cast<std::size_t>(session.size());
-    const bool fits = paths.size() == 1 || paths.size() == slots.size() || (same_everywhere && paths.size() == per_rank);
+    const bool fits =
+        paths.size() == 1 || paths.size() == slots.size() || (same_everywhere && paths.size() == per_rank);
     if (!fits) {
       throw InvalidArgument(fmt::format("--model names {} files for {} processing units (expected 1, one per unit{})",
                                         paths.size(), slots.size(), same_everywhere ? " of a rank, or one each" : ""));

@@ -11,8 +11,9 @@ namespace steelyard::wave2d {
 /// The standing wave u(x, y, t) = X(x) Y(y) cos(w t) with one half wave along the rows and two along the columns:
 /// X = sin(pi x / Lx), Y = sin(2 pi y / Ly) with Dirichlet boundaries, cosines with Neumann ones,
 /// w = c sqrt((pi / Lx)^2 + (2 pi / Ly)^2). Sampled on the grid it is also an eigenvector of the discrete Laplacian, so
-/// what the leap-frog scheme (003, equation 2.7) makes of it is known exactly: X Y (cos(v n) + b sin(v n)) after n steps,
-/// with sin^2(v / 2) = C^2 (sin^2(kx dx / 2) + sin^2(ky dx / 2)) and b fixed by the field one step before the start.
+/// what the leap-frog scheme (003, equation 2.7) makes of it is known exactly: X Y (cos(v n) + b sin(v n)) after n
+/// steps, with sin^2(v / 2) = C^2 (sin^2(kx dx / 2) + sin^2(ky dx / 2)) and b fixed by the field one step before the
+/// start.
 class StandingWave {
  public:
   explicit StandingWave(const Problem& problem);

@@ -16,7 +16,7 @@ struct HockneySegment {
 
 /// A communication path with its own cost.
 struct Channel {
-  int id = 0;             ///< 0: shared memory; 1, …: networks
+  int id = 0;  ///< 0: shared memory; 1, …: networks
   std::string name;
   std::vector<int> path;  ///< channels whose transfer times a message adds up (001, equations 1-3)
   std::vector<HockneySegment> hockney;

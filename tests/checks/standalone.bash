@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# standalone.bash ROOT BUILD: base, models and partition are a library of their own. Builds and tests them without Kokkos
+# and MPI, installs them, and builds a program against the installation.
+set -euo pipefail
+root=$1
+build=$2
+cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEELYARD_ENABLE_KOKKOS=OFF \
+  -DSTEELYARD_ENABLE_MPI=OFF -DCMAKE_INSTALL_PREFIX="$build/prefix"
+cmake --build "$build"
+ctest --test-dir "$build" --output-on-failure -L unit
+rm -rf "$build/prefix" "$build/package"
+cmake --install "$build"
+# Kokkos, MPI and hwloc must not be looked for, not even where they are found.
+cmake -G Ninja -S "$root/tests/package" -B "$build/package" -DCMAKE_PREFIX_PATH="$build/prefix" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_Kokkos=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON
+cmake --build "$build/package"
+"$build/package/consumer"
