@@ -42,15 +42,7 @@ double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin) 
 /// The companion's thread: runs one callable per ticket.
 class CoExecution::Driver {
  public:
-  Driver(const Machine& machine, const ProcessingUnit& unit, bool may_spin)
-      : slowdown_(unit.slowdown), may_spin_(may_spin), thread_([this, &machine, cores = unit.cores] {
-          try {
-            machine.bind_this_thread(cores);
-          } catch (const RuntimeFailure&) {
-            // Binding is a matter of speed; the runtime has reported that this system refuses it.
-          }
-          serve();
-        }) {}
+  Driver(double slowdown, bool may_spin) : slowdown_(slowdown), may_spin_(may_spin), thread_([this] { serve(); }) {}
 
   ~Driver() {
     work_ = nullptr;
@@ -109,7 +101,16 @@ class CoExecution::Driver {
 
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
-    driver_ = std::make_unique<Driver>(machine, *units.companion, !units.oversubscribed);
+    driver_ = std::make_unique<Driver>(units.companion->slowdown, !units.oversubscribed);
+    const Work bind = [&] {
+      try {
+        machine.bind_this_thread(units.companion->cores);
+      } catch (const RuntimeFailure&) {
+        // Binding is a matter of speed; the runtime has reported that this system refuses it.
+      }
+    };
+    driver_->start(&bind);
+    driver_->wait();
   }
 }
 

@@ -21,6 +21,7 @@ class CoExecution {
  public:
   using Work = std::function<void()>;
 
+  /// @throws InvalidArgument for a companion's core that the machine does not have
   CoExecution(const Machine& machine, const RankUnits& units);
   ~CoExecution();
   CoExecution(const CoExecution&) = delete;

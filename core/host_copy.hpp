@@ -11,7 +11,7 @@ namespace detail {
 template <class Execution, class ToMemory, class FromMemory, class Element>
 void copy(const Execution& space, Element* to, const Element* from, std::size_t count) {
   using Trait = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible) {
+  if constexpr (runs_on_host<Execution>) {
     // Not deep_copy: between host memories it may run on the default host space, which is the other unit's.
     std::memcpy(to, from, count * sizeof(Element));
   } else {

@@ -8,6 +8,44 @@
 
 namespace steelyard {
 
+/// One pass over two arrays: a[i] = b[i] - a[i], or their first touch.
+template <class Execution, bool Touch>
+struct MemoryBoundPass {
+  using Policy = Kokkos::TeamPolicy<Execution>;
+  static constexpr int team_size = runs_on_host<Execution> ? 1 : 8;
+  static constexpr int vector_length = runs_on_host<Execution> ? 1 : 32;
+  static constexpr std::int64_t per_thread = (1 << 15) / team_size;
+
+  double* written;
+  double* read;
+  std::int64_t elements;
+
+  /// Launches on the space's queue; the caller fences.
+  void launch(const Execution& space, const char* label) const {
+    constexpr std::int64_t per_team = per_thread * team_size;
+    const auto teams = static_cast<int>((elements + per_team - 1) / per_team);
+    Kokkos::parallel_for(label, Policy(space, teams, team_size, vector_length), *this);
+  }
+
+  KOKKOS_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    double* const w = written;
+    double* const r = read;
+    const std::int64_t size = elements;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, team_size), [&](const int thread) {
+      const std::int64_t begin = (static_cast<std::int64_t>(member.league_rank()) * team_size + thread) * per_thread;
+      const std::int64_t end = begin + per_thread < size ? begin + per_thread : size;
+      vector_for(member, begin, end, [=](const std::int64_t i) {
+        if (Touch) {
+          r[i] = 1.0;
+          w[i] = 0.5;
+        } else {
+          w[i] = r[i] - w[i];
+        }
+      });
+    });
+  }
+};
+
 /// The kernel whose speed no plain sweep that reads two arrays and writes one of them back can pass:
 /// a[i] = b[i] - a[i], 3 elements of traffic per point and 1 flop. One pass over the arrays per run().
 template <class Execution>
@@ -22,60 +60,27 @@ class MemoryBoundProbe {
     const std::int64_t stride = (elements + page - 1) / page * page + page / 2;
     arrays_ = Arrays(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::memory_bound::arrays"),
                      static_cast<std::size_t>(2 * stride));
-    update_ = {arrays_.data(), arrays_.data() + stride, elements};
-    sweep<true>("steelyard::memory_bound::touch");
+    read_ = arrays_.data() + stride;
+    MemoryBoundPass<Execution, true>{arrays_.data(), read_, elements_}.launch(space_, "steelyard::memory_bound::touch");
+    space_.fence();
   }
 
   /// One pass; fences.
-  void run() const { sweep<false>("steelyard::memory_bound::update"); }
+  void run() const {
+    MemoryBoundPass<Execution, false>{arrays_.data(), read_, elements_}.launch(space_,
+                                                                               "steelyard::memory_bound::update");
+    space_.fence();
+  }
 
   double bytes() const { return bytes_per_element * static_cast<double>(elements_); }
 
  private:
   using Arrays = Kokkos::View<double*, DeviceOf<Execution>>;
-  using Policy = Kokkos::TeamPolicy<Execution>;
-  static constexpr std::int64_t chunk = 1 << 15;
-  static constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
-
-  template <bool Touch>
-  struct Update {
-    double* written;
-    double* read;
-    std::int64_t elements;
-
-    KOKKOS_FUNCTION void operator()(const typename Policy::member_type& member) const {
-      constexpr std::int64_t threads = on_host ? 1 : 8;
-      double* const w = written;
-      double* const r = read;
-      const std::int64_t end = elements;
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, static_cast<int>(threads)), [&](const int thread) {
-        const std::int64_t begin = (member.league_rank() * threads + thread) * (chunk / threads);
-        const std::int64_t last = begin + chunk / threads < end ? begin + chunk / threads : end;
-        vector_for(member, begin, last, [=](const std::int64_t i) {
-          if constexpr (Touch) {
-            r[i] = 1.0;
-            w[i] = 0.5;
-          } else {
-            w[i] = r[i] - w[i];
-          }
-        });
-      });
-    }
-  };
-
-  template <bool Touch>
-  void sweep(const char* label) const {
-    const auto teams = static_cast<int>((elements_ + chunk - 1) / chunk);
-    Kokkos::parallel_for(label, Policy(space_, teams, on_host ? 1 : 8, on_host ? 1 : 32),
-                         Update<Touch>{update_.written, update_.read, update_.elements});
-    space_.fence();
-  }
 
   Execution space_;
   std::int64_t elements_;
   Arrays arrays_;
-  Update<false> update_{};
+  double* read_ = nullptr;
 };
 
 }  // namespace steelyard

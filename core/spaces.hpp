@@ -20,6 +20,11 @@ inline constexpr bool has_companion =
 using CompanionExecution = std::conditional_t<companion_is_device, Kokkos::DefaultExecutionSpace,
                                               std::conditional_t<has_companion, SerialExecution, HostExecution>>;
 
+/// Whether a space's kernels work in ordinary host memory.
+template <class Execution>
+inline constexpr bool runs_on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
+
 /// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
 template <class Execution>
 using DeviceOf = Kokkos::Device<Execution, typename Execution::memory_space>;

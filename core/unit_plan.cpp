@@ -53,13 +53,50 @@ void apply_suboptions(const std::map<std::string, std::string>& suboptions, Rank
     } else if (key == "threads" || key == "OMP_NUM_THREADS") {
       const auto threads = static_cast<std::size_t>(parse_count(key, value, 1));
       if (units.host && units.host->cores.size() > threads) units.host->cores.resize(threads);
-    } else if (key == "device") {
-      if (units.companion) units.companion->device = parse_count(key, value, 0);
-    } else {
+    } else if (key != "device") {
       throw InvalidArgument(fmt::format(
           "suboption \"{}\" is unknown (expected slowdown, host_slowdown, device_slowdown, threads or device)", key));
     }
   }
+}
+
+/// The GPU that a rank drives: what its layout line says, otherwise one rank after the other.
+int choose_device(const PlanRequest& request, const LayoutEntry* entry, int devices) {
+  if (entry == nullptr || entry->suboptions.count("device") == 0) {
+    return devices > 0 ? request.rank_on_node % devices : -1;
+  }
+  const std::string& text = entry->suboptions.at("device");
+  const int device = parse_count("device", text, 0);
+  // A build without GPUs emulates them all with its Serial companion.
+  if (devices == 0) return -1;
+  if (device >= devices) {
+    throw InvalidArgument(fmt::format("device is \"{}\" (expected a number below {})", text, devices));
+  }
+  return device;
+}
+
+/// The cores of a layout line. @throws InvalidArgument for one that the machine does not have
+CoreList layout_cores(const Machine& machine, const LayoutEntry& entry) {
+  const CoreList there = machine.cores();
+  if (!entry.cores) return there;
+  for (const int core : *entry.cores) {
+    if (!std::binary_search(there.begin(), there.end(), core)) {
+      throw InvalidArgument(
+          fmt::format("core {} is not on {}, which has cores {}", core, entry.host_name, format_cores(there)));
+    }
+  }
+  return *entry.cores;
+}
+
+/// Whether the layout gives one of these cores to another rank of the node as well.
+bool shared_in_layout(const Machine& machine, const PlanRequest& request, const CoreList& cores) {
+  const std::string host_name = machine.host_name();
+  return std::any_of(request.layout->entries.begin(), request.layout->entries.end(), [&](const LayoutEntry& other) {
+    if (other.host_name != host_name || other.rank_on_node == request.rank_on_node) return false;
+    if (other.rank_on_node >= request.ranks_on_node) return false;
+    if (!other.cores) return true;
+    return std::find_first_of(cores.begin(), cores.end(), other.cores->begin(), other.cores->end()) != cores.end();
+  });
 }
 
 void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, bool with_host) {
@@ -85,12 +122,12 @@ void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, 
 Slowdowns::Slowdowns(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    const std::string target = word.substr(0, equals);
+    std::string target = word.substr(0, equals);
     const bool rank = target.rfind("rank", 0) == 0;
     if (equals == std::string::npos || !(target == "host" || target == "device" || rank)) {
       throw InvalidArgument(fmt::format("slowdown \"{}\" (expected host=F, device=F or rankN=F)", word));
     }
-    if (rank) parse_count("slowdown " + word + ": rank", target.substr(4), 0);
+    if (rank) target = fmt::format("rank{}", parse_count("slowdown " + word + ": rank", target.substr(4), 0));
     const double factor = parse_factor("slowdown " + target, word.substr(equals + 1));
     factors_.try_emplace(target, 1.0).first->second *= factor;
   }
@@ -129,8 +166,9 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   RankUnits units;
   CoreList cores;
   if (entry != nullptr) {
-    cores = entry->cores.value_or(machine.cores());
+    cores = layout_cores(machine, *entry);
     units.cores_from = "layout";
+    units.oversubscribed = shared_in_layout(machine, request, cores);
   } else if (request.launcher_cores.size() > 1 && request.launcher_cores.size() < machine.cores().size()) {
     cores = request.launcher_cores;
     units.cores_from = "launcher";
@@ -142,7 +180,7 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
 
   if (choice != UnitChoice::host) {
     units.companion = ProcessingUnit{ProcessingUnit::Kind::companion, CompanionExecution::name(), {}, -1, 1.0};
-    if (devices > 0) units.companion->device = request.rank_on_node % std::max(devices, 1);
+    units.companion->device = choose_device(request, entry, devices);
   }
   if (choice != UnitChoice::device) {
     units.host = ProcessingUnit{ProcessingUnit::Kind::host, HostExecution::name(), {}, -1, 1.0};

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 
 namespace steelyard {
 
@@ -11,8 +11,7 @@ namespace steelyard {
 template <class Member, class Body>
 KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t begin, const std::int64_t end,
                                        const Body& body) {
-  using Memory = typename Member::execution_space::memory_space;
-  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible) {
+  if constexpr (runs_on_host<typename Member::execution_space>) {
     (void)member;
     // Kokkos' own host loop says nothing about independence, and compilers give up where many rows might overlap.
 #if defined(_OPENMP)

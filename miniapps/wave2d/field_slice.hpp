@@ -14,6 +14,13 @@ namespace steelyard::wave2d {
 /// Which of the two time levels that the scheme needs.
 enum class Level { previous = 0, current = 1 };
 
+/// First touch of a level's memory.
+template <class Scalar>
+struct Zero {
+  Scalar* data;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
+};
+
 /// The rows of the grid that one processing unit owns, at two time levels in its own memory, with a halo row above and
 /// below, and pinned host buffers for what crosses to its neighbours. Everything runs on the thread that calls;
 /// functions say whether they fence.
@@ -111,16 +118,12 @@ class FieldSlice {
     return (elements + page - 1) / page * page + page / 2;
   }
 
-  struct Zero {
-    Scalar* data;
-    KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
-  };
-
   /// Each level by the threads that will sweep it.
   void touch() const {
     using Policy = Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>;
     for (Scalar* const level : levels_) {
-      Kokkos::parallel_for("steelyard::wave2d::touch", Policy(space_, 0, (slice_.count + 2) * pitch_), Zero{level});
+      Kokkos::parallel_for("steelyard::wave2d::touch", Policy(space_, 0, (slice_.count + 2) * pitch_),
+                           Zero<Scalar>{level});
     }
   }
 

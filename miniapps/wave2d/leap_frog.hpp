@@ -12,8 +12,7 @@ namespace steelyard::wave2d {
 /// them; such blocks per team; columns per team.
 template <class Execution>
 struct SweepShape {
-  static constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
+  static constexpr bool on_host = runs_on_host<Execution>;
   static constexpr int rows_per_block = on_host ? 6 : 4;
   static constexpr int blocks_per_team = on_host ? 8 : 4;
   static constexpr int vector_length = on_host ? 1 : 32;
