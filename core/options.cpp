@@ -30,7 +30,11 @@ void add_choice(CLI::App& parser, const std::string& name, Value& value, const s
 
 void add_run_options(CLI::App& parser, RunOptions& options) {
   parser.add_option("--steps", options.steps, "Steps of one repetition")->check(CLI::Range(std::int64_t{0}, largest));
-  parser.add_option("--seed", options.seed, "Seed of everything random");
+  // CLI11 reads -1 as the largest number there is.
+  parser.add_option("--seed", options.seed, "Seed of everything random")->check([](const std::string& text) {
+    return text.find('-') == std::string::npos ? ""
+                                               : fmt::format("Value {} is negative (expected a number >= 0)", text);
+  });
   add_choice<ElementType>(parser, "--type", options.element,
                           {{"double", ElementType::float64}, {"float", ElementType::float32}},
                           "Element type (default double)");

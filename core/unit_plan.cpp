@@ -77,7 +77,7 @@ int choose_device(const PlanRequest& request, const LayoutEntry* entry, int devi
 
 /// The cores of a layout line. @throws InvalidArgument for one that the machine does not have
 CoreList layout_cores(const Machine& machine, const LayoutEntry& entry) {
-  const CoreList there = machine.cores();
+  CoreList there = machine.cores();
   if (!entry.cores) return there;
   for (const int core : *entry.cores) {
     if (!std::binary_search(there.begin(), there.end(), core)) {

@@ -29,6 +29,19 @@ std::string read_text_file(const std::filesystem::path& path) {
   return text;
 }
 
+void require_writable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  while (!std::filesystem::exists(folder, ignored) && folder != folder.root_path()) folder = folder.parent_path();
+  if (!std::filesystem::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK) != 0) {
+    throw RuntimeFailure(fmt::format("{}: cannot be written: {} is not a folder that this user may write to",
+                                     path.string(), folder.string()));
+  }
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw RuntimeFailure(fmt::format("{}: cannot be written: is a folder", path.string()));
+  }
+}
+
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   return path.parent_path() / fmt::format(".{}.{}.part", path.filename().string(), ::getpid());
 }

@@ -13,6 +13,10 @@ std::string read_text_file(const std::filesystem::path& path);
 /// @throws RuntimeFailure when the folder or the file cannot be written; nothing is left behind then
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 
+/// Asks, before hours of work, whether `path` could be written at their end; makes nothing.
+/// @throws RuntimeFailure when its folder, or the nearest one above that is there, is no folder or not writable
+void require_writable(const std::filesystem::path& path);
+
 /// The name under which `path` is written before it is renamed: in the same folder, different for every process.
 std::filesystem::path temporary_name(const std::filesystem::path& path);
 

@@ -13,6 +13,7 @@
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/base/text_file.hpp"
 #include "core/runtime.hpp"
 #include "core/timing.hpp"
 #include "miniapps/wave2d/prediction.hpp"
@@ -44,6 +45,10 @@ class App {
 
   ExitCode run() {
     require_room();
+    on_root(session_.comm(), [&] {
+      if (!options_.run.output.empty()) require_writable(options_.run.output);
+      if (!options_.run.result.empty()) require_writable(options_.run.result / "run.json");
+    });
     print_header();
     const SpeedModels models = speed_models();
     const Prediction prediction = predict(session_, co_execution_, options_.run, problem_, slots_, models);

@@ -102,3 +102,13 @@ TEST_CASE("the temporary name is in the same folder and differs from the name it
   CHECK(temporary_name("some/folder/other.json") != part);
   CHECK(temporary_name("bare").parent_path().empty());
 }
+
+TEST_CASE("a path can be written where its nearest folder can, and asking makes nothing") {
+  const TemporaryFolder folder;
+  REQUIRE_NOTHROW(require_writable(folder.path() / "new" / "deeper" / "file"));
+  REQUIRE_FALSE(std::filesystem::exists(folder.path() / "new"));
+  write_text_file(folder.path() / "file", "text");
+  REQUIRE_NOTHROW(require_writable(folder.path() / "file"));
+  REQUIRE_THROWS_AS(require_writable(folder.path() / "file" / "below"), RuntimeFailure);
+  REQUIRE_THROWS_AS(require_writable(folder.path()), RuntimeFailure);
+}
