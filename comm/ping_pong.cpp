@@ -1,7 +1,11 @@
 #include "comm/ping_pong.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/timing.hpp"
 
@@ -12,6 +16,9 @@ constexpr int tag = 21;
 
 /// Round trips are timed in batches, since the clock is coarser than a short message.
 constexpr int batches = 10;
+
+/// Bytes of a message that takes longer than a short one beyond doubt, or there would be no bandwidth to fit.
+constexpr double longest_at_least = 65536.0;
 
 }  // namespace
 
@@ -50,7 +57,8 @@ std::optional<models::Hockney> measure_neighbours(MPI_Comm comm, double bytes) {
   STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
   STEELYARD_MPI(MPI_Comm_size(comm, &size));
   if (size == 1) return std::nullopt;
-  const std::vector<double> sizes{8.0, bytes / 4.0, bytes, 4.0 * bytes};
+  std::vector<double> sizes{8.0, bytes / 4.0, bytes, std::max(4.0 * bytes, longest_at_least)};
+  std::sort(sizes.begin(), sizes.end());
   std::vector<double> slowest(sizes.size(), 0.0);
   for (int parity = 0; parity < 2; ++parity) {
     const int partner = rank % 2 == parity ? rank + 1 : rank - 1;
@@ -60,7 +68,16 @@ std::optional<models::Hockney> measure_neighbours(MPI_Comm comm, double bytes) {
   }
   std::vector<models::MessageTime> messages;
   for (std::size_t i = 0; i < sizes.size(); ++i) messages.push_back({sizes[i], all_max(comm, slowest[i])});
-  return models::fit_hockney(messages);
+  // Something disturbed a message that took longer than a bigger one.
+  for (std::size_t i = sizes.size() - 1; i-- > 0;) {
+    messages[i].time_s = std::min(messages[i].time_s, messages[i + 1].time_s);
+  }
+  try {
+    return models::fit_hockney(messages);
+  } catch (const InvalidArgument&) {
+    // Between short messages noise can outweigh size: their time is all latency then.
+    return models::Hockney{messages[2].time_s, std::numeric_limits<double>::infinity()};
+  }
 }
 
 }  // namespace steelyard

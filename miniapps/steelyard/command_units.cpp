@@ -34,6 +34,8 @@ std::string describe_machine(const Machine& machine) {
 }
 
 ExitCode print_units(Session& session, const RunOptions& options) {
+  // First of all: it refuses wrong options, before anything is printed.
+  const RankUnits units = session.plan_units(options);
   const bool first_on_node = session.nodes().rank_on_node == 0;
   for (const std::string& text :
        all_gather_text(session.comm(), first_on_node ? describe_machine(session.machine()) : "")) {
@@ -43,7 +45,6 @@ ExitCode print_units(Session& session, const RunOptions& options) {
   session.print(
       fmt::format("kokkos {}: host {}, companion {}\n\n", kokkos_version(), HostExecution::name(), companion));
 
-  const RankUnits units = session.plan_units(options);
   std::string mine;
   for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
     if (!*unit) continue;

@@ -111,11 +111,26 @@ class App {
       };
     }
     // One file is a field at rest: the previous one is the same.
-    return [&input](Level level, std::int64_t first, std::int64_t count, std::span<Scalar> rows) {
+    return [this, &input](Level level, std::int64_t first, std::int64_t count, std::span<Scalar> rows) {
       const std::filesystem::path& path = level == Level::current ? input.back() : input.front();
       read_npy_rows(path, read_npy_matrix_header<Scalar>(path), first, rows);
-      (void)count;
+      const bool held = problem_.boundary == Boundary::dirichlet && input.size() > 1;
+      if (level == Level::previous && held) take_edges(input.back(), first, count, rows);
     };
+  }
+
+  /// Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would
+  /// take turns with them.
+  void take_edges(const std::filesystem::path& path, std::int64_t first, std::int64_t count,
+                  std::span<Scalar> rows) const {
+    std::vector<Scalar> current(rows.size());
+    read_npy_rows(path, read_npy_matrix_header<Scalar>(path), first, std::span<Scalar>(current));
+    const auto columns = static_cast<std::size_t>(problem_.columns);
+    for (std::int64_t row = first; row < first + count; ++row) {
+      const std::size_t begin = static_cast<std::size_t>(row - first) * columns;
+      const bool whole = row == 0 || row == problem_.rows - 1;
+      for (std::size_t j = 0; j < columns; j += whole ? 1 : columns - 1) rows[begin + j] = current[begin + j];
+    }
   }
 
   /// Size of a level of one of this rank's units, in doubles.

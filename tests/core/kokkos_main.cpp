@@ -4,9 +4,31 @@
 
 #include "core/runtime.hpp"
 #include "core/unit_plan.hpp"
+#include "tests/core/started_units.hpp"
+
+namespace {
+
+const steelyard::RankUnits* units_of_main = nullptr;
+const steelyard::Runtime* runtime_of_main = nullptr;
+
+}  // namespace
+
+namespace steelyard::tests {
+
+const Machine& this_machine() {
+  static const Machine machine;
+  return machine;
+}
+const RankUnits& started_units() { return *units_of_main; }
+bool threads_are_bound() { return runtime_of_main->bound(); }
+
+}  // namespace steelyard::tests
 
 int main(int argc, char** argv) {
-  const steelyard::Machine machine;
-  const steelyard::Runtime runtime(machine, steelyard::plan_units(machine, {}));
+  const steelyard::Machine& machine = steelyard::tests::this_machine();
+  const steelyard::RankUnits units = steelyard::plan_units(machine, {});
+  const steelyard::Runtime runtime(machine, units);
+  units_of_main = &units;
+  runtime_of_main = &runtime;
   return Catch::Session().run(argc, argv);
 }

@@ -6,7 +6,8 @@
 using namespace steelyard;
 
 TEST_CASE("parsing a formatted core list gives the list back") {
-  for (const CoreList& cores : {CoreList{0}, CoreList{3}, CoreList{0, 1, 2, 3}, CoreList{0, 2, 4}, CoreList{1, 2, 5, 6, 7, 30}}) {
+  for (const CoreList& cores :
+       {CoreList{0}, CoreList{3}, CoreList{0, 1, 2, 3}, CoreList{0, 2, 4}, CoreList{1, 2, 5, 6, 7, 30}}) {
     REQUIRE(parse_cores(format_cores(cores)) == cores);
   }
 }

@@ -1,0 +1,149 @@
+#include <catch2/catch_test_macros.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "tests/comm/split_comm.hpp"
+#include "tests/comm/started_session.hpp"
+
+using namespace steelyard;
+using steelyard::tests::session;
+using steelyard::tests::SplitComm;
+
+namespace {
+
+/// What rank `rank` complains about: three kinds of errors.
+void complain(int rank) {
+  const std::string message = "of rank " + std::to_string(rank);
+  if (rank % 3 == 0) throw InvalidArgument(message);
+  if (rank % 3 == 1) throw RuntimeFailure(message);
+  throw std::out_of_range(message);
+}
+
+ExitCode code_of(int rank) { return rank % 3 == 0 ? ExitCode::wrong_input : ExitCode::failed; }
+
+/// The error that collective work ends with; nothing where it ends well.
+template <class Run>
+std::optional<CollectiveError> error_of(const Run& run) {
+  try {
+    run();
+  } catch (const CollectiveError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// Long enough to go through every protocol of MPI.
+std::string text_of(int rank, std::size_t length) {
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) text += static_cast<char>((i * 7 + static_cast<std::size_t>(rank)) % 256);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("whichever ranks throw, all throw the error of the lowest of them") {
+  const int size = session().size();
+  for (int mask = 0; mask < 1 << size; ++mask) {
+    bool ran = false;
+    const auto error = error_of([&] {
+      collectively(session().comm(), [&] {
+        ran = true;
+        if ((mask >> session().rank() & 1) != 0) complain(session().rank());
+      });
+    });
+    CHECK(ran);
+    CHECK(error.has_value() == (mask != 0));
+    if (!error) continue;
+    int lowest = 0;
+    while ((mask >> lowest & 1) == 0) ++lowest;
+    CHECK(error->what() == "of rank " + std::to_string(lowest));
+    CHECK(error->code() == code_of(lowest));
+    CHECK(error->teller() == lowest);
+  }
+}
+
+TEST_CASE("an error without words is still everyone's error") {
+  const int last = session().size() - 1;
+  const auto error = error_of([&] {
+    collectively(session().comm(), [&] {
+      if (session().rank() == last) throw InvalidArgument("");
+    });
+  });
+  CHECK(error.has_value());
+  if (error) {
+    CHECK(error->teller() == last);
+    CHECK(error->what() == std::string());
+  }
+}
+
+TEST_CASE("work for the root runs on the root alone, and its error is everyone's") {
+  int runs = 0;
+  on_root(session().comm(), [&] { ++runs; });
+  CHECK(runs == (session().rank() == 0 ? 1 : 0));
+  const auto error = error_of([&] { on_root(session().comm(), [] { throw InvalidArgument("no such file"); }); });
+  CHECK(error.has_value());
+  if (error) {
+    CHECK(error->what() == std::string("no such file"));
+    CHECK(error->code() == ExitCode::wrong_input);
+    CHECK(error->teller() == 0);
+  }
+}
+
+TEST_CASE("errors stay within their communicator") {
+  const SplitComm half(session().comm(), session().rank() % 2, session().rank());
+  const auto error = error_of([&] {
+    collectively(half.comm(), [&] {
+      if (session().rank() % 2 == 1 && half.rank() == half.size() - 1) throw InvalidArgument("odd");
+    });
+  });
+  CHECK(error.has_value() == (session().rank() % 2 == 1));
+  if (error) CHECK(error->teller() == half.size() - 1);
+}
+
+TEST_CASE("texts of any length arrive on every rank in the order of the ranks") {
+  const auto rank_of = [](std::size_t r) { return static_cast<int>(r); };
+  const auto size = static_cast<std::size_t>(session().size());
+  // Every rank in turn is the one whose text is empty; the rest differ in length.
+  for (std::size_t empty = 0; empty <= size; ++empty) {
+    const auto length = [&](std::size_t r) { return r == empty ? 0 : 1 + 40000 * ((r + empty) % 3); };
+    const auto mine = static_cast<std::size_t>(session().rank());
+    const auto texts = all_gather_text(session().comm(), text_of(session().rank(), length(mine)));
+    CHECK(texts.size() == size);
+    for (std::size_t r = 0; r < texts.size(); ++r) CHECK((texts[r] == text_of(rank_of(r), length(r))));
+  }
+  CHECK(all_gather_text(session().comm(), "") == std::vector<std::string>(size));
+}
+
+TEST_CASE("the root's text replaces everyone's, whatever their lengths") {
+  for (const std::size_t length : {0, 1, 5, 100000}) {
+    for (const std::size_t others : {0, 3, 200000}) {
+      const std::string mine = text_of(session().rank(), session().is_root() ? length : others);
+      CHECK((broadcast_text(session().comm(), mine) == text_of(0, length)));
+    }
+  }
+}
+
+TEST_CASE("values of all ranks arrive one after the other") {
+  const double rank = session().rank();
+  for (const int count : {0, 1, 3}) {
+    std::vector<double> mine, expected;
+    for (int i = 0; i < count; ++i) mine.push_back(rank + 0.1 * i);
+    for (int r = 0; r < session().size(); ++r) {
+      for (int i = 0; i < count; ++i) expected.push_back(r + 0.1 * i);
+    }
+    CHECK(all_gather(session().comm(), mine) == expected);
+  }
+}
+
+TEST_CASE("maximum and sum are over all ranks") {
+  const int size = session().size();
+  const double rank = session().rank();
+  CHECK(all_max(session().comm(), rank) == size - 1);
+  CHECK(all_max(session().comm(), -rank) == 0.0);
+  CHECK(all_max(session().comm(), -1.0 - rank) == -1.0);
+  CHECK(all_sum(session().comm(), rank) == size * (size - 1) / 2);
+  CHECK(all_sum(session().comm(), -0.5) == -0.5 * size);
+}

@@ -1,0 +1,299 @@
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/co_execution.hpp"
+#include "core/spaces.hpp"
+#include "core/timing.hpp"
+#include "tests/core/affinity.hpp"
+#include "tests/core/started_units.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::Message;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using namespace steelyard::tests;
+
+namespace {
+
+/// Both units, or the test is skipped.
+RankUnits both_units() {
+  if (!started_units().companion) SKIP("this build or machine has no companion");
+  return started_units();
+}
+
+RankUnits only_host() {
+  RankUnits units = started_units();
+  units.companion.reset();
+  return units;
+}
+
+RankUnits only_companion() {
+  RankUnits units = both_units();
+  units.host.reset();
+  return units;
+}
+
+void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// True once `flag` is set; false when that takes so long that nobody is going to set it.
+bool comes_true(const std::atomic<bool>& flag) {
+  const double end_s = now_s() + 20.0;
+  while (!flag.load() && now_s() < end_s) std::this_thread::yield();
+  return flag.load();
+}
+
+struct Add {
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t& sum) const { sum += i; }
+};
+
+template <class Execution>
+std::int64_t sum_below(const Execution& space, std::int64_t end) {
+  std::int64_t sum = 0;
+  Kokkos::parallel_reduce("steelyard::tests::sum", Kokkos::RangePolicy<Execution>(space, 0, end), Add(), sum);
+  space.fence();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("host and companion work at the same time: each can wait for the other") {
+  for (const bool oversubscribed : {false, true}) {
+    RankUnits units = both_units();
+    units.oversubscribed = oversubscribed;
+    CoExecution co_execution(this_machine(), units);
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<bool> host_came{false}, companion_came{false};
+      bool host_met = false, companion_met = false;
+      co_execution.run(
+          [&] {
+            host_came = true;
+            host_met = comes_true(companion_came);
+          },
+          [&] {
+            companion_came = true;
+            companion_met = comes_true(host_came);
+          });
+      REQUIRE(host_met);
+      REQUIRE(companion_met);
+    }
+  }
+}
+
+TEST_CASE("two units that sleep take clearly less time together than one after the other") {
+  CoExecution co_execution(this_machine(), both_units());
+  double best_s = 1e9;
+  for (int attempt = 0; attempt < 10 && best_s > 0.080; ++attempt) {
+    const double start_s = now_s();
+    co_execution.run([] { sleep_s(0.050); }, [] { sleep_s(0.050); });
+    best_s = std::min(best_s, now_s() - start_s);
+  }
+  CHECK(best_s >= 0.050);
+  CHECK(best_s < 0.080);
+}
+
+TEST_CASE("each unit's seconds are those of its own work") {
+  CoExecution co_execution(this_machine(), both_units());
+  const auto short_work = [] { sleep_s(0.005); };
+  const auto long_work = [] { sleep_s(0.100); };
+  const UnitSeconds host_long = co_execution.run(long_work, short_work);
+  CHECK(host_long.host_s >= 0.100);
+  CHECK(host_long.companion_s >= 0.005);
+  CHECK(host_long.companion_s < host_long.host_s);
+  const UnitSeconds companion_long = co_execution.run(short_work, long_work);
+  CHECK(companion_long.companion_s >= 0.100);
+  CHECK(companion_long.host_s >= 0.005);
+  CHECK(companion_long.host_s < companion_long.companion_s);
+}
+
+TEST_CASE("an exception of one unit is thrown once the other has ended, and the next run is as good as the first") {
+  CoExecution co_execution(this_machine(), both_units());
+  for (int round = 0; round < 20; ++round) {
+    bool ended = false;
+    const auto slow = [&] {
+      sleep_s(0.002);
+      ended = true;
+    };
+    CHECK_THROWS_MATCHES(co_execution.run([] { throw InvalidArgument("of the host"); }, slow), InvalidArgument,
+                         Message("of the host"));
+    CHECK(ended);
+    ended = false;
+    CHECK_THROWS_MATCHES(co_execution.run(slow, [] { throw RuntimeFailure("of the companion"); }), RuntimeFailure,
+                         Message("of the companion"));
+    CHECK(ended);
+    CHECK_THROWS_AS(co_execution.run([] { throw 1; }, [] { throw 2; }), int);
+    int host = 0, companion = 0;
+    co_execution.run([&] { host = 1; }, [&] { companion = 1; });
+    CHECK(host + companion == 2);
+  }
+}
+
+TEST_CASE("with one unit all work is the calling thread's, and the other unit's is not run") {
+  const auto caller = std::this_thread::get_id();
+  std::thread::id worker;
+  bool other_ran = false;
+  const auto work = [&] {
+    worker = std::this_thread::get_id();
+    sleep_s(0.002);
+  };
+  const auto other = [&] { other_ran = true; };
+
+  CoExecution host(this_machine(), only_host());
+  const UnitSeconds of_host = host.run(work, other);
+  CHECK(worker == caller);
+  CHECK(of_host.host_s >= 0.002);
+  CHECK(of_host.companion_s == 0.0);
+  CHECK_THROWS_AS(host.run([] { throw std::out_of_range(""); }, other), std::out_of_range);
+
+  CoExecution companion(this_machine(), only_companion());
+  worker = {};
+  const UnitSeconds of_companion = companion.run(other, work);
+  CHECK(worker == caller);
+  CHECK(of_companion.companion_s >= 0.002);
+  CHECK(of_companion.host_s == 0.0);
+  CHECK_FALSE(other_ran);
+}
+
+TEST_CASE("the host's work is the calling thread's; the companion's is one other thread's, bound to its core") {
+  const RankUnits units = both_units();
+  CoExecution co_execution(this_machine(), units);
+  const auto caller = std::this_thread::get_id();
+  const Cpus caller_cpus = cpus_of_this_thread();
+  std::thread::id driver;
+  for (int round = 0; round < 10; ++round) {
+    std::thread::id host, companion;
+    Cpus cpus;
+    co_execution.run([&] { host = std::this_thread::get_id(); },
+                     [&] {
+                       companion = std::this_thread::get_id();
+                       cpus = cpus_of_this_thread();
+                     });
+    CHECK(host == caller);
+    CHECK(companion != caller);
+    if (round > 0) CHECK(companion == driver);
+    driver = companion;
+    if (threads_are_bound()) CHECK(cpus == cpus_of_cores(units.companion->cores));
+  }
+  CHECK(cpus_of_this_thread() == caller_cpus);
+}
+
+TEST_CASE("a core that the machine does not have is refused, naming it") {
+  RankUnits units = both_units();
+  units.companion->cores = {987654};
+  CHECK_THROWS_MATCHES(CoExecution(this_machine(), units), InvalidArgument,
+                       MessageMatches(ContainsSubstring("987654")));
+}
+
+TEST_CASE("every round runs both works once, and what they wrote is there when the round ends") {
+  RankUnits units = both_units();
+  int rounds = 30000;
+  SECTION("waiting threads look for a while before they sleep") {}
+  SECTION("waiting threads sleep at once where cores are shared") {
+    units.oversubscribed = true;
+    rounds = 10000;
+  }
+  CoExecution co_execution(this_machine(), units);
+  // Plain variables: the end of a round has to order them.
+  std::int64_t host = 0, companion = 0;
+  bool good = true;
+  for (std::int64_t round = 1; round <= rounds && good; ++round) {
+    co_execution.run([&] { ++host; }, [&] { companion += host >= 0 ? 1 : 0; });
+    good = host == round && companion == round;
+  }
+  CHECK(good);
+  CHECK(host == rounds);
+  CHECK(companion == rounds);
+}
+
+TEST_CASE("a round that begins after threads went to sleep is a round like any other") {
+  CoExecution co_execution(this_machine(), both_units());
+  int host = 0, companion = 0;
+  for (int round = 1; round <= 40; ++round) {
+    const int who = round % 3;
+    if (who == 0) sleep_s(0.003);
+    co_execution.run(
+        [&] {
+          if (who == 1) sleep_s(0.003);
+          ++host;
+        },
+        [&] {
+          if (who == 2) sleep_s(0.003);
+          ++companion;
+        });
+    REQUIRE(host == round);
+    REQUIRE(companion == round);
+  }
+}
+
+TEST_CASE("drivers come and go without ever having had work") {
+  const RankUnits units = both_units();
+  std::vector<std::unique_ptr<CoExecution>> several;
+  for (int i = 0; i < 50; ++i) several.push_back(std::make_unique<CoExecution>(this_machine(), units));
+  int ran = 0;
+  several.back()->run([] {}, [&] { ++ran; });
+  several.clear();
+  CHECK(ran == 1);
+}
+
+TEST_CASE("a unit with a slowdown of 3 takes three times its own seconds; the other unit does not") {
+  RankUnits units = both_units();
+  const auto time = [](double& own_s) {
+    return [&own_s] {
+      const double start_s = now_s();
+      sleep_s(0.020);
+      own_s = now_s() - start_s;
+    };
+  };
+  for (const bool oversubscribed : {false, true}) {
+    units.oversubscribed = oversubscribed;
+    for (const bool slow_host : {true, false}) {
+      units.host->slowdown = slow_host ? 3.0 : 1.0;
+      units.companion->slowdown = slow_host ? 1.0 : 3.0;
+      CoExecution co_execution(this_machine(), units);
+      double host_own_s = 0.0, companion_own_s = 0.0;
+      const double start_s = now_s();
+      const UnitSeconds seconds = co_execution.run(time(host_own_s), time(companion_own_s));
+      const double both_s = now_s() - start_s;
+      const double slow_s = slow_host ? seconds.host_s : seconds.companion_s;
+      const double quick_s = slow_host ? seconds.companion_s : seconds.host_s;
+      CHECK(slow_s >= 0.060);
+      CHECK(slow_s >= 3.0 * (slow_host ? host_own_s : companion_own_s));
+      CHECK(both_s >= slow_s);
+      CHECK(quick_s >= 0.020);
+      CHECK(quick_s < 2.0 * (slow_host ? companion_own_s : host_own_s));
+    }
+  }
+}
+
+TEST_CASE("a slowdown holds for a rank's only unit") {
+  RankUnits host = only_host();
+  RankUnits companion = only_companion();
+  host.host->slowdown = 4.0;
+  companion.companion->slowdown = 4.0;
+  const auto work = [] { sleep_s(0.005); };
+  const auto nothing = [] {};
+  CHECK(CoExecution(this_machine(), host).run(work, nothing).host_s >= 0.020);
+  CHECK(CoExecution(this_machine(), companion).run(nothing, work).companion_s >= 0.020);
+}
+
+TEST_CASE("kernels of both execution spaces at once give the sums that each gives alone") {
+  CoExecution co_execution(this_machine(), both_units());
+  for (std::int64_t round = 0; round < 300; ++round) {
+    const std::int64_t host_end = 1000 + 17 * round;
+    const std::int64_t companion_end = 1500 - 3 * round;
+    std::int64_t host = -1, companion = -1;
+    co_execution.run([&] { host = sum_below(HostExecution(), host_end); },
+                     [&] { companion = sum_below(CompanionExecution(), companion_end); });
+    REQUIRE(host == host_end * (host_end - 1) / 2);
+    REQUIRE(companion == companion_end * (companion_end - 1) / 2);
+  }
+}

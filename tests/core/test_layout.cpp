@@ -1,0 +1,171 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <random>
+#include <string>
+
+#include "core/base/errors.hpp"
+#include "core/layout.hpp"
+#include "tests/base/temporary_folder.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Catch::Matchers::StartsWith;
+using namespace steelyard;
+using steelyard::tests::TemporaryFolder;
+
+namespace {
+
+/// The example of 000, section 6.1.1.
+constexpr const char* thesis_example = R"(#hostname      rank_intra  bind  device_type  suboptions
+tesla.ucd.ie   0          0-3   CPU
+tesla.ucd.ie   1          4-6   CPU
+tesla.ucd.ie   2          7     GPU
+yeats.ucd.ie   0          all   CPU          OMP_NUM_THREADS=8
+hcl02.ucd.ie   0          all   CPU          OMP_NUM_THREADS=2
+)";
+
+void check_same(const LayoutEntry& a, const LayoutEntry& b) {
+  CHECK(a.host_name == b.host_name);
+  CHECK(a.rank_on_node == b.rank_on_node);
+  CHECK(a.cores == b.cores);
+  CHECK(a.units == b.units);
+  CHECK(a.suboptions == b.suboptions);
+}
+
+Layout random_layout(std::mt19937_64& random) {
+  const auto below = [&](int end) { return std::uniform_int_distribution<int>(0, end - 1)(random); };
+  const std::vector<std::string> keys{"slowdown", "threads", "device", "host_slowdown"};
+  Layout layout;
+  const int nodes = 1 + below(3);
+  for (int node = 0; node < nodes; ++node) {
+    const int ranks = 1 + below(4);
+    for (int rank = 0; rank < ranks; ++rank) {
+      LayoutEntry entry;
+      entry.host_name = "node" + std::to_string(node) + (below(2) == 0 ? ".a-very-long-domain.example.org" : "");
+      if (rank > 0) entry.host_name = layout.entries.back().host_name;
+      entry.rank_on_node = rank;
+      if (below(3) > 0) {
+        entry.cores.emplace();
+        for (int core = below(5); core < 40; core += 1 + below(2) * below(20)) entry.cores->push_back(core);
+      }
+      entry.units = static_cast<UnitChoice>(below(3));
+      for (const std::string& key : keys) {
+        if (below(2) == 0) entry.suboptions[key] = std::to_string(1 + below(9));
+      }
+      layout.entries.push_back(entry);
+    }
+  }
+  return layout;
+}
+
+}  // namespace
+
+TEST_CASE("reading a formatted layout gives the layout back") {
+  std::mt19937_64 random(1);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Layout layout = random_layout(random);
+    const std::string text = format_layout(layout);
+    INFO(text);
+    const Layout again = parse_layout(text, "again");
+    REQUIRE(again.entries.size() == layout.entries.size());
+    for (std::size_t i = 0; i < layout.entries.size(); ++i) check_same(again.entries[i], layout.entries[i]);
+    REQUIRE(format_layout(again) == text);
+  }
+}
+
+TEST_CASE("the thesis' example is understood") {
+  const Layout layout = parse_layout(thesis_example, "example");
+  REQUIRE(layout.entries.size() == 5);
+  const LayoutEntry& first = layout.entry("tesla.ucd.ie", 0);
+  CHECK(first.cores == CoreList{0, 1, 2, 3});
+  CHECK(first.units == UnitChoice::host);
+  CHECK(first.suboptions.empty());
+  CHECK(layout.entry("tesla.ucd.ie", 1).cores == CoreList{4, 5, 6});
+  CHECK(layout.entry("tesla.ucd.ie", 2).cores == CoreList{7});
+  CHECK(layout.entry("tesla.ucd.ie", 2).units == UnitChoice::device);
+  CHECK_FALSE(layout.entry("yeats.ucd.ie", 0).cores.has_value());
+  CHECK(layout.entry("yeats.ucd.ie", 0).suboptions.at("OMP_NUM_THREADS") == "8");
+  CHECK(layout.entry("hcl02.ucd.ie", 0).suboptions.at("OMP_NUM_THREADS") == "2");
+}
+
+TEST_CASE("comments, empty lines, tabs and carriage returns say nothing") {
+  const Layout layout =
+      parse_layout("\n  # a comment\r\na\t0\t0-1\thost slowdown=2  # node a 7 all host\r\n   \n\n", "l");
+  REQUIRE(layout.entries.size() == 1);
+  check_same(layout.entries[0], {"a", 0, CoreList{0, 1}, UnitChoice::host, {{"slowdown", "2"}}});
+}
+
+TEST_CASE("device types are read in the thesis' and in our words, whatever their case") {
+  for (const char* word : {"host", "CPU", "cpu", "Host"}) {
+    CHECK(parse_layout(std::string("a 0 all ") + word, "l").entries[0].units == UnitChoice::host);
+  }
+  for (const char* word : {"device", "GPU", "gpu"}) {
+    CHECK(parse_layout(std::string("a 0 all ") + word, "l").entries[0].units == UnitChoice::device);
+  }
+  for (const char* word : {"host+device", "CPU+GPU"}) {
+    CHECK(parse_layout(std::string("a 0 all ") + word, "l").entries[0].units == UnitChoice::host_and_device);
+  }
+}
+
+TEST_CASE("suboptions are separated by commas or blanks") {
+  const std::map<std::string, std::string> expected{{"slowdown", "3"}, {"threads", "2"}, {"x", "a=b"}};
+  for (const char* text :
+       {"slowdown=3,threads=2,x=a=b", "slowdown=3 threads=2 x=a=b", "slowdown=3, threads=2,  x=a=b"}) {
+    CHECK(parse_layout(std::string("a 0 all host ") + text, "l").entries[0].suboptions == expected);
+  }
+}
+
+TEST_CASE("every malformed line is refused with file, line and what is wrong") {
+  const struct {
+    const char* line;
+    const char* problem;
+  } cases[] = {{"a 0 all", "fewer than 4 fields"},
+               {"a", "hostname rank_intra bind device_type"},
+               {"a -1 all host", "\"-1\""},
+               {"a one all host", "\"one\""},
+               {"a 1.5 all host", "\"1.5\""},
+               {"a 99999999999 all host", "\"99999999999\""},
+               {"a 1 0- host", "\"0-\""},
+               {"a 1 everything host", "\"everything\""},
+               {"a 1 3-1 host", "\"3-1\""},
+               {"a 1 all fpga", "\"fpga\""},
+               {"a 1 all host slowdown", "\"slowdown\" (expected key=value)"},
+               {"a 1 all host =3", "\"=3\" (expected key=value)"},
+               {"a 1 all host slowdown=3,,threads=2", "key=value"},
+               {"a 0 all host", "rank 0 of a is there twice"}};
+  for (const auto& [line, problem] : cases) {
+    INFO(line);
+    CHECK_THROWS_MATCHES(parse_layout(std::string("# first\na 0 all host\n") + line + "\nb 0 all host\n", "my.layout"),
+                         FileFormatError,
+                         MessageMatches(StartsWith("my.layout: line 3: ") && ContainsSubstring(problem)));
+  }
+}
+
+TEST_CASE("a layout without a rank is refused") {
+  for (const char* text : {"", "\n\n", "# nothing but a comment\n"}) {
+    CHECK_THROWS_MATCHES(parse_layout(text, "my.layout"), FileFormatError,
+                         MessageMatches(StartsWith("my.layout: ") && ContainsSubstring("one line per rank")));
+  }
+}
+
+TEST_CASE("a rank without a line is refused with file, node and rank") {
+  const Layout layout = parse_layout(thesis_example, "my.layout");
+  for (const auto& [host, rank] : {std::pair("tesla.ucd.ie", 3), std::pair("elsewhere", 0)}) {
+    CHECK_THROWS_MATCHES(layout.entry(host, rank), InvalidArgument,
+                         MessageMatches(ContainsSubstring("my.layout") && ContainsSubstring(host) &&
+                                        ContainsSubstring("rank " + std::to_string(rank))));
+  }
+}
+
+TEST_CASE("a layout is read from a file, which its errors name") {
+  const TemporaryFolder folder;
+  const Layout layout = read_layout(folder.write("good.layout", thesis_example));
+  CHECK(layout.entries.size() == 5);
+  CHECK(layout.path == (folder / "good.layout").string());
+  const auto bad = folder.write("bad.layout", "a 0 all\n");
+  CHECK_THROWS_MATCHES(read_layout(bad), FileFormatError,
+                       MessageMatches(StartsWith(bad.string() + ": line 1: ") && ContainsSubstring("fields")));
+  CHECK_THROWS_MATCHES(read_layout(folder / "missing.layout"), FileFormatError,
+                       MessageMatches(ContainsSubstring("missing.layout")));
+}

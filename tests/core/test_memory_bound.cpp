@@ -1,0 +1,133 @@
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/memory_bound.hpp"
+#include "core/spaces.hpp"
+
+using namespace steelyard;
+
+namespace {
+
+/// The arrays are the probe's own; Kokkos tells where they were allocated.
+struct Allocation {
+  double* memory = nullptr;
+  std::int64_t doubles = 0;
+};
+Allocation noted;
+
+template <class Execution>
+class ProbeWithView {
+ public:
+  using Memory = Kokkos::View<double*, DeviceOf<Execution>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  explicit ProbeWithView(std::int64_t elements) : elements_(static_cast<std::size_t>(elements)) {
+    noted = {};
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](auto, const char* label, const void* memory, std::uint64_t bytes) {
+          if (std::string(label) != "steelyard::memory_bound::arrays") return;
+          noted = {static_cast<double*>(const_cast<void*>(memory)), static_cast<std::int64_t>(bytes / sizeof(double))};
+        });
+    probe_ = std::make_unique<MemoryBoundProbe<Execution>>(Execution(), elements);
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    memory_ = Memory(noted.memory, static_cast<std::size_t>(noted.doubles));
+    touched_ = read();
+    // The array that is written is the one that was touched with 0.5; numbered elements then tell where the other is.
+    while (written_ < touched_.size() && touched_[written_] != 0.5) ++written_;
+    std::vector<double> numbered = touched_;
+    for (std::size_t i = written_; i < numbered.size(); ++i) numbered[i] = static_cast<double>(i);
+    write(numbered);
+    probe_->run();
+    if (written_ < touched_.size()) other_ = written_ + static_cast<std::size_t>(read()[written_]);
+  }
+
+  std::vector<double> read() const {
+    std::vector<double> values(static_cast<std::size_t>(noted.doubles));
+    Kokkos::deep_copy(
+        Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(values.data(), values.size()),
+        memory_);
+    return values;
+  }
+  void write(const std::vector<double>& values) {
+    Kokkos::deep_copy(memory_, Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                                   values.data(), values.size()));
+  }
+
+  const MemoryBoundProbe<Execution>& operator*() const { return *probe_; }
+  std::size_t written() const { return written_; }
+  std::size_t other() const { return other_; }
+  const std::vector<double>& touched() const { return touched_; }
+  bool found() const {
+    return noted.memory != nullptr && other_ >= written_ + elements_ && other_ + elements_ <= touched_.size();
+  }
+
+ private:
+  std::size_t elements_;
+  std::unique_ptr<MemoryBoundProbe<Execution>> probe_;
+  Memory memory_;
+  std::vector<double> touched_;
+  std::size_t written_ = 0;
+  std::size_t other_ = 0;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a pass subtracts the first array from the second, once for every element and nowhere else", "",
+                   HostExecution, CompanionExecution) {
+  for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{511}, std::int64_t{512},
+                                      (std::int64_t{1} << 15) - 1, (std::int64_t{1} << 15) + 1, std::int64_t{200001}}) {
+    CAPTURE(elements);
+    ProbeWithView<TestType> probe(elements);
+    REQUIRE(probe.found());
+    std::vector<double> expected = probe.read();
+    const auto count = static_cast<std::size_t>(elements);
+    // The rest of the allocation, which may hold Kokkos' own header before the arrays, keeps what it has.
+    for (std::size_t i = 0; i < count; ++i) {
+      expected[probe.written() + i] = static_cast<double>(i % 1000);
+      expected[probe.other() + i] = static_cast<double>(3 * i);
+    }
+    for (std::size_t i = probe.written() + count; i < probe.other(); ++i) expected[i] = -7.0;
+    probe.write(expected);
+    (*probe).run();
+    for (std::size_t i = 0; i < count; ++i) {
+      expected[probe.written() + i] = expected[probe.other() + i] - expected[probe.written() + i];
+    }
+    CHECK(std::memcmp(probe.read().data(), expected.data(), expected.size() * sizeof(double)) == 0);
+    (*probe).run();
+    for (std::size_t i = 0; i < count; ++i) expected[probe.written() + i] = static_cast<double>(i % 1000);
+    CHECK(std::memcmp(probe.read().data(), expected.data(), expected.size() * sizeof(double)) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("every element of both arrays is touched before the first pass", "", HostExecution,
+                   CompanionExecution) {
+  for (const std::size_t elements : {1, 32768, 100001}) {
+    const ProbeWithView<TestType> probe(static_cast<std::int64_t>(elements));
+    REQUIRE(probe.found());
+    std::size_t untouched = 0;
+    for (std::size_t i = 0; i < elements; ++i) {
+      const bool touched = probe.touched()[probe.written() + i] == 0.5 && probe.touched()[probe.other() + i] == 1.0;
+      untouched += touched ? 0 : 1;
+    }
+    CHECK(untouched == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("elements at the same index lie half a page apart, not at the same place of two pages", "",
+                   HostExecution, CompanionExecution) {
+  for (const std::int64_t elements : {1, 512, 513, 100000}) {
+    const ProbeWithView<TestType> probe(elements);
+    REQUIRE(probe.found());
+    CHECK((probe.other() - probe.written()) * sizeof(double) % 4096 == 2048);
+  }
+}
+
+TEMPLATE_TEST_CASE("a pass moves two reads and one write per element", "", HostExecution, CompanionExecution) {
+  using Probe = MemoryBoundProbe<TestType>;
+  CHECK(Probe::bytes_per_element == 24.0);
+  CHECK(Probe(TestType(), 1000).bytes() == 24000.0);
+}

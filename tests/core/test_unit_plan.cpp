@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/spaces.hpp"
+#include "core/unit_plan.hpp"
+#include "tests/core/started_units.hpp"
+#include "tests/core/synthetic_machine.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using namespace steelyard::tests;
+using Kind = ProcessingUnit::Kind;
+
+namespace {
+
+bool companion_here() { return has_companion && (!companion_is_device || device_count() > 0); }
+
+/// Plans of all ranks of one node.
+std::vector<RankUnits> plan_node(const Machine& machine, int ranks, std::optional<UnitChoice> units) {
+  std::vector<RankUnits> plans;
+  for (int rank = 0; rank < ranks; ++rank) {
+    PlanRequest request;
+    request.units = units;
+    request.rank = request.rank_on_node = rank;
+    request.ranks_on_node = ranks;
+    plans.push_back(plan_units(machine, request));
+  }
+  return plans;
+}
+
+/// How many threads each core has to serve.
+std::map<int, int> threads_on_cores(const std::vector<RankUnits>& plans) {
+  std::map<int, int> threads;
+  for (const RankUnits& plan : plans) {
+    for (const auto* unit : {&plan.host, &plan.companion}) {
+      if (!*unit) continue;
+      for (const int core : (*unit)->cores) ++threads[core];
+    }
+  }
+  return threads;
+}
+
+/// The plan of rank 0 on `machine` with a layout of these fields behind host name and rank.
+RankUnits plan_with_layout(const Machine& machine, const std::string& fields, PlanRequest request = {}) {
+  const Layout layout = parse_layout(machine.host_name() + " 0 " + fields, "test.layout");
+  request.layout = &layout;
+  return plan_units(machine, request);
+}
+
+}  // namespace
+
+TEST_CASE("ranks of a node share out all its cores, each core to one unit, as evenly as can be") {
+  for (const int cores : {1, 2, 3, 4, 7, 8, 64}) {
+    const SyntheticMachine machine(cores);
+    REQUIRE(machine->cores().size() == static_cast<std::size_t>(cores));
+    for (int ranks = 1; ranks <= cores; ++ranks) {
+      CAPTURE(cores, ranks);
+      const auto plans = plan_node(*machine, ranks, UnitChoice::host);
+      const auto threads = threads_on_cores(plans);
+      CHECK(threads.size() == static_cast<std::size_t>(cores));
+      for (const auto& [core, count] : threads) CHECK(count == 1);
+      std::size_t least = cores, most = 0;
+      for (const RankUnits& plan : plans) {
+        least = std::min(least, plan.host->cores.size());
+        most = std::max(most, plan.host->cores.size());
+        CHECK(plan.cores_from == "even share");
+        CHECK_FALSE(plan.oversubscribed);
+      }
+      CHECK(most <= least + 1);
+    }
+  }
+}
+
+TEST_CASE("a companion takes one core of its rank's share; where there is only one, it is shared and said to be") {
+  if (!companion_here()) SKIP("this build or machine has no companion");
+  for (const int cores : {1, 2, 3, 8}) {
+    const SyntheticMachine machine(cores);
+    for (int ranks = 1; ranks <= cores; ++ranks) {
+      CAPTURE(cores, ranks);
+      const auto with = plan_node(*machine, ranks, std::nullopt);
+      const auto without = plan_node(*machine, ranks, UnitChoice::host);
+      for (std::size_t rank = 0; rank < with.size(); ++rank) {
+        const CoreList& share = without[rank].host->cores;
+        REQUIRE(with[rank].count() == 2);
+        CHECK(with[rank].companion->cores.size() == 1);
+        CoreList both = with[rank].host->cores;
+        CHECK(with[rank].oversubscribed == (share.size() == 1));
+        if (share.size() > 1) both.push_back(with[rank].companion->cores[0]);
+        std::sort(both.begin(), both.end());
+        CHECK(both == share);
+        CHECK(std::binary_search(share.begin(), share.end(), with[rank].companion->cores[0]));
+      }
+    }
+  }
+}
+
+TEST_CASE("more ranks than cores share cores fairly and every one of them says so") {
+  const auto node_cores = [](const Machine& machine) { return static_cast<int>(machine.cores().size()); };
+  const SyntheticMachine three(3);
+  for (const Machine* machine : {&*three, &this_machine()}) {
+    for (const int extra : {1, 2, node_cores(*machine) + 1}) {
+      const auto plans = plan_node(*machine, node_cores(*machine) + extra, UnitChoice::host);
+      for (const RankUnits& plan : plans) {
+        CHECK(plan.oversubscribed);
+        CHECK(plan.host->cores.size() == 1);
+      }
+      int least = 1 << 20, most = 0;
+      for (const auto& [core, count] : threads_on_cores(plans)) {
+        least = std::min(least, count);
+        most = std::max(most, count);
+      }
+      CHECK(most <= least + 1);
+    }
+  }
+}
+
+TEST_CASE("a rank drives what it was asked to, otherwise all that there is") {
+  const RankUnits all = plan_node(this_machine(), 1, std::nullopt)[0];
+  CHECK(all.count() == (companion_here() ? 2 : 1));
+  const RankUnits host = plan_node(this_machine(), 1, UnitChoice::host)[0];
+  REQUIRE(host.host);
+  CHECK_FALSE(host.companion);
+  CHECK(host.host->kind == Kind::host);
+  CHECK(host.host->cores == this_machine().cores());
+  for (const UnitChoice choice : {UnitChoice::device, UnitChoice::host_and_device}) {
+    if (!companion_here()) {
+      CHECK_THROWS_MATCHES(plan_node(this_machine(), 1, choice), InvalidArgument,
+                           MessageMatches(ContainsSubstring("units " + format_unit_choice(choice)) &&
+                                          ContainsSubstring("expected host")));
+      continue;
+    }
+    const RankUnits units = plan_node(this_machine(), 1, choice)[0];
+    CHECK(units.host.has_value() == (choice == UnitChoice::host_and_device));
+    REQUIRE(units.companion);
+    CHECK(units.companion->kind == Kind::companion);
+    CHECK(units.companion->cores.size() == 1);
+    CHECK((units.companion->device >= 0) == companion_is_device);
+  }
+}
+
+TEST_CASE("cores come from a launcher that bound the rank to several; one core or all of them is no binding") {
+  const SyntheticMachine machine(8);
+  PlanRequest request;
+  request.units = UnitChoice::host;
+  request.rank = request.rank_on_node = 1;
+  request.ranks_on_node = 2;
+  for (const CoreList& cores : {CoreList{2, 3}, CoreList{0, 5, 7}, CoreList{1, 2, 3, 4, 5, 6, 7}}) {
+    request.launcher_cores = cores;
+    const RankUnits units = plan_units(*machine, request);
+    CHECK(units.host->cores == cores);
+    CHECK(units.cores_from == "launcher");
+  }
+  for (const CoreList& cores : {CoreList{}, CoreList{2}, machine->cores()}) {
+    request.launcher_cores = cores;
+    const RankUnits units = plan_units(*machine, request);
+    CHECK(units.host->cores == CoreList{4, 5, 6, 7});
+    CHECK(units.cores_from == "even share");
+  }
+}
+
+TEST_CASE("a layout's line decides over units asked for, the launcher's cores and even shares") {
+  const SyntheticMachine machine(8);
+  PlanRequest request;
+  request.units = UnitChoice::host_and_device;
+  request.launcher_cores = {0, 1, 2};
+  const RankUnits some = plan_with_layout(*machine, "4-5,7 host", request);
+  CHECK(some.cores_from == "layout");
+  CHECK(some.host->cores == CoreList{4, 5, 7});
+  CHECK_FALSE(some.companion);
+  CHECK(plan_with_layout(*machine, "all host", request).host->cores == machine->cores());
+  CHECK_THROWS_MATCHES(plan_with_layout(*machine, "7-9 host"), InvalidArgument,
+                       MessageMatches(ContainsSubstring("core 8 ") && ContainsSubstring("cores 0-7")));
+  request.rank_on_node = 1;
+  CHECK_THROWS_MATCHES(plan_with_layout(*machine, "0 host", request), InvalidArgument,
+                       MessageMatches(ContainsSubstring("test.layout") && ContainsSubstring("rank 1")));
+}
+
+TEST_CASE("a layout that gives a core to two ranks of the run oversubscribes it") {
+  const SyntheticMachine machine(8);
+  const std::string name = machine->host_name();
+  const auto plan = [&](const std::string& text, int ranks) {
+    const Layout layout = parse_layout(text, "test.layout");
+    PlanRequest request;
+    request.ranks_on_node = ranks;
+    request.layout = &layout;
+    return plan_units(*machine, request).oversubscribed;
+  };
+  CHECK(plan(name + " 0 0-3 host\n" + name + " 1 3-5 host\n", 2));
+  CHECK(plan(name + " 0 0-3 host\n" + name + " 1 all host\n", 2));
+  CHECK_FALSE(plan(name + " 0 0-3 host\n" + name + " 1 4-7 host\n", 2));
+  CHECK_FALSE(plan(name + " 0 0-3 host\n" + name + " 1 3-5 host\n", 1));
+  CHECK_FALSE(plan(name + " 0 0-3 host\nother 1 0-3 host\n", 2));
+}
+
+TEST_CASE("the threads of a layout's line are a limit on its cores") {
+  const SyntheticMachine machine(8);
+  CHECK(plan_with_layout(*machine, "2-5 host threads=2").host->cores == CoreList{2, 3});
+  CHECK(plan_with_layout(*machine, "2-5 host OMP_NUM_THREADS=3").host->cores == CoreList{2, 3, 4});
+  CHECK(plan_with_layout(*machine, "2-5 host threads=8").host->cores == CoreList{2, 3, 4, 5});
+}
+
+TEST_CASE("slowdowns of command line and layout multiply, each for the units it names") {
+  const SyntheticMachine machine(4);
+  PlanRequest request;
+  request.rank = 3;
+  request.slowdowns = Slowdowns({"host=2", "rank3=3", "rank4=100", "host=1.5", "device=7"});
+  const RankUnits host =
+      plan_with_layout(*machine, "all host slowdown=1.25,host_slowdown=2,device_slowdown=99", request);
+  CHECK(host.host->slowdown == 2.0 * 3.0 * 1.5 * 1.25 * 2.0);
+  CHECK(host.host->emulated());
+  if (companion_here()) {
+    const RankUnits both = plan_with_layout(*machine, "all host+device slowdown=1.25,device_slowdown=2", request);
+    CHECK(both.host->slowdown == 2.0 * 3.0 * 1.5 * 1.25);
+    CHECK(both.companion->slowdown == 7.0 * 3.0 * 1.25 * 2.0);
+  }
+  CHECK_FALSE(plan_units(*machine, {}).host->emulated());
+}
+
+TEST_CASE("suboptions that are unknown or without sense are refused with their key and value") {
+  const SyntheticMachine machine(4);
+  CHECK_THROWS_MATCHES(plan_with_layout(*machine, "all host slow=3"), InvalidArgument,
+                       MessageMatches(ContainsSubstring("\"slow\"") && ContainsSubstring("threads")));
+  const struct {
+    const char *key, *value;
+  } cases[] = {{"slowdown", "0.5"}, {"slowdown", "fast"}, {"slowdown", ""},   {"host_slowdown", "2x"},
+               {"threads", "0"},    {"threads", "-1"},    {"threads", "two"}, {"OMP_NUM_THREADS", "1.5"}};
+  for (const auto& [key, value] : cases) {
+    CAPTURE(key, value);
+    CHECK_THROWS_MATCHES(plan_with_layout(*machine, std::string("all host ") + key + "=" + value), InvalidArgument,
+                         MessageMatches(ContainsSubstring(key) && ContainsSubstring('"' + std::string(value) + '"')));
+  }
+  if (!companion_here()) return;
+  for (const char* value : {"-1", "first", ""}) {
+    CHECK_THROWS_MATCHES(plan_with_layout(*machine, std::string("all device device=") + value), InvalidArgument,
+                         MessageMatches(ContainsSubstring("device") && ContainsSubstring(value)));
+  }
+  CHECK_THROWS_AS(plan_with_layout(*machine, "all device device_slowdown=0"), InvalidArgument);
+}
+
+TEST_CASE("slowdowns multiply for the same unit and are 1 for units that nobody named") {
+  const Slowdowns slowdowns({"host=2", "rank1=3", "rank01=5", "device=1", "host=4"});
+  CHECK(slowdowns.factor(0, Kind::host) == 8.0);
+  CHECK(slowdowns.factor(0, Kind::companion) == 1.0);
+  CHECK(slowdowns.factor(1, Kind::host) == 120.0);
+  CHECK(slowdowns.factor(1, Kind::companion) == 15.0);
+  CHECK(slowdowns.factor(10, Kind::host) == 8.0);
+  CHECK(slowdowns.highest_rank() == 1);
+  CHECK(Slowdowns({"rank9=1", "rank10=1"}).highest_rank() == 10);
+  CHECK(Slowdowns({"host=2"}).highest_rank() == -1);
+  CHECK(Slowdowns().factor(5, Kind::companion) == 1.0);
+}
+
+TEST_CASE("a slowdown without sense is refused with its word or value") {
+  for (const char* word : {"", "host", "=2", "cpu=2", "rank=2", "rankx=2", "rank-1=2", "rank1.5=2", "Host=2"}) {
+    CAPTURE(word);
+    CHECK_THROWS_MATCHES(Slowdowns({"host=2", word}), InvalidArgument,
+                         MessageMatches(ContainsSubstring(word) && ContainsSubstring("expected")));
+  }
+  for (const char* value : {"", "0.99", "0", "-3", "nan", "inf", "two", "2x", "2=3"}) {
+    CAPTURE(value);
+    CHECK_THROWS_MATCHES(
+        Slowdowns({"device=" + std::string(value)}), InvalidArgument,
+        MessageMatches(ContainsSubstring("device") && ContainsSubstring('"' + std::string(value) + '"') &&
+                       ContainsSubstring("at least 1")));
+  }
+}

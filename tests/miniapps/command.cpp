@@ -1,0 +1,139 @@
+#include "tests/miniapps/command.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+namespace steelyard::tests {
+namespace {
+
+std::vector<std::string> command_line(int ranks, const std::filesystem::path& program,
+                                      const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  if (ranks > 1) {
+    words = {STEELYARD_MPIRUN,      "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n",
+             std::to_string(ranks), program.string()};
+  } else {
+    words = {program.string()};
+  }
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+/// In the child; returns only if the program cannot be started.
+void become(const std::vector<char*>& words, const char* folder, const char* out, const char* err) {
+  ::setpgid(0, 0);
+  const auto open_as = [](const char* path, int flags, int descriptor) {
+    const int file = ::open(path, flags, 0600);
+    return file >= 0 && ::dup2(file, descriptor) >= 0;
+  };
+  const int write = O_WRONLY | O_CREAT | O_TRUNC;
+  if (!open_as("/dev/null", O_RDONLY, STDIN_FILENO) || !open_as(out, write, STDOUT_FILENO) ||
+      !open_as(err, write, STDERR_FILENO) || ::chdir(folder) != 0) {
+    return;
+  }
+  ::execv(words.front(), words.data());
+}
+
+}  // namespace
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> Outcome::told_by(const std::string& program) const {
+  std::vector<std::string> told;
+  for (const std::string& line : lines_of(err)) {
+    if (line.rfind(program + ":", 0) == 0) told.push_back(line);
+  }
+  return told;
+}
+
+Command::Command(int ranks, const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                 const std::filesystem::path& folder) {
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  std::vector<std::string> words = command_line(ranks, program, arguments);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const std::string out = captured_ / "out";
+  const std::string err = captured_ / "err";
+  process_ = ::fork();
+  if (process_ == 0) {
+    become(pointers, folder.c_str(), out.c_str(), err.c_str());
+    ::_exit(127);
+  }
+  if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+}
+
+Command::~Command() {
+  if (process_ > 0) end();
+}
+
+/// mpirun ends its ranks when it is asked politely.
+void Command::end() {
+  ::kill(-process_, SIGTERM);
+  for (int i = 0; i < 100 && ::waitpid(process_, nullptr, WNOHANG) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ::kill(-process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+  process_ = -1;
+}
+
+Outcome Command::wait(std::chrono::seconds limit) {
+  Outcome outcome;
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  while (::waitpid(process_, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      end();
+      outcome.timed_out = true;
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  process_ = -1;
+  if (!outcome.timed_out) outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.out = captured_.read("out");
+  outcome.err = captured_.read("err");
+  return outcome;
+}
+
+std::vector<Outcome> run_all(const std::vector<Start>& starts) {
+  constexpr std::size_t at_a_time = 6;
+  std::vector<Outcome> outcomes;
+  for (std::size_t first = 0; first < starts.size(); first += at_a_time) {
+    std::vector<std::unique_ptr<Command>> commands;
+    for (std::size_t i = first; i < std::min(starts.size(), first + at_a_time); ++i) {
+      commands.push_back(
+          std::make_unique<Command>(starts[i].ranks, starts[i].program, starts[i].arguments, starts[i].folder));
+    }
+    for (const std::unique_ptr<Command>& command : commands) {
+      outcomes.push_back(command->wait());
+      INFO("standard output:\n" << outcomes.back().out << "standard error:\n" << outcomes.back().err);
+      REQUIRE_FALSE(outcomes.back().timed_out);
+    }
+  }
+  return outcomes;
+}
+
+Outcome run(int ranks, const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            const std::filesystem::path& folder) {
+  return run_all({{ranks, program, arguments, folder}}).front();
+}
+
+}  // namespace steelyard::tests

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/base/temporary_folder.hpp"
+
+namespace steelyard::tests {
+
+/// How a program ended and what it said.
+struct Outcome {
+  int status = -1;         ///< exit status; 128 + signal where one ended it
+  bool timed_out = false;  ///< it had to be ended
+  std::string out;
+  std::string err;
+
+  /// Lines of standard error that `program` wrote itself, not mpirun.
+  std::vector<std::string> told_by(const std::string& program) const;
+};
+
+std::vector<std::string> lines_of(const std::string& text);
+
+/// A program of the suite, running: by itself for one rank, under mpirun for more.
+class Command {
+ public:
+  /// @param folder where it runs
+  Command(int ranks, const std::filesystem::path& program, const std::vector<std::string>& arguments,
+          const std::filesystem::path& folder);
+  /// Ends it if nobody waited for it.
+  ~Command();
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  /// Waits for its end; ends it once the time limit has passed.
+  Outcome wait(std::chrono::seconds limit = std::chrono::seconds(60));
+
+ private:
+  void end();
+
+  TemporaryFolder captured_;
+  pid_t process_ = -1;
+};
+
+/// What to start.
+struct Start {
+  int ranks = 1;
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  std::filesystem::path folder;
+};
+
+/// Starts all, a few at a time because starting is mostly waiting, and waits for them; the test fails if one hangs.
+std::vector<Outcome> run_all(const std::vector<Start>& starts);
+
+/// The same with one.
+Outcome run(int ranks, const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            const std::filesystem::path& folder);
+
+}  // namespace steelyard::tests

@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "tests/miniapps/wave2d_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+TEST_CASE("Every listed algorithm distributes everything and prints one JSON object") {
+  const TemporaryFolder folder;
+  Words models{"--models"};
+  for (const double seconds : {1e-6, 2e-6, 5e-6}) {
+    models.push_back(write_model(folder, std::to_string(models.size()) + ".fpm.json", seconds));
+  }
+  std::vector<std::pair<std::string, std::string>> asked;
+  std::vector<Start> starts;
+  for (const std::string& name : partition_names()) {
+    for (const char* total : {"0", "1", "123457"}) {
+      asked.emplace_back(name, total);
+      starts.push_back({1, steelyard_tool,
+                        Words{"partition", "--algorithm", name, "--total", total, "--format", "json"} + models,
+                        folder.path()});
+    }
+  }
+  const std::vector<Outcome> outcomes = run_all(starts);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const auto& [name, total] = asked[i];
+    INFO(name << " of " << total << "\n" << outcomes[i].out << outcomes[i].err);
+    REQUIRE(outcomes[i].status == 0);
+    const auto json = nlohmann::json::parse(outcomes[i].out);
+    std::set<std::string> keys;
+    for (const auto& [key, value] : json.items()) keys.insert(key);
+    CHECK(keys == std::set<std::string>{"algorithm", "total", "units", "predicted_s", "makespan_s"});
+    CHECK(json.at("algorithm") == name);
+    CHECK(json.at("total") == std::stoll(total));
+    const auto units = json.at("units").get<std::vector<long long>>();
+    const auto predicted_s = json.at("predicted_s").get<std::vector<double>>();
+    REQUIRE(units.size() == 3);
+    REQUIRE(predicted_s.size() == 3);
+    CHECK(std::accumulate(units.begin(), units.end(), 0LL) == std::stoll(total));
+    CHECK(json.at("makespan_s").get<double>() == *std::max_element(predicted_s.begin(), predicted_s.end()));
+    for (std::size_t unit = 0; unit < 3; ++unit) CHECK((units[unit] == 0) == (predicted_s[unit] == 0.0));
+  }
+}
+
+TEST_CASE("The table for people holds a line for each model and is printed once") {
+  const TemporaryFolder folder;
+  const std::string fast = write_model(folder, "fast.fpm.json", 1e-6);
+  const std::string slow = write_model(folder, "slow.fpm.json", 3e-6);
+  const Words arguments{"partition", "--total", "400", "--models", fast, slow};
+  const Outcome alone = run(1, steelyard_tool, arguments, folder.path());
+  REQUIRE(alone.status == 0);
+  const std::vector<std::string> lines = lines_of(alone.out);
+  CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+          return line.rfind("fast.fpm.json", 0) == 0 && line.find(" 300 ") != std::string::npos;
+        }) == 1);
+  CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+          return line.rfind("slow.fpm.json", 0) == 0 && line.find(" 100 ") != std::string::npos;
+        }) == 1);
+  CHECK(run(3, steelyard_tool, arguments, folder.path()).out == alone.out);
+}
+
+TEST_CASE("Partitions that cannot be made are refused by name") {
+  const TemporaryFolder folder;
+  const std::string model = write_model(folder, "good.fpm.json", 1e-6);
+  const std::string broken = folder.write("broken", "{\n");
+  const std::string small =
+      folder.write("small", R"({"schema": "steelyard.fpm/1", "max_units": 5, "points": [{"units": 1, "time_s": 1}]})");
+  expect_refused(steelyard_tool, {{{"partition", "--total", "9", "--models", model, "--algorithm", "fair"}, "fair"},
+                                  {{"partition", "--models", model}, "--total"},
+                                  {{"partition", "--total", "-1", "--models", model}, "--total"},
+                                  {{"partition", "--total", "9"}, "--models"},
+                                  {{"partition", "--total", "9", "--models", folder / "missing"}, "missing"},
+                                  {{"partition", "--total", "9", "--models", model, broken}, "broken: line 2"},
+                                  {{"partition", "--total", "9", "--models", small}, "9"},
+                                  {{"partition", "--total", "9", "--models", model, "--format", "xml"}, "xml"},
+                                  {{"partition", "--everything"}, "--everything"}});
+}
+
+}  // namespace
+}  // namespace steelyard::tests

@@ -1,0 +1,85 @@
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cmath>
+
+#include "core/base/json_file.hpp"
+#include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/wave2d_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+TEST_CASE("wave2d converges at second order to the analytic standing wave") {
+  const std::string boundary = GENERATE("dirichlet", "neumann");
+  const bool square = GENERATE(true, false);
+  const TemporaryFolder folder;
+  std::vector<Wave2dRun> runs;
+  for (const int factor : {1, 2, 4}) {
+    const int rows = 20 * factor + 1;
+    const int columns = square ? rows : 16 * factor + 1;
+    runs.push_back({1,
+                    {"--rows", std::to_string(rows), "--columns", std::to_string(columns), "--steps",
+                     std::to_string(25 * factor), "--boundary", boundary, "--result", std::to_string(factor)}});
+  }
+  run_wave2d(runs, folder);
+  double coarser = 0.0;
+  for (const char* factor : {"1", "2", "4"}) {
+    const auto json = read_json_file(folder / factor / "run.json");
+    CHECK(json.at("check").at("passed") == true);
+    const double error = json.at("figures").at("analytic_error").get<double>();
+    REQUIRE(error > 0.0);
+    INFO(boundary << ": error " << error << " after " << coarser);
+    if (coarser > 0.0) {
+      CHECK(std::log2(coarser / error) >= 1.9);
+      CHECK(std::log2(coarser / error) <= 2.1);
+    }
+    coarser = error;
+  }
+}
+
+TEMPLATE_TEST_CASE("wave2d does what the scheme on paper does with the standing wave", "", double, float) {
+  const bool neumann = GENERATE(false, true);
+  const TemporaryFolder folder;
+  const std::string type = sizeof(TestType) == 8 ? "double" : "float";
+  const int steps = 21;
+  run_wave2d(2,
+             {"--rows", "31", "--columns", "18", "--steps", std::to_string(steps), "--courant", "0.6", "--type", type,
+              "--boundary", neumann ? "neumann" : "dirichlet", "--output", "field.npy"},
+             folder);
+  const auto expected = advanced(standing_wave_at<TestType>(31, 18, -1, 0.6, neumann),
+                                 standing_wave_at<TestType>(31, 18, 0, 0.6, neumann), steps, 0.6, neumann);
+  CHECK(largest_difference(read_grid<TestType>(folder / "field.npy"), expected) <= rounding<TestType>(steps));
+}
+
+TEST_CASE("The scheme stays bounded at the largest Courant number it allows") {
+  const TemporaryFolder folder;
+  run_wave2d(1, {"--size", "33", "--steps", "2000", "--courant", "0.70710678118654752", "--output", "field.npy"},
+             folder);
+  const Grid<double> zero(33, 33);
+  CHECK(largest_difference(read_grid<double>(folder / "field.npy"), zero) <= 1.01);
+}
+
+TEST_CASE("A field that rounding has ruined fails its check and wave2d exits 1") {
+  // In floats 2 (1 - 2 C^2) rounds to 2: nothing pulls the wave back, and it grows without end.
+  const Words arguments{"--size",  "9",    "--type",  "float",  "--courant",     "1e-4", "--steps",   "10000",
+                        "--model", "even", "--units", "device", "--repetitions", "1",    "--warmups", "0"};
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  write_model(folder, "even", 1e-6);
+  Words checked = arguments;
+  checked.insert(checked.end(), {"--result", "result"});
+  const Outcome outcome = run(ranks, wave2d, checked, folder.path());
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.find("FAILED") != std::string::npos);
+  const auto check = read_json_file(folder / "result" / "run.json").at("check");
+  CHECK(check.at("passed") == false);
+  CHECK(check.at("error").get<double>() > check.at("tolerance").get<double>());
+
+  Words unchecked = arguments;
+  unchecked.insert(unchecked.end(), {"--check", "none"});
+  CHECK(run(ranks, wave2d, unchecked, folder.path()).status == 0);
+}
+
+}  // namespace
+}  // namespace steelyard::tests

@@ -1,0 +1,200 @@
+// What a user can get wrong: exit code 2 and one line that names it. Files are named by absolute paths, because each
+// run has an empty folder of its own, which must stay empty.
+
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/wave2d_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Files for wrong runs; the model is right, so that runs which are not refused end soon.
+class Inputs {
+ public:
+  Inputs() : model_(write_model(folder_, "even.fpm.json", 1e-6)) {}
+
+  std::string write(const std::string& name, const std::string& bytes) const { return folder_.write(name, bytes); }
+  std::string read(const std::string& name) const { return folder_.read(name); }
+  std::string path(const std::string& name) const { return folder_ / name; }
+  const std::string& model() const { return model_; }
+
+  void expect_refused(const std::vector<Mistake>& mistakes, const Words& others = {},
+                      const std::vector<int>& rank_counts = {1, 3}) const {
+    Words all{"--repetitions", "1", "--steps", "1", "--output", "field.npy", "--result", "result"};
+    all.insert(all.end(), others.begin(), others.end());
+    tests::expect_refused(wave2d, mistakes, all, rank_counts);
+  }
+  Words with_model() const { return {"--model", model_}; }
+
+ private:
+  TemporaryFolder folder_;
+  std::string model_;
+};
+
+TEST_CASE("Unknown options and words are refused by name") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--sise", "9"}, "--sise"},
+                         {{"--size", "9", "more"}, "more"},
+                         {{"--size", "9", "--partition", "fair"}, "fair"},
+                         {{"--size", "9", "--units", "gpu"}, "gpu"},
+                         {{"--size", "9", "--boundary", "open"}, "open"},
+                         {{"--size", "9", "--type", "half"}, "half"},
+                         {{"--size", "9", "--check", "sometimes"}, "sometimes"}},
+                        inputs.with_model());
+}
+
+TEST_CASE("Impossible sizes and numbers are refused by value") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--size", "2"}, "2 x 2"},
+                         {{"--size", "0"}, "--size"},
+                         {{"--size", "many"}, "many"},
+                         {{"--rows", "9"}, "--columns"},
+                         {{"--columns", "9"}, "--rows"},
+                         {{"--size", "9", "--rows", "9"}, "--size"},
+                         {{"--size", "2000000000"}, "2000000000"},
+                         {{"--size", "9", "--warmups", "-1"}, "--warmups"},
+                         {{"--size", "9", "--courant", "0.9"}, "0.9"},
+                         {{"--size", "9", "--courant", "-1"}, "-1"},
+                         {{"--size", "9", "--courant", "0"}, "--courant 0"},
+                         {{"--size", "9", "--courant", "nan"}, "nan"},
+                         {{"--size", "9", "--courant", "fast"}, "fast"}},
+                        inputs.with_model());
+}
+
+TEST_CASE("Repetitions and steps that cannot be are refused by name") {
+  const Inputs inputs;
+  tests::expect_refused(wave2d,
+                        {{{"--size", "9", "--steps", "-1"}, "--steps"},
+                         {{"--size", "9", "--steps", "1.5"}, "--steps"},
+                         {{"--size", "9", "--repetitions", "0"}, "--repetitions"}},
+                        {"--model", inputs.model(), "--result", "result"});
+}
+
+TEST_CASE("Input fields that cannot be used are refused by file") {
+  const Inputs inputs;
+  const auto file = [&](const char* name) { return inputs.path(name); };
+  write_grid(inputs.path("good.npy"), random_grid<double>(9, 7, 1));
+  write_grid(inputs.path("other.npy"), random_grid<double>(9, 8, 1));
+  write_grid(inputs.path("float.npy"), random_grid<float>(9, 7, 1));
+  write_grid(inputs.path("tiny.npy"), random_grid<double>(2, 7, 1));
+  const std::string good = inputs.read("good.npy");
+  inputs.write("short.npy", good.substr(0, good.size() - 1));
+  inputs.write("header.npy", good.substr(0, 40));
+  inputs.write("garbage.npy", "this is no field");
+  inputs.write("empty.npy", "");
+  const auto with_header = [&](const char* name, const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return inputs.write(name, text);
+  };
+  with_header("flat.npy", "(9, 7)", "(63, )");
+  with_header("integers.npy", "<f8", "<i8");
+  with_header("fortran.npy", "False", "True ");
+  inputs.expect_refused({{{"--input", file("missing.npy")}, "missing.npy"},
+                         {{"--input", file("short.npy")}, "short.npy"},
+                         {{"--input", file("header.npy")}, "header.npy"},
+                         {{"--input", file("garbage.npy")}, "garbage.npy"},
+                         {{"--input", file("empty.npy")}, "empty.npy"},
+                         {{"--input", file("float.npy")}, "float.npy"},
+                         {{"--type", "float", "--input", file("good.npy")}, "good.npy"},
+                         {{"--input", file("integers.npy")}, "integers.npy"},
+                         {{"--input", file("flat.npy")}, "flat.npy"},
+                         {{"--input", file("fortran.npy")}, "fortran.npy"},
+                         {{"--input", file("tiny.npy")}, "2 x 7"},
+                         {{"--size", "9", "--input", file("good.npy")}, "good.npy"},
+                         {{"--input", file("good.npy"), file("other.npy")}, "other.npy"},
+                         {{"--input", file("good.npy"), file("good.npy"), file("good.npy")}, "--input"},
+                         {{"--input", inputs.path("")}, inputs.path("")}},
+                        inputs.with_model());
+}
+
+TEST_CASE("Speed models that cannot be used are refused by file") {
+  const Inputs inputs;
+  const std::string start = R"({"schema": "steelyard.fpm/1", )";
+  const std::string points = R"("points": [{"units": 1, "time_s": 1e-6}])";
+  const auto model = [&](const char* name, const std::string& text) { return inputs.write(name, text); };
+  inputs.expect_refused(
+      {{{"--model", inputs.path("missing")}, "missing"},
+       {{"--model", model("broken", start + "\n" + R"("points": [)")}, "broken: line 2"},
+       {{"--model", model("unknown", R"({"schema": "steelyard.fpm/9", )" + points + "}")}, "unknown: schema"},
+       {{"--model", model("columns", start + R"("parameters": {"columns": 999}, )" + points + "}")}, "999"},
+       {{"--model", model("element", start + R"("element": "float", )" + points + "}")}, "element: element"},
+       {{"--model", model("app", start + R"("app": "gemm", )" + points + "}")}, "gemm"},
+       {{"--model", model("none", start + R"("points": []})")}, "none: points"},
+       {{"--model", model("negative", start + R"("points": [{"units": 1, "time_s": -1}]})")}, "points[0].time_s"},
+       {Words{"--model"} + std::vector<std::string>(7, inputs.model()), "--model"}},
+      {"--size", "9"});
+}
+
+TEST_CASE("Layouts that cannot be followed are refused by line") {
+  const Inputs inputs;
+  const std::string host = host_name();
+  const auto layout = [&](const char* name, const std::string& third_line) {
+    return inputs.write(name, "# written by hand\n" + host + " 0 0 host\n" + third_line + "\n");
+  };
+  inputs.expect_refused({{{"--layout", inputs.path("missing")}, "missing"},
+                         {{"--layout", inputs.write("nobody", "# nothing\n")}, "nobody"},
+                         {{"--layout", layout("short", host + " 1 0")}, "short: line 3"},
+                         {{"--layout", layout("rank", host + " one 0 host")}, "rank: line 3"},
+                         {{"--layout", layout("bind", host + " 1 0-x host")}, "bind: line 3"},
+                         {{"--layout", layout("device", host + " 1 0 tpu")}, "device: line 3"},
+                         {{"--layout", layout("words", host + " 1 0 host fast")}, "words: line 3"},
+                         {{"--layout", layout("twice", host + " 0 0 host")}, "twice: line 3"},
+                         {{"--layout", inputs.write("away", "elsewhere 0 0 host\n")}, "rank 0 on node " + host},
+                         {{"--layout", inputs.write("core", host + " 0 0,9999 host\n")}, "9999"},
+                         {{"--layout", inputs.write("option", host + " 0 0 host slowness=2\n")}, "slowness"}},
+                        Words{"--size", "9"} + inputs.with_model(), {1, 3});
+}
+
+TEST_CASE("A layout without a line for some rank is refused naming that rank") {
+  const Inputs inputs;
+  const std::string one = inputs.write("one", host_name() + " 0 0 host\n");
+  inputs.expect_refused({{{"--layout", one}, "rank 1 on node " + host_name()}},
+                        Words{"--size", "9"} + inputs.with_model(), {3});
+}
+
+TEST_CASE("Platforms that cannot be used are refused by file") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--platform", inputs.path("missing")}, "missing"},
+                         {{"--platform", inputs.write("broken", "{\n\n]")}, "broken: line 3"},
+                         {{"--platform", inputs.write("empty", "{}")}, "empty: schema"}},
+                        Words{"--size", "9"} + inputs.with_model());
+}
+
+TEST_CASE("A platform without the channel that ranks need is refused naming it") {
+  const Inputs inputs;
+  const std::string empty = inputs.write("empty", R"({"schema": "steelyard.platform/1", "channels": []})");
+  inputs.expect_refused({{{"--platform", empty}, "channel 0"}}, Words{"--size", "9"} + inputs.with_model(), {3});
+}
+
+TEST_CASE("Slowdowns that cannot be are refused by word") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--slowdown", "device=0.5"}, "0.5"},
+                         {{"--slowdown", "rank7=2"}, "rank 7"},
+                         {{"--slowdown", "rankle=2"}, "rankle=2"},
+                         {{"--slowdown", "sideways"}, "sideways"},
+                         {{"--slowdown", "host="}, "host"},
+                         {{"--slowdown", "host=nan"}, "nan"},
+                         {{"--slowdown", "rank99999999999=2"}, "rank99999999999"}},
+                        Words{"--size", "9"} + inputs.with_model());
+}
+
+TEST_CASE("More processing units than rows are refused with both numbers") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--units", "host+device", "--rows", "5", "--columns", "9"}, "6 processing units"},
+                         {{"--units", "host+device", "--rows", "3", "--columns", "9"}, "3 rows"}},
+                        inputs.with_model(), {3});
+}
+
+}  // namespace
+}  // namespace steelyard::tests

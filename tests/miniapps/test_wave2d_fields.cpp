@@ -1,0 +1,132 @@
+// Fields from files and back.
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/wave2d_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+constexpr int rows = 23;
+constexpr int columns = 37;
+
+template <class Scalar>
+Words type_of() {
+  return {"--type", sizeof(Scalar) == 8 ? "double" : "float"};
+}
+
+template <class Scalar>
+void expect_near(const Grid<Scalar>& field, const Grid<Scalar>& expected, int steps) {
+  // Random fields grow up to a few times their start.
+  CHECK(largest_difference(field, expected) <= 4.0 * rounding<Scalar>(steps));
+}
+
+TEMPLATE_TEST_CASE("A field at rest from one file moves as on paper", "", double, float) {
+  const bool neumann = GENERATE(false, true);
+  const TemporaryFolder folder;
+  const auto start = random_grid<TestType>(rows, columns, 11);
+  write_grid(folder / "start.npy", start);
+  const Words arguments = type_of<TestType>() + Words{"--input",  "start.npy",  "--steps",
+                                                      "12",       "--boundary", neumann ? "neumann" : "dirichlet",
+                                                      "--output", "end.npy"};
+  run_wave2d(1, arguments + Words{"--units", "host"}, folder);
+  const auto end = read_grid<TestType>(folder / "end.npy");
+  expect_near(end, advanced(start, start, 12, 0.5, neumann), 12);
+  for (std::int64_t i = 0; i < rows && !neumann; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      if (end.is_edge(i, j)) REQUIRE(end(i, j) == start(i, j));
+    }
+  }
+  run_wave2d(3, arguments, folder);
+  CHECK(largest_difference(read_grid<TestType>(folder / "end.npy"), end) <=
+        (STEELYARD_UNITS_ROUND_ALIKE ? 0.0 : rounding<TestType>(12)));
+}
+
+TEMPLATE_TEST_CASE("A moving field from two files moves as on paper", "", double, float) {
+  const bool neumann = GENERATE(false, true);
+  const TemporaryFolder folder;
+  const auto current = random_grid<TestType>(rows, columns, 5);
+  auto previous = random_grid<TestType>(rows, columns, 6);
+  for (std::int64_t i = 0; i < rows && !neumann; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      if (current.is_edge(i, j)) previous(i, j) = current(i, j);
+    }
+  }
+  write_grid(folder / "previous.npy", previous);
+  write_grid(folder / "current.npy", current);
+  const int ranks = GENERATE(1, 3);
+  run_wave2d(ranks,
+             type_of<TestType>() + Words{"--input", "previous.npy", "current.npy", "--steps", "9", "--boundary",
+                                         neumann ? "neumann" : "dirichlet", "--output", "end.npy"},
+             folder);
+  expect_near(read_grid<TestType>(folder / "end.npy"), advanced(previous, current, 9, 0.5, neumann), 9);
+}
+
+TEST_CASE("Edges that a Dirichlet boundary holds keep the values of the current field") {
+  const int steps = GENERATE(3, 4);
+  const TemporaryFolder folder;
+  const auto current = random_grid<double>(rows, columns, 5);
+  write_grid(folder / "previous.npy", random_grid<double>(rows, columns, 6));
+  write_grid(folder / "current.npy", current);
+  run_wave2d(2, {"--input", "previous.npy", "current.npy", "--steps", std::to_string(steps), "--output", "end.npy"},
+             folder);
+  const auto end = read_grid<double>(folder / "end.npy");
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      if (end.is_edge(i, j)) REQUIRE(end(i, j) == current(i, j));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("After no steps the output is the current input bit for bit", "", double, float) {
+  const TemporaryFolder folder;
+  auto current = random_grid<TestType>(rows, columns, 3);
+  current(4, 5) = -TestType(0);
+  current(6, 7) = std::numeric_limits<TestType>::denorm_min();
+  write_grid(folder / "current.npy", current);
+  auto edges = current;
+  edges(4, 4) = TestType(0.25);
+  write_grid(folder / "previous.npy", edges);
+  const int ranks = GENERATE(1, 3);
+  for (const Words& input : {Words{"current.npy"}, Words{"previous.npy", "current.npy"}}) {
+    run_wave2d(ranks, type_of<TestType>() + Words{"--steps", "0", "--output", "end.npy", "--input"} + input, folder);
+    CHECK(folder.read("end.npy") == folder.read("current.npy"));
+  }
+}
+
+TEST_CASE("A run that goes on from files equals the run in one piece") {
+  const std::string boundary = GENERATE("dirichlet", "neumann");
+  const Words problem{"--size", "29", "--boundary", boundary, "--steps"};
+  const TemporaryFolder folder;
+  run_wave2d(1, problem + Words{"12", "--output", "whole.npy"}, folder);
+  run_wave2d(2, problem + Words{"6", "--output", "six.npy"}, folder);
+  run_wave2d(3, problem + Words{"7", "--output", "seven.npy"}, folder);
+  run_wave2d(2, problem + Words{"5", "--output", "end.npy", "--input", "six.npy", "seven.npy"}, folder);
+  if (STEELYARD_UNITS_ROUND_ALIKE) {
+    CHECK(folder.read("end.npy") == folder.read("whole.npy"));
+  } else {
+    CHECK(largest_difference(read_grid<double>(folder / "end.npy"), read_grid<double>(folder / "whole.npy")) <=
+          rounding<double>(12));
+  }
+}
+
+TEST_CASE("The output may take the place of the input") {
+  const TemporaryFolder folder;
+  const auto start = random_grid<double>(rows, columns, 8);
+  write_grid(folder / "field.npy", start);
+  run_wave2d(2, {"--input", "field.npy", "--output", "field.npy", "--steps", "3", "--repetitions", "2"}, folder);
+  expect_near(read_grid<double>(folder / "field.npy"), advanced(start, start, 3, 0.5, false), 3);
+}
+
+TEST_CASE("The output makes the folders that it needs and leaves nothing else") {
+  const TemporaryFolder folder;
+  run_wave2d(GENERATE(1, 3), {"--size", "9", "--steps", "1", "--output", "a/b/field.npy"}, folder);
+  CHECK(read_grid<double>(folder / "a" / "b" / "field.npy").rows == 9);
+  CHECK(folder.entries() == 4);  // and the speed model
+}
+
+}  // namespace
+}  // namespace steelyard::tests
