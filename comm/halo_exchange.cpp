@@ -20,6 +20,8 @@ HaloExchange::HaloExchange(MPI_Comm comm, std::span<const HaloLink> links) {
     if (link.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw InvalidArgument(fmt::format("halo row of {} bytes (expected less than 2^31)", link.bytes));
     }
+  }
+  for (const HaloLink& link : links) {
     const int bytes = static_cast<int>(link.bytes);
     const bool above = link.side == HaloLink::Side::above;
     MPI_Request request = MPI_REQUEST_NULL;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "comm/collective.hpp"
@@ -21,6 +23,20 @@ Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
   STEELYARD_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size_));
   if (provided < MPI_THREAD_FUNNELED) throw RuntimeFailure("this MPI cannot run beside other threads");
   nodes_ = find_nodes(MPI_COMM_WORLD, machine_.host_name());
+  drop_shared_launcher_cores();
+}
+
+void Session::drop_shared_launcher_cores() {
+  const std::vector<std::string> all = all_gather_text(comm(), format_cores(launcher_cores_));
+  std::map<int, int> users;
+  for (std::size_t other = 0; other < all.size(); ++other) {
+    if (nodes_.node_of_rank[other] != nodes_.node_of_rank[static_cast<std::size_t>(rank_)]) continue;
+    if (all[other] == format_cores({})) continue;
+    for (const int core : parse_cores(all[other])) ++users[core];
+  }
+  // A binding to a socket that other ranks are bound to as well says who shares it, not who gets which core.
+  const bool shared = std::any_of(users.begin(), users.end(), [](const auto& entry) { return entry.second > 1; });
+  if (shared) launcher_cores_.clear();
 }
 
 Session::~Session() { MPI_Finalize(); }

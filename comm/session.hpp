@@ -42,6 +42,8 @@ class Session {
   static std::string mpi_version();
 
  private:
+  void drop_shared_launcher_cores();
+
   int rank_ = 0;
   int size_ = 1;
   std::vector<std::string> arguments_;

@@ -12,9 +12,9 @@
 namespace steelyard {
 namespace {
 
-/// How often a waiting thread looks before it goes to sleep: steps of an iterative kernel follow each other within
+/// How long a waiting thread looks before it goes to sleep: steps of an iterative kernel follow each other within
 /// microseconds, and waking a sleeping thread takes tens of them.
-constexpr int looks_before_sleep = 2000;
+constexpr double look_s = 1e-3;
 
 /// Seconds of a wait that are spent looking at the clock; the operating system wakes a sleeper late by less than this.
 constexpr double spin_s = 200e-6;
@@ -68,10 +68,9 @@ class CoExecution::Driver {
   }
 
   void await(std::atomic<std::uint32_t>& counter, std::uint32_t value) const {
-    for (int look = 0; counter.load() != value; ++look) {
-      if (look < looks_before_sleep && may_spin_) continue;
-      const std::uint32_t seen = counter.load();
-      if (seen != value) counter.wait(seen);
+    const double sleep_at_s = now_s() + (may_spin_ ? look_s : 0.0);
+    for (std::uint32_t seen = counter.load(); seen != value; seen = counter.load()) {
+      if (now_s() >= sleep_at_s) counter.wait(seen);
     }
   }
 

@@ -33,13 +33,14 @@ struct PlanRequest {
   int rank_on_node = 0;
   int ranks_on_node = 1;
   const Layout* layout = nullptr;  ///< its line for this rank overrides `units` and chooses the cores
-  CoreList launcher_cores;         ///< what the rank was bound to when it started
+  CoreList launcher_cores;         ///< what the launcher bound this rank, and no other, to
   Slowdowns slowdowns;
 };
 
 /// Decides which units a rank drives and on which cores. Cores come from the layout; without one from the launcher,
-/// where it bound the rank to two cores or more; otherwise the node's cores are shared out evenly, for a binding to a
-/// single core is Open MPI's silent default for small jobs. A companion takes one core, near its GPU if it has one.
+/// where it bound the rank alone to two cores or more; otherwise the node's cores are shared out evenly, for a binding
+/// to a single core is Open MPI's silent default for small jobs. A companion takes one core, near its GPU if it has
+/// one.
 /// @throws InvalidArgument for a companion that this build or machine lacks, a core that is not there, unknown
 /// suboptions
 RankUnits plan_units(const Machine& machine, const PlanRequest& request);

@@ -9,8 +9,12 @@ int main(int argc, char** argv) {
   using namespace steelyard;
   CLI::App parser("Works on machines, speed models and layouts for the Steelyard mini-apps", "steelyard");
   add_standard_options(parser);
-  parser.require_subcommand(1);
+  parser.require_subcommand(0, 1);
   tool::Action chosen;
+  // Not require_subcommand(1), which would hide the word that is no command.
+  parser.callback([&chosen] {
+    if (!chosen) throw CLI::RequiredError("A command");
+  });
   tool::add_units_command(parser, chosen);
   tool::add_layout_command(parser, chosen);
   tool::add_partition_command(parser, chosen);

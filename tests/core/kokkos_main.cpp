@@ -1,6 +1,8 @@
-// Catch2's main with Kokkos started as an app on this machine would start it: host unit and companion.
+// Catch2's main with Kokkos started as an app on this machine would start it: host unit and companion, or what
+// STEELYARD_TEST_UNITS says in the words of --units.
 
 #include <catch2/catch_session.hpp>
+#include <cstdlib>
 
 #include "core/runtime.hpp"
 #include "core/unit_plan.hpp"
@@ -26,7 +28,9 @@ bool threads_are_bound() { return runtime_of_main->bound(); }
 
 int main(int argc, char** argv) {
   const steelyard::Machine& machine = steelyard::tests::this_machine();
-  const steelyard::RankUnits units = steelyard::plan_units(machine, {});
+  steelyard::PlanRequest request;
+  if (const char* words = std::getenv("STEELYARD_TEST_UNITS")) request.units = steelyard::parse_unit_choice(words);
+  const steelyard::RankUnits units = steelyard::plan_units(machine, request);
   const steelyard::Runtime runtime(machine, units);
   units_of_main = &units;
   runtime_of_main = &runtime;

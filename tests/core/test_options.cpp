@@ -106,7 +106,7 @@ TEST_CASE("a grid is square by --size; --rows and --columns are set one by one")
   CHECK(columns.grid.columns == 5);
 }
 
-TEST_CASE("--size excludes --rows and --columns, in any order, and the message names both") {
+TEST_CASE("option --size excludes --rows and --columns, in any order, and the message names both") {
   for (const char* other : {"--rows", "--columns"}) {
     for (const Words& words : {Words{"--size", "4", other, "5"}, Words{other, "5", "--size", "4"}}) {
       CHECK_THROWS_MATCHES(Parsed(words), InvalidArgument,
@@ -160,7 +160,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("--help is answered with every option's name, and nothing is run") {
+TEST_CASE("option --help is answered with every option's name, and nothing is run") {
   const Parsed parsed({"--steps", "3", "--help"});
   REQUIRE(parsed.text.has_value());
   for (const char* name :
@@ -171,7 +171,7 @@ TEST_CASE("--help is answered with every option's name, and nothing is run") {
   }
 }
 
-TEST_CASE("--help of a command is that command's help") {
+TEST_CASE("option --help of a command is that command's help") {
   CLI::App parser("A tool", "tool");
   add_standard_options(parser);
   std::int64_t total = 0;
@@ -183,7 +183,7 @@ TEST_CASE("--help of a command is that command's help") {
   CHECK_THAT(*text, ContainsSubstring("--total"));
 }
 
-TEST_CASE("--version is answered with the app's name and version in one line") {
+TEST_CASE("option --version is answered with the app's name and version in one line") {
   const Parsed parsed({"--version"});
   REQUIRE(parsed.text.has_value());
   CHECK_THAT(*parsed.text, ContainsSubstring("app " + build_info().version));

@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <sstream>
 #include <system_error>
@@ -65,6 +66,10 @@ Command::Command(int ranks, const std::filesystem::path& program, const std::vec
                  const std::filesystem::path& folder) {
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  // In the folder that they share, one Open MPI that starts stumbles over another that tidies up.
+  ::setenv("OMPI_MCA_orte_tmpdir_base", captured_.path().c_str(), 1);
+  // Once a rank exits with an error, mpirun would give the others a second before it ends them.
+  ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);
   std::vector<std::string> words = command_line(ranks, program, arguments);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -81,6 +86,13 @@ Command::Command(int ranks, const std::filesystem::path& program, const std::vec
 
 Command::~Command() {
   if (process_ > 0) end();
+  // A daemon of Open MPI that outlives the program removes its files at the same time, which stops remove_all().
+  std::error_code error;
+  for (int i = 0; i < 50; ++i) {
+    std::filesystem::remove_all(captured_.path(), error);
+    if (!error) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 /// mpirun ends its ranks when it is asked politely.
@@ -114,19 +126,18 @@ Outcome Command::wait(std::chrono::seconds limit) {
 }
 
 std::vector<Outcome> run_all(const std::vector<Start>& starts) {
-  constexpr std::size_t at_a_time = 6;
+  constexpr std::size_t at_a_time = 8;
+  std::deque<std::unique_ptr<Command>> running;
   std::vector<Outcome> outcomes;
-  for (std::size_t first = 0; first < starts.size(); first += at_a_time) {
-    std::vector<std::unique_ptr<Command>> commands;
-    for (std::size_t i = first; i < std::min(starts.size(), first + at_a_time); ++i) {
-      commands.push_back(
-          std::make_unique<Command>(starts[i].ranks, starts[i].program, starts[i].arguments, starts[i].folder));
+  for (std::size_t next = 0; outcomes.size() < starts.size();) {
+    for (; next < starts.size() && running.size() < at_a_time; ++next) {
+      const Start& start = starts[next];
+      running.push_back(std::make_unique<Command>(start.ranks, start.program, start.arguments, start.folder));
     }
-    for (const std::unique_ptr<Command>& command : commands) {
-      outcomes.push_back(command->wait());
-      INFO("standard output:\n" << outcomes.back().out << "standard error:\n" << outcomes.back().err);
-      REQUIRE_FALSE(outcomes.back().timed_out);
-    }
+    outcomes.push_back(running.front()->wait());
+    running.pop_front();
+    INFO("standard output:\n" << outcomes.back().out << "standard error:\n" << outcomes.back().err);
+    REQUIRE_FALSE(outcomes.back().timed_out);
   }
   return outcomes;
 }

@@ -88,7 +88,7 @@ TEST_CASE("A layout that cannot be written ends with exit code 3 and one line") 
 TEST_CASE("Commands and options that the tool does not have are refused by name") {
   const TemporaryFolder folder;
   const std::string broken = folder.write("broken.layout", "here 0 0\n");
-  expect_refused(steelyard_tool, {{{}, "subcommand"},
+  expect_refused(steelyard_tool, {{{}, "command is required"},
                                   {{"weigh"}, "weigh"},
                                   {{"units", "--all"}, "--all"},
                                   {{"units", "--units", "gpu"}, "gpu"},
