@@ -5,7 +5,6 @@
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
-#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/timing.hpp"
 
@@ -72,12 +71,11 @@ std::optional<models::Hockney> measure_neighbours(MPI_Comm comm, double bytes) {
   for (std::size_t i = sizes.size() - 1; i-- > 0;) {
     messages[i].time_s = std::min(messages[i].time_s, messages[i + 1].time_s);
   }
-  try {
-    return models::fit_hockney(messages);
-  } catch (const InvalidArgument&) {
-    // Between short messages noise can outweigh size: their time is all latency then.
-    return models::Hockney{messages[2].time_s, std::numeric_limits<double>::infinity()};
+  // Between short messages noise can outweigh size: their time is all latency then.
+  if (!(messages.back().time_s > messages.front().time_s)) {
+    return models::Hockney{messages.front().time_s, std::numeric_limits<double>::infinity()};
   }
+  return models::fit_hockney(messages);
 }
 
 }  // namespace steelyard

@@ -69,7 +69,8 @@ const Channel& Platform::channel(int id) const {
     if (channel.id == id) return channel;
     ids.push_back(channel.id);
   }
-  throw InvalidArgument(fmt::format("platform has no channel {} (it has {})", id, fmt::join(ids, ", ")));
+  throw InvalidArgument(fmt::format("{}: has no channel {} (it has {})", path.empty() ? "platform" : path, id,
+                                    ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "))));
 }
 
 Platform read_platform_file(const std::filesystem::path& path) {
@@ -77,6 +78,7 @@ Platform read_platform_file(const std::filesystem::path& path) {
   const JsonReader reader(path.string(), json);
   reader.require_schema("steelyard.platform/1");
   Platform platform;
+  platform.path = path.string();
   std::set<int> seen;
   for (const JsonReader& entry : reader.array("channels")) {
     Channel channel;

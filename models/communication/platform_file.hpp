@@ -26,6 +26,7 @@ struct Channel {
 
 /// Measured communication parameters of a machine (`*.platform.json`, schema steelyard.platform/1).
 struct Platform {
+  std::string path;  ///< the file, for messages
   std::vector<Channel> channels;
   /// @throws InvalidArgument naming the ids that there are
   const Channel& channel(int id) const;

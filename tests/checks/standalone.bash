@@ -5,7 +5,8 @@ set -euo pipefail
 root=$1
 build=$2
 cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEELYARD_ENABLE_KOKKOS=OFF \
-  -DSTEELYARD_ENABLE_MPI=OFF -DCMAKE_INSTALL_PREFIX="$build/prefix"
+  -DSTEELYARD_ENABLE_MPI=OFF -DSTEELYARD_ENABLE_TESTS=ON \
+  -DCMAKE_INSTALL_PREFIX="$build/prefix"
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure -L unit
 rm -rf "$build/prefix" "$build/package"

@@ -11,6 +11,7 @@ int main() {
   const steelyard::models::ConstantModel fast(30.0);
   const std::vector<const steelyard::models::SpeedModel*> models{&slow, &fast};
   const auto distribution = steelyard::partition::find_algorithm("geometric").distribute(400, models);
-  std::printf("%lld %lld\n", static_cast<long long>(distribution.units[0]), static_cast<long long>(distribution.units[1]));
+  std::printf("%lld %lld\n", static_cast<long long>(distribution.units[0]),
+              static_cast<long long>(distribution.units[1]));
   return distribution.units == std::vector<std::int64_t>{100, 300} ? 0 : 1;
 }
