@@ -1,5 +1,6 @@
-// The main job's table: one row per configuration, from the result folders of its runs. A configuration that was run
-// several times, interleaved with the others, counts with its median run.
+// The main job's table: one row per configuration, from the result folders of its runs. A configuration that was run in
+// several rounds, interleaved with the others, counts with its median run; a gain is the median of the rounds' ratios,
+// for what ran one after the other ran on the same machine even where its speed drifts.
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ using namespace steelyard;
 
 /// What the table shows of one run.
 struct Run {
+  std::string round;
   std::string grid;
   double points = 0.0;
   double time_s = 0.0;
@@ -57,6 +59,17 @@ const Run& median_run(std::vector<Run>& runs) {
   return runs[runs.size() / 2];
 }
 
+/// Median over the rounds that both have of how much longer `even` took. @throws InvalidArgument without such a round
+double paired_gain(const std::vector<Run>& even, const std::vector<Run>& balanced) {
+  std::vector<double> ratios;
+  for (const Run& slow : even) {
+    for (const Run& fast : balanced) {
+      if (slow.round == fast.round) ratios.push_back(slow.time_s / fast.time_s);
+    }
+  }
+  return median(ratios);
+}
+
 /// Ideal gain of balancing over an even split between a unit and one F times slower: an even split takes as long as the
 /// slow unit for half of the rows, F / 2; a balanced one F / (F + 1), both in units of the fast one's time for all
 /// rows.
@@ -85,7 +98,8 @@ std::map<double, std::map<std::string, std::vector<Run>>> read_results(const std
   if (!std::filesystem::is_directory(folder)) throw InvalidArgument(folder.string() + " is not a folder of results");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() != "run.json") continue;
-    const Run run = read_run(entry.path());
+    Run run = read_run(entry.path());
+    run.round = entry.path().parent_path().filename().string();
     results[run.points][entry.path().parent_path().parent_path().filename().string()].push_back(run);
   }
   if (results.empty()) throw InvalidArgument(folder.string() + " holds no run.json");
@@ -108,7 +122,7 @@ bool print_table(const std::filesystem::path& folder) {
       const auto even =
           configuration.even != nullptr ? by_configuration.find(configuration.even) : by_configuration.end();
       if (even != by_configuration.end()) {
-        const double factor = median_run(even->second).time_s / run.time_s;
+        const double factor = paired_gain(even->second, found->second);
         gain = fmt::format("{:.2f}x", factor);
         if (configuration.slowdown > 1.0) {
           of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(configuration.slowdown) - 1.0));

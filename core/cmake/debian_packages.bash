@@ -12,6 +12,7 @@ steelyard_run_packages=(
 steelyard_test_packages=(
   clang-format clang-tidy
   libomp-dev # <omp.h> for clang-tidy
+  ccache # the tests build the libraries three ways, and every fresh clone builds them again
 )
 
 # Installs what is missing for "run" or "test"; touches neither apt nor root's rights when nothing is.
