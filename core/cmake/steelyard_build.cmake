@@ -23,12 +23,6 @@ if(STEELYARD_NATIVE)
   endif()
 endif()
 
-find_program(STEELYARD_CCACHE ccache)
-mark_as_advanced(STEELYARD_CCACHE)
-if(STEELYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${STEELYARD_CCACHE})
-endif()
-
 # steelyard_library(NAME HEADERS … SOURCES … LINK …)
 # A library `steelyard::NAME` of this folder. Headers are given by their path from here, included from the root of the
 # tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`.

@@ -31,3 +31,10 @@ endif()
 if(STEELYARD_ENABLE_TESTS)
   find_package(Catch2 3 REQUIRED)
 endif()
+
+# Used where it is installed; Kokkos' launcher, which hands CUDA sources to nvcc, cannot follow another one.
+find_program(STEELYARD_CCACHE ccache)
+mark_as_advanced(STEELYARD_CCACHE)
+if(STEELYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${STEELYARD_CCACHE})
+endif()
