@@ -129,11 +129,11 @@ models::FpmFile describe(const Session& session, const RankUnits& units, Process
   return file;
 }
 
+/// Largest change of a slice, as a share of the total; both have the same slots.
 double largest_change(const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after,
                       std::int64_t total) {
   double change = 0.0;
   for (std::size_t i = 0; i < after.size(); ++i) {
-    if (before.empty()) return 1.0;
     change = std::max(change, static_cast<double>(std::abs(after[i] - before[i])) / static_cast<double>(total));
   }
   return change;
@@ -205,7 +205,7 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
   std::vector<std::int64_t> rows;
   for (int round = 0; round < most_refinements; ++round) {
     const std::vector<std::int64_t> next = distribute.distribute(problem.rows, measured.pointers()).units;
-    if (largest_change(rows, next, problem.rows) <= settled && round > 0) break;
+    if (round > 0 && largest_change(rows, next, problem.rows) <= settled) break;
     rows = next;
     measured.add(measure<Scalar>(session, co_execution, problem, slots, rows));
     progress.advance(1, "(refining)");
