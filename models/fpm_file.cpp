@@ -6,6 +6,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
+#include "models/fupermod_file.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -28,7 +29,35 @@ MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
   point.repetitions = static_cast<int>(repetitions);
   point.confidence_s = reader.number("confidence_s", 0.0);
   if (point.confidence_s < 0.0) reader.fail("confidence_s", "is negative (expected seconds >= 0)");
+  const double outliers = reader.number("outliers", 0.0);
+  if (!(outliers >= 0.0 && outliers <= repetitions)) {
+    reader.fail("outliers", fmt::format("is {} (expected 0 to {})", outliers, repetitions));
+  }
+  point.outliers = static_cast<int>(outliers);
   return point;
+}
+
+std::vector<MeasuredPoint> read_points(const JsonReader& reader, const std::string& key) {
+  std::vector<MeasuredPoint> points;
+  for (const JsonReader& point : reader.array(key)) {
+    points.push_back(read_point(point, points.empty() ? 0.0 : points.back().units));
+  }
+  return points;
+}
+
+double read_limit(const JsonReader& reader, const std::string& key) {
+  const double limit = reader.number(key, std::numeric_limits<double>::infinity());
+  if (!(limit > 0.0)) reader.fail(key, fmt::format("is {} (expected > 0)", limit));
+  return limit;
+}
+
+void read_unit(const JsonReader& unit, FpmFile& file) {
+  file.unit_kind = unit.text("kind", "");
+  file.unit_cores = unit.text("cores", "");
+  file.unit_bound = unit.flag("bound", true);
+  file.unit_device = unit.text("device", "");
+  file.slowdown = unit.number("slowdown", 1.0);
+  if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
 }
 
 FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
@@ -38,13 +67,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.app = reader.text("app", "");
   file.kernel = reader.text("kernel", "");
   file.element = reader.text("element", "");
-  if (reader.has("unit")) {
-    const JsonReader unit = reader.object("unit");
-    file.unit_kind = unit.text("kind", "");
-    file.unit_cores = unit.text("cores", "");
-    file.unit_device = unit.text("device", "");
-    file.slowdown = unit.number("slowdown", 1.0);
-  }
+  if (reader.has("unit")) read_unit(reader.object("unit"), file);
   file.computation_unit = reader.text("computation_unit", "");
   if (reader.has("parameters")) {
     const JsonReader parameters = reader.object("parameters");
@@ -52,16 +75,26 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   }
   file.flops_per_unit = reader.number("flops_per_unit", 0.0);
   file.bytes_per_unit = reader.number("bytes_per_unit", 0.0);
-  file.max_units = reader.number("max_units", file.max_units);
-  if (!(file.max_units > 0.0)) reader.fail("max_units", fmt::format("is {} (expected > 0)", file.max_units));
+  file.in_core_units = read_limit(reader, "in_core_units");
+  file.max_units = read_limit(reader, "max_units");
+  file.solo = reader.flag("solo", false);
   file.machine = reader.text("machine", "");
   file.commit = reader.text("commit", "");
-  double previous = 0.0;
-  for (const JsonReader& point : reader.array("points")) {
-    file.points.push_back(read_point(point, previous));
-    previous = file.points.back().units;
-  }
+  file.points = read_points(reader, "points");
+  if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points");
   return file;
+}
+
+nlohmann::ordered_json points_json(const std::vector<MeasuredPoint>& points) {
+  auto json = nlohmann::ordered_json::array();
+  for (const MeasuredPoint& point : points) {
+    json.push_back({{"units", point.units},
+                    {"time_s", point.time_s},
+                    {"repetitions", point.repetitions},
+                    {"confidence_s", point.confidence_s}});
+    if (point.outliers > 0) json.back()["outliers"] = point.outliers;
+  }
+  return json;
 }
 
 nlohmann::ordered_json fpm_json(const FpmFile& file) {
@@ -70,28 +103,29 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   json["app"] = file.app;
   json["kernel"] = file.kernel;
   json["element"] = file.element;
-  json["unit"] = {
-      {"kind", file.unit_kind}, {"cores", file.unit_cores}, {"device", file.unit_device}, {"slowdown", file.slowdown}};
+  json["unit"] = {{"kind", file.unit_kind},
+                  {"cores", file.unit_cores},
+                  {"bound", file.unit_bound},
+                  {"device", file.unit_device},
+                  {"slowdown", file.slowdown}};
   json["computation_unit"] = file.computation_unit;
   json["parameters"] = file.parameters;
   json["flops_per_unit"] = file.flops_per_unit;
   json["bytes_per_unit"] = file.bytes_per_unit;
+  if (std::isfinite(file.in_core_units)) json["in_core_units"] = file.in_core_units;
   if (std::isfinite(file.max_units)) json["max_units"] = file.max_units;
+  json["solo"] = file.solo;
   json["machine"] = file.machine;
   json["commit"] = file.commit;
-  json["points"] = nlohmann::ordered_json::array();
-  for (const MeasuredPoint& point : file.points) {
-    json["points"].push_back({{"units", point.units},
-                              {"time_s", point.time_s},
-                              {"repetitions", point.repetitions},
-                              {"confidence_s", point.confidence_s}});
-  }
+  json["points"] = points_json(file.points);
+  if (!file.imprecise.empty()) json["imprecise_points"] = points_json(file.imprecise);
   return json;
 }
 
 }  // namespace
 
 FpmFile read_fpm_file(const std::filesystem::path& path) {
+  if (path.extension() == ".fpm") return read_fupermod_file(path);
   FpmFile file = read_fpm(path.string(), read_json_file(path));
   if (file.points.empty()) {
     throw FileFormatError(path.string(), "points", "is empty (expected at least one measured size)");

@@ -19,17 +19,23 @@ struct FpmFile {
   std::string unit_kind;
   std::string unit_cores;
   std::string unit_device;
+  bool unit_bound = true;  ///< false where the operating system refused to bind the unit's threads to its cores
   double slowdown = 1.0;
   std::string computation_unit;              ///< what one unit of work is, in words
   std::map<std::string, double> parameters;  ///< what fixes the size of a computation unit, such as `columns`
   double flops_per_unit = 0.0;
   double bytes_per_unit = 0.0;
-  double max_units = std::numeric_limits<double>::infinity();  ///< memory limit
+  double in_core_units = std::numeric_limits<double>::infinity();  ///< what the unit's own memory holds; larger sizes
+                                                                   ///< were measured out of core
+  double max_units = std::numeric_limits<double>::infinity();      ///< memory limit
+  bool solo = false;  ///< measured with all other units idle, instead of busy with the same
   std::string machine;
   std::string commit;
-  std::vector<MeasuredPoint> points;  ///< sizes strictly increasing
+  std::vector<MeasuredPoint> points;     ///< sizes strictly increasing
+  std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count
 };
 
+/// Reads `*.fpm.json`, or Fupermod's text where the name ends in `.fpm`.
 /// @throws FileFormatError naming file and key for wrong JSON or schema, no points, sizes not increasing, times or
 /// sizes that are not positive and finite
 FpmFile read_fpm_file(const std::filesystem::path& path);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string>
+
 namespace steelyard::models {
 
 /// One measured size of a kernel on a processing unit. Source: 000, section 6.1.2 (fupermod_point).
@@ -8,6 +11,15 @@ struct MeasuredPoint {
   double time_s = 0.0;        ///< mean seconds, > 0
   int repetitions = 1;        ///< runs behind the mean
   double confidence_s = 0.0;  ///< half width of the mean's confidence interval; 0 where it was not measured
+  int outliers = 0;           ///< runs far from the others, which count all the same
+
+  /// Computation units per second.
+  double speed() const { return units / time_s; }
 };
+
+/// @param what is built of the points, for the message
+/// @throws InvalidArgument for no points, sizes that do not increase, or sizes and times that are not positive and
+/// finite
+void require_points(std::span<const MeasuredPoint> points, const std::string& what);
 
 }  // namespace steelyard::models

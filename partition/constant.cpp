@@ -1,5 +1,7 @@
 #include "partition/constant.hpp"
 
+#include <algorithm>
+
 #include "models/constant_model.hpp"
 #include "partition/geometric.hpp"
 
@@ -12,7 +14,7 @@ Distribution constant(std::int64_t total, Models models) {
   constants.reserve(models.size());
   std::vector<const models::SpeedModel*> pointers;
   for (const models::SpeedModel* model : models) {
-    constants.emplace_back(model->speed(even_share), model->max_units());
+    constants.emplace_back(model->speed(std::min(even_share, model->max_units())), model->max_units());
     pointers.push_back(&constants.back());
   }
   // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.

@@ -82,6 +82,13 @@ std::string JsonReader::text(const std::string& key, const std::string& otherwis
   return has(key) ? text(key) : otherwise;
 }
 
+bool JsonReader::flag(const std::string& key, bool otherwise) const {
+  if (!has(key)) return otherwise;
+  const nlohmann::json& value = member(key);
+  if (!value.is_boolean()) fail(key, fmt::format("is {} (expected true or false)", value.dump()));
+  return value.get<bool>();
+}
+
 void JsonReader::require_schema(const std::string& expected) const {
   const std::string found = text("schema");
   if (found != expected) fail("schema", fmt::format("is \"{}\" (expected \"{}\")", found, expected));

@@ -28,6 +28,8 @@ class JsonReader {
   double number(const std::string& key, double otherwise) const;
   std::string text(const std::string& key) const;
   std::string text(const std::string& key, const std::string& otherwise) const;
+  /// true or false.
+  bool flag(const std::string& key, bool otherwise) const;
   /// @throws FileFormatError unless member `schema` is `expected`
   void require_schema(const std::string& expected) const;
 

@@ -45,9 +45,8 @@ inline models::SpeedModelPtr random_model(Random& random, Kind kind, double most
   using models::PiecewiseLinearModel;
   if (kind == Kind::constant) return std::make_unique<models::ConstantModel>(std::exp(uniform(random, 3, 9)), limit);
   return std::make_unique<PiecewiseLinearModel>(random_points(random, whole(random, 1, 12), most_units),
-                                                kind == Kind::as_measured
-                                                    ? PiecewiseLinearModel::Shape::as_measured
-                                                    : PiecewiseLinearModel::Shape::increasing_time,
+                                                kind == Kind::as_measured ? models::Shape::as_measured
+                                                                          : models::Shape::increasing_time,
                                                 limit);
 }
 

@@ -43,8 +43,8 @@ TEST_CASE("a constant model is bounded only by its limit") {
 
 TEST_CASE("a constant model of points has the speed of all the work over all the time") {
   const std::array points{MeasuredPoint{10.0, 1.0, 1, 0.0}, MeasuredPoint{90.0, 3.0, 1, 0.0}};
-  CHECK_THAT(ConstantModel::from_points(points).speed(1.0), WithinRel(25.0, 1e-15));
-  CHECK(ConstantModel::from_points(points, 40.0).max_units() == 40.0);
+  CHECK_THAT(ConstantModel(points).speed(1.0), WithinRel(25.0, 1e-15));
+  CHECK(ConstantModel(points, 40.0).max_units() == 40.0);
 }
 
 TEST_CASE("the speed of points lies between the slowest and the fastest point and follows the time scale") {
@@ -56,11 +56,11 @@ TEST_CASE("the speed of points lies between the slowest and the fastest point an
       slowest = std::min(slowest, point.units / point.time_s);
       fastest = std::max(fastest, point.units / point.time_s);
     }
-    const double speed = ConstantModel::from_points(points).speed(0.0);
+    const double speed = ConstantModel(points).speed(0.0);
     REQUIRE(speed >= slowest * (1.0 - 1e-12));
     REQUIRE(speed <= fastest * (1.0 + 1e-12));
     for (MeasuredPoint& point : points) point.time_s *= 4.0;
-    REQUIRE_THAT(ConstantModel::from_points(points).speed(0.0), WithinRel(0.25 * speed, 1e-12));
+    REQUIRE_THAT(ConstantModel(points).speed(0.0), WithinRel(0.25 * speed, 1e-12));
   }
 }
 
@@ -74,7 +74,8 @@ TEST_CASE("a speed or limit that is not positive is refused with its value") {
 }
 
 TEST_CASE("no points or points without a speed make no constant model") {
-  CHECK_THROWS_MATCHES(ConstantModel::from_points({}), InvalidArgument, MessageMatches(ContainsSubstring("no points")));
-  CHECK_THROWS_AS(ConstantModel::from_points(std::array{MeasuredPoint{}}), InvalidArgument);
-  CHECK_THROWS_AS(ConstantModel::from_points(std::array{MeasuredPoint{1.0, -1.0, 1, 0.0}}), InvalidArgument);
+  CHECK_THROWS_MATCHES(ConstantModel(std::span<const MeasuredPoint>{}), InvalidArgument,
+                       MessageMatches(ContainsSubstring("no points")));
+  CHECK_THROWS_AS(ConstantModel(std::array{MeasuredPoint{}}), InvalidArgument);
+  CHECK_THROWS_AS(ConstantModel(std::array{MeasuredPoint{1.0, -1.0, 1, 0.0}}), InvalidArgument);
 }

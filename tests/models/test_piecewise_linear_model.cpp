@@ -22,7 +22,6 @@ using tests::random_points;
 using tests::uniform;
 using tests::whole;
 using Points = std::vector<MeasuredPoint>;
-using Shape = PiecewiseLinearModel::Shape;
 
 namespace {
 
@@ -59,8 +58,8 @@ TEST_CASE("a piecewise linear model passes through every point that it did not d
   for (int trial = 0; trial < 300; ++trial) {
     const Points points = random_points(random, whole(random, 1, 20), 500.0);
     const PiecewiseLinearModel model(points, shape);
-    REQUIRE_FALSE(model.points().empty());
-    for (const MeasuredPoint& point : model.points()) {
+    REQUIRE_FALSE(model.kept().empty());
+    for (const MeasuredPoint& point : model.kept()) {
       REQUIRE_THAT(model.time_s(point.units), WithinRel(point.time_s, 1e-12));
       REQUIRE_THAT(model.speed(point.units), WithinRel(point.units / point.time_s, 1e-12));
     }
@@ -73,11 +72,11 @@ TEST_CASE("points kept and points dropped are together the points given and in o
   for (int trial = 0; trial < 300; ++trial) {
     const Points points = random_points(random, whole(random, 1, 20), 500.0);
     const PiecewiseLinearModel model(points, shape);
-    Points all(model.points().begin(), model.points().end());
+    Points all(model.kept().begin(), model.kept().end());
     all.insert(all.end(), model.dropped().begin(), model.dropped().end());
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
     REQUIRE(std::equal(all.begin(), all.end(), points.begin(), points.end(), same));
-    REQUIRE(std::is_sorted(model.points().begin(), model.points().end(),
+    REQUIRE(std::is_sorted(model.kept().begin(), model.kept().end(),
                            [](const auto& a, const auto& b) { return a.units < b.units; }));
     REQUIRE((shape == Shape::increasing_time || model.dropped().empty()));
   }
@@ -91,7 +90,7 @@ TEST_CASE("as few points are dropped as any choice could") {
       for (MeasuredPoint& point : points) point.time_s = whole(random, 1, 6);  // equal times do not grow
     }
     const PiecewiseLinearModel model(points, Shape::increasing_time);
-    REQUIRE(model.points().size() == most_kept(points));
+    REQUIRE(model.kept().size() == most_kept(points));
   }
 }
 
@@ -182,11 +181,15 @@ TEST_CASE("units within a time are a number even where two times are neighbours 
   }
 }
 
-TEST_CASE("a limit bounds units within a time but not the model's own time") {
+TEST_CASE("beyond its limit a model says that work does not fit") {
   const PiecewiseLinearModel model(Points{{10.0, 1.0, 1, 0.0}}, Shape::increasing_time, 15.0);
   CHECK(model.max_units() == 15.0);
   CHECK(model.units_within(100.0) == 15.0);
-  CHECK_THAT(model.time_s(30.0), WithinRel(3.0, 1e-12));
+  CHECK_THAT(model.time_s(15.0), WithinRel(1.5, 1e-12));
+  CHECK(model.fits(15.0));
+  CHECK_FALSE(model.fits(15.1));
+  CHECK(model.time_s(15.1) == infinity);
+  CHECK(model.speed(15.1) == 0.0);
   CHECK(PiecewiseLinearModel(Points{{10.0, 1.0, 1, 0.0}}).max_units() == infinity);
 }
 

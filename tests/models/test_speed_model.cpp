@@ -31,13 +31,12 @@ constexpr double most_units = 1000.0;
 /// The least a kind has to define: a second a unit.
 class Plain : public SpeedModel {
  public:
+  explicit Plain(double max_units = infinity) : SpeedModel(max_units) {}
   std::string kind() const override { return "plain"; }
-  double time_s(double units) const override {
-    require_units(units);
-    return units;
-  }
-  double speed(double) const override { return 1.0; }
-  double units_within(double time_s) const override { return time_s; }
+
+ private:
+  double fitted_speed(double) const override { return 1.0; }
+  void refit() override {}
 };
 
 }  // namespace

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "models/speed_model.hpp"
+
+namespace steelyard::models {
+
+/// Speed that approaches an asymptote, as of a GPU: s(x) = a (1 - exp(-b x)), a and b > 0, fitted by non-linear least
+/// squares of the relative deviations. Source: 003, equation 5.2.
+class SaturatingModel : public SpeedModel {
+ public:
+  /// @throws InvalidArgument for unusable points or limit
+  explicit SaturatingModel(std::span<const MeasuredPoint> points,
+                           double max_units = std::numeric_limits<double>::infinity());
+
+  std::string kind() const override { return "saturating"; }
+  double a() const { return a_; }  ///< units per second
+  double b() const { return b_; }  ///< per unit
+
+ private:
+  double fitted_speed(double units) const override;
+  void refit() override;
+  double a_ = 0.0;
+  double b_ = 0.0;
+};
+
+}  // namespace steelyard::models

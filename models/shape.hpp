@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/measured_point.hpp"
+
+namespace steelyard::models {
+
+/// Restrictions on the shape of a speed function of measured points, and which points satisfy them.
+enum class Shape {
+  as_measured,      ///< all
+  increasing_time,  ///< as many as possible such that time grows with size: any line through the origin then meets the
+                    ///< speed function once (000, section 2.4.2)
+  unimodal,         ///< as many as possible such that, besides, speed first grows along a concave curve and then falls
+                    ///< (000, section 2.4.1)
+};
+
+/// `as_measured`, `increasing_time`, `unimodal`. @throws InvalidArgument naming the choices
+Shape parse_shape(const std::string& name);
+
+/// For each point, whether it is kept. Of several largest sets the choice is deterministic.
+/// @param points see require_points()
+std::vector<bool> points_in_shape(std::span<const MeasuredPoint> points, Shape shape);
+
+}  // namespace steelyard::models
