@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace steelyard {
+
+/// A chart of lines and points against common axes, as SVG that needs no font, script or style sheet from elsewhere,
+/// scales with the page it stands on, and can stand several times on one page.
+struct SvgPlot {
+  enum class Scale { linear, logarithmic };
+
+  /// Points at (x[i], y[i]); those that are not finite are left out and break a line.
+  struct Series {
+    std::string name;  ///< in the legend; empty for no place there
+    std::vector<double> x;
+    std::vector<double> y;
+    std::vector<double> error = {};  ///< half length of the error bar of each point; empty, 0 or not finite for none
+    bool line = false;               ///< joined by a line; otherwise marks
+    /// Number of the colour, so that a line can have that of its points; otherwise the place in the chart's series.
+    std::optional<std::size_t> colour = {};
+  };
+
+  /// A vertical line at x with a label above the chart, e.g. a memory limit; left out where x is not finite (no limit).
+  struct Marker {
+    double x;
+    std::string label;
+  };
+
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  Scale x_scale = Scale::linear;
+  Scale y_scale = Scale::linear;  ///< linear: from 0 when no value is below 0
+  std::vector<Series> series = {};
+  std::vector<Marker> markers = {};  ///< the x axis reaches to all of them
+
+  /// The chart as an <svg> element of UTF-8 text; equal charts give equal text.
+  /// @throws InvalidArgument for series of unequal length, a negative error, no finite point at all, or a value that
+  /// its axis cannot show: <= 0 on a logarithmic one, or beyond 1e300
+  std::string text() const;
+};
+
+}  // namespace steelyard
