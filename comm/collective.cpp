@@ -1,7 +1,9 @@
 #include "comm/collective.hpp"
 
+#include <cstring>
 #include <exception>
 #include <numeric>
+#include <type_traits>
 
 #include "comm/mpi_check.hpp"
 
@@ -84,9 +86,28 @@ std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values)
   return all;
 }
 
+std::vector<std::vector<models::MeasuredPoint>> all_gather(MPI_Comm comm,
+                                                           const std::vector<models::MeasuredPoint>& points) {
+  using Point = models::MeasuredPoint;
+  static_assert(std::is_trivially_copyable_v<Point>);
+  std::string mine(points.size() * sizeof(Point), '\0');
+  if (!points.empty()) std::memcpy(mine.data(), points.data(), mine.size());
+  std::vector<std::vector<Point>> all;
+  for (const std::string& bytes : all_gather_text(comm, mine)) {
+    all.emplace_back(bytes.size() / sizeof(Point));
+    if (!bytes.empty()) std::memcpy(all.back().data(), bytes.data(), bytes.size());
+  }
+  return all;
+}
+
 double all_max(MPI_Comm comm, double value) {
   STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm));
   return value;
+}
+
+std::vector<double> all_max(MPI_Comm comm, std::vector<double> values) {
+  STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, comm));
+  return values;
 }
 
 double all_sum(MPI_Comm comm, double value) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "models/measured_point.hpp"
 
 namespace steelyard {
 
@@ -39,7 +40,13 @@ std::string broadcast_text(MPI_Comm comm, const std::string& text);
 /// Values of every rank, one after the other; as many from each. Collective.
 std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values);
 
+/// Points of every rank, as many as each has. Collective.
+std::vector<std::vector<models::MeasuredPoint>> all_gather(MPI_Comm comm,
+                                                           const std::vector<models::MeasuredPoint>& points);
+
 double all_max(MPI_Comm comm, double value);
+/// The largest of each entry; as many on every rank.
+std::vector<double> all_max(MPI_Comm comm, std::vector<double> values);
 double all_sum(MPI_Comm comm, double value);
 
 }  // namespace steelyard

@@ -14,24 +14,37 @@ namespace steelyard {
 struct Precision {
   double confidence = 0.95;  ///< level of Student's t interval
   double relative = 0.025;   ///< its half width over the mean
-  int repetitions_min = 3;
-  int repetitions_max = 30;
+  int repetitions_min = 5;
+  int repetitions_max = 100;
   int warmups = 1;
-  double time_limit_s = 3.0;  ///< per point, warm-up excluded
+  double time_limit_s = 10.0;  ///< per point, warm-up excluded
 };
 
-/// Seconds of one kernel run on each unit of this rank.
+/// @throws InvalidArgument naming the value that makes no sense
+void require_precision(const Precision& precision);
+
+/// Kernel runs that a unit makes within one timed repetition.
+struct RunCounts {
+  int host = 1;
+  int companion = 1;
+};
+
+/// Seconds of one repetition on each unit of this rank.
 using RunOnce = std::function<UnitSeconds()>;
 
-/// What one rank's units took; `units` of the points is left for the caller to fill in.
+/// What one rank's units took for one run; `units` of the points is left for the caller to fill in.
 struct GroupPoint {
   models::MeasuredPoint host;
   models::MeasuredPoint companion;
+  bool precise = true;     ///< every unit of the group is
+  double kernels_s = 0.0;  ///< all timed repetitions of the group's slowest unit
+  double elapsed_s = 0.0;  ///< the same with barriers and statistics
 };
 
 /// Measures all units of all ranks at the same time, each repetition started at a barrier, until every one is precise,
 /// the time is up or the repetitions are used up: contention for shared resources is part of the result. Source: 000,
 /// sections 3.2 and 6.1.2. Collective.
-GroupPoint measure_group(MPI_Comm comm, const RunOnce& run, const Precision& precision);
+/// @param counts kernel runs in a repetition of this rank's units
+GroupPoint measure_group(MPI_Comm group, const RunOnce& run, const Precision& precision, const RunCounts& counts = {});
 
 }  // namespace steelyard

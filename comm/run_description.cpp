@@ -27,6 +27,10 @@ bool any_oversubscribed(const Session& session, const RankUnits& units) {
   return all_max(session.comm(), units.oversubscribed ? 1.0 : 0.0) > 0.0;
 }
 
+bool any_unbound(const Session& session, const RankUnits& units) {
+  return all_max(session.comm(), units.bound ? 0.0 : 1.0) > 0.0;
+}
+
 RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
                        const RankUnits& units) {
   RunRecord record;
@@ -40,7 +44,8 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   record.params["steps"] = static_cast<double>(options.steps);
   record.settings["element"] = element_name(options.element);
   record.settings["partition"] = options.partition;
-  record.settings["cores"] = units.cores_from + (any_oversubscribed(session, units) ? ", oversubscribed" : "");
+  record.settings["cores"] = units.cores_from + (any_oversubscribed(session, units) ? ", oversubscribed" : "") +
+                             (any_unbound(session, units) ? ", unbound" : "");
   for (const std::string& text : all_gather_text(session.comm(), describe_units(session.rank(), units).dump())) {
     for (const nlohmann::json& unit : nlohmann::json::parse(text)) {
       record.units.push_back({unit["rank"], unit["kind"], unit["space"], unit["cores"], unit["slowdown"]});

@@ -43,7 +43,7 @@ DeviceFacts device_facts([[maybe_unused]] int device) {
   std::array<char, 32> bus{};
   if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return {};
   if (cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) != cudaSuccess) bus[0] = '\0';
-  return {properties.name, bus.data()};
+  return {properties.name, bus.data(), static_cast<double>(properties.totalGlobalMem)};
 #else
   return {};
 #endif

@@ -34,10 +34,11 @@ void initialize_kokkos(int threads, int device);
 /// Devices that Kokkos' device back end sees; 0 in a host build. Callable before initialize_kokkos().
 int device_count();
 
-/// Model and PCI address of a device; empty in a host build or where the back end does not tell.
+/// Model, PCI address and memory of a device; empty in a host build or where the back end does not tell.
 struct DeviceFacts {
   std::string name;
   std::string pci_bus;
+  double memory_bytes = 0.0;  ///< 0 where unknown
 };
 DeviceFacts device_facts(int device);
 

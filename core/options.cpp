@@ -28,16 +28,13 @@ void add_choice(CLI::App& parser, const std::string& name, Value& value, const s
 
 }  // namespace
 
-void add_run_options(CLI::App& parser, RunOptions& options) {
-  parser.add_option("--steps", options.steps, "Steps of one repetition")->check(CLI::Range(std::int64_t{0}, largest));
-  // CLI11 reads -1 as the largest number there is.
-  parser.add_option("--seed", options.seed, "Seed of everything random")->check([](const std::string& text) {
-    return text.find('-') == std::string::npos ? ""
-                                               : fmt::format("Value {} is negative (expected a number >= 0)", text);
-  });
-  add_choice<ElementType>(parser, "--type", options.element,
+void add_element_option(CLI::App& parser, ElementType& element) {
+  add_choice<ElementType>(parser, "--type", element,
                           {{"double", ElementType::float64}, {"float", ElementType::float32}},
                           "Element type (default double)");
+}
+
+void add_unit_options(CLI::App& parser, RunOptions& options) {
   parser
       .add_option_function<std::string>(
           "--units", [&options](const std::string& word) { options.units = parse_unit_choice(word); },
@@ -47,6 +44,17 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   parser.add_option("--layout", options.layout, "File that gives each rank its cores and units")->type_name("FILE");
   parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F, device=F or rankN=F, F >= 1")
       ->type_name("WHICH=F");
+}
+
+void add_run_options(CLI::App& parser, RunOptions& options) {
+  parser.add_option("--steps", options.steps, "Steps of one repetition")->check(CLI::Range(std::int64_t{0}, largest));
+  // CLI11 reads -1 as the largest number there is.
+  parser.add_option("--seed", options.seed, "Seed of everything random")->check([](const std::string& text) {
+    return text.find('-') == std::string::npos ? ""
+                                               : fmt::format("Value {} is negative (expected a number >= 0)", text);
+  });
+  add_element_option(parser, options.element);
+  add_unit_options(parser, options);
   parser.add_option("--partition", options.partition, "Partitioning algorithm (see steelyard partition --list)")
       ->type_name("NAME")
       ->capture_default_str();

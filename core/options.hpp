@@ -46,6 +46,9 @@ struct GridOptions {
 
 /// Adds the shared options to a mini-app's parser; values land in `options` when parse_command_line() runs.
 void add_run_options(CLI::App& parser, RunOptions& options);
+/// Those of the run options that `steelyard`'s commands share with the mini-apps.
+void add_element_option(CLI::App& parser, ElementType& element);
+void add_unit_options(CLI::App& parser, RunOptions& options);
 /// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given.
 void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise);
 /// Adds `--help` and `--version`, which parse_command_line() answers.

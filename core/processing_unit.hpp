@@ -35,6 +35,7 @@ struct RankUnits {
   std::optional<ProcessingUnit> companion;
   std::string cores_from;       ///< who chose the cores: layout, launcher or even share
   bool oversubscribed = false;  ///< some core serves two threads
+  bool bound = true;            ///< threads stay on their cores; false where the operating system refused to bind them
 
   int count() const { return (host ? 1 : 0) + (companion ? 1 : 0); }
 };

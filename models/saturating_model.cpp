@@ -1,5 +1,7 @@
 #include "models/saturating_model.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "models/least_squares.hpp"
@@ -57,5 +59,7 @@ void SaturatingModel::refit() {
 }
 
 double SaturatingModel::fitted_speed(double units) const { return a_ * rise(b_, units); }
+
+std::string SaturatingModel::parameters() const { return fmt::format("a = {:.6g}, b = {:.6g}", a_, b_); }
 
 }  // namespace steelyard::models

@@ -1,5 +1,7 @@
 #include "models/sine_plateau_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -109,6 +111,10 @@ std::vector<double> SinePlateauModel::breakpoints() const {
   // Time may fall where the plateau begins, and that size itself belongs to the sine.
   if (c_ > 0.0) sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), c_), std::nextafter(c_, 2.0 * c_));
   return sizes;
+}
+
+std::string SinePlateauModel::parameters() const {
+  return fmt::format("a = {:.6g}, b = {:.6g}, c = {:.6g}, d = {:.6g}", a_, b_, c_, d_);
 }
 
 }  // namespace steelyard::models

@@ -64,4 +64,15 @@ double confidence_half_width(std::span<const double> sample, double level) {
   return quantile * standard_deviation(sample) / std::sqrt(count);
 }
 
+int count_outliers(std::span<const double> sample) {
+  const double centre = median(sample);
+  std::vector<double> deviations;
+  for (const double value : sample) deviations.push_back(std::abs(value - centre));
+  const double typical = median(deviations);
+  const double scale = typical > 0.0 ? typical / 0.6745 : 1.2533 * mean(deviations);
+  constexpr double far = 3.5;
+  return static_cast<int>(
+      std::count_if(deviations.begin(), deviations.end(), [&](double deviation) { return deviation > far * scale; }));
+}
+
 }  // namespace steelyard

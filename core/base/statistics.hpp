@@ -24,4 +24,9 @@ double coefficient_of_variation(std::span<const double> sample);
 /// @throws InvalidArgument for an empty sample or a level outside (0, 1)
 double confidence_half_width(std::span<const double> sample, double level);
 
+/// How many values are far from the others: 0.6745 |value - median| / MAD > 3.5, with MAD the median of the absolute
+/// deviations, or where that is 0, |value - median| / (1.2533 mean absolute deviation) > 3.5. Source: Iglewicz and
+/// Hoaglin, How to Detect and Handle Outliers, 1993. @throws InvalidArgument for an empty sample
+int count_outliers(std::span<const double> sample);
+
 }  // namespace steelyard

@@ -13,5 +13,7 @@ using Action = std::function<ExitCode(Session&)>;
 void add_units_command(CLI::App& parser, Action& chosen);
 void add_partition_command(CLI::App& parser, Action& chosen);
 void add_layout_command(CLI::App& parser, Action& chosen);
+void add_measure_command(CLI::App& parser, Action& chosen);
+void add_model_command(CLI::App& parser, Action& chosen);
 
 }  // namespace steelyard::tool

@@ -8,7 +8,7 @@
 #include "core/base/table.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/fpm_file.hpp"
-#include "models/piecewise_linear_model.hpp"
+#include "models/model_kinds.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::tool {
@@ -61,8 +61,7 @@ std::string distribute(const PartitionOptions& options) {
   std::vector<const models::SpeedModel*> pointers;
   for (const std::filesystem::path& path : options.models) {
     const models::FpmFile file = models::read_fpm_file(path);
-    models.push_back(std::make_unique<models::PiecewiseLinearModel>(
-        file.points, models::PiecewiseLinearModel::Shape::increasing_time, file.max_units));
+    models.push_back(models::make_model(file));
     pointers.push_back(models.back().get());
   }
   const partition::Distribution distribution = algorithm.distribute(options.total, pointers);

@@ -73,14 +73,7 @@ void add_units_command(CLI::App& parser, Action& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       parser.add_subcommand("units", "Show what this machine has and which processing units each rank would drive");
-  command
-      ->add_option_function<std::string>(
-          "--units", [options](const std::string& word) { options->units = parse_unit_choice(word); },
-          "host, device or host+device (default: all there are)")
-      ->check(CLI::IsMember({"host", "device", "host+device"}))
-      ->type_name("UNITS");
-  command->add_option("--layout", options->layout, "Layout file to follow")->type_name("FILE");
-  command->add_option("--slowdown", options->slowdown, "host=F, device=F or rankN=F")->type_name("WHICH=F");
+  add_unit_options(*command, *options);
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return print_units(session, *options); }; });
 }

@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
   });
   tool::add_units_command(parser, chosen);
   tool::add_layout_command(parser, chosen);
+  tool::add_measure_command(parser, chosen);
+  tool::add_model_command(parser, chosen);
   tool::add_partition_command(parser, chosen);
   return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
 }

@@ -89,6 +89,9 @@ class App {
     if (record_.settings.at("cores").find("oversubscribed") != std::string::npos) {
       session_.print("note: there are more threads than cores; times mean little\n");
     }
+    if (record_.settings.at("cores").find("unbound") != std::string::npos) {
+      session_.print("note: this system refuses to bind threads to cores; times vary\n");
+    }
   }
 
   SpeedModels speed_models() {
@@ -97,8 +100,8 @@ class App {
     }
     const double start_s = now_s();
     Kokkos::Profiling::pushRegion("steelyard::wave2d::speed_models");
-    SpeedModels models =
-        measure_speed_models<Scalar>(session_, co_execution_, units_, problem_, slots_, options_.run.partition);
+    SpeedModels models = measure_speed_models(session_, co_execution_, units_, problem_, options_.run.element, slots_,
+                                              options_.run.partition);
     Kokkos::Profiling::popRegion();
     const double seconds = all_max(session_.comm(), now_s() - start_s);
     record_.figures["model_time_s"] = seconds;
@@ -285,9 +288,10 @@ class App {
 ExitCode run(Session& session, const Options& options) {
   Problem problem;
   collectively(session.comm(), [&] { problem = make_problem(options); });
-  const RankUnits units = session.plan_units(options.run);
+  RankUnits units = session.plan_units(options.run);
   std::optional<Runtime> runtime;
   collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
+  units.bound = runtime->bound();
   return options.run.element == ElementType::float64 ? App<double>(session, options, problem, units).run()
                                                      : App<float>(session, options, problem, units).run();
 }

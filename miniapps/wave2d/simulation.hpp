@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "comm/session.hpp"
+#include "comm/slots.hpp"
 #include "core/co_execution.hpp"
 #include "miniapps/wave2d/field_slice.hpp"
 #include "miniapps/wave2d/problem.hpp"
 
 namespace steelyard::wave2d {
-
-/// A processing unit among those of all ranks, in the order of their slices: by rank, the host unit first.
-struct Slot {
-  int rank = 0;
-  ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
-};
-
-/// Slots of all ranks. Collective.
-std::vector<Slot> gather_slots(const Session& session, const RankUnits& units);
 
 /// Seconds that a rank spent in the parts of its steps.
 struct StepTimes {

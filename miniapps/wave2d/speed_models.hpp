@@ -34,9 +34,9 @@ class SpeedModels {
 /// Measures all slots at the same time at a few sizes up to the even share, then, as partial models are refined
 /// (000, section 2.4.2), at the distribution that `algorithm` makes of them, until it changes by less than 1 %.
 /// Collective; every rank gets the same models.
-template <class Scalar>
 SpeedModels measure_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                                 const Problem& problem, const std::vector<Slot>& slots, const std::string& algorithm);
+                                 const Problem& problem, ElementType element, const std::vector<Slot>& slots,
+                                 const std::string& algorithm);
 
 /// Models from files: one for all slots, one per unit of a rank, or one per slot. Collective.
 /// @throws CollectiveError for bad files, another number of files, or models of other row lengths or element types

@@ -1,0 +1,46 @@
+#include "core/unit_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr double usable_share = 0.9;
+
+double node_memory_bytes(const Machine& machine) {
+  double bytes = 0.0;
+  for (const Machine::NumaNode& node : machine.numa_nodes()) bytes += static_cast<double>(node.bytes);
+  return bytes > 0.0 ? usable_share * bytes : std::numeric_limits<double>::infinity();
+}
+
+double units_in(double bytes, const KernelFacts& kernel) {
+  if (!(kernel.memory_bytes_per_unit > 0.0)) return std::numeric_limits<double>::infinity();
+  return std::max(0.0, std::floor((bytes - kernel.memory_bytes_fixed) / kernel.memory_bytes_per_unit));
+}
+
+}  // namespace
+
+double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node) {
+  const bool on_device = kind == ProcessingUnit::Kind::companion && companion_is_device;
+  if (on_device) {
+    const double bytes = device_facts(units.companion->device).memory_bytes;
+    return bytes > 0.0 ? usable_share * bytes : std::numeric_limits<double>::infinity();
+  }
+  const int sharers = ranks_on_node * (companion_is_device ? 1 : units.count());
+  return node_memory_bytes(machine) / sharers;
+}
+
+UnitLimits unit_limits(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node,
+                       const KernelFacts& kernel) {
+  const double in_core = units_in(unit_memory_bytes(machine, units, kind, ranks_on_node), kernel);
+  if (!kernel.runs_out_of_core) return {in_core, in_core};
+  const double in_host = units_in(node_memory_bytes(machine) / ranks_on_node, kernel);
+  return {in_core, std::max(in_core, in_host)};
+}
+
+}  // namespace steelyard

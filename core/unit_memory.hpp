@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/machine.hpp"
+#include "core/measurable_kernel.hpp"
+#include "core/processing_unit.hpp"
+
+namespace steelyard {
+
+/// Bytes of memory that a unit may use: all of a GPU's; of the host's a share as large as that of every other unit of
+/// the node that lives in host memory. A tenth is left to everybody else. Infinity where the size is unknown.
+double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node);
+
+/// What fits, in computation units.
+struct UnitLimits {
+  double in_core_units = 0.0;  ///< into the unit's own memory
+  double max_units = 0.0;      ///< at all; larger only for a kernel that runs out of core, from host memory
+};
+
+UnitLimits unit_limits(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node,
+                       const KernelFacts& kernel);
+
+}  // namespace steelyard

@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "comm/collective.hpp"
+#include "comm/communicator.hpp"
+#include "comm/model_builder.hpp"
+#include "comm/run_description.hpp"
+#include "core/base/progress.hpp"
+#include "core/base/text_file.hpp"
+#include "core/options.hpp"
+#include "core/runtime.hpp"
+#include "miniapps/steelyard/command.hpp"
+#include "miniapps/steelyard/measurable_kernels.hpp"
+#include "miniapps/steelyard/measure_report.hpp"
+#include "models/size_selection.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+struct MeasureOptions {
+  std::shared_ptr<MeasurableKernel> kernel;
+  RunOptions run;
+  Precision precision;
+  std::vector<std::int64_t> sizes;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  int points = 0;
+  std::string spacing = "geometric";
+  double error = 0.05;
+  bool solo = false;
+  std::filesystem::path output;
+};
+
+/// Sizes of the plan before anything is known of the units' memory.
+BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
+  BuildPlan plan;
+  plan.solo = options.solo;
+  plan.precision = options.precision;
+  require_precision(plan.precision);
+  if (!options.sizes.empty()) {
+    plan.sizes = options.sizes;
+    std::sort(plan.sizes.begin(), plan.sizes.end());
+    plan.sizes.erase(std::unique(plan.sizes.begin(), plan.sizes.end()), plan.sizes.end());
+    return plan;
+  }
+  const std::int64_t from =
+      options.from > 0 ? options.from : std::min(facts.smallest, std::max<std::int64_t>(1, options.to));
+  const std::int64_t to = options.to > 0 ? options.to : std::max(facts.largest, from);
+  if (options.spacing == "adaptive") {
+    plan.adaptive = models::AdaptiveGoal{from, to, options.error};
+    plan.sizes = models::first_sizes(*plan.adaptive);
+    if (options.points > 0) plan.most_sizes = options.points;
+    // Noise must leave room for the error that is asked for.
+    plan.precision.relative = std::min(plan.precision.relative, 0.5 * options.error);
+  } else {
+    const int count = options.points > 0 ? options.points : 16;
+    plan.sizes =
+        options.spacing == "linear" ? models::linear_sizes(from, to, count) : models::geometric_sizes(from, to, count);
+  }
+  return plan;
+}
+
+void write_files(const std::filesystem::path& folder, const std::vector<MeasuredUnit>& units) {
+  for (const MeasuredUnit& unit : units) {
+    const std::string stem = fmt::format("rank{}-{}", unit.rank, unit.group.unit_kind);
+    models::write_fpm_file(folder / (stem + ".fpm.json"), unit.group);
+    if (unit.solo) models::write_fpm_file(folder / (stem + ".solo.fpm.json"), *unit.solo);
+  }
+}
+
+/// Models of all ranks' units, on every rank.
+std::vector<MeasuredUnit> gather_units(const Session& session, const BuiltModels& built) {
+  std::string mine;
+  for (const std::optional<UnitModels>* unit : {&built.host, &built.companion}) {
+    if (!*unit) continue;
+    mine += models::format_fpm((*unit)->group) + "\n";
+    mine += ((*unit)->solo ? models::format_fpm(*(*unit)->solo) : "") + "\n";
+  }
+  std::vector<MeasuredUnit> units;
+  int rank = 0;
+  for (const std::string& text : all_gather_text(session.comm(), mine)) {
+    std::istringstream lines(text);
+    for (std::string group, solo; std::getline(lines, group) && std::getline(lines, solo);) {
+      MeasuredUnit unit{rank, models::parse_fpm_description(group, "rank"), std::nullopt};
+      if (!solo.empty()) unit.solo = models::parse_fpm_description(solo, "rank");
+      units.push_back(std::move(unit));
+    }
+    ++rank;
+  }
+  return units;
+}
+
+MeasuringTime slowest(const Session& session, const MeasuringTime& time) {
+  const std::vector<double> most = all_max(
+      session.comm(), {time.kernels_s, time.overhead_s, time.long_kernels_s, time.long_overhead_s, time.total_s});
+  return {most[0], most[1], most[2], most[3], most[4]};
+}
+
+ExitCode measure(Session& session, const MeasureOptions& options) {
+  KernelFacts facts;
+  BuildPlan plan;
+  collectively(session.comm(), [&] {
+    facts = options.kernel->facts();
+    plan = make_plan(options, facts);
+  });
+  RankUnits units = session.plan_units(options.run);
+  std::optional<Runtime> runtime;
+  collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
+  units.bound = runtime->bound();
+  on_root(session.comm(), [&] {
+    if (!options.output.empty()) require_writable(options.output / "rank0-host.fpm.json");
+  });
+  session.print(
+      measure_header(session.nodes(), facts, plan, any_oversubscribed(session, units), any_unbound(session, units)));
+
+  CoExecution co_execution(session.machine(), units);
+  const Communicator node(session.comm(), session.nodes().node_of_rank[static_cast<std::size_t>(session.rank())]);
+  BuiltModels built;
+  {
+    Progress progress(fmt::format("measuring {}", facts.app), static_cast<std::int64_t>(plan.sizes.size()),
+                      session.is_root());
+    int begun = 0;
+    const auto show = [&](std::int64_t size) {
+      // An adaptive selection does not know how many are to come.
+      progress.advance(begun++ < static_cast<int>(plan.sizes.size()) ? 1 : 0, fmt::format("(size {})", size));
+    };
+    // The ranks of a node fail together, but other nodes would wait for them further on.
+    collectively(session.comm(),
+                 [&] { built = build_models(session, node.get(), co_execution, units, *options.kernel, plan, show); });
+  }
+
+  const std::vector<MeasuredUnit> all = gather_units(session, built);
+  session.print(measure_table(all, options.solo));
+  session.print(measure_summary(all, slowest(session, built.time)));
+  const double uncertain = all_max(session.comm(), built.uncertain ? built.uncertain->error : 0.0);
+  if (plan.adaptive) session.print(adaptive_summary(*plan.adaptive, plan.most_sizes, uncertain));
+  if (!options.output.empty()) {
+    on_root(session.comm(), [&] { write_files(options.output, all); });
+    session.print(fmt::format("models     {}\n", options.output.string()));
+  }
+  const bool empty =
+      std::any_of(all.begin(), all.end(), [](const MeasuredUnit& unit) { return unit.group.points.empty(); });
+  if (empty) {
+    throw CollectiveError(
+        fmt::format("some unit has no precise point (try a larger --precision than {:g}, --time-limit "
+                    "than {:g} s or --repetitions-max than {})",
+                    plan.precision.relative, plan.precision.time_limit_s, plan.precision.repetitions_max),
+        ExitCode::failed, 0);
+  }
+  return ExitCode::good;
+}
+
+void add_precision_options(CLI::App& parser, Precision& precision) {
+  parser.add_option("--confidence", precision.confidence, "Level of Student's t confidence interval")
+      ->type_name("P")
+      ->capture_default_str();
+  parser
+      .add_option("--precision", precision.relative, "Half width of the interval, as a share of the mean, to stop at")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  parser.add_option("--repetitions-min", precision.repetitions_min, "Timed repetitions of a size at least")
+      ->type_name("N")
+      ->capture_default_str();
+  parser.add_option("--repetitions-max", precision.repetitions_max, "Timed repetitions of a size at most")
+      ->type_name("N")
+      ->capture_default_str();
+  parser.add_option("--time-limit", precision.time_limit_s, "Seconds for a size at most, warm-up excluded")
+      ->type_name("S")
+      ->capture_default_str();
+  parser.add_option("--warmups", precision.warmups, "Repetitions before them that do not count")
+      ->check(CLI::Range(0, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_size_options(CLI::App& parser, MeasureOptions& options) {
+  const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 40);
+  CLI::Option* sizes = parser.add_option("--sizes", options.sizes, "Computation units to measure, one by one")
+                           ->check(positive)
+                           ->type_name("N...");
+  parser.add_option("--from", options.from, "Smallest size (default: the app's)")
+      ->check(positive)
+      ->type_name("N")
+      ->excludes(sizes);
+  parser.add_option("--to", options.to, "Largest size (default: the app's)")
+      ->check(positive)
+      ->type_name("N")
+      ->excludes(sizes);
+  parser.add_option("--points", options.points, "Number of sizes (default 16); at most so many if adaptive (64)")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N")
+      ->excludes(sizes);
+  parser.add_option("--spacing", options.spacing, "Equal steps, equal ratios, or where the model is least certain")
+      ->check(CLI::IsMember({"linear", "geometric", "adaptive"}))
+      ->type_name("linear|geometric|adaptive")
+      ->capture_default_str()
+      ->excludes(sizes);
+  parser.add_option("--error", options.error, "With --spacing adaptive: error of the speed to stop at")
+      ->type_name("SHARE")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_measure_command(CLI::App& parser, Action& chosen) {
+  CLI::App* command = parser.add_subcommand(
+      "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once");
+  command->require_subcommand(0, 1);
+  // Not require_subcommand(1), which would hide the word that is no app.
+  command->callback([command] {
+    if (command->get_subcommands().empty()) throw CLI::RequiredError("An app to measure");
+  });
+  for (const std::shared_ptr<MeasurableKernel>& kernel : measurable_kernels()) {
+    auto options = std::make_shared<MeasureOptions>();
+    options->kernel = kernel;
+    CLI::App* app = command->add_subcommand(kernel->app(), kernel->description());
+    kernel->add_options(*app);
+    add_size_options(*app, *options);
+    add_precision_options(*app, options->precision);
+    app->add_flag("--solo", options->solo, "Also measure every unit with all others idle, and report the contention");
+    add_unit_options(*app, options->run);
+    app->add_option("--output", options->output, "Folder for a model file of each rank and unit")->type_name("DIR");
+    app->callback([options, &chosen] { chosen = [options](Session& session) { return measure(session, *options); }; });
+  }
+}
+
+}  // namespace steelyard::tool

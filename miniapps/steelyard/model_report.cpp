@@ -1,0 +1,156 @@
+#include "miniapps/steelyard/model_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/svg_plot.hpp"
+#include "core/base/table.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+using models::FitError;
+using models::MeasuredPoint;
+
+std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.2f} %", 100.0 * share) : "-"; }
+
+std::string describe(const FitError& error) {
+  return fmt::format("{} rms, {} at most (at {:g} units)", percent(error.rms), percent(error.largest), error.at_units);
+}
+
+std::string seconds(double time_s) { return std::isfinite(time_s) ? format_seconds(time_s) : "does not fit"; }
+
+bool contains(std::span<const MeasuredPoint> points, double units) {
+  return std::any_of(points.begin(), points.end(), [&](const MeasuredPoint& point) { return point.units == units; });
+}
+
+/// Sizes close enough together that the line looks as smooth as it is, from the first to the last measured one.
+std::vector<double> line_sizes(const models::SpeedModel& model) {
+  constexpr int steps = 400;
+  const double first = model.points().front().units;
+  const double last = std::min(model.points().back().units, model.max_units());
+  std::vector<double> sizes;
+  for (int i = 0; i <= steps; ++i) sizes.push_back(first * std::pow(last / first, static_cast<double>(i) / steps));
+  for (const MeasuredPoint& point : model.points()) sizes.push_back(point.units);
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+SvgPlot::Series marks(const std::string& name, std::span<const MeasuredPoint> points, std::size_t colour) {
+  SvgPlot::Series series{name, {}, {}, {}, false, colour};
+  for (const MeasuredPoint& point : points) {
+    series.x.push_back(point.units);
+    series.y.push_back(point.speed());
+    series.error.push_back(point.speed() * point.confidence_s / point.time_s);
+  }
+  return series;
+}
+
+}  // namespace
+
+std::string model_header(const std::filesystem::path& path, const models::FpmFile& file,
+                         const models::SpeedModel& model) {
+  std::string text = path.string() + "\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{:<10} {}\n", name, value);
+  };
+  std::string kernel = file.app;
+  for (const std::string& word : {file.kernel, file.element})
+    kernel += (kernel.empty() || word.empty() ? "" : " ") + word;
+  for (const auto& [name, value] : file.parameters) kernel += fmt::format(", {} {:g}", name, value);
+  line("kernel", kernel);
+  line("unit", file.computation_unit.empty() ? "" : "computation unit: " + file.computation_unit);
+  std::string where = file.unit_kind;
+  if (!file.unit_device.empty()) where += fmt::format(" {}", file.unit_device);
+  if (!file.unit_cores.empty())
+    where += fmt::format(", cores {}{}", file.unit_cores, file.unit_bound ? "" : " (unbound)");
+  if (file.slowdown > 1.0) where += fmt::format(", {:g} times slower than it is (emulated)", file.slowdown);
+  if (file.solo) where += ", measured alone";
+  line("on", where);
+  line("machine", file.machine);
+  if (std::isfinite(file.in_core_units)) line("in core", fmt::format("up to {:g} units", file.in_core_units));
+  if (std::isfinite(model.max_units())) line("limit", fmt::format("{:g} units", model.max_units()));
+  line("points",
+       fmt::format(
+           "{}{}{}", file.points.size(),
+           model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
+           file.imprecise.empty() ? "" : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
+  line("kind", model.kind() + (model.parameters().empty() ? "" : ": " + model.parameters()));
+  line("fit error", describe(model.fit_error()));
+  return text + "\n";
+}
+
+std::string points_table(const models::FpmFile& file, const models::SpeedModel& model) {
+  const bool rates = file.bytes_per_unit > 0.0 || file.flops_per_unit > 0.0;
+  std::vector<std::string> headings{"units", "time", "+-", "repetitions", "units/s"};
+  if (rates) headings.insert(headings.end(), {"Gflop/s", "GB/s"});
+  headings.insert(headings.end(), {"model", "deviation", "counts"});
+  Table table(headings);
+  std::vector<MeasuredPoint> all = file.points;
+  all.insert(all.end(), file.imprecise.begin(), file.imprecise.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
+  for (const MeasuredPoint& point : all) {
+    const double time_s = model.time_s(point.units);
+    const bool counts = contains(file.points, point.units);
+    std::vector<std::string> row{fmt::format("{:g}", point.units), format_seconds(point.time_s),
+                                 fmt::format("{:.1f} %", 100.0 * point.confidence_s / point.time_s),
+                                 fmt::format("{}", point.repetitions), fmt::format("{:.4g}", point.speed())};
+    if (rates) {
+      row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
+      row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit));
+    }
+    row.push_back(seconds(time_s));
+    row.push_back(percent(time_s / point.time_s - 1.0));
+    row.emplace_back(!counts ? "imprecise" : contains(model.dropped(), point.units) ? "dropped" : "yes");
+    table.add_row(row);
+  }
+  return table.text();
+}
+
+std::string predictions_table(const models::SpeedModel& model, const std::vector<double>& at) {
+  Table table({"units", "time", "units/s"});
+  for (const double units : at) {
+    table.add_row(
+        {fmt::format("{:g}", units), seconds(model.time_s(units)), fmt::format("{:.4g}", model.speed(units))});
+  }
+  return table.text();
+}
+
+std::string compare_kinds(const models::FpmFile& file, const models::FitOptions& options) {
+  Table table({"kind", "rms", "largest", "left out, rms", "left out, largest", "what it is"});
+  for (const models::ModelKind& kind : models::model_kinds()) {
+    const FitError shown = models::make_model(file, kind.name, options)->fit_error();
+    const FitError hidden = models::leave_one_out_error(file.points, kind, options);
+    const bool told = file.points.size() > 2 && std::isfinite(hidden.rms);
+    table.add_row({kind.name, percent(shown.rms), percent(shown.largest), told ? percent(hidden.rms) : "-",
+                   told ? percent(hidden.largest) : "-", kind.description});
+  }
+  return table.text() + "left out: error at each inner point of a model that was fitted without it\n";
+}
+
+std::string model_plot(const models::FpmFile& file, const models::SpeedModel& model) {
+  SvgPlot plot;
+  plot.title = fmt::format("{} {} on {}", file.app.empty() ? "speed model" : file.app, file.kernel,
+                           file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
+  plot.x_label = "computation units";
+  plot.y_label = "computation units per second";
+  plot.x_scale = SvgPlot::Scale::logarithmic;
+  plot.series.push_back(marks("measured", file.points, 0));
+  if (!model.dropped().empty()) plot.series.push_back(marks("dropped", model.dropped(), 1));
+  if (!file.imprecise.empty()) plot.series.push_back(marks("imprecise", file.imprecise, 2));
+  SvgPlot::Series line{model.kind(), {}, {}, {}, model.kind() != "table", 0};
+  for (const double size : model.kind() == "table" ? std::vector<double>{} : line_sizes(model)) {
+    line.x.push_back(size);
+    line.y.push_back(model.speed(size));
+  }
+  if (!line.x.empty()) plot.series.push_back(line);
+  // A limit far off would squeeze the points into a corner.
+  const double far = 4.0 * file.points.back().units;
+  if (file.in_core_units <= far) plot.markers.push_back({file.in_core_units, "in core"});
+  if (model.max_units() <= far) plot.markers.push_back({model.max_units(), "limit"});
+  return plot.text();
+}
+
+}  // namespace steelyard::tool
