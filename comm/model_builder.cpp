@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
 
 #include "comm/collective.hpp"
@@ -14,14 +16,26 @@ namespace {
 
 constexpr double long_point_s = 10e-3;
 
-void insert(std::vector<models::MeasuredPoint>& points, const models::MeasuredPoint& point) {
-  points.insert(std::upper_bound(points.begin(), points.end(), point,
-                                 [](const auto& a, const auto& b) { return a.units < b.units; }),
-                point);
+/// All rounds of one size on one unit.
+struct Rounds {
+  std::vector<models::MeasuredPoint> points;
+  bool precise = true;
+};
+
+/// By size.
+using Measured = std::map<double, Rounds>;
+
+void add(Measured& measured, const models::MeasuredPoint& point, bool precise) {
+  if (!(point.units > 0.0)) return;
+  Rounds& rounds = measured[point.units];
+  rounds.points.push_back(point);
+  rounds.precise = rounds.precise && precise;
 }
 
-void add(models::FpmFile& file, const models::MeasuredPoint& point, bool precise) {
-  if (point.units > 0.0) insert(precise ? file.points : file.imprecise, point);
+void merge(const Measured& measured, double confidence, models::FpmFile& file) {
+  for (const auto& [units, rounds] : measured) {
+    (rounds.precise ? file.points : file.imprecise).push_back(models::merge_rounds(rounds.points, confidence));
+  }
 }
 
 class Builder {
@@ -52,38 +66,41 @@ class Builder {
       throw InvalidArgument(
           fmt::format("{} computation units do not fit into any unit's memory (at most {:.0f})", size, largest));
     }
-    take(measurement_.together(sizes), false);
-    if (plan_.solo) take(measurement_.alone(sizes), true);
+    take(measurement_.together(sizes), group_points_);
+    if (plan_.solo) take(measurement_.alone(sizes), solo_points_);
   }
 
-  /// Points of every unit of the group.
+  /// Points of every unit of the group, imprecise ones included, for these sizes are not tried again.
   std::vector<std::vector<models::MeasuredPoint>> all_points() const {
     std::vector<std::vector<models::MeasuredPoint>> all;
-    for (const std::optional<UnitModels>* unit : {&built_.host, &built_.companion}) {
-      const auto mine = *unit ? known_points((*unit)->group) : std::vector<models::MeasuredPoint>{};
+    for (const Measured& measured : group_points_) {
+      std::vector<models::MeasuredPoint> mine;
+      for (const auto& [units, rounds] : measured) {
+        mine.push_back(models::merge_rounds(rounds.points, plan_.precision.confidence));
+      }
       for (auto& points : all_gather(group_, mine)) all.push_back(std::move(points));
     }
     return all;
   }
 
-  BuiltModels& built() { return built_; }
+  BuiltModels finish(const std::optional<models::UncertainGap>& uncertain, double total_s) {
+    const std::array<std::optional<UnitModels>*, 2> units{&built_.host, &built_.companion};
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (!*units[i]) continue;
+      merge(group_points_[i], plan_.precision.confidence, (*units[i])->group);
+      if (plan_.solo) merge(solo_points_[i], plan_.precision.confidence, *(*units[i])->solo);
+    }
+    built_.uncertain = uncertain;
+    built_.time.total_s = total_s;
+    return std::move(built_);
+  }
 
  private:
   static double limit(const std::optional<UnitModels>& unit) { return unit ? unit->group.max_units : 0.0; }
 
-  /// Where to measure next also depends on what is known badly: an imprecise size is not tried again.
-  static std::vector<models::MeasuredPoint> known_points(const models::FpmFile& file) {
-    std::vector<models::MeasuredPoint> points = file.points;
-    for (const models::MeasuredPoint& point : file.imprecise) insert(points, point);
-    return points;
-  }
-
-  void take(const GroupPoint& point, bool solo) {
-    const auto to = [&](std::optional<UnitModels>& unit, const models::MeasuredPoint& measured) {
-      if (unit) add(solo ? *unit->solo : unit->group, measured, point.precise);
-    };
-    to(built_.host, point.host);
-    to(built_.companion, point.companion);
+  void take(const GroupPoint& point, std::array<Measured, 2>& measured) {
+    add(measured[0], point.host, point.precise);
+    add(measured[1], point.companion, point.precise);
     MeasuringTime& time = built_.time;
     time.kernels_s += point.kernels_s;
     time.overhead_s += point.elapsed_s - point.kernels_s;
@@ -96,6 +113,8 @@ class Builder {
   MPI_Comm group_;
   const BuildPlan& plan_;
   KernelMeasurement measurement_;
+  std::array<Measured, 2> group_points_;  ///< host, companion
+  std::array<Measured, 2> solo_points_;
   BuiltModels built_;
 };
 
@@ -106,24 +125,26 @@ BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co
                          const std::function<void(std::int64_t size)>& before_size) {
   const double start_s = now_s();
   Builder builder(session, group, co_execution, units, kernel, plan);
-  int measured = 0;
+  std::vector<std::int64_t> sizes;
   const auto measure = [&](std::int64_t size) {
     if (before_size) before_size(size);
     builder.measure(size);
-    ++measured;
   };
-  for (const std::int64_t size : plan.sizes) measure(size);
+  const auto measure_first = [&](std::int64_t size) {
+    measure(size);
+    sizes.push_back(size);
+  };
+  for (const std::int64_t size : plan.sizes) measure_first(size);
+  std::optional<models::UncertainGap> uncertain;
   while (plan.adaptive) {
-    const std::optional<models::UncertainGap> gap = models::least_certain_gap(*plan.adaptive, builder.all_points());
-    if (!gap) break;
-    if (measured >= plan.most_sizes) {
-      builder.built().uncertain = gap;
-      break;
-    }
-    measure(gap->next);
+    uncertain = models::least_certain_gap(*plan.adaptive, builder.all_points());
+    if (!uncertain || static_cast<int>(sizes.size()) >= plan.most_sizes) break;
+    measure_first(uncertain->next);
   }
-  builder.built().time.total_s = now_s() - start_s;
-  return std::move(builder.built());
+  for (int round = 1; round < plan.rounds; ++round) {
+    for (const std::int64_t size : sizes) measure(size);
+  }
+  return builder.finish(uncertain, now_s() - start_s);
 }
 
 }  // namespace steelyard

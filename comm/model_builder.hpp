@@ -16,6 +16,7 @@ struct BuildPlan {
   std::vector<std::int64_t> sizes;               ///< in this order; with `adaptive` the first ones
   std::optional<models::AdaptiveGoal> adaptive;  ///< go on between them until the models are certain
   int most_sizes = 64;                           ///< of an adaptive selection
+  int rounds = 1;                                ///< times that each size is measured, with all others in between
   bool solo = false;                             ///< also every unit by itself
   Precision precision;
 };
@@ -44,7 +45,7 @@ struct BuiltModels {
 };
 
 /// Measures speed models of a kernel on every unit of the group. A point counts only where every unit of the group was
-/// precise; the others go to `imprecise`. A unit that a size does not fit stays idle at that size. Collective over the
+/// precise in every round; the others go to `imprecise`. A unit that a size does not fit stays idle at that size. Collective over the
 /// group. Source: 000, sections 3.2, 4.1 and 6.3 (builder).
 /// @param before_size called with each size that is about to be measured
 /// @throws InvalidArgument for sizes that fit no unit of the group, CollectiveError where memory runs out all the same

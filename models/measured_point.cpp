@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 
 namespace steelyard::models {
 
@@ -21,6 +24,26 @@ void require_points(std::span<const MeasuredPoint> points, const std::string& wh
     }
     before = point.units;
   }
+}
+
+MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) {
+  if (rounds.empty()) throw InvalidArgument("no rounds to merge");
+  MeasuredPoint merged{rounds.front().units, 0.0, 0, 0.0, 0};
+  std::vector<double> means;
+  double squares = 0.0;
+  for (const MeasuredPoint& round : rounds) {
+    if (round.units != merged.units) {
+      throw InvalidArgument(fmt::format("rounds of {} and {} units (expected one size)", merged.units, round.units));
+    }
+    means.push_back(round.time_s);
+    squares += round.confidence_s * round.confidence_s;
+    merged.repetitions += round.repetitions;
+    merged.outliers += round.outliers;
+  }
+  merged.time_s = mean(means);
+  merged.confidence_s = std::sqrt(squares) / static_cast<double>(means.size());
+  if (means.size() > 1) merged.confidence_s = std::max(merged.confidence_s, confidence_half_width(means, level));
+  return merged;
 }
 
 }  // namespace steelyard::models

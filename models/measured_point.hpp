@@ -17,6 +17,13 @@ struct MeasuredPoint {
   double speed() const { return units / time_s; }
 };
 
+/// One point of several rounds, which came back to the same size after having measured others: the mean of their means.
+/// Its confidence interval is the wider one of what the rounds' own intervals leave, sqrt(sum c_i^2) / n, and Student's
+/// interval of their means, so that a machine that changes speed between rounds shows in it.
+/// @param level confidence level
+/// @throws InvalidArgument for no rounds, rounds of different sizes, or a level outside (0, 1)
+MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level);
+
 /// @param what is built of the points, for the message
 /// @throws InvalidArgument for no points, sizes that do not increase, or sizes and times that are not positive and
 /// finite

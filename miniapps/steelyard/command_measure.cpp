@@ -31,6 +31,7 @@ struct MeasureOptions {
   int points = 0;
   std::string spacing = "geometric";
   double error = 0.05;
+  int rounds = 3;
   bool solo = false;
   std::filesystem::path output;
 };
@@ -39,6 +40,7 @@ struct MeasureOptions {
 BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
   BuildPlan plan;
   plan.solo = options.solo;
+  plan.rounds = options.rounds;
   plan.precision = options.precision;
   require_precision(plan.precision);
   if (!options.sizes.empty()) {
@@ -47,9 +49,11 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
     plan.sizes.erase(std::unique(plan.sizes.begin(), plan.sizes.end()), plan.sizes.end());
     return plan;
   }
-  const std::int64_t from =
-      options.from > 0 ? options.from : std::min(facts.smallest, std::max<std::int64_t>(1, options.to));
-  const std::int64_t to = options.to > 0 ? options.to : std::max(facts.largest, from);
+  // A range of which one end is given ends where the app's does, or is that one size.
+  std::int64_t from = options.from > 0 ? options.from : facts.smallest;
+  std::int64_t to = options.to > 0 ? options.to : facts.largest;
+  if (options.from == 0) from = std::min(from, to);
+  if (options.to == 0) to = std::max(from, to);
   if (options.spacing == "adaptive") {
     plan.adaptive = models::AdaptiveGoal{from, to, options.error};
     plan.sizes = models::first_sizes(*plan.adaptive);
@@ -121,13 +125,9 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
   const Communicator node(session.comm(), session.nodes().node_of_rank[static_cast<std::size_t>(session.rank())]);
   BuiltModels built;
   {
-    Progress progress(fmt::format("measuring {}", facts.app), static_cast<std::int64_t>(plan.sizes.size()),
-                      session.is_root());
-    int begun = 0;
-    const auto show = [&](std::int64_t size) {
-      // An adaptive selection does not know how many are to come.
-      progress.advance(begun++ < static_cast<int>(plan.sizes.size()) ? 1 : 0, fmt::format("(size {})", size));
-    };
+    Progress progress(fmt::format("measuring {}", facts.app),
+                      static_cast<std::int64_t>(plan.sizes.size()) * plan.rounds, session.is_root());
+    const auto show = [&](std::int64_t size) { progress.advance(1, fmt::format("(size {})", size)); };
     // The ranks of a node fail together, but other nodes would wait for them further on.
     collectively(session.comm(),
                  [&] { built = build_models(session, node.get(), co_execution, units, *options.kernel, plan, show); });
@@ -221,6 +221,10 @@ void add_measure_command(CLI::App& parser, Action& chosen) {
     kernel->add_options(*app);
     add_size_options(*app, *options);
     add_precision_options(*app, options->precision);
+    app->add_option("--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine")
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N")
+        ->capture_default_str();
     app->add_flag("--solo", options->solo, "Also measure every unit with all others idle, and report the contention");
     add_unit_options(*app, options->run);
     app->add_option("--output", options->output, "Folder for a model file of each rank and unit")->type_name("DIR");

@@ -41,11 +41,11 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
   for (const auto& [name, value] : kernel.parameters) parameters += fmt::format(", {} {:g}", name, value);
   std::string text = fmt::format(
       "{} {} {}{}; a computation unit is {}\n{} rank{} on {} node{}, all units of a node at once{}; {:g} % precise at "
-      "level {:g}, {} to {} repetitions\n",
+      "level {:g}, {} to {} repetitions in each of {} round{}\n",
       kernel.app, kernel.kernel, kernel.element, parameters, kernel.computation_unit, nodes.node_of_rank.size(),
       nodes.node_of_rank.size() == 1 ? "" : "s", nodes.count(), nodes.count() == 1 ? "" : "s",
       plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative, plan.precision.confidence,
-      plan.precision.repetitions_min, plan.precision.repetitions_max);
+      plan.precision.repetitions_min, plan.precision.repetitions_max, plan.rounds, plan.rounds == 1 ? "" : "s");
   if (oversubscribed) text += "note: there are more threads than cores; times mean little\n";
   if (unbound) text += "note: this system refuses to bind threads to cores; times vary\n";
   return text;
