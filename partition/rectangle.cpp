@@ -1,0 +1,23 @@
+#include "partition/rectangle.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::partition {
+
+void require_extents(const Extents& extents) {
+  const auto allowed = [](std::int64_t blocks) { return blocks >= 1 && blocks <= most_blocks_per_side; };
+  if (!allowed(extents.rows) || !allowed(extents.columns)) {
+    throw InvalidArgument(fmt::format("{} x {} blocks to partition (expected 1 to {} per side)", extents.rows,
+                                      extents.columns, most_blocks_per_side));
+  }
+}
+
+std::int64_t half_perimeters(std::span<const Rectangle> rectangles) {
+  std::int64_t sum = 0;
+  for (const Rectangle& rectangle : rectangles) sum += rectangle.half_perimeter();
+  return sum;
+}
+
+}  // namespace steelyard::partition

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "partition/column.hpp"
+#include "tests/models/random_models.hpp"
+
+namespace steelyard::tests {
+
+/// Speeds that differ by up to a factor of a hundred, some alike and some 0, at least one of them not.
+inline std::vector<double> random_areas(Random& random, int count) {
+  std::vector<double> areas;
+  for (int i = 0; i < count; ++i) {
+    const int kind = whole(random, 0, 9);
+    areas.push_back(kind == 0 ? 0.0 : kind < 4 ? whole(random, 1, 3) : std::exp(uniform(random, -2.3, 2.3)));
+  }
+  areas[static_cast<std::size_t>(whole(random, 0, count - 1))] = 1.0;
+  return areas;
+}
+
+inline partition::Extents random_extents(Random& random, int most) {
+  return {whole(random, 1, most), whole(random, 1, most)};
+}
+
+/// Every set partition of units 0 … count - 1 into columns.
+inline void for_each_arrangement(int count, const std::function<void(const partition::Arrangement&)>& visit) {
+  partition::Arrangement arrangement;
+  const std::function<void(int)> place = [&](int unit) {
+    if (unit == count) return visit(arrangement);
+    // Not a range: the recursion adds columns and takes them away again.
+    for (std::size_t column = 0; column < arrangement.size(); ++column) {
+      arrangement[column].push_back(unit);
+      place(unit + 1);
+      arrangement[column].pop_back();
+    }
+    arrangement.push_back({unit});
+    place(unit + 1);
+    arrangement.pop_back();
+  };
+  place(0);
+}
+
+}  // namespace steelyard::tests
