@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace steelyard::partition {
+
+/// Which totals up to a limit are sums with one summand from each set added so far: sumsets S_1 + S_2 + … in Z, the
+/// decision behind exact().
+///
+/// Bits for the small sums; from some point on most sumsets repeat themselves with a period (1 where every total can be
+/// reached, 2 where only even ones can, …), and there one period stands for all the rest. That it does repeat is read
+/// off the bits, never assumed, so contains() is exact for every input. Adding a set costs
+/// O(runs log(longest run) length / 64), with `length` at most limit + 1 bits and about the largest summand once the
+/// sums repeat.
+class SumSet {
+ public:
+  /// Holds the sum 0 only. Sums above `limit` >= 0 are forgotten.
+  explicit SumSet(std::int64_t limit);
+
+  /// Adds a summand. @param sizes increasing, the first one 0
+  void add(std::span<const std::int64_t> sizes);
+
+  /// @param sum any; false below 0 and above the limit
+  bool contains(std::int64_t sum) const;
+
+  /// The longest range of totals that can all be reached, the lowest of the longest.
+  struct Range {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+  };
+  Range longest_range() const;
+
+  /// Bits that are kept.
+  std::int64_t length() const { return length_; }
+
+ private:
+  using Words = std::vector<std::uint64_t>;
+
+  bool bit(std::int64_t sum) const { return (words_[static_cast<std::size_t>(sum >> 6)] >> (sum & 63) & 1U) != 0; }
+  void unroll(std::int64_t length);
+  void shorten(std::int64_t period);
+  /// Bit x of the answer is set where bits x and x + period differ.
+  std::int64_t last_difference(std::int64_t period) const;
+
+  std::int64_t limit_;
+  std::int64_t length_ = 1;  ///< bits in `words_`
+  std::int64_t reach_ = 0;   ///< largest sum, or the limit
+  std::int64_t period_ =
+      0;  ///< of the sums from length_ - period_ on, up to the limit; 0 where there are none from length_
+  std::int64_t common_ = 0;  ///< greatest common divisor of all sizes so far
+  Words words_{1};
+};
+
+}  // namespace steelyard::partition
