@@ -100,6 +100,40 @@ bool is_reachable(const Distances& sets) {
   return false;
 }
 
+/// The least cost within which the largest sizes sum to at least `total`: a lower bound, without a look at sums.
+/// Nothing where there is none. Bisection over all numbers, on each unit's choices without those that are both smaller
+/// and dearer than another.
+std::optional<std::int64_t> bound_by_largest(std::int64_t total, const Choices& choices) {
+  Choices fronts(choices.size());
+  std::int64_t high = 0;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    for (auto choice = choices[i].rbegin(); choice != choices[i].rend(); ++choice) {
+      if (fronts[i].empty() || choice->cost < fronts[i].back().cost) fronts[i].push_back(*choice);
+    }
+    high = std::max(high, fronts[i].front().cost);
+  }
+  const auto suffices = [&](std::int64_t cost) {
+    std::int64_t missing = total;
+    for (const auto& front : fronts) {
+      const auto largest =
+          std::partition_point(front.begin(), front.end(), [&](const Choice& choice) { return choice.cost > cost; });
+      if (largest == front.end()) return false;
+      missing -= std::min(missing, largest->units);
+    }
+    return missing == 0;
+  };
+  if (!suffices(high)) return std::nullopt;
+  for (std::int64_t low = 0; low < high;) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (suffices(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return high;
+}
+
 }  // namespace
 
 bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_cost) {
@@ -107,34 +141,30 @@ bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_
 }
 
 std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& choices) {
+  const auto bound = bound_by_largest(total, choices);
+  if (!bound) return std::nullopt;
+  if (is_reachable(total, choices, *bound)) return bound;
   std::vector<std::int64_t> costs;
   for (const auto& unit : choices) {
-    for (const Choice& choice : unit) costs.push_back(choice.cost);
-  }
-  std::sort(costs.begin(), costs.end());
-  costs.erase(std::unique(costs.begin(), costs.end()), costs.end());
-  // First by the necessary conditions alone, which cost next to nothing and usually come close.
-  const auto first = std::partition_point(costs.begin(), costs.end(), [&](std::int64_t cost) {
-    std::int64_t most = 0;
-    for (const auto& unit : choices) {
-      std::int64_t largest = -1;
-      for (auto choice = unit.rbegin(); choice != unit.rend() && largest < 0; ++choice) {
-        if (choice->cost <= cost) largest = choice->units;
-      }
-      if (largest < 0) return true;
-      most += std::min(largest, total - most);
+    for (const Choice& choice : unit) {
+      if (choice.cost > *bound) costs.push_back(choice.cost);
     }
-    return most < total;
-  });
-  // From there the answer is near more often than not: steps that double, then bisection behind the last one.
-  auto low = first;
-  auto probe = first;
-  for (std::ptrdiff_t step = 1; probe != costs.end() && !is_reachable(total, choices, *probe); step *= 2) {
-    low = probe + 1;
-    probe = costs.end() - low > step ? low + step : costs.end() - (low == costs.end() ? 0 : 1);
   }
-  if (low == costs.end()) return std::nullopt;
-  return *std::partition_point(low, probe, [&](std::int64_t cost) { return !is_reachable(total, choices, cost); });
+  // The answer is near the bound more often than not: steps that double, each with as much sorting as it needs, then
+  // bisection behind the last one.
+  auto low = costs.begin();
+  for (std::ptrdiff_t step = 1;; step *= 2) {
+    if (low == costs.end()) return std::nullopt;
+    const auto probe = low + std::min(step, costs.end() - low) - 1;
+    std::nth_element(low, probe, costs.end());
+    const auto unsorted = probe + 1;
+    if (is_reachable(total, choices, *probe)) {
+      std::sort(low, unsorted);
+      return *std::partition_point(low, probe, [&](std::int64_t cost) { return !is_reachable(total, choices, cost); });
+    }
+    const std::int64_t too_low = *probe;
+    low = std::partition(unsorted, costs.end(), [&](std::int64_t cost) { return cost == too_low; });
+  }
 }
 
 std::optional<std::vector<std::int64_t>> find_split(std::int64_t total, const Choices& choices, std::int64_t most_cost,

@@ -41,13 +41,16 @@ Choices in_ticks(const Choices& choices, double makespan_s, double& tick_s) {
   const int bits = std::clamp(60 - width(largest) - width(choices.size()), 0, 52);
   int exponent = 0;
   std::frexp(makespan_s, &exponent);
+  exponent = std::max(exponent, -900);  // the scale stays finite
   tick_s = std::ldexp(1.0, exponent - bits);
+  const double ticks_per_s = std::ldexp(1.0, bits - exponent);
   Choices result(choices.size());
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (const Choice& choice : choices[i]) {
       const double time_s = std::bit_cast<double>(choice.cost);
       if (time_s <= makespan_s) {
-        result[i].push_back({choice.units, std::llround(std::ldexp(time_s, bits - exponent))});
+        // The product with a power of two is exact, so nothing is left to a compiler's choice of instructions.
+        result[i].push_back({choice.units, static_cast<std::int64_t>(time_s * ticks_per_s + 0.5)});
       }
     }
   }

@@ -85,13 +85,17 @@ LeastTotal least_total(std::int64_t total, const Choices& choices, std::int64_t 
       if (choice.cost > 0) costs.push_back(choice.cost);
     }
   }
-  std::sort(costs.begin(), costs.end());
   std::int64_t work = most_work;
   for (std::size_t core = 32; work > 0; core *= 2) {
     // Beyond the dearest choices budgets grow until every distribution is within, so that a total that can be reached
     // is.
     const bool everything = core >= costs.size();
-    const std::int64_t budget = everything ? std::numeric_limits<std::int64_t>::max() : costs[core];
+    std::int64_t budget = std::numeric_limits<std::int64_t>::max();
+    if (!everything) {
+      const auto dearest = costs.begin() + static_cast<std::ptrdiff_t>(core);
+      std::nth_element(costs.begin(), dearest, costs.end());
+      budget = *dearest;
+    }
     const CoreSearch search = search_core(total, reduced, budget, work);
     if (search.split) return {*search.split, true, 0.0};
     work -= search.work;
