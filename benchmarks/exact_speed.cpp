@@ -107,7 +107,7 @@ void add_row(Table& table, const std::string& name, const std::vector<Problem>& 
     partition::ExactResult result;
     exact_s.push_back(seconds([&] { result = partition::exact(problem.total, problem.tables); }));
     proven += result.total_time_is_least ? 1 : 0;
-    excess.push_back(result.total_time_excess_s / result.total_time_s);
+    excess.push_back(result.total_time_is_least ? 0.0 : result.total_time_excess_s / result.total_time_s);
     if (most_nodes < 0) continue;
     try {
       partition::HpoptaResult published;

@@ -1,9 +1,12 @@
 #include "partition/bottleneck.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <tuple>
 
 #include "partition/sum_set.hpp"
 
@@ -72,28 +75,55 @@ std::int64_t widest_gap(std::span<const std::int64_t> values) {
   return widest;
 }
 
-bool is_reachable(const Distances& sets) {
-  if (!sets.possible) return false;
+/// The order in which sums fill up early: of each greatest common divisor the unit with the largest size, which
+/// together decide on residues, then the others.
+std::vector<std::size_t> filling_order(const Distances& sets, const std::vector<std::int64_t>& divisors) {
   std::vector<std::size_t> order(sets.units());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return sets.of(a).back() > sets.of(b).back(); });
-  // What the units that are still to come can add together, and the widest step between two of their sizes.
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(divisors[a], -sets.of(a).back(), a) < std::tuple(divisors[b], -sets.of(b).back(), b);
+  });
+  std::vector<bool> leads(sets.units(), false);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    leads[order[i]] = i == 0 || divisors[order[i]] != divisors[order[i - 1]];
+  }
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t unit) { return leads[unit]; });
+  return order;
+}
+
+bool is_reachable(const Distances& sets) {
+  if (!sets.possible) return false;
+  std::vector<std::int64_t> divisors(sets.units(), 0);
+  for (std::size_t i = 0; i < sets.units(); ++i) {
+    for (const std::int64_t value : sets.of(i)) {
+      divisors[i] = std::gcd(divisors[i], value);
+      if (divisors[i] == 1) break;
+    }
+  }
+  const std::vector<std::size_t> order = filling_order(sets, divisors);
+  // Of the units that are still to come: what they can add together, the widest step between two sizes, and the stride
+  // that all of them keep.
   std::vector<std::int64_t> rest(order.size() + 1, 0);
   std::vector<std::int64_t> gap(order.size() + 1, 0);
+  std::vector<std::int64_t> stride(order.size() + 1, 0);
   for (std::size_t i = order.size(); i-- > 0;) {
     const auto values = sets.of(order[i]);
-    rest[i] = std::min(sets.target, rest[i + 1] + std::min(values.back(), sets.target));
+    rest[i] = rest[i + 1] + std::min(values.back(), sets.target - rest[i + 1]);
     gap[i] = std::max(gap[i + 1], widest_gap(values));
+    stride[i] = std::gcd(stride[i + 1], divisors[order[i]]);
   }
   SumSet sums(sets.target);
   for (std::size_t i = 0; i < order.size(); ++i) {
     sums.add(sets.of(order[i]));
     if (sums.contains(sets.target)) return true;
-    // A range of sums as long as the widest step grows without holes, by all that is still to come.
-    const SumSet::Range range = sums.longest_range();
-    if (range.last - range.first + 1 >= gap[i + 1] && range.first <= sets.target &&
-        sets.target - range.last <= rest[i + 1]) {
+    if (stride[i + 1] == 0) return false;
+    // Looking costs as much as adding a unit or less, so it is done at each doubling.
+    if (!std::has_single_bit(i + 1)) continue;
+    const SumSet::Run run = sums.longest_run(sets.target % stride[i + 1], stride[i + 1]);
+    if (run.last < run.first) return false;  // the others do not change the residue
+    // A run as long as the widest step grows without holes, by all that is still to come.
+    if (run.last - run.first + stride[i + 1] >= gap[i + 1] && run.first <= sets.target &&
+        sets.target - run.last <= rest[i + 1]) {
       return true;
     }
   }
@@ -155,6 +185,8 @@ std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& 
   auto low = costs.begin();
   for (std::ptrdiff_t step = 1;; step *= 2) {
     if (low == costs.end()) return std::nullopt;
+    // Not near: it may be that there is no answer, which everything together says at once.
+    if (step == 4 && !is_reachable(total, choices, std::numeric_limits<std::int64_t>::max())) return std::nullopt;
     const auto probe = low + std::min(step, costs.end() - low) - 1;
     std::nth_element(low, probe, costs.end());
     const auto unsorted = probe + 1;

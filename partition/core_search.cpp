@@ -86,6 +86,7 @@ CoreSearch search_core(std::int64_t total, const Choices& choices, std::int64_t 
       }
       if (result.work > most_work) return result;
     }
+    states[j].reserve(least.size() - static_cast<std::size_t>(std::count(least.begin(), least.end(), unreached)));
     for (std::size_t k = 0; k < least.size(); ++k) {
       if (least[k] != unreached) states[j].push_back({first + static_cast<std::int64_t>(k), least[k]});
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "core/base/errors.hpp"
 #include "partition/core_search.hpp"
@@ -72,9 +73,48 @@ Choices reduce_costs(const Choices& choices, const Segment& lambda) {
   return reduced;
 }
 
+/// Without the choices that bounds and greatest common divisor of all other units rule out, which would spoil the
+/// Lagrangian bound: a single odd size among even ones has to be taken for an odd total, however dear it is.
+Choices possible_choices(std::int64_t total, const Choices& choices) {
+  const std::size_t count = choices.size();
+  const auto divisor_of = [](const std::vector<Choice>& unit) {
+    std::int64_t divisor = 0;
+    for (const Choice& choice : unit) {
+      divisor = std::gcd(divisor, choice.units - unit.front().units);
+      if (divisor == 1) break;
+    }
+    return divisor;
+  };
+  // Of units 0, …, i - 1 and of units i, …, p - 1.
+  std::vector<std::int64_t> before(count + 1, 0);
+  std::vector<std::int64_t> after(count + 1, 0);
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    before[i + 1] = std::gcd(before[i], divisor_of(choices[i]));
+    least += choices[i].front().units;
+    most += choices[i].back().units;
+  }
+  for (std::size_t i = count; i-- > 0;) after[i] = std::gcd(after[i + 1], divisor_of(choices[i]));
+  Choices possible(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t divisor = std::max<std::int64_t>(1, std::gcd(before[i], after[i + 1]));
+    const std::int64_t others_least = least - choices[i].front().units;
+    const std::int64_t others_most = most - choices[i].back().units;
+    for (const Choice& choice : choices[i]) {
+      const std::int64_t others = total - choice.units;
+      if (others < others_least || others > others_most || (others - others_least) % divisor != 0) continue;
+      possible[i].push_back(choice);
+    }
+    if (possible[i].empty()) throw InvalidArgument(fmt::format("no choices sum to {} computation units", total));
+  }
+  return possible;
+}
+
 }  // namespace
 
-LeastTotal least_total(std::int64_t total, const Choices& choices, std::int64_t most_work) {
+LeastTotal least_total(std::int64_t total, const Choices& all_choices, std::int64_t most_work) {
+  const Choices choices = possible_choices(total, all_choices);
   const Segment lambda = best_multiplier(total, choices);
   const Choices reduced = reduce_costs(choices, lambda);
   if (auto split = find_split(total, reduced, 0, Prefer::more_units)) return {std::move(*split), true, 0.0};

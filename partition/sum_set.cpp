@@ -132,34 +132,32 @@ void SumSet::shorten(std::int64_t period) {
   clear_from(words_, length_);
 }
 
-SumSet::Range SumSet::longest_range() const {
-  Range longest{0, -1};
-  std::int64_t first = -1;  // of the current run of ones
-  const auto close = [&](std::int64_t end) {
-    if (first >= 0 && end - first > longest.last - longest.first + 1) longest = {first, end - 1};
-    first = -1;
+SumSet::Run SumSet::longest_run(std::int64_t residue, std::int64_t stride) const {
+  // Where sums repeat, the residue class repeats after the common multiple: twice through it, for a run may lie across
+  // the seam, says all.
+  const bool repeats = period_ > 0 && length_ <= limit_;
+  const std::int64_t cycle = repeats ? std::lcm(period_, stride) : 0;
+  const std::int64_t end = std::min(limit_, length_ - 1 + 2 * cycle);
+  Run longest;
+  Run run;
+  const auto close = [&] {
+    if (run.last - run.first > longest.last - longest.first) longest = run;
+    run = Run{};
   };
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    const std::int64_t from = static_cast<std::int64_t>(i) * 64;
-    std::uint64_t word = words_[i];
-    if (first >= 0 && ~word == 0) continue;
-    for (int at = 0; at < 64;) {
-      const std::uint64_t rest = word >> at;
-      if (first < 0) {
-        if (rest == 0) break;
-        at += std::countr_zero(rest);
-        first = from + at;
-      } else {
-        const int ones = std::countr_one(rest);
-        at += ones;
-        if (at < 64) close(from + at);
-      }
+  std::int64_t sum = residue;
+  for (; sum <= end; sum += stride) {
+    if (!contains(sum)) {
+      close();
+    } else if (run.last < 0) {
+      run = {sum, sum};
+    } else {
+      run.last = sum;
     }
   }
-  if (first >= 0) {
-    const bool goes_on = period_ == 1;
-    close(goes_on ? limit_ + 1 : length_);
+  if (run.last >= 0 && repeats && run.last - std::max(run.first, length_ - period_) >= cycle - stride) {
+    run.last += (limit_ - run.last) / stride * stride;
   }
+  close();
   return longest;
 }
 

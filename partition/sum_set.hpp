@@ -25,12 +25,14 @@ class SumSet {
   /// @param sum any; false below 0 and above the limit
   bool contains(std::int64_t sum) const;
 
-  /// The longest range of totals that can all be reached, the lowest of the longest.
-  struct Range {
+  /// Equally spaced totals that can all be reached.
+  struct Run {
     std::int64_t first = 0;
-    std::int64_t last = 0;
+    std::int64_t last = -1;  ///< below `first` where there is none
   };
-  Range longest_range() const;
+  /// The longest run residue, residue + stride, … without a hole, the first of the longest; empty only where no sum has
+  /// this residue. @param stride >= 1 @param residue 0 <= residue < stride
+  Run longest_run(std::int64_t residue, std::int64_t stride) const;
 
   /// Bits that are kept.
   std::int64_t length() const { return length_; }
