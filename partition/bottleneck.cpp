@@ -47,7 +47,8 @@ Distances distances(std::int64_t total, const Choices& choices, std::int64_t mos
     result.begin.push_back(result.values.size());
   }
   if (total > most) return result;
-  result.from_largest = most - total < total - least;
+  const bool is_exact = most < std::numeric_limits<std::int64_t>::max();
+  result.from_largest = is_exact && most - total < total - least;
   result.target = result.from_largest ? most - total : total - least;
   std::int64_t divisor = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {

@@ -16,14 +16,16 @@ struct Choice {
 /// The choices of every processing unit, by increasing size, at least one each.
 using Choices = std::vector<std::vector<Choice>>;
 
-/// Whether some choices within a cost, one per processing unit, sum to `total`.
-/// Two cheap necessary conditions come first (the largest and smallest sums, the greatest common divisor); then sums
-/// are collected from the nearer end, most varied units first, until `total` is among them or all are there. Worst case
-/// O(sum_i m_i total / 64) word operations; a few bits per choice where sums fill up, as they do on measured tables.
+/// Whether some choices within a cost, one per processing unit, sum to `total`. Sizes need not begin with 0.
+/// Necessary conditions come first (smallest and largest sums, greatest common divisor). Then sums are collected from
+/// the nearer end, with the units first that decide on residues, until `total` is among them; until no sum has its
+/// residue by what all other units have in common; or until a run of sums is long enough to grow without holes up to
+/// `total`. Worst case O(sum_i m_i total / 64) word operations; next to nothing where sums fill up, as they do on
+/// measured tables.
 bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_cost);
 
-/// The least cost c for which choices within c sum to `total`; nothing where there is none. Bisection over the costs
-/// that occur.
+/// The least cost c for which choices within c sum to `total`; nothing where there is none. Begins where the largest
+/// sizes within c suffice, and bisects over the costs that occur from there on.
 std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& choices);
 
 /// Which of several choices that all lead to `total` a processing unit gets.

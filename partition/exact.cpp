@@ -38,7 +38,11 @@ Choices in_ticks(const Choices& choices, double makespan_s, double& tick_s) {
   std::int64_t largest = 1;
   for (const auto& unit : choices) largest = std::max(largest, unit.back().units);
   const auto width = [](auto number) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))); };
-  const int bits = std::clamp(60 - width(largest) - width(choices.size()), 0, 52);
+  const int bits = std::min(52, 60 - width(largest) - width(choices.size()));
+  if (bits < 1) {
+    throw InvalidArgument(fmt::format("{} time tables with sizes up to {} steps (expected a product below 2^58)",
+                                      choices.size(), largest));
+  }
   int exponent = 0;
   std::frexp(makespan_s, &exponent);
   exponent = std::max(exponent, -900);  // the scale stays finite

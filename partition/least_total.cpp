@@ -56,7 +56,9 @@ Segment best_multiplier(std::int64_t total, const Choices& choices) {
     last = segment;
     sum += segment.units;
   }
-  return last;
+  // In lowest terms it does not matter which of several segments of this slope came last.
+  const std::int64_t divisor = std::gcd(last.units, last.cost);
+  return {last.units / divisor, last.cost / divisor};
 }
 
 /// Costs replaced by reduced costs, times lambda's denominator.
