@@ -10,6 +10,7 @@
 #include <random>
 
 #include "core/base/errors.hpp"
+#include "core/base/progress.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "partition/exact.hpp"
@@ -66,23 +67,16 @@ std::vector<TimeTable> coarse_tables(Random& random, int count, int sizes, int s
   return tables;
 }
 
-std::vector<TimeTable> linear_tables(int count, int sizes) {
-  TimeTable table;
-  for (int units = 1; units <= sizes; ++units) table.entries.push_back({units, units / 7.0});
-  return std::vector<TimeTable>(static_cast<std::size_t>(count), table);
-}
-
 /// A thousand units of so many kinds, each with a pace of its own.
-Problem kinds(int count, int sizes, auto time_s) {
-  Random random(9);
+std::vector<TimeTable> kinds(Random& random, int count, int sizes, auto time_s) {
   std::vector<TimeTable> of_kind(static_cast<std::size_t>(count));
   for (TimeTable& table : of_kind) {
     const double pace_s = uniform(random, 0.5, 2.0);
     for (int units = 1; units <= sizes; ++units) table.entries.push_back({units, time_s(pace_s, units)});
   }
-  Problem problem{{}, 500'000};
-  for (std::size_t i = 0; i < 1000; ++i) problem.tables.push_back(of_kind[i % of_kind.size()]);
-  return problem;
+  std::vector<TimeTable> tables;
+  for (std::size_t i = 0; i < 1000; ++i) tables.push_back(of_kind[i % of_kind.size()]);
+  return tables;
 }
 
 template <class Work>
@@ -142,76 +136,56 @@ std::vector<Problem> repeat(int count, std::uint64_t seed, auto make) {
   return problems;
 }
 
-void print(int repetitions, std::int64_t most_nodes) {
-  Table table({"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven",
-               "excess", "peak memory"});
+/// Tables of the sizes of section 6.2: three units, 700 (matrix products) and 1090 (Fourier transforms) sizes.
+void add_paper_shape(Table& table, int repetitions) {
   for (const int sizes : {700, 1090}) {
-    for (const double share : {0.0, 0.25, 0.5, 1.0, 2.0, 2.9}) {
-      const int total = share == 0.0 ? 100 : static_cast<int>(share * sizes);
-      add_row(table, "paper's shape",
-              repeat(repetitions, 1,
-                     [&](Random& r) {
-                       return Problem{varied_tables(r, 3, sizes, 1.5), total};
-                     }),
-              0);
+    for (const double share : {0.25, 0.5, 1.0, 2.0, 2.9}) {
+      const auto make = [&](Random& random) {
+        return Problem{varied_tables(random, 3, sizes, 1.5), static_cast<std::int64_t>(share * sizes)};
+      };
+      add_row(table, "paper's shape", repeat(repetitions, 1, make), 0);
     }
   }
-  for (const int count : {4, 6, 8, 16, 64}) {
-    add_row(table, "more units",
-            repeat(3, 2,
-                   [&](Random& r) {
-                     return Problem{varied_tables(r, count, 200, 1.5), count * 100};
-                   }),
-            most_nodes);
+}
+
+/// Tables on which the tree of HPOPTA grows large.
+void add_against_hpopta(Table& table, std::int64_t most_nodes) {
+  for (const int count : {4, 8, 16, 32, 64}) {
+    const auto make = [&](Random& random) {
+      return Problem{varied_tables(random, count, 200, 1.5), std::int64_t{100} * count};
+    };
+    add_row(table, "more units", repeat(3, 2, make), most_nodes);
   }
-  for (const int count : {4, 6, 8, 16}) {
-    add_row(table, "one odd size",
-            repeat(3, 3,
-                   [&](Random& r) {
-                     return Problem{coarse_tables(r, count, 200, 2, 0.5), (count * 100 - 100) | 1};
-                   }),
-            most_nodes);
+  for (const int count : {4, 8, 16, 32}) {
+    const auto make = [&](Random& random) {
+      return Problem{coarse_tables(random, count, 200, 2, 0.5), std::int64_t{100} * (count - 1) + 1};
+    };
+    add_row(table, "one odd size", repeat(3, 3, make), most_nodes);
   }
-  add_row(table, "large, varied", {[] {
-            Random r(4);
-            return Problem{varied_tables(r, 1000, 1000, 1.5), 500'000};
-          }()},
-          -1);
-  add_row(table, "large, one odd size", {[] {
-            Random r(5);
-            return Problem{coarse_tables(r, 1000, 2000, 2, 1.0), 500'001};
-          }()},
-          -1);
-  add_row(table, "large, one odd size, gaps", {[] {
-            Random r(6);
-            return Problem{coarse_tables(r, 1000, 2000, 2, 0.5), 500'001};
-          }()},
-          -1);
-  add_row(table, "large, multiples of 7 but one", {[] {
-            Random r(7);
-            return Problem{coarse_tables(r, 1000, 7000, 7, 0.5), 1'499'996};
-          }()},
-          -1);
-  add_row(table, "large, alike and linear", {Problem{linear_tables(1000, 1000), 500'000}}, -1);
-  add_row(table, "large, alike and linear, odd", {Problem{linear_tables(1000, 1000), 500'123}}, -1);
-  add_row(table, "large, alike, varied", {[] {
-            Random r(8);
-            return Problem{std::vector<TimeTable>(1000, varied_table(r, 1000, 1.5)), 500'000};
-          }()},
-          -1);
-  add_row(table, "large, 10 kinds, linear", {kinds(10, 1000, [](double pace_s, int x) { return x * pace_s; })}, -1);
-  add_row(table, "large, 10 kinds, affine", {kinds(10, 1000, [](double pace_s, int x) { return 9.0 + x * pace_s; })},
-          -1);
-  add_row(table, "large, 10 kinds, convex",
-          {kinds(10, 1000, [](double pace_s, int x) { return x * pace_s * (1.0 + 1e-4 * x); })}, -1);
-  add_row(table, "large, 10 kinds, concave",
-          {kinds(10, 1000, [](double pace_s, int x) { return pace_s * std::sqrt(x); })}, -1);
-  add_row(table, "large, 10 kinds, steps of 10",
-          {kinds(10, 1000, [](double pace_s, int x) { return pace_s * ((x + 9) / 10); })}, -1);
-  add_row(table, "large, 1000 kinds, linear", {kinds(1000, 1000, [](double pace_s, int x) { return x * pace_s; })}, -1);
-  add_row(table, "large, 1000 kinds, affine",
-          {kinds(1000, 1000, [](double pace_s, int x) { return 9.0 + x * pace_s; })}, -1);
-  fmt::print("{}", table.text());
+}
+
+/// A thousand units with about a thousand sizes each.
+void add_large(Table& table) {
+  const auto add = [&](const std::string& name, std::int64_t total, auto make) {
+    add_row(table, "large, " + name, repeat(1, 4, [&](Random& random) { return Problem{make(random), total}; }), -1);
+  };
+  add("varied", 500'000, [](Random& random) { return varied_tables(random, 1000, 1000, 1.5); });
+  add("alike, varied", 500'000,
+      [](Random& random) { return std::vector<TimeTable>(1000, varied_table(random, 1000, 1.5)); });
+  add("one odd size", 500'001, [](Random& random) { return coarse_tables(random, 1000, 2000, 2, 1.0); });
+  add("one odd size, gaps", 500'001, [](Random& random) { return coarse_tables(random, 1000, 2000, 2, 0.5); });
+  add("7s but one, gaps", 1'499'996, [](Random& random) { return coarse_tables(random, 1000, 7000, 7, 0.5); });
+  for (const int count : {1, 10, 1000}) {
+    const auto add_kinds = [&](const std::string& shape, auto time_s) {
+      add(fmt::format("{} kind{}, {}", count, count > 1 ? "s" : "", shape), 500'123,
+          [&](Random& random) { return kinds(random, count, 1000, time_s); });
+    };
+    add_kinds("linear", [](double pace_s, double x) { return pace_s * x; });
+    add_kinds("affine", [](double pace_s, double x) { return 9.0 + pace_s * x; });
+    add_kinds("convex", [](double pace_s, double x) { return pace_s * x * (1.0 + 1e-4 * x); });
+    add_kinds("concave", [](double pace_s, double x) { return pace_s * std::sqrt(x); });
+    add_kinds("steps of 10", [](double pace_s, double x) { return pace_s * std::ceil(x / 10.0); });
+  }
 }
 
 }  // namespace
@@ -224,7 +198,15 @@ int main(int argc, char** argv) {
   parser.add_option("--nodes", most_nodes, "Nodes after which hpopta is stopped")->capture_default_str();
   CLI11_PARSE(parser, argc, argv);
   try {
-    print(repetitions, most_nodes);
+    Table table({"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven",
+                 "excess", "peak memory"});
+    Progress progress("timing", 3);
+    add_paper_shape(table, repetitions);
+    progress.advance();
+    add_against_hpopta(table, most_nodes);
+    progress.advance();
+    add_large(table);
+    fmt::print("{}", table.text());
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "steelyard-exact-speed: {}\n", error.what());

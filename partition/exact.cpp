@@ -54,7 +54,7 @@ Choices in_ticks(const Choices& choices, double makespan_s, double& tick_s) {
       const double time_s = std::bit_cast<double>(choice.cost);
       if (time_s <= makespan_s) {
         // The product with a power of two is exact, so nothing is left to a compiler's choice of instructions.
-        result[i].push_back({choice.units, static_cast<std::int64_t>(time_s * ticks_per_s + 0.5)});
+        result[i].push_back({choice.units, static_cast<std::int64_t>(std::floor(time_s * ticks_per_s + 0.5))});
       }
     }
   }

@@ -30,8 +30,11 @@ struct ExactOptions {
 /// lexicographically greatest, so that lower indices get more. For that, times count in whole ticks, rounded to
 /// nearest, so that the answer does not depend on the machine: a tick is 2^-b of the power of two above the makespan,
 /// with b = 60 less the bits of (largest size / g) and of p, at most 52 (40 for p = 1000 and sizes up to 1000). The
-/// least makespan is always exact; that the total time is the least is proven for all but inputs with many different
-/// nearly tied choices (see least_total()), where the result says so and by how much it may be off.
+/// least makespan is always exact; that the total time is the least is proven for all small inputs
+/// (4 p m total / g <= most_work, p total / g <= 2^24) and for most large ones; not, for example, for a thousand equal
+/// units whose times are affine or concave and where some have to stay below the others. There the result says so, and
+/// by how much it may be off; the split is then still the same on every machine, but of several of equal total time it
+/// need not be the lexicographically greatest.
 /// @throws InvalidArgument as require_feasible(), for a granularity that is < 1 or does not divide the total, and where
 /// no sum of sizes is `total`
 ExactResult exact(std::int64_t total, TimeTables tables, const ExactOptions& options = {});

@@ -20,7 +20,8 @@ struct LeastTotal {
 /// r_i <= G only, and a dynamic programme over those few (the core) finds the best or shows that there is none;
 /// G grows, doubling the core, until there is one. It is then optimal. `most_work` steps of the programme end that;
 /// then the distribution with the smallest largest reduced cost is taken, within the bound that is reported.
-/// Always ends by proof for reduced costs of zero (linear times, ties) and where `most_work` >= p m total.
+/// Ends by proof wherever some distribution has reduced costs of zero only (found by sets of sums, whatever the size),
+/// and for all inputs with 4 p m total <= most_work and p total <= 2^24 (the programme's memory).
 /// @param choices sizes at least one per unit, sum reachable; costs at least 0 and such
 ///        that p (largest size) (largest cost) < 2^60
 /// @throws InvalidArgument where no choices sum to `total`

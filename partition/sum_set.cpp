@@ -95,10 +95,10 @@ void SumSet::add(std::span<const std::int64_t> sizes) {
   words_ = std::move(sums);
   clear_from(words_, length_);
 
+  // While the largest sums are below the limit, nothing repeats up to it.
   if (period_ > 0 || reach_ == limit_) {
     const std::int64_t before = period_;
     if (before > 0) shorten(before);
-    // Inside a known period only its divisors are periods of everything beyond.
     for (const std::int64_t period : {stride, common_}) {
       if (before == 0 || before % period == 0) shorten(period);
     }
@@ -121,12 +121,14 @@ std::int64_t SumSet::last_difference(std::int64_t period) const {
 }
 
 void SumSet::shorten(std::int64_t period) {
-  // Bits that end at the limit repeat trivially with any period, so a shorter piece is all that is to be won.
-  if (period <= 0 || period >= length_) return;
-  const std::int64_t length = last_difference(period) + 1 + period;
-  // A period that is no multiple of what lies beyond needs a whole known period as evidence.
-  if (length_ <= limit_ && length_ - (length - period) < period_) return;
-  if (length >= length_ && length_ > limit_) return;
+  if (period >= length_) return;
+  const std::int64_t first = last_difference(period) + 1;  // from here on the bits repeat
+  if (length_ > limit_) {
+    if (first + period >= length_) return;  // nothing lies beyond the bits, and no bit would be saved
+  } else if (length_ - first < period_) {
+    return;  // beyond the bits sums repeat with period_: only a whole one of them shows that a divisor of it does
+  }
+  const std::int64_t length = first + period;
   length_ = std::min(length, length_);
   period_ = period;
   clear_from(words_, length_);

@@ -41,9 +41,11 @@ class SumSet {
   using Words = std::vector<std::uint64_t>;
 
   bool bit(std::int64_t sum) const { return (words_[static_cast<std::size_t>(sum >> 6)] >> (sum & 63) & 1U) != 0; }
+  /// Writes repeated sums out, up to `length` bits.
   void unroll(std::int64_t length);
+  /// Keeps one period where the sums repeat with `period`.
   void shorten(std::int64_t period);
-  /// Bit x of the answer is set where bits x and x + period differ.
+  /// The last x for which sums x and x + period differ; -1 where none do.
   std::int64_t last_difference(std::int64_t period) const;
 
   std::int64_t limit_;
