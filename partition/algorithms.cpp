@@ -7,15 +7,19 @@
 #include "core/base/errors.hpp"
 #include "partition/constant.hpp"
 #include "partition/even.hpp"
+#include "partition/exact.hpp"
 #include "partition/geometric.hpp"
+#include "partition/hpopta.hpp"
 
 namespace steelyard::partition {
 
 std::span<const Algorithm> algorithms() {
-  static const std::array<Algorithm, 3> all{{
+  static const std::array<Algorithm, 5> all{{
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share (CPM)", constant},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
+      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact},
   }};
   return all;
 }

@@ -1,0 +1,215 @@
+// What the exact partitioning algorithms cost: on tables of the paper's shape, on tables made against them, and at the
+// size of a large machine. A row is the median of several random problems; everything runs on one core.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "core/base/errors.hpp"
+#include "core/base/progress.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "partition/exact.hpp"
+#include "partition/hpopta.hpp"
+
+namespace {
+
+using namespace steelyard;
+using partition::TimeTable;
+using partition::TimeTables;
+
+using Random = std::mt19937_64;
+
+struct Problem {
+  std::vector<TimeTable> tables;
+  std::int64_t total = 0;
+};
+
+double uniform(Random& random, double low, double high) {
+  return low + (high - low) * std::generate_canonical<double, 53>(random);
+}
+
+/// Times of a speed function as figures 1 and 2 of 002 show them: it rises, then stays, and varies everywhere by
+/// `variation`, the relative difference of two neighbours' speeds.
+TimeTable varied_table(Random& random, int sizes, double variation) {
+  const double pace_s = std::exp(uniform(random, -1.0, 1.0));
+  const double rise = uniform(random, 0.02, 0.2) * sizes;
+  TimeTable table;
+  for (int units = 1; units <= sizes; ++units) {
+    const double smooth_s = pace_s * (units + rise * (1.0 - std::exp(-units / rise)));
+    table.entries.push_back({units, smooth_s * (1.0 + uniform(random, 0.0, variation))});
+  }
+  return table;
+}
+
+std::vector<TimeTable> varied_tables(Random& random, int count, int sizes, double variation) {
+  std::vector<TimeTable> tables;
+  for (int i = 0; i < count; ++i) tables.push_back(varied_table(random, sizes, variation));
+  return tables;
+}
+
+/// Every size takes the same time up to noise, and all but a few are multiples of `step`: sums stay far apart, and
+/// nothing tells early which choice was wrong.
+std::vector<TimeTable> coarse_tables(Random& random, int count, int sizes, int step, double share) {
+  std::vector<TimeTable> tables(static_cast<std::size_t>(count));
+  for (TimeTable& table : tables) {
+    for (int units = step; units <= sizes; units += step) {
+      if (uniform(random, 0.0, 1.0) < share) table.entries.push_back({units, uniform(random, 1.0, 2.0)});
+    }
+  }
+  auto& odd = tables.back().entries;
+  std::erase_if(odd, [&](const TimeTable::Entry& entry) { return entry.units > step; });
+  odd.push_back({2 * step + 1, 3.0});
+  return tables;
+}
+
+/// A thousand units of so many kinds, each with a pace of its own.
+std::vector<TimeTable> kinds(Random& random, int count, int sizes, auto time_s) {
+  std::vector<TimeTable> of_kind(static_cast<std::size_t>(count));
+  for (TimeTable& table : of_kind) {
+    const double pace_s = uniform(random, 0.5, 2.0);
+    for (int units = 1; units <= sizes; ++units) table.entries.push_back({units, time_s(pace_s, units)});
+  }
+  std::vector<TimeTable> tables;
+  for (std::size_t i = 0; i < 1000; ++i) tables.push_back(of_kind[i % of_kind.size()]);
+  return tables;
+}
+
+template <class Work>
+double seconds(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Largest resident memory of this process so far.
+double peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024.0;
+}
+
+/// Solves the problems with both and adds a row. @param most_nodes for hpopta; -1 to leave it out
+void add_row(Table& table, const std::string& name, const std::vector<Problem>& problems, std::int64_t most_nodes) {
+  std::vector<double> exact_s, hpopta_s, nodes, excess;
+  int proven = 0, complete = 0;
+  for (const Problem& problem : problems) {
+    partition::ExactResult result;
+    exact_s.push_back(seconds([&] { result = partition::exact(problem.total, problem.tables); }));
+    proven += result.total_time_is_least ? 1 : 0;
+    excess.push_back(result.total_time_is_least ? 0.0 : result.total_time_excess_s / result.total_time_s);
+    if (most_nodes < 0) continue;
+    try {
+      partition::HpoptaResult published;
+      hpopta_s.push_back(seconds([&] { published = partition::hpopta(problem.total, problem.tables, most_nodes); }));
+      nodes.push_back(static_cast<double>(published.nodes));
+      complete += published.complete ? 1 : 0;
+      const double found_s = published.distribution.makespan_s();
+      if (published.complete ? found_s != result.makespan_s : found_s < result.makespan_s) {
+        throw RuntimeFailure(fmt::format("hpopta found {} s, exact {} s", found_s, result.makespan_s));
+      }
+    } catch (const RuntimeFailure& failure) {
+      if (most_nodes == 0) throw;
+      nodes.push_back(static_cast<double>(most_nodes));
+    }
+  }
+  const bool compared = most_nodes >= 0 && !hpopta_s.empty();
+  const auto& problem = problems.front();
+  table.add_row({name, fmt::format("{}", problem.tables.size()),
+                 fmt::format("{}", problem.tables.front().entries.size()), fmt::format("{}", problem.total),
+                 format_seconds(median(exact_s)), compared ? format_seconds(median(hpopta_s)) : "-",
+                 compared ? fmt::format("{:.1f}", median(hpopta_s) / median(exact_s)) : "-",
+                 most_nodes >= 0 ? fmt::format("{:.0f}", median(nodes)) : "-",
+                 most_nodes >= 0 ? fmt::format("{} of {}", complete, problems.size()) : "-",
+                 fmt::format("{} of {}", proven, problems.size()), fmt::format("{:.1g}", median(excess)),
+                 format_bytes(peak_memory_bytes())});
+}
+
+std::vector<Problem> repeat(int count, std::uint64_t seed, auto make) {
+  Random random(seed);
+  std::vector<Problem> problems;
+  for (int i = 0; i < count; ++i) problems.push_back(make(random));
+  return problems;
+}
+
+/// Tables of the sizes of section 6.2: three units, 700 (matrix products) and 1090 (Fourier transforms) sizes.
+void add_paper_shape(Table& table, int repetitions) {
+  for (const int sizes : {700, 1090}) {
+    for (const double share : {0.25, 0.5, 1.0, 2.0, 2.9}) {
+      const auto make = [&](Random& random) {
+        return Problem{varied_tables(random, 3, sizes, 1.5), static_cast<std::int64_t>(share * sizes)};
+      };
+      add_row(table, "paper's shape", repeat(repetitions, 1, make), 0);
+    }
+  }
+}
+
+/// Tables on which the tree of HPOPTA grows large.
+void add_against_hpopta(Table& table, std::int64_t most_nodes) {
+  for (const int count : {4, 8, 16, 32, 64}) {
+    const auto make = [&](Random& random) {
+      return Problem{varied_tables(random, count, 200, 1.5), std::int64_t{100} * count};
+    };
+    add_row(table, "more units", repeat(3, 2, make), most_nodes);
+  }
+  for (const int count : {4, 8, 16, 32}) {
+    const auto make = [&](Random& random) {
+      return Problem{coarse_tables(random, count, 200, 2, 0.5), std::int64_t{100} * (count - 1) + 1};
+    };
+    add_row(table, "one odd size", repeat(3, 3, make), most_nodes);
+  }
+}
+
+/// A thousand units with about a thousand sizes each.
+void add_large(Table& table) {
+  const auto add = [&](const std::string& name, std::int64_t total, auto make) {
+    add_row(table, "large, " + name, repeat(1, 4, [&](Random& random) { return Problem{make(random), total}; }), -1);
+  };
+  add("varied", 500'000, [](Random& random) { return varied_tables(random, 1000, 1000, 1.5); });
+  add("alike, varied", 500'000,
+      [](Random& random) { return std::vector<TimeTable>(1000, varied_table(random, 1000, 1.5)); });
+  add("one odd size", 500'001, [](Random& random) { return coarse_tables(random, 1000, 2000, 2, 1.0); });
+  add("one odd size, gaps", 500'001, [](Random& random) { return coarse_tables(random, 1000, 2000, 2, 0.5); });
+  add("7s but one, gaps", 1'499'996, [](Random& random) { return coarse_tables(random, 1000, 7000, 7, 0.5); });
+  for (const int count : {1, 10, 1000}) {
+    const auto add_kinds = [&](const std::string& shape, auto time_s) {
+      add(fmt::format("{} kind{}, {}", count, count > 1 ? "s" : "", shape), 500'123,
+          [&](Random& random) { return kinds(random, count, 1000, time_s); });
+    };
+    add_kinds("linear", [](double pace_s, double x) { return pace_s * x; });
+    add_kinds("affine", [](double pace_s, double x) { return 9.0 + pace_s * x; });
+    add_kinds("convex", [](double pace_s, double x) { return pace_s * x * (1.0 + 1e-4 * x); });
+    add_kinds("concave", [](double pace_s, double x) { return pace_s * std::sqrt(x); });
+    add_kinds("steps of 10", [](double pace_s, double x) { return pace_s * std::ceil(x / 10.0); });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App parser("Times the exact partitioning algorithms on random problems", "steelyard-exact-speed");
+  int repetitions = 11;
+  std::int64_t most_nodes = 5'000'000;
+  parser.add_option("--repetitions", repetitions, "Problems for each row of the paper's shape")->capture_default_str();
+  parser.add_option("--nodes", most_nodes, "Nodes after which hpopta is stopped")->capture_default_str();
+  CLI11_PARSE(parser, argc, argv);
+  try {
+    Table table({"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven",
+                 "excess", "peak memory"});
+    Progress progress("timing", 3);
+    add_paper_shape(table, repetitions);
+    progress.advance();
+    add_against_hpopta(table, most_nodes);
+    progress.advance();
+    add_large(table);
+    fmt::print("{}", table.text());
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "steelyard-exact-speed: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,274 @@
+#include "partition/hpopta.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::partition {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// One run of the algorithm; names follow the paper: c is the level, that is the processing unit.
+class Search {
+ public:
+  Search(std::int64_t total, TimeTables tables, std::int64_t most_nodes)
+      : tables_(tables), levels_(tables.size()), total_(total), most_nodes_(most_nodes), divisor_(total) {
+    for (const TimeTable& table : tables) {
+      by_time_.push_back(table.entries);
+      // Ties in order of size, as in figure 5.
+      std::stable_sort(by_time_.back().begin(), by_time_.back().end(),
+                       [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
+      for (const TimeTable::Entry& entry : table.entries) divisor_ = std::gcd(divisor_, entry.units);
+    }
+    largest_within();
+  }
+
+  HpoptaResult run() {
+    start_with_load_equal();
+    if (levels_ > 2) {
+      memory_.resize((levels_ - 2) * static_cast<std::size_t>(total_ / std::max<std::int64_t>(divisor_, 1) + 1));
+    }
+    current_.assign(levels_, 0);
+    index_.assign(levels_, -1);
+    if (total_ > 0) kernel(total_, 0);
+    result_.complete = !out_of_nodes_;
+    if (best_.empty()) {
+      if (out_of_nodes_) {
+        throw RuntimeFailure(fmt::format("HPOPTA found no split of {} in {} nodes", total_, result_.nodes));
+      }
+      throw InvalidArgument(
+          fmt::format("{} computation units cannot be split: no sum of the sizes in the {} time tables is {}", total_,
+                      levels_, total_));
+    }
+    result_.distribution = predict(best_, tables_);
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr int nowhere = -1;
+
+  /// Algorithm 1, lines 3-6.
+  void start_with_load_equal() {
+    const auto count = static_cast<std::int64_t>(levels_);
+    std::vector<std::int64_t> equal;
+    tau_ = 0.0;
+    std::size_t slowest = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      equal.push_back(total_ / count + (i < total_ % count ? 1 : 0));
+      const double time_s = tables_[static_cast<std::size_t>(i)].time_s(equal.back());
+      if (time_s > tau_) slowest = static_cast<std::size_t>(i);
+      tau_ = std::max(tau_, time_s);
+    }
+    if (tau_ < infinity) best_ = equal;
+    update_size_thresholds();
+    result_.solutions.push_back({std::move(equal), tau_, sigma_, slowest, {}});
+  }
+
+  /// Largest size among the first j + 1 entries by time, so that a new tau costs a binary search and not a scan.
+  void largest_within() {
+    for (const auto& entries : by_time_) {
+      std::vector<std::int64_t>& largest = largest_.emplace_back();
+      for (const TimeTable::Entry& entry : entries) {
+        largest.push_back(std::max(largest.empty() ? 0 : largest.back(), entry.units));
+      }
+    }
+  }
+
+  /// sigma_c: the most that processing units c, …, p - 1 can do in less than tau.
+  void update_size_thresholds() {
+    sigma_.resize(levels_);
+    std::int64_t sum = 0;
+    for (std::size_t c = levels_; c-- > 0;) {
+      const auto& entries = by_time_[c];
+      const auto end = std::lower_bound(entries.begin(), entries.end(), tau_,
+                                        [](const auto& entry, double time_s) { return entry.time_s < time_s; });
+      const std::int64_t most =
+          end == entries.begin() ? 0 : largest_[c][static_cast<std::size_t>(end - entries.begin() - 1)];
+      // Saturates: beyond any workload the exact threshold no longer matters to Cut.
+      sum =
+          most > std::numeric_limits<std::int64_t>::max() - sum ? std::numeric_limits<std::int64_t>::max() : sum + most;
+      sigma_[c] = sum;
+    }
+  }
+
+  bool is_remembered(std::size_t c) const { return c >= 1 && c + 2 <= levels_; }
+
+  HpoptaMemory& cell(std::size_t c, std::int64_t workload) {
+    const auto row = static_cast<std::size_t>(total_ / divisor_ + 1);
+    return memory_[(c - 1) * row + static_cast<std::size_t>(workload / divisor_)];
+  }
+
+  double time_at(std::size_t c, int index) const {
+    return index < 0 ? 0.0 : by_time_[c][static_cast<std::size_t>(index)].time_s;
+  }
+
+  /// Fills levels c, …, p - 1 of the current distribution from memory.
+  void recall(std::int64_t workload, std::size_t c) {
+    for (; c < levels_; ++c) {
+      if (is_remembered(c) && workload > 0) {
+        const HpoptaMemory& memory = cell(c, workload);
+        current_[c] = memory.units;
+        index_[c] = memory.last_examined;
+      } else {
+        current_[c] = workload;  // the last level takes what is left; all levels after a finished workload nothing
+        index_[c] = -1;
+      }
+      workload -= current_[c];
+    }
+  }
+
+  /// Function ProcessSolution: the current distribution is faster than tau. Levels from `from_memory` on are saved
+  /// already.
+  void process_solution(std::size_t from_memory) {
+    std::vector<double> time_s(levels_);
+    double longest_s = 0.0;
+    int slowest = 0;
+    for (std::size_t c = 0; c < levels_; ++c) {
+      time_s[c] = tables_[c].time_s(current_[c]);
+      if (time_s[c] > longest_s) {
+        longest_s = time_s[c];
+        slowest = static_cast<int>(c);
+      }
+    }
+    backtrack_to_ = slowest;
+    if (!(longest_s < tau_)) return;
+    tau_ = longest_s;
+    best_ = current_;
+    update_size_thresholds();
+    result_.solutions.push_back({current_, tau_, sigma_, static_cast<std::size_t>(slowest), {}});
+    save(time_s, from_memory);
+  }
+
+  /// Operation Save.
+  void save(const std::vector<double>& time_s, std::size_t from_memory) {
+    std::int64_t workload = 0;
+    double longest_s = 0.0;
+    for (std::size_t c = levels_; c-- > 1;) {
+      workload += current_[c];
+      longest_s = std::max(longest_s, time_s[c]);
+      if (!is_remembered(c) || workload == 0) continue;
+      HpoptaMemory& memory = cell(c, workload);
+      if (c < from_memory) {
+        memory = {c, workload, current_[c], index_[c], longest_s, false, true};
+        ++result_.saves;
+      }
+      result_.solutions.back().saved.push_back(memory);
+    }
+    std::reverse(result_.solutions.back().saved.begin(), result_.solutions.back().saved.end());
+  }
+
+  /// Operation Backtrack: whether level c is to be left after what was found below it.
+  bool backtrack(std::int64_t workload, std::size_t c) {
+    if (backtrack_to_ == nowhere) return false;
+    const int target = backtrack_to_;
+    if (target > static_cast<int>(c)) {
+      backtrack_to_ = nowhere;  // a level below was the slowest and has been left
+      return false;
+    }
+    ++result_.backtracks;
+    if (target == static_cast<int>(c)) {
+      // Later entries of this level take no less time than the one that is the slowest now.
+      finalise(workload, c);
+      backtrack_to_ = nowhere;
+    }
+    return true;
+  }
+
+  void finalise(std::int64_t workload, std::size_t c) {
+    if (is_remembered(c)) cell(c, workload).is_final = true;
+  }
+
+  /// Operation ReadMemory with what algorithm 2 does on its answer (lines 13-27). Returns false when the node is done,
+  /// else `index` is where its examination begins.
+  bool read_memory(std::int64_t workload, std::size_t c, int& index) {
+    const HpoptaMemory memory = cell(c, workload);
+    if (memory.holds_solution && memory.time_s < tau_) {
+      ++result_.memory_reads;
+      recall(workload, c);
+      process_solution(c);
+      if (memory.is_final) return false;
+      if (backtrack(workload, c)) return false;
+      index = memory.last_examined;
+      return true;
+    }
+    if (memory.is_final) {
+      ++result_.memory_misses;
+      return false;
+    }
+    if (memory.holds_solution) index = memory.last_examined;
+    return true;
+  }
+
+  /// Algorithm 2.
+  void kernel(std::int64_t workload, std::size_t c) {
+    if (most_nodes_ > 0 && result_.nodes >= most_nodes_) {
+      out_of_nodes_ = true;
+      return;
+    }
+    ++result_.nodes;
+    if (workload > sigma_[c]) {
+      ++result_.cuts;
+      return;
+    }
+    if (c + 1 == levels_) {
+      if (tables_[c].time_s(workload) < tau_) {
+        current_[c] = workload;
+        process_solution(levels_);
+      }
+      return;
+    }
+    int index = -1;
+    if (is_remembered(c) && !read_memory(workload, c, index)) return;
+    for (; time_at(c, index) < tau_; ++index) {
+      const std::int64_t units = index < 0 ? 0 : by_time_[c][static_cast<std::size_t>(index)].units;
+      current_[c] = units;
+      index_[c] = index;
+      if (units == workload) {
+        std::fill(current_.begin() + static_cast<std::ptrdiff_t>(c) + 1, current_.end(), 0);
+        process_solution(levels_);
+      } else if (units < workload) {
+        kernel(workload - units, c + 1);
+        if (out_of_nodes_) return;
+      }
+      if (backtrack(workload, c)) return;
+      if (index + 1 == static_cast<int>(by_time_[c].size())) break;
+    }
+    finalise(workload, c);
+  }
+
+  TimeTables tables_;
+  std::size_t levels_;
+  std::int64_t total_;
+  std::int64_t most_nodes_;
+  std::int64_t divisor_;
+  bool out_of_nodes_ = false;
+  std::vector<std::vector<TimeTable::Entry>> by_time_;
+  std::vector<std::vector<std::int64_t>> largest_;
+  double tau_ = infinity;
+  std::vector<std::int64_t> sigma_;
+  std::vector<HpoptaMemory> memory_;
+  std::vector<std::int64_t> current_;
+  std::vector<int> index_;
+  std::vector<std::int64_t> best_;
+  int backtrack_to_ = nowhere;
+  HpoptaResult result_;
+};
+
+}  // namespace
+
+HpoptaResult hpopta(std::int64_t total, TimeTables tables, std::int64_t most_nodes) {
+  require_feasible(total, tables);
+  return Search(total, tables, most_nodes).run();
+}
+
+Distribution hpopta(std::int64_t total, Models models) {
+  const std::vector<TimeTable> tables = tabulate(models, total);
+  return hpopta(total, tables).distribution;
+}
+
+}  // namespace steelyard::partition
