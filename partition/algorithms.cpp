@@ -18,8 +18,10 @@ std::span<const Algorithm> algorithms() {
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share (CPM)", constant},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
-      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta},
-      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact},
+      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta,
+       "piecewise_linear", models::Shape::as_measured},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact,
+       "piecewise_linear", models::Shape::as_measured},
   }};
   return all;
 }

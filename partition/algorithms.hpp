@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "models/shape.hpp"
 #include "partition/distribution.hpp"
 
 namespace steelyard::partition {
@@ -12,6 +13,9 @@ struct Algorithm {
   std::string name;
   std::string description;  ///< one line
   Distribution (*distribute)(std::int64_t total, Models models);
+  /// Kind and shape of the models that it asks for; it works on others too.
+  std::string model_kind = "piecewise_linear";
+  models::Shape shape = models::Shape::increasing_time;
 };
 
 /// Every algorithm, in the order of `steelyard partition --list`.

@@ -28,7 +28,7 @@ using TimeTables = std::span<const TimeTable>;
 
 /// Times of a model at granularity, 2 granularity, … up to min(total, max_units()), without the sizes whose time is not
 /// finite (not measured, or does not fit).
-/// @throws InvalidArgument for a negative total, a granularity < 1, or a model that answers a negative time or NaN
+/// @throws InvalidArgument for a negative total or a granularity < 1
 TimeTable tabulate(const models::SpeedModel& model, std::int64_t total, std::int64_t granularity = 1);
 
 /// One table per model. @throws InvalidArgument as tabulate() and require_feasible(), and where the tables would be so

@@ -1,15 +1,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/fpm_file.hpp"
+#include "miniapps/steelyard/partition_report.hpp"
 #include "models/model_kinds.hpp"
-#include "partition/algorithms.hpp"
+#include "partition/column.hpp"
+#include "partition/granularity.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -17,10 +18,33 @@ namespace {
 struct PartitionOptions {
   bool list = false;
   std::string algorithm = "geometric";
+  std::vector<std::string> compare;
   std::int64_t total = -1;
+  std::int64_t granularity = 1;
+  bool columns = false;
+  std::int64_t rows = 0;
   std::vector<std::filesystem::path> models;
+  std::string kind;
   std::string format = "table";
 };
+
+/// Models of the files, and the pointers that algorithms take.
+struct LoadedModels {
+  std::vector<models::SpeedModelPtr> owned;
+  std::vector<const models::SpeedModel*> models;
+};
+
+LoadedModels load(const PartitionOptions& options, const partition::Algorithm& algorithm) {
+  LoadedModels loaded;
+  models::FitOptions fit;
+  fit.shape = algorithm.shape;
+  for (const std::filesystem::path& path : options.models) {
+    const std::string kind = options.kind.empty() ? algorithm.model_kind : options.kind;
+    loaded.owned.push_back(models::make_model(models::read_fpm_file(path), kind, fit));
+    loaded.models.push_back(loaded.owned.back().get());
+  }
+  return loaded;
+}
 
 std::string list_text() {
   Table table({"name", "what it does"});
@@ -30,42 +54,61 @@ std::string list_text() {
   return table.text();
 }
 
-std::string as_json(const PartitionOptions& options, const partition::Distribution& distribution) {
-  nlohmann::ordered_json json;
-  json["algorithm"] = options.algorithm;
-  json["total"] = options.total;
-  json["units"] = distribution.units;
-  json["predicted_s"] = distribution.predicted_s;
-  json["makespan_s"] = distribution.makespan_s();
-  return json.dump(2) + "\n";
+PartitionInput input_of(const PartitionOptions& options) {
+  PartitionInput input;
+  input.total = options.total;
+  for (const std::filesystem::path& path : options.models) input.names.push_back(path.filename().string());
+  return input;
 }
 
-std::string as_table(const PartitionOptions& options, const partition::Distribution& distribution) {
-  Table table({"model", "units", "share", "predicted"});
-  for (std::size_t i = 0; i < distribution.units.size(); ++i) {
-    const double share =
-        options.total > 0 ? static_cast<double>(distribution.units[i]) / static_cast<double>(options.total) : 0.0;
-    table.add_row({options.models[i].filename().string(), fmt::format("{}", distribution.units[i]),
-                   fmt::format("{:.1f} %", 100.0 * share), format_seconds(distribution.predicted_s[i])});
+/// The shape of the matrix whose blocks are the computation units: square, unless its rows are given.
+partition::Extents extents_of(const PartitionOptions& options) {
+  const std::int64_t rows =
+      options.rows > 0 ? options.rows : std::llround(std::sqrt(static_cast<double>(options.total)));
+  if (rows < 1 || options.total % rows != 0 || (options.rows == 0 && rows * rows != options.total)) {
+    throw InvalidArgument(
+        options.rows > 0
+            ? fmt::format("--rows {} for {} computation units (expected a divisor)", options.rows, options.total)
+            : fmt::format("--columns with {} computation units (expected the blocks of a square matrix, or --rows)",
+                          options.total));
   }
-  return table.text() + fmt::format("{}: {} computation units in {}, imbalance {:.1f} %\n", options.algorithm,
-                                    options.total, format_seconds(distribution.makespan_s()),
-                                    100.0 * distribution.imbalance());
+  return {rows, options.total / rows};
+}
+
+std::string compare(const PartitionOptions& options) {
+  // What an algorithm makes of its own models is predicted by the same models for all.
+  const LoadedModels common = load(options, partition::find_algorithm("geometric"));
+  std::vector<ComparedAlgorithm> compared;
+  for (const std::string& name : options.compare) {
+    const partition::Algorithm& algorithm = partition::find_algorithm(name);
+    const LoadedModels own = load(options, algorithm);
+    partition::Distribution distribution =
+        partition::distribute_in_multiples(options.total, own.models, algorithm, options.granularity);
+    compared.push_back({name, partition::predict(std::move(distribution.units), common.models)});
+  }
+  return options.format == "json" ? compared_json(input_of(options), compared)
+                                  : compared_table(input_of(options), compared);
 }
 
 std::string distribute(const PartitionOptions& options) {
   if (options.total < 0) throw InvalidArgument("--total is missing (expected the number of computation units)");
-  if (options.models.empty()) throw InvalidArgument("--models is missing (expected one *.fpm.json per unit)");
+  if (options.models.empty()) throw InvalidArgument("--models is missing (expected one model file per unit)");
+  if (!options.compare.empty()) return compare(options);
   const partition::Algorithm& algorithm = partition::find_algorithm(options.algorithm);
-  std::vector<models::SpeedModelPtr> models;
-  std::vector<const models::SpeedModel*> pointers;
-  for (const std::filesystem::path& path : options.models) {
-    const models::FpmFile file = models::read_fpm_file(path);
-    models.push_back(models::make_model(file));
-    pointers.push_back(models.back().get());
+  const LoadedModels loaded = load(options, algorithm);
+  PartitionInput input = input_of(options);
+  input.algorithm = options.algorithm;
+  const partition::Distribution distribution =
+      partition::distribute_in_multiples(options.total, loaded.models, algorithm, options.granularity);
+  if (!options.columns) {
+    return options.format == "json" ? distribution_json(input, distribution) : distribution_table(input, distribution);
   }
-  const partition::Distribution distribution = algorithm.distribute(options.total, pointers);
-  return options.format == "json" ? as_json(options, distribution) : as_table(options, distribution);
+  const std::vector<double> areas(distribution.units.begin(), distribution.units.end());
+  const partition::ColumnPartition columns = partition::column(areas, extents_of(options));
+  std::vector<std::int64_t> blocks;
+  for (const partition::Rectangle& rectangle : columns.rectangles) blocks.push_back(rectangle.area());
+  const partition::Distribution rounded = partition::predict(std::move(blocks), loaded.models);
+  return options.format == "json" ? columns_json(input, rounded, columns) : columns_table(input, rounded, columns);
 }
 
 }  // namespace
@@ -74,11 +117,32 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
   auto options = std::make_shared<PartitionOptions>();
   CLI::App* command = parser.add_subcommand("partition", "Distribute computation units over speed models from files");
   command->add_flag("--list", options->list, "Name the algorithms");
-  command->add_option("--algorithm", options->algorithm, "Algorithm (default geometric)")->type_name("NAME");
+  CLI::Option* algorithm =
+      command->add_option("--algorithm", options->algorithm, "Algorithm (default geometric)")->type_name("NAME");
+  CLI::Option* several = command->add_option("--compare", options->compare, "Put algorithms side by side")
+                             ->type_name("NAME...")
+                             ->excludes(algorithm);
   command->add_option("--total", options->total, "Computation units to distribute")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50))
       ->type_name("N");
-  command->add_option("--models", options->models, "Speed models, one per processing unit")->type_name("FILE...");
+  command->add_option("--models", options->models, "Speed models (*.fpm.json, *.fpm), one per processing unit")
+      ->type_name("FILE...");
+  std::vector<std::string> kinds;
+  for (const models::ModelKind& kind : models::model_kinds()) kinds.push_back(kind.name);
+  command->add_option("--kind", options->kind, "What to make of the points (default: what the algorithm asks for)")
+      ->check(CLI::IsMember(kinds))
+      ->type_name(CLI::detail::join(kinds, "|"));
+  command->add_option("--granularity", options->granularity, "Give away only multiples of this (default 1)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 50))
+      ->type_name("N");
+  CLI::Option* columns = command
+                             ->add_flag("--columns", options->columns,
+                                        "The units are the blocks of a square matrix: arrange rectangles in columns")
+                             ->excludes(several);
+  command->add_option("--rows", options->rows, "With --columns: rows of a matrix that is not square")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->type_name("N")
+      ->needs(columns);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->type_name("table|json");
