@@ -78,7 +78,7 @@ class Builder {
       for (const auto& [units, rounds] : measured) {
         mine.push_back(models::merge_rounds(rounds.points, plan_.precision.confidence));
       }
-      for (auto& points : all_gather(group_, mine)) all.push_back(std::move(points));
+      for (auto& points : all_gather_points(group_, mine)) all.push_back(std::move(points));
     }
     return all;
   }
