@@ -37,6 +37,9 @@ void require_precision(const Precision& precision) {
     throw InvalidArgument(fmt::format("{} to {} repetitions (expected 2 <= min <= max)", precision.repetitions_min,
                                       precision.repetitions_max));
   }
+  if (precision.warmups < 0) {
+    throw InvalidArgument(fmt::format("{} warm-ups (expected 0, 1, …)", precision.warmups));
+  }
   if (!(precision.time_limit_s > 0.0)) {
     throw InvalidArgument(fmt::format("time limit {} s (expected > 0)", precision.time_limit_s));
   }
