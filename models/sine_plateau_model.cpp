@@ -102,7 +102,9 @@ void SinePlateauModel::refit() {
   d_ = best_count < all.size() ? plateau.factor : a_ * std::sin(c_ / b_);
 }
 
-double SinePlateauModel::fitted_speed(double units) const { return units <= c_ ? a_ * std::sin(units / b_) : d_; }
+double SinePlateauModel::fitted_speed(double units) const {
+  return c_ > 0.0 && units <= c_ ? a_ * std::sin(units / b_) : d_;
+}
 
 std::vector<double> SinePlateauModel::breakpoints() const {
   std::vector<double> sizes = SpeedModel::breakpoints();
