@@ -59,7 +59,8 @@ TEST_CASE("an Akima model is smooth at the points between the first and the last
       const double gap = std::min(at - std::log(points[i - 1].units), std::log(points[i + 1].units) - at);
       const double step = 1e-5 * gap;
       // One-sided differences of second order.
-      const double left = (3.0 * log_speed(at) - 4.0 * log_speed(at - step) + log_speed(at - 2.0 * step)) / (2.0 * step);
+      const double left =
+          (3.0 * log_speed(at) - 4.0 * log_speed(at - step) + log_speed(at - 2.0 * step)) / (2.0 * step);
       const double right =
           (-3.0 * log_speed(at) + 4.0 * log_speed(at + step) - log_speed(at + 2.0 * step)) / (2.0 * step);
       REQUIRE_THAT(left, WithinAbs(right, 1e-4 * (3.0 / gap + std::abs(left)) + 1e-13 / step));
