@@ -175,5 +175,5 @@ TEST_CASE("the largest unimodal choice of a thousand points is found in seconds"
   const std::vector<bool> keep = points_in_shape(points, Shape::unimodal);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   CHECK(satisfies(chosen(points, keep), Shape::unimodal));
-  CHECK(seconds.count() < 5.0);
+  CHECK(seconds.count() < 10.0);  // far more than that, so that a sanitizer may look
 }
