@@ -84,9 +84,11 @@ TEST_CASE("where time has hills and valleys, no larger size fits than the one th
       // Beyond the last breakpoint time has to grow, so stop there; a dip may lie between two parts of a gap.
       const double end = std::min(limit, last);
       const double shallow = 1e-2 * time_s;
+      double shortest = infinity;
       for (double units = found * (1.0 + 1e-9) + 1e-9; units < end; units += last / 20000.0) {
-        REQUIRE(model.time_s(units) > time_s - shallow);
+        shortest = std::min(shortest, model.time_s(units));
       }
+      REQUIRE(shortest > time_s - shallow);
     }
   }
 }
