@@ -86,8 +86,8 @@ std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values)
   return all;
 }
 
-std::vector<std::vector<models::MeasuredPoint>> all_gather(MPI_Comm comm,
-                                                           const std::vector<models::MeasuredPoint>& points) {
+std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
+                                                                  const std::vector<models::MeasuredPoint>& points) {
   using Point = models::MeasuredPoint;
   static_assert(std::is_trivially_copyable_v<Point>);
   std::string mine(points.size() * sizeof(Point), '\0');

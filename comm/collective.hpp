@@ -41,8 +41,8 @@ std::string broadcast_text(MPI_Comm comm, const std::string& text);
 std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values);
 
 /// Points of every rank, as many as each has. Collective.
-std::vector<std::vector<models::MeasuredPoint>> all_gather(MPI_Comm comm,
-                                                           const std::vector<models::MeasuredPoint>& points);
+std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
+                                                                  const std::vector<models::MeasuredPoint>& points);
 
 double all_max(MPI_Comm comm, double value);
 /// The largest of each entry; as many on every rank.

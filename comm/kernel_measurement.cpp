@@ -60,8 +60,11 @@ KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, 
 GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
   std::unique_ptr<Instances> instances;
   collectively(group, [&] { instances = std::make_unique<Instances>(co_execution_, kernel_, sizes); });
-  instances->run({});
-  const UnitSeconds once = instances->run({});
+  UnitSeconds once;
+  collectively(group, [&] {
+    instances->run({});
+    once = instances->run({});
+  });
   const double target_s = std::max(shortest_repetition_s, all_max(group, std::max(once.host_s, once.companion_s)));
   const RunCounts counts{runs_to_fill(target_s, once.host_s), runs_to_fill(target_s, once.companion_s)};
   GroupPoint point = measure_group(

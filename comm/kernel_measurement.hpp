@@ -29,11 +29,11 @@ class KernelMeasurement {
                     const Precision& precision);
 
   /// All units of the group at the same time: s_c(x), g(x) shared. Collective.
-  /// Source: 000, sections 3.2 and 4.1. @throws CollectiveError where an instance cannot be allocated
+  /// Source: 000, sections 3.2 and 4.1. @throws CollectiveError where an instance cannot be allocated or run
   GroupPoint together(const UnitSizes& sizes);
 
   /// One unit after the other, all others of the group asleep: s_1(x), g(x) alone. Collective.
-  /// @throws CollectiveError where an instance cannot be allocated
+  /// @throws CollectiveError where an instance cannot be allocated or run
   GroupPoint alone(const UnitSizes& sizes);
 
  private:

@@ -56,16 +56,21 @@ class Builder {
     if (units.companion) built_.companion = describe(ProcessingUnit::Kind::companion);
   }
 
+  /// @throws InvalidArgument
+  void require_room(const std::vector<std::int64_t>& sizes) const {
+    const double largest = all_max(group_, std::max(limit(built_.host), limit(built_.companion)));
+    for (const std::int64_t size : sizes) {
+      if (static_cast<double>(size) <= largest) continue;
+      throw InvalidArgument(
+          fmt::format("{} computation units do not fit into any unit's memory (at most {:.0f})", size, largest));
+    }
+  }
+
   void measure(std::int64_t size) {
     const auto for_unit = [&](const std::optional<UnitModels>& unit) {
       return unit && static_cast<double>(size) <= unit->group.max_units ? size : 0;
     };
     const UnitSizes sizes{for_unit(built_.host), for_unit(built_.companion)};
-    const double largest = all_max(group_, std::max(limit(built_.host), limit(built_.companion)));
-    if (static_cast<double>(size) > largest) {
-      throw InvalidArgument(
-          fmt::format("{} computation units do not fit into any unit's memory (at most {:.0f})", size, largest));
-    }
     take(measurement_.together(sizes), group_points_);
     if (plan_.solo) take(measurement_.alone(sizes), solo_points_);
   }
@@ -78,7 +83,7 @@ class Builder {
       for (const auto& [units, rounds] : measured) {
         mine.push_back(models::merge_rounds(rounds.points, plan_.precision.confidence));
       }
-      for (auto& points : all_gather(group_, mine)) all.push_back(std::move(points));
+      for (auto& points : all_gather_points(group_, mine)) all.push_back(std::move(points));
     }
     return all;
   }
@@ -125,6 +130,8 @@ BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co
                          const std::function<void(std::int64_t size)>& before_size) {
   const double start_s = now_s();
   Builder builder(session, group, co_execution, units, kernel, plan);
+  // Before minutes have gone into smaller sizes; an adaptive selection stays between these.
+  builder.require_room(plan.sizes);
   std::vector<std::int64_t> sizes;
   const auto measure = [&](std::int64_t size) {
     if (before_size) before_size(size);

@@ -107,8 +107,7 @@ std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const 
   } catch (const CLI::CallForVersion&) {
     return parser.version() + "\n";
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = parser.get_subcommands();
-    return chosen.empty() ? parser.help() : chosen.front()->help();
+    return parser.help();  // of the subcommand where one was chosen
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(fmt::format("{} (see --help)", error.what()));
   }

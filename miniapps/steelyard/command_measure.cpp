@@ -59,6 +59,10 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
     plan.adaptive = models::AdaptiveGoal{from, to, options.error};
     plan.sizes = models::first_sizes(*plan.adaptive);
     if (options.points > 0) plan.most_sizes = options.points;
+    if (plan.most_sizes < static_cast<int>(plan.sizes.size())) {
+      throw InvalidArgument(fmt::format("--points {} (an adaptive selection from {} to {} starts with {})",
+                                        plan.most_sizes, from, to, plan.sizes.size()));
+    }
     // Noise must leave room for the error that is asked for.
     plan.precision.relative = std::min(plan.precision.relative, 0.5 * options.error);
   } else {

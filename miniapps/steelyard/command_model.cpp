@@ -41,10 +41,16 @@ std::string as_json(const models::SpeedModel& model, const std::vector<double>& 
 }
 
 std::string show(const ModelOptions& options) {
+  // Measured data is easily named by mistake, and gone once a picture has taken its place.
+  if (!options.plot.empty() && options.plot.extension() != ".svg") {
+    throw InvalidArgument(fmt::format("--plot {} (expected a name that ends in .svg)", options.plot.string()));
+  }
   const models::FpmFile file = models::read_fpm_file(options.file);
   const models::SpeedModelPtr model = models::make_model(file, options.kind, options.fit);
   for (const double units : options.at) {
-    if (!(units >= 0.0)) throw InvalidArgument(fmt::format("--at {} (expected a number >= 0)", units));
+    if (!(units >= 0.0 && std::isfinite(units))) {
+      throw InvalidArgument(fmt::format("--at {} (expected a finite number >= 0)", units));
+    }
   }
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
   if (options.format == "json") return as_json(*model, options.at);

@@ -17,7 +17,8 @@ using models::MeasuredPoint;
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.2f} %", 100.0 * share) : "-"; }
 
 std::string describe(const FitError& error) {
-  return fmt::format("{} rms, {} at most (at {:g} units)", percent(error.rms), percent(error.largest), error.at_units);
+  const std::string where = error.largest > 0.0 ? fmt::format(" (at {:g} units)", error.at_units) : "";
+  return fmt::format("{} rms, {} at most{}", percent(error.rms), percent(error.largest), where);
 }
 
 std::string seconds(double time_s) { return std::isfinite(time_s) ? format_seconds(time_s) : "does not fit"; }
@@ -132,8 +133,8 @@ std::string compare_kinds(const models::FpmFile& file, const models::FitOptions&
 
 std::string model_plot(const models::FpmFile& file, const models::SpeedModel& model) {
   SvgPlot plot;
-  plot.title = fmt::format("{} {} on {}", file.app.empty() ? "speed model" : file.app, file.kernel,
-                           file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
+  plot.title = fmt::format("{}{}{} on {}", file.app.empty() ? "speed model" : file.app, file.kernel.empty() ? "" : " ",
+                           file.kernel, file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
   plot.x_label = "computation units";
   plot.y_label = "computation units per second";
   plot.x_scale = SvgPlot::Scale::logarithmic;

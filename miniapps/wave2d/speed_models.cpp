@@ -31,7 +31,7 @@ std::vector<models::MeasuredPoint> measure(const Session& session, KernelMeasure
   }
   const GroupPoint group = measurement.together(sizes);
   const std::vector<std::vector<models::MeasuredPoint>> all =
-      all_gather(session.comm(), std::vector<models::MeasuredPoint>{group.host, group.companion});
+      all_gather_points(session.comm(), {group.host, group.companion});
   std::vector<models::MeasuredPoint> points;
   for (const Slot& slot : slots) {
     const std::vector<models::MeasuredPoint>& of_rank = all[static_cast<std::size_t>(slot.rank)];

@@ -193,8 +193,72 @@ TEST_CASE("the interval covers the true mean as often as its level says") {
   CHECK_THAT(static_cast<double>(covered) / experiments, WithinAbs(level, 0.02));
 }
 
+TEST_CASE("values are outliers from 3.5 normal deviations on, estimated from the median deviation") {
+  const auto of = [](double far) { return count_outliers(std::array{-far, -1.0, -1.0, 0.0, 1.0, 1.0, far}); };
+  CHECK(of(1.0) == 0);
+  CHECK(of(3.5 / 0.6745 - 1e-9) == 0);
+  CHECK(of(3.5 / 0.6745 + 1e-9) == 2);
+  CHECK(of(1e300) == 2);
+}
+
+TEST_CASE("where more than half of the values are equal the mean deviation takes the place of the median deviation") {
+  const auto of = [](std::size_t equal, double other) {
+    std::vector<double> sample(equal, 5.0);
+    sample.push_back(other);
+    return count_outliers(sample);
+  };
+  // One deviation d among n values has the mean d / n, so what counts is how many there are, not how far it is.
+  for (const double other : {-1e6, 4.999, 5.001, 1e6}) {
+    CHECK(of(3, other) == 0);
+    CHECK(of(4, other) == 1);
+    CHECK(of(100, other) == 1);
+  }
+}
+
+TEST_CASE("values that are equal, or too few to tell, have no outliers") {
+  CHECK(count_outliers(std::array{7.0}) == 0);
+  CHECK(count_outliers(std::array{7.0, 1e9}) == 0);
+  CHECK(count_outliers(std::vector<double>(50, 0.1)) == 0);
+}
+
+TEST_CASE("outliers do not depend on order, scale and shift, and are never half of the values") {
+  std::mt19937_64 random(6);
+  std::cauchy_distribution<double> wild(0.0, 1.0);
+  int found = 0;
+  for (std::size_t count = 1; count < 120; ++count) {
+    std::vector<double> sample(count);
+    for (double& value : sample) value = wild(random);
+    const int outliers = count_outliers(sample);
+    found += outliers;
+    REQUIRE(2 * outliers <= static_cast<int>(count));
+    REQUIRE(count_outliers(transformed(sample, -4.0, 0.0)) == outliers);
+    REQUIRE(count_outliers(transformed(sample, 1.0, 3.0)) == outliers);
+    std::shuffle(sample.begin(), sample.end(), random);
+    REQUIRE(count_outliers(sample) == outliers);
+  }
+  CHECK(found > 100);
+}
+
+TEST_CASE("hardly any value of a normal sample is an outlier, and a wild one among them always is") {
+  std::mt19937_64 random(7);
+  CHECK(count_outliers(normal_sample(random, 20000, 1.0, 0.1)) < 20000 / 500);
+  for (std::size_t count = 5; count < 100; ++count) {
+    std::vector<double> sample = normal_sample(random, count, 1.0, 0.1);
+    const int before = count_outliers(sample);
+    sample.push_back(100.0);
+    sample.push_back(infinity);
+    REQUIRE(count_outliers(sample) >= 2);
+    REQUIRE(before <= static_cast<int>(count) / 3);
+  }
+}
+
+TEST_CASE("a value that is not a number makes no outliers of the others") {
+  CHECK(count_outliers(std::array{1.0, 1.1, not_a_number, 0.9, 50.0}) == 0);
+}
+
 TEST_CASE("an empty sample is refused by name") {
   const std::vector<double> none;
+  CHECK_THROWS_AS(count_outliers(none), InvalidArgument);
   CHECK_THROWS_MATCHES(mean(none), InvalidArgument, MessageMatches(ContainsSubstring("mean of an empty sample")));
   CHECK_THROWS_MATCHES(median(none), InvalidArgument, MessageMatches(ContainsSubstring("median of an empty sample")));
   CHECK_THROWS_MATCHES(standard_deviation(none), InvalidArgument, MessageMatches(ContainsSubstring("deviation")));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <optional>
 #include <stdexcept>
@@ -136,6 +137,45 @@ TEST_CASE("values of all ranks arrive one after the other") {
     }
     CHECK(all_gather(session().comm(), mine) == expected);
   }
+}
+
+TEST_CASE("points of all ranks arrive as they are, as many as each has") {
+  using models::MeasuredPoint;
+  const auto points_of = [](int rank, int shift) {
+    std::vector<MeasuredPoint> points;
+    for (int i = 0; i < (rank + shift) % 3; ++i) points.push_back({1.0 + i, 0.1 * rank, 7 + i, 1e-3 / (1.0 + rank), i});
+    return points;
+  };
+  for (int shift = 0; shift < 3; ++shift) {
+    const auto all = all_gather_points(session().comm(), points_of(session().rank(), shift));
+    CHECK(all.size() == static_cast<std::size_t>(session().size()));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      const std::vector<MeasuredPoint> expected = points_of(static_cast<int>(rank), shift);
+      CHECK(all[rank].size() == expected.size());
+      for (std::size_t i = 0; i < std::min(all[rank].size(), expected.size()); ++i) {
+        CHECK(all[rank][i].units == expected[i].units);
+        CHECK(all[rank][i].time_s == expected[i].time_s);
+        CHECK(all[rank][i].repetitions == expected[i].repetitions);
+        CHECK(all[rank][i].confidence_s == expected[i].confidence_s);
+        CHECK(all[rank][i].outliers == expected[i].outliers);
+      }
+    }
+  }
+  for (const auto& points : all_gather_points(session().comm(), {})) CHECK(points.empty());
+}
+
+TEST_CASE("the largest of each entry is found entry by entry") {
+  const double rank = session().rank();
+  const double last = session().size() - 1;
+  CHECK(all_max(session().comm(), std::vector<double>{}).empty());
+  CHECK(all_max(session().comm(), std::vector<double>{rank}) == std::vector<double>{last});
+  CHECK(all_max(session().comm(), {rank, -rank, 0.5}) == std::vector<double>{last, 0.0, 0.5});
+  // Every rank has the largest of one entry.
+  std::vector<double> own(static_cast<std::size_t>(session().size()), 0.0);
+  own[static_cast<std::size_t>(session().rank())] = 1.0 + rank;
+  std::vector<double> expected;
+  for (int r = 0; r < session().size(); ++r) expected.push_back(1.0 + r);
+  CHECK(all_max(session().comm(), own) == expected);
 }
 
 TEST_CASE("maximum and sum are over all ranks") {

@@ -1,0 +1,96 @@
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/spaces.hpp"
+#include "core/unit_memory.hpp"
+#include "tests/core/synthetic_machine.hpp"
+
+using Catch::Approx;
+using namespace steelyard;
+using namespace steelyard::tests;
+using Kind = ProcessingUnit::Kind;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+/// Two packages with 3 GiB each.
+constexpr const char* two_nodes = "pack:2 numa:1(memory=3221225472) core:4 pu:1";
+
+RankUnits host_alone() {
+  RankUnits units;
+  units.host = ProcessingUnit{Kind::host, "Host", {0}, -1, 1.0};
+  return units;
+}
+
+RankUnits both() {
+  RankUnits units = host_alone();
+  units.companion = ProcessingUnit{Kind::companion, "Companion", {1}, companion_is_device ? 0 : -1, 1.0};
+  return units;
+}
+
+KernelFacts kernel_of(double bytes_per_unit, double bytes_fixed, bool out_of_core = false) {
+  KernelFacts facts;
+  facts.memory_bytes_per_unit = bytes_per_unit;
+  facts.memory_bytes_fixed = bytes_fixed;
+  facts.runs_out_of_core = out_of_core;
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("units that live in host memory share nine tenths of the node's equally") {
+  const SyntheticMachine machine(two_nodes);
+  for (const int ranks : {1, 2, 7}) {
+    CHECK(ranks * unit_memory_bytes(*machine, host_alone(), Kind::host, ranks) == Approx(0.9 * 6.0 * gib));
+    const double host = unit_memory_bytes(*machine, both(), Kind::host, ranks);
+    if (companion_is_device) {
+      CHECK(ranks * host == Approx(0.9 * 6.0 * gib));
+    } else {
+      const double companion = unit_memory_bytes(*machine, both(), Kind::companion, ranks);
+      CHECK(companion == host);
+      CHECK(ranks * (host + companion) == Approx(0.9 * 6.0 * gib));
+    }
+  }
+}
+
+TEST_CASE("the limit is the largest whole size that fits") {
+  const SyntheticMachine machine(two_nodes);
+  for (const int ranks : {1, 3}) {
+    const double bytes = unit_memory_bytes(*machine, host_alone(), Kind::host, ranks);
+    for (const double per_unit : {1.0, 48.0, 16640.0, 1e9}) {
+      for (const double fixed : {0.0, 1e6}) {
+        const UnitLimits limits = unit_limits(*machine, host_alone(), Kind::host, ranks, kernel_of(per_unit, fixed));
+        CHECK(limits.max_units == std::floor(limits.max_units));
+        CHECK(fixed + per_unit * limits.max_units <= bytes);
+        CHECK(fixed + per_unit * (limits.max_units + 1.0) > bytes);
+        CHECK(limits.in_core_units == limits.max_units);
+      }
+    }
+  }
+}
+
+TEST_CASE("a kernel without memory has no limit, and one whose fixed part does not fit can run nothing") {
+  const SyntheticMachine machine(two_nodes);
+  CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(0.0, 1e15)).max_units == infinity);
+  CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(1.0, 1e15)).max_units == 0.0);
+  CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(1e15, 0.0)).max_units == 0.0);
+}
+
+TEST_CASE("out of core a unit takes its rank's share of the node's memory, and never less than its own memory") {
+  const SyntheticMachine machine(two_nodes);
+  const auto limits_of = [&](Kind kind, int ranks, bool out_of_core) {
+    return unit_limits(*machine, both(), kind, ranks, kernel_of(1024.0, 0.0, out_of_core));
+  };
+  for (const int ranks : {1, 2, 5}) {
+    for (const Kind kind : {Kind::host, Kind::companion}) {
+      const UnitLimits in_core = limits_of(kind, ranks, false);
+      const UnitLimits out_of_core = limits_of(kind, ranks, true);
+      CHECK(out_of_core.in_core_units == in_core.in_core_units);
+      CHECK(out_of_core.max_units >= out_of_core.in_core_units);
+      CHECK(out_of_core.max_units >= std::floor(0.9 * 6.0 * gib / ranks / 1024.0));
+    }
+  }
+}

@@ -1,0 +1,139 @@
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/spaces.hpp"
+#include "miniapps/wave2d/measured_kernel.hpp"
+
+namespace steelyard::wave2d {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Kind = ProcessingUnit::Kind;
+
+std::atomic<double> allocated_bytes{0.0};
+
+/// Sums what Kokkos allocates while this lives.
+class Allocations {
+ public:
+  Allocations() {
+    allocated_bytes = 0.0;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](auto, const char*, const void*, std::uint64_t bytes) { allocated_bytes = allocated_bytes + bytes; });
+  }
+  ~Allocations() { Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr); }
+  Allocations(const Allocations&) = delete;
+  Allocations& operator=(const Allocations&) = delete;
+  double bytes() const { return allocated_bytes; }
+};
+
+std::vector<Kind> kinds() {
+  if (has_companion) return {Kind::host, Kind::companion};
+  return {Kind::host};
+}
+
+MeasuredKernel kernel_of(std::int64_t columns, ElementType element) {
+  return {Problem{0, columns, 0.5, Boundary::dirichlet}, element};
+}
+
+/// A kernel as `steelyard measure wave2d` would have it.
+MeasuredKernel parsed(const std::vector<std::string>& words) {
+  MeasuredKernel kernel;
+  CLI::App parser("measures", "measure");
+  kernel.add_options(parser);
+  std::vector<const char*> arguments{"measure"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("the step moves 3 elements and takes 7 operations per point") {
+  for (const std::int64_t columns : {3, 64, 4096}) {
+    const auto points = static_cast<double>(columns);
+    const KernelFacts in_double = kernel_of(columns, ElementType::float64).facts();
+    CHECK(in_double.bytes_per_unit == 24.0 * points);
+    CHECK(in_double.flops_per_unit == 7.0 * points);
+    CHECK(in_double.element == "double");
+    const KernelFacts in_float = kernel_of(columns, ElementType::float32).facts();
+    CHECK(in_float.bytes_per_unit == 12.0 * points);
+    CHECK(in_float.flops_per_unit == 7.0 * points);
+    CHECK(in_float.element == "float");
+    for (const KernelFacts& facts : {in_double, in_float}) {
+      CHECK(facts.app == "wave2d");
+      CHECK(facts.parameters.at("columns") == points);
+      CHECK_FALSE(facts.computation_unit.empty());
+      CHECK(facts.smallest >= 1);
+      CHECK(facts.largest > facts.smallest);
+      CHECK_FALSE(facts.runs_out_of_core);
+    }
+  }
+}
+
+TEST_CASE("the step runs again and again on every unit, for any number of rows, columns and either type") {
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const std::int64_t columns : {3, 64, 65}) {
+      const MeasuredKernel kernel = kernel_of(columns, element);
+      for (const Kind kind : kinds()) {
+        for (const std::int64_t rows : {1, 2, 3, 40}) {
+          const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
+          for (int i = 0; i < 5; ++i) CHECK_NOTHROW(run->run());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an instance takes no more memory than the kernel says, and not much less where it is large") {
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const std::int64_t columns : {3, 8, 64, 128, 513, 2048}) {
+      const MeasuredKernel kernel = kernel_of(columns, element);
+      const KernelFacts facts = kernel.facts();
+      for (const Kind kind : kinds()) {
+        for (const std::int64_t rows : {1, 2, 1000}) {
+          CAPTURE(columns, rows, element_name(element));
+          const Allocations allocations;
+          const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
+          const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
+          CHECK(allocations.bytes() > 0.0);
+          CHECK(allocations.bytes() <= told);
+          if (rows == 1000 && columns >= 512) CHECK(allocations.bytes() >= 0.75 * told);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a run allocates nothing") {
+  const MeasuredKernel kernel = kernel_of(64, ElementType::float64);
+  for (const Kind kind : kinds()) {
+    const std::unique_ptr<KernelRun> run = kernel.allocate(kind, 20);
+    const Allocations allocations;
+    for (int i = 0; i < 3; ++i) run->run();
+    CHECK(allocations.bytes() == 0.0);
+  }
+}
+
+TEST_CASE("options fix what a computation unit is") {
+  CHECK(parsed({"--columns", "77"}).facts().parameters.at("columns") == 77.0);
+  CHECK(parsed({"--type", "float"}).facts().element == "float");
+  CHECK(parsed({}).facts().element == "double");
+  CHECK(parsed({"--columns", "77", "--type", "float"}).facts().bytes_per_unit == 12.0 * 77.0);
+  for (const char* columns : {"2", "0", "-5", "many"}) {
+    CHECK_THROWS_MATCHES(parsed({"--columns", columns}), InvalidArgument,
+                         MessageMatches(ContainsSubstring("--columns")));
+  }
+  CHECK_THROWS_MATCHES(parsed({"--type", "int"}), InvalidArgument, MessageMatches(ContainsSubstring("int")));
+}
+
+}  // namespace steelyard::wave2d
