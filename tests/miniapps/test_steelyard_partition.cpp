@@ -63,21 +63,92 @@ TEST_CASE("The table for people holds a line for each model and is printed once"
   CHECK(run(3, steelyard_tool, arguments, folder.path()).out == alone.out);
 }
 
+TEST_CASE("Slices come in multiples of the granularity, whatever the algorithm") {
+  const TemporaryFolder folder;
+  const std::string fast = write_model(folder, "fast.fpm.json", 1e-6);
+  const std::string slow = write_model(folder, "slow.fpm.json", 3.3e-6);
+  for (const std::string& name : partition_names()) {
+    const Outcome outcome = run(1, steelyard_tool,
+                                {"partition", "--algorithm", name, "--total", "4096", "--granularity", "64", "--format",
+                                 "json", "--models", fast, slow},
+                                folder.path());
+    INFO(name << "\n" << outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto units = nlohmann::json::parse(outcome.out).at("units").get<std::vector<long long>>();
+    CHECK(units[0] + units[1] == 4096);
+    CHECK(units[0] % 64 == 0);
+  }
+}
+
+TEST_CASE("Columns tile the matrix: square, or with the rows that are given") {
+  const TemporaryFolder folder;
+  Words arguments{"partition", "--columns", "--format", "json", "--models"};
+  for (int i = 1; i <= 4; ++i) {
+    arguments.push_back(write_model(folder, std::to_string(i) + ".fpm.json", 1e-6 * i));
+  }
+  for (const Words& shape : {Words{"--total", "3600"}, Words{"--total", "2400", "--rows", "40"}}) {
+    const Outcome outcome = run(1, steelyard_tool, arguments + shape, folder.path());
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto json = nlohmann::json::parse(outcome.out);
+    const long long total = json.at("total");
+    const long long rows = total == 3600 ? 60 : 40;
+    std::set<std::pair<long long, long long>> blocks;
+    long long area = 0;
+    for (std::size_t unit = 0; unit < 4; ++unit) {
+      const auto& rectangle = json.at("rectangles")[unit];
+      const long long row = rectangle.at("row"), column = rectangle.at("column");
+      const long long height = rectangle.at("rows"), width = rectangle.at("columns");
+      CHECK(json.at("units")[unit] == height * width);
+      area += height * width;
+      for (long long i = row; i < row + height; ++i) {
+        for (long long j = column; j < column + width; ++j) blocks.emplace(i, j);
+      }
+    }
+    CHECK(area == total);
+    CHECK(static_cast<long long>(blocks.size()) == total);
+    for (const auto& [row, column] : blocks) REQUIRE((row < rows && column < total / rows));
+  }
+}
+
+TEST_CASE("Compared algorithms share one prediction, and the best of them is at 1") {
+  const TemporaryFolder folder;
+  const Words models{"--models", write_model(folder, "fast.fpm.json", 1e-6),
+                     write_model(folder, "slow.fpm.json", 4e-6)};
+  const Words arguments = Words{"partition", "--total", "1000", "--compare", "even", "geometric", "exact"} + models;
+  const Outcome table = run(1, steelyard_tool, arguments, folder.path());
+  REQUIRE(table.status == 0);
+  CHECK(table.out.find("1.000") != std::string::npos);
+  CHECK(table.out.find("2.500") != std::string::npos);
+  const Outcome json = run(1, steelyard_tool, arguments + Words{"--format", "json"}, folder.path());
+  const auto algorithms = nlohmann::json::parse(json.out).at("algorithms");
+  REQUIRE(algorithms.size() == 3);
+  CHECK(algorithms[0].at("units") == std::vector<int>{500, 500});
+  CHECK(algorithms[1].at("units") == std::vector<int>{800, 200});
+  CHECK(algorithms[2].at("units") == std::vector<int>{800, 200});
+}
+
 TEST_CASE("Partitions that cannot be made are refused by name") {
   const TemporaryFolder folder;
   const std::string model = write_model(folder, "good.fpm.json", 1e-6);
   const std::string broken = folder.write("broken", "{\n");
   const std::string small =
       folder.write("small", R"({"schema": "steelyard.fpm/1", "max_units": 5, "points": [{"units": 1, "time_s": 1}]})");
-  expect_refused(steelyard_tool, {{{"partition", "--total", "9", "--models", model, "--algorithm", "fair"}, "fair"},
-                                  {{"partition", "--models", model}, "--total"},
-                                  {{"partition", "--total", "-1", "--models", model}, "--total"},
-                                  {{"partition", "--total", "9"}, "--models"},
-                                  {{"partition", "--total", "9", "--models", folder / "missing"}, "missing"},
-                                  {{"partition", "--total", "9", "--models", model, broken}, "broken: line 2"},
-                                  {{"partition", "--total", "9", "--models", small}, "9"},
-                                  {{"partition", "--total", "9", "--models", model, "--format", "xml"}, "xml"},
-                                  {{"partition", "--everything"}, "--everything"}});
+  expect_refused(steelyard_tool,
+                 {{{"partition", "--total", "9", "--models", model, "--algorithm", "fair"}, "fair"},
+                  {{"partition", "--models", model}, "--total"},
+                  {{"partition", "--total", "-1", "--models", model}, "--total"},
+                  {{"partition", "--total", "9"}, "--models"},
+                  {{"partition", "--total", "9", "--models", folder / "missing"}, "missing"},
+                  {{"partition", "--total", "9", "--models", model, broken}, "broken: line 2"},
+                  {{"partition", "--total", "9", "--models", small}, "9"},
+                  {{"partition", "--total", "9", "--models", model, "--format", "xml"}, "xml"},
+                  {{"partition", "--total", "9", "--models", model, "--granularity", "2"}, "granularity"},
+                  {{"partition", "--total", "8", "--models", model, "--columns"}, "--columns"},
+                  {{"partition", "--total", "9", "--models", model, "--columns", "--rows", "2"}, "--rows"},
+                  {{"partition", "--total", "9", "--models", model, "--kind", "round"}, "round"},
+                  {{"partition", "--total", "9", "--models", model, "--compare", "even", "fair"}, "fair"},
+                  {{"partition", "--everything"}, "--everything"}});
 }
 
 }  // namespace
