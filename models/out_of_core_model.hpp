@@ -19,6 +19,7 @@ class OutOfCoreModel : public SpeedModel {
 
   std::string kind() const override { return in_core_->kind(); }
   double units_within(double time_s) const override;
+  std::vector<double> breakpoints() const override;
   std::span<const MeasuredPoint> dropped() const override { return dropped_; }
   double in_core_units() const { return in_core_units_; }
 

@@ -8,14 +8,16 @@
 #include "partition/constant.hpp"
 #include "partition/even.hpp"
 #include "partition/geometric.hpp"
+#include "partition/numerical.hpp"
 
 namespace steelyard::partition {
 
 std::span<const Algorithm> algorithms() {
-  static const std::array<Algorithm, 3> all{{
+  static const std::array<Algorithm, 4> all{{
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share (CPM)", constant},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
+      {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical},
   }};
   return all;
 }

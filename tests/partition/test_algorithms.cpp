@@ -83,7 +83,7 @@ TEST_CASE("every algorithm gives the same split for the same models") {
 }
 
 TEST_CASE("the order of the units does not change the makespan of an algorithm that looks at models") {
-  const Algorithm& algorithm = find_algorithm(GENERATE("constant", "geometric"));
+  const Algorithm& algorithm = find_algorithm(GENERATE("constant", "geometric", "numerical"));
   INFO(algorithm.name);
   Random random(4);
   for (int trial = 0; trial < 100; ++trial) {
@@ -141,11 +141,12 @@ TEST_CASE("algorithms have different names and are found by them") {
     CHECK(algorithm.description.find('\n') == std::string::npos);
     CHECK(&find_algorithm(algorithm.name) == &algorithm);
   }
-  for (const char* name : {"even", "constant", "geometric"}) CHECK(names.count(name) == 1);
+  for (const char* name : {"even", "constant", "geometric", "numerical"}) CHECK(names.count(name) == 1);
 }
 
 TEST_CASE("an unknown algorithm is refused with all the names that there are") {
-  CHECK_THROWS_MATCHES(find_algorithm("Even"), InvalidArgument,
-                       MessageMatches(ContainsSubstring("\"Even\"") && ContainsSubstring("even, constant, geometric")));
+  CHECK_THROWS_MATCHES(
+      find_algorithm("Even"), InvalidArgument,
+      MessageMatches(ContainsSubstring("\"Even\"") && ContainsSubstring("even, constant, geometric, numerical")));
   CHECK_THROWS_AS(find_algorithm(""), InvalidArgument);
 }
