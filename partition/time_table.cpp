@@ -1,0 +1,103 @@
+#include "partition/time_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::partition {
+namespace {
+
+constexpr std::int64_t most_entries = std::int64_t{1} << 27;  // 2 GiB of them
+
+void require_valid(const TimeTable& table, std::size_t index) {
+  std::int64_t before = 0;
+  for (const TimeTable::Entry& entry : table.entries) {
+    if (entry.units <= before) {
+      throw InvalidArgument(fmt::format("time table of unit {}: size {} after {} (expected sizes > 0, increasing)",
+                                        index, entry.units, before));
+    }
+    if (!(entry.time_s >= 0.0 && std::isfinite(entry.time_s))) {
+      throw InvalidArgument(fmt::format("time table of unit {}: {} s for size {} (expected a finite time >= 0)", index,
+                                        entry.time_s, entry.units));
+    }
+    before = entry.units;
+  }
+}
+
+void require_granularity(std::int64_t granularity) {
+  if (granularity < 1) throw InvalidArgument(fmt::format("granularity {} (expected >= 1)", granularity));
+}
+
+}  // namespace
+
+double TimeTable::time_s(std::int64_t units) const {
+  if (units == 0) return 0.0;
+  const auto found = std::lower_bound(entries.begin(), entries.end(), units,
+                                      [](const Entry& entry, std::int64_t size) { return entry.units < size; });
+  if (found == entries.end() || found->units != units) return std::numeric_limits<double>::infinity();
+  return found->time_s;
+}
+
+TimeTable tabulate(const models::SpeedModel& model, std::int64_t total, std::int64_t granularity) {
+  if (total < 0) throw InvalidArgument(fmt::format("{} computation units to tabulate (expected >= 0)", total));
+  require_granularity(granularity);
+  const std::int64_t steps = capacity(model, total) / granularity;
+  TimeTable table;
+  table.entries.reserve(static_cast<std::size_t>(steps));
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    const std::int64_t units = step * granularity;
+    const double time_s = model.time_s(static_cast<double>(units));
+    if (std::isnan(time_s) || time_s < 0.0) {
+      throw InvalidArgument(fmt::format("speed model takes {} s for {} units (expected a time >= 0)", time_s, units));
+    }
+    if (std::isfinite(time_s)) table.entries.push_back({units, time_s});
+  }
+  return table;
+}
+
+std::vector<TimeTable> tabulate(Models models, std::int64_t total, std::int64_t granularity) {
+  require_feasible(total, models);
+  require_granularity(granularity);
+  const auto count = static_cast<std::int64_t>(models.size());
+  if (total / granularity > most_entries / count) {
+    throw InvalidArgument(fmt::format(
+        "{} computation units in steps of {} for each of {} processing units are more than {} table entries "
+        "(expected a granularity >= {})",
+        total, granularity, count, most_entries, total / (most_entries / count) + 1));
+  }
+  std::vector<TimeTable> tables;
+  tables.reserve(models.size());
+  for (const models::SpeedModel* model : models) tables.push_back(tabulate(*model, total, granularity));
+  return tables;
+}
+
+void require_feasible(std::int64_t total, TimeTables tables) {
+  if (total < 0) throw InvalidArgument(fmt::format("{} computation units to distribute (expected >= 0)", total));
+  if (tables.empty()) throw InvalidArgument("no time tables to distribute over (expected at least one)");
+  std::int64_t room = 0;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    require_valid(tables[i], i);
+    if (!tables[i].entries.empty()) room += std::min(tables[i].entries.back().units, total - room);
+  }
+  if (room < total) {
+    throw InvalidArgument(
+        fmt::format("{} computation units do not fit: the time tables allow {} together", total, room));
+  }
+}
+
+Distribution predict(std::vector<std::int64_t> units, TimeTables tables) {
+  if (units.size() != tables.size()) {
+    throw InvalidArgument(fmt::format("{} slices for {} time tables (expected as many)", units.size(), tables.size()));
+  }
+  Distribution distribution{std::move(units), {}};
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    distribution.predicted_s.push_back(tables[i].time_s(distribution.units[i]));
+  }
+  return distribution;
+}
+
+}  // namespace steelyard::partition
