@@ -34,12 +34,13 @@ std::optional<CommonTime> solve_common_time(std::int64_t total, TimeProfiles pro
     result.units.push_back(profile->largest_within(within_s, 0, std::min(profile->capacity(), total)));
   }
   const Sum most(result.units, total);
-  if (most.exceeds ? false : most.whole < total) return std::nullopt;
+  if (!most.exceeds && most.whole < total) return std::nullopt;
   if (total == 0 || (!most.exceeds && most.whole == total)) return result;
 
   // How much the sizes within a time exceed the total. Each call lies between the nearest ones below and above, whose
   // sizes enclose its own.
   std::vector<std::int64_t> sizes(count);
+  bool exact = false;
   const auto excess = [&](double time_s) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::int64_t least = result.units_before[i];
@@ -49,7 +50,8 @@ std::optional<CommonTime> solve_common_time(std::int64_t total, TimeProfiles pro
     const bool suffices = sum.exceeds || sum.whole == total;
     (suffices ? result.time_s : result.before_s) = time_s;
     (suffices ? result.units : result.units_before).swap(sizes);
-    if (!sum.exceeds && suffices) return 0.0;
+    exact = suffices && !sum.exceeds;
+    if (exact) return 0.0;
     const double difference = sum.value - static_cast<double>(total);
     return suffices ? std::max(difference, 0.5) : std::min(difference, -0.5);
   };
@@ -57,12 +59,8 @@ std::optional<CommonTime> solve_common_time(std::int64_t total, TimeProfiles pro
   const auto neighbours = [](double low, double high) { return std::nextafter(low, high) >= high; };
   boost::math::tools::toms748_solve(excess, 0.0, within_s, -static_cast<double>(total),
                                     std::max(most.value - static_cast<double>(total), 0.5), neighbours, most_calls);
-  const auto open = [&] {
-    return !neighbours(result.before_s, result.time_s) &&
-           std::accumulate(result.units.begin(), result.units.end(), 0.0) != static_cast<double>(total) &&
-           result.units != result.units_before;
-  };
-  while (open() && excess(std::midpoint(result.before_s, result.time_s)) != 0.0) {
+  while (!exact && !neighbours(result.before_s, result.time_s)) {
+    excess(std::midpoint(result.before_s, result.time_s));
   }
   return result;
 }

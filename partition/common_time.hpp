@@ -11,7 +11,8 @@ namespace steelyard::partition {
 /// One profile per processing unit, in the order of the units; not owned.
 using TimeProfiles = std::span<const TimeProfile* const>;
 
-/// The least common time within which all units together can do a total, if each does as much as it can.
+/// A time within which all units together can do a total, if each does as much as it can, and a shorter one in which
+/// they cannot. The sizes are those of the least such time.
 struct CommonTime {
   double time_s = 0.0;
   double before_s = 0.0;                   ///< the largest time found that does not suffice
@@ -21,8 +22,8 @@ struct CommonTime {
 
 /// Solves x_1(T) + … + x_p(T) = total for T, where x_i(T) is the largest size, at most the total, with t_i(x_i) <= T:
 /// 000, equation 2.1, with the sizes eliminated. Root finder: algorithm 748 of Alefeld, Potra and Shi, which keeps a
-/// bracket, so that a sum that jumps past the total ends as two neighbouring numbers `before_s` and `time_s`; no split
-/// of the total has a makespan below `time_s` then.
+/// bracket. It ends where the sizes sum to the total, and that split has the least makespan; where the sum jumps past
+/// the total, with two neighbouring numbers `before_s` and `time_s`, and no split has a makespan below `time_s` then.
 /// @param within_s a time that suffices
 /// @return nothing where `within_s` does not suffice
 std::optional<CommonTime> solve_common_time(std::int64_t total, TimeProfiles profiles, double within_s);
