@@ -66,7 +66,7 @@ Bits sums_of(const Bits& one, const Bits& other, std::int64_t most) {
   const Bits& rest = &fewer == &one ? other : one;
   const double pairs = static_cast<double>(one_runs.size()) * static_cast<double>(other_runs.size());
   if (pairs + static_cast<double>(most) > static_cast<double>(size_of(fewer)) * static_cast<double>(sums.size())) {
-    for (const Run& run : runs_of(fewer)) {
+    for (const Run& run : &fewer == &one ? one_runs : other_runs) {
       for (std::int64_t at = run.first; at < run.end && at <= most; ++at) or_shifted(rest, at, sums);
     }
     return sums;
