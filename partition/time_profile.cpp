@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/errors.hpp"
 #include "partition/distribution.hpp"
@@ -96,12 +95,6 @@ void TimeProfile::look(std::vector<Turn>& samples, Turn right) const {
     if (last.units > first.units) samples.push_back(last);
   }
   samples.push_back(right);
-}
-
-double TimeProfile::least_s() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 1; i < turns_.size(); ++i) least = std::min(least, turns_[i].time_s);
-  return turns_.size() > 1 ? std::min(least, time_s(1)) : least;
 }
 
 double TimeProfile::longest_s() const {

@@ -19,8 +19,6 @@ class TimeProfile {
   TimeProfile(const models::SpeedModel& model, std::int64_t total);
 
   std::int64_t capacity() const { return turns_.back().units; }
-  /// The least time of any size but 0; infinity where none fits.
-  double least_s() const;
   /// The longest finite time of any size.
   double longest_s() const;
   double time_s(std::int64_t units) const { return model_->time_s(static_cast<double>(units)); }
