@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -40,6 +41,18 @@ double OutOfCoreModel::fitted_speed(double units) const {
 double OutOfCoreModel::units_within(double time_s) const {
   const double out_of_core = out_of_core_->units_within(time_s);
   return out_of_core > in_core_units_ ? out_of_core : in_core_->units_within(time_s);
+}
+
+std::vector<double> OutOfCoreModel::breakpoints() const {
+  std::vector<double> sizes = in_core_->breakpoints();
+  std::erase_if(sizes, [&](double size) { return size >= in_core_units_; });
+  // Time may jump to the next size, which is out of core.
+  sizes.push_back(in_core_units_);
+  sizes.push_back(std::nextafter(in_core_units_, 2.0 * in_core_units_));
+  for (const double size : out_of_core_->breakpoints()) {
+    if (size > sizes.back()) sizes.push_back(size);
+  }
+  return sizes;
 }
 
 }  // namespace steelyard::models

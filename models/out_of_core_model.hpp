@@ -21,6 +21,7 @@ class OutOfCoreModel : public SpeedModel {
   /// Of the model out of core, which may end before the limit.
   double max_units() const override { return out_of_core_->max_units(); }
   double units_within(double time_s) const override;
+  std::vector<double> breakpoints() const override;
   std::span<const MeasuredPoint> dropped() const override { return dropped_; }
   double in_core_units() const { return in_core_units_; }
 

@@ -39,6 +39,8 @@ class SpeedModel {
   /// The largest x <= max_units() with time_s(x) <= `time_s`: where the line through the origin with slope 1 / `time_s`
   /// meets the speed function last. Source: 000, section 2.4.2.
   virtual double units_within(double time_s) const;
+  /// Sizes, increasing, between which time neither jumps nor has narrow dips.
+  virtual std::vector<double> breakpoints() const;
 
   /// All points that the model was built from, by size; none for a model that was given as a formula.
   std::span<const MeasuredPoint> points() const { return points_; }
@@ -61,8 +63,6 @@ class SpeedModel {
   virtual double fitted_speed(double units) const = 0;
   /// Makes the model of points(); the constructors of the kinds call it too.
   virtual void refit() = 0;
-  /// Sizes, increasing, between which time neither jumps nor has narrow dips.
-  virtual std::vector<double> breakpoints() const;
 
  private:
   std::vector<MeasuredPoint> points_;

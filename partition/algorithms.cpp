@@ -10,14 +10,16 @@
 #include "partition/exact.hpp"
 #include "partition/geometric.hpp"
 #include "partition/hpopta.hpp"
+#include "partition/numerical.hpp"
 
 namespace steelyard::partition {
 
 std::span<const Algorithm> algorithms() {
-  static const std::array<Algorithm, 5> all{{
+  static const std::array<Algorithm, 6> all{{
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share (CPM)", constant},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
+      {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
       {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta,
        "piecewise_linear", models::Shape::as_measured},
       {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact,

@@ -25,6 +25,7 @@ class DelayedModel : public models::SpeedModel {
 
   std::string kind() const override { return model_.kind(); }
   double units_within(double time_s) const override { return model_.units_within(time_s - delay_s_); }
+  std::vector<double> breakpoints() const override { return model_.breakpoints(); }
 
  private:
   double fitted_speed(double units) const override {

@@ -23,6 +23,11 @@ class PieceModel : public models::SpeedModel {
 
   std::string kind() const override { return model_.kind(); }
   double units_within(double time_s) const override { return model_.units_within(time_s) / piece_; }
+  std::vector<double> breakpoints() const override {
+    std::vector<double> pieces = model_.breakpoints();
+    for (double& size : pieces) size /= piece_;
+    return pieces;
+  }
 
  private:
   double fitted_speed(double units) const override { return model_.speed(units * piece_) / piece_; }

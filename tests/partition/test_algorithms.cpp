@@ -83,7 +83,7 @@ TEST_CASE("every algorithm gives the same split for the same models") {
 }
 
 TEST_CASE("the order of the units does not change the makespan of an algorithm that looks at models") {
-  const Algorithm& algorithm = find_algorithm(GENERATE("constant", "geometric", "hpopta", "exact"));
+  const Algorithm& algorithm = find_algorithm(GENERATE("constant", "geometric", "numerical", "hpopta", "exact"));
   INFO(algorithm.name);
   Random random(4);
   for (int trial = 0; trial < 100; ++trial) {
@@ -141,12 +141,13 @@ TEST_CASE("algorithms have different names and are found by them") {
     CHECK(algorithm.description.find('\n') == std::string::npos);
     CHECK(&find_algorithm(algorithm.name) == &algorithm);
   }
-  for (const char* name : {"even", "constant", "geometric", "hpopta", "exact"}) CHECK(names.count(name) == 1);
+  for (const char* name : {"even", "constant", "geometric", "numerical", "hpopta", "exact"})
+    CHECK(names.count(name) == 1);
 }
 
 TEST_CASE("an unknown algorithm is refused with all the names that there are") {
-  CHECK_THROWS_MATCHES(
-      find_algorithm("Even"), InvalidArgument,
-      MessageMatches(ContainsSubstring("\"Even\"") && ContainsSubstring("even, constant, geometric, hpopta, exact")));
+  CHECK_THROWS_MATCHES(find_algorithm("Even"), InvalidArgument,
+                       MessageMatches(ContainsSubstring("\"Even\"") &&
+                                      ContainsSubstring("even, constant, geometric, numerical, hpopta, exact")));
   CHECK_THROWS_AS(find_algorithm(""), InvalidArgument);
 }

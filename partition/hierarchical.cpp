@@ -1,0 +1,87 @@
+#include "partition/hierarchical.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "core/base/errors.hpp"
+#include "partition/group_model.hpp"
+#include "partition/same_model.hpp"
+
+namespace steelyard::partition {
+namespace {
+
+using Members = std::vector<std::size_t>;
+
+std::vector<Members> members_of_groups(std::size_t count, std::span<const int> group_of_unit) {
+  if (group_of_unit.size() != count) {
+    throw InvalidArgument(
+        fmt::format("{} group numbers for {} models (expected as many)", group_of_unit.size(), count));
+  }
+  std::vector<Members> groups;
+  for (std::size_t i = 0; i < count; ++i) {
+    // More groups than units would leave one empty.
+    if (group_of_unit[i] < 0 || static_cast<std::size_t>(group_of_unit[i]) >= count) {
+      throw InvalidArgument(fmt::format("unit {} in group {} (expected 0 to {})", i, group_of_unit[i], count - 1));
+    }
+    const auto group = static_cast<std::size_t>(group_of_unit[i]);
+    if (group >= groups.size()) groups.resize(group + 1);
+    groups[group].push_back(i);
+  }
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (groups[group].empty()) throw InvalidArgument(fmt::format("no unit in group {} of {}", group, groups.size()));
+  }
+  return groups;
+}
+
+bool same_units(Models one, Models other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const auto* a, const auto* b) { return same_model(*a, *b); });
+}
+
+}  // namespace
+
+HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::span<const int> group_of_unit,
+                                      const Algorithm& outer, const Algorithm& inner) {
+  require_feasible(total, models);
+  const std::vector<Members> groups = members_of_groups(models.size(), group_of_unit);
+
+  std::deque<GroupModel> kinds;
+  std::vector<const GroupModel*> kind_of_group;
+  std::vector<const models::SpeedModel*> group_models;
+  for (const Members& members : groups) {
+    std::vector<const models::SpeedModel*> units;
+    for (const std::size_t unit : members) units.push_back(models[unit]);
+    auto kind = std::find_if(kinds.begin(), kinds.end(),
+                             [&](const GroupModel& known) { return same_units(known.units(), units); });
+    if (kind == kinds.end()) {
+      kinds.emplace_back(std::move(units), inner, total);
+      kind = kinds.end() - 1;
+    }
+    kind_of_group.push_back(&*kind);
+    const bool single = members.size() == 1;
+    group_models.push_back(single ? kind->units().front() : static_cast<const models::SpeedModel*>(&*kind));
+  }
+
+  const std::vector<std::int64_t> shares = outer.distribute(total, group_models).units;
+  std::vector<std::int64_t> units(models.size(), 0);
+  std::map<std::pair<const GroupModel*, std::int64_t>, std::vector<std::int64_t>> known;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    auto& split = known[{kind_of_group[group], shares[group]}];
+    if (split.empty()) split = kind_of_group[group]->distribute(shares[group]).units;
+    for (std::size_t i = 0; i < split.size(); ++i) units[groups[group][i]] = split[i];
+  }
+
+  HierarchicalDistribution result{predict(std::move(units), models), {shares, {}}};
+  for (const Members& members : groups) {
+    double slowest_s = 0.0;
+    for (const std::size_t unit : members) slowest_s = std::max(slowest_s, result.units.predicted_s[unit]);
+    result.groups.predicted_s.push_back(slowest_s);
+  }
+  return result;
+}
+
+}  // namespace steelyard::partition
