@@ -96,7 +96,8 @@ class App {
 
   SpeedModels speed_models() {
     if (!options_.run.models.empty()) {
-      return read_speed_models(session_, options_.run.models, problem_, slots_, element_name(options_.run.element));
+      return read_speed_models(session_, options_.run.models, problem_, slots_, element_name(options_.run.element),
+                               options_.run.partition);
     }
     const double start_s = now_s();
     Kokkos::Profiling::pushRegion("steelyard::wave2d::speed_models");

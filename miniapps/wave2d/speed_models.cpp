@@ -52,12 +52,17 @@ double largest_change(const std::vector<std::int64_t>& before, const std::vector
 
 }  // namespace
 
-SpeedModels::SpeedModels(std::vector<models::FpmFile> files) : files_(std::move(files)) { fit(); }
+SpeedModels::SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm)
+    : algorithm_(&algorithm), files_(std::move(files)) {
+  fit();
+}
 
 void SpeedModels::fit() {
   models_.clear();
+  models::FitOptions options;
+  options.shape = algorithm_->shape;
   for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : models::make_model(file));
+    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_->model_kind, options));
   }
 }
 
@@ -98,7 +103,7 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
       files.push_back(models::parse_fpm_description(text.substr(at, text.find('\n', at) - at), "rank"));
     }
   }
-  SpeedModels measured(std::move(files));
+  SpeedModels measured(std::move(files), partition::find_algorithm(algorithm));
   // Quick rather than precise: a run measures what it needs and no more.
   Precision precision;
   precision.repetitions_min = 3;
@@ -128,7 +133,8 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
 }
 
 SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
-                              const Problem& problem, const std::vector<Slot>& slots, const std::string& element) {
+                              const Problem& problem, const std::vector<Slot>& slots, const std::string& element,
+                              const std::string& algorithm) {
   std::vector<models::FpmFile> files;
   collectively(session.comm(), [&] {
     const std::size_t per_rank = slots.size() / static_cast<std::size_t>(session.size());
@@ -156,7 +162,7 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
       }
     }
   });
-  return SpeedModels(std::move(files));
+  return SpeedModels(std::move(files), partition::find_algorithm(algorithm));
 }
 
 }  // namespace steelyard::wave2d

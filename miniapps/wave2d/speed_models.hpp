@@ -11,14 +11,15 @@
 #include "miniapps/wave2d/simulation.hpp"
 #include "models/fpm_file.hpp"
 #include "models/speed_model.hpp"
-#include "partition/distribution.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard::wave2d {
 
 /// One speed model per slot: a computation unit is a grid row advanced by one step.
 class SpeedModels {
  public:
-  explicit SpeedModels(std::vector<models::FpmFile> files);
+  /// @param algorithm asks for models of a kind and shape
+  SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm);
 
   std::vector<const models::SpeedModel*> pointers() const;
   const std::vector<models::FpmFile>& files() const { return files_; }
@@ -27,6 +28,7 @@ class SpeedModels {
 
  private:
   void fit();
+  const partition::Algorithm* algorithm_;
   std::vector<models::FpmFile> files_;
   std::vector<models::SpeedModelPtr> models_;
 };
@@ -41,6 +43,7 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
 /// Models from files: one for all slots, one per unit of a rank, or one per slot. Collective.
 /// @throws CollectiveError for bad files, another number of files, or models of other row lengths or element types
 SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
-                              const Problem& problem, const std::vector<Slot>& slots, const std::string& element);
+                              const Problem& problem, const std::vector<Slot>& slots, const std::string& element,
+                              const std::string& algorithm);
 
 }  // namespace steelyard::wave2d
