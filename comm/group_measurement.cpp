@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
@@ -53,16 +54,27 @@ GroupPoint measure_group(MPI_Comm group, const RunOnce& run, const Precision& pr
   for (int repetition = -precision.warmups; repetition < precision.repetitions_max; ++repetition) {
     if (repetition == 0) start_s = now_s();
     STEELYARD_MPI(MPI_Barrier(group));
-    const UnitSeconds seconds = run();
-    if (repetition < 0) continue;
+    UnitSeconds seconds;
+    std::exception_ptr error;
+    try {
+      seconds = run();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (repetition < 0 && all_max(group, error ? 1.0 : 0.0) == 0.0) continue;
     host.push_back(seconds.host_s / counts.host);
     companion.push_back(seconds.companion_s / counts.companion);
     const bool enough = repetition + 1 >= precision.repetitions_min;
     const bool imprecise = !enough || !(is_precise(host, precision) && is_precise(companion, precision));
     const bool late = now_s() - start_s > precision.time_limit_s;
     // Everyone has to stop at the same repetition: precise everywhere, or out of time on some rank.
-    const std::vector<double> any =
-        all_max(group, {imprecise ? 1.0 : 0.0, late ? 1.0 : 0.0, std::max(seconds.host_s, seconds.companion_s)});
+    const std::vector<double> any = all_max(group, {imprecise ? 1.0 : 0.0, late ? 1.0 : 0.0,
+                                                    std::max(seconds.host_s, seconds.companion_s), error ? 1.0 : 0.0});
+    if (any[3] > 0.0) {
+      collectively(group, [&] {
+        if (error) std::rethrow_exception(error);
+      });
+    }
     point.precise = any[0] == 0.0;
     point.kernels_s += any[2];
     if (enough && (point.precise || any[1] > 0.0)) break;

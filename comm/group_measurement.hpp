@@ -45,6 +45,7 @@ struct GroupPoint {
 /// the time is up or the repetitions are used up: contention for shared resources is part of the result. Source: 000,
 /// sections 3.2 and 6.1.2. Collective.
 /// @param counts kernel runs in a repetition of this rank's units
+/// @throws CollectiveError when `run` throws on any rank
 GroupPoint measure_group(MPI_Comm group, const RunOnce& run, const Precision& precision, const RunCounts& counts = {});
 
 }  // namespace steelyard

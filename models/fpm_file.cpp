@@ -30,8 +30,8 @@ MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
   point.confidence_s = reader.number("confidence_s", 0.0);
   if (point.confidence_s < 0.0) reader.fail("confidence_s", "is negative (expected seconds >= 0)");
   const double outliers = reader.number("outliers", 0.0);
-  if (!(outliers >= 0.0 && outliers <= repetitions)) {
-    reader.fail("outliers", fmt::format("is {} (expected 0 to {})", outliers, repetitions));
+  if (!(outliers >= 0.0 && outliers <= repetitions && outliers == std::floor(outliers))) {
+    reader.fail("outliers", fmt::format("is {} (expected 0, 1, … {})", outliers, repetitions));
   }
   point.outliers = static_cast<int>(outliers);
   return point;

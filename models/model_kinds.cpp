@@ -61,7 +61,7 @@ const ModelKind& find_model_kind(const std::string& name) {
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, const FitOptions& options) {
   const ModelKind& found = find_model_kind(kind);
   const auto beyond = [&](const MeasuredPoint& point) { return point.units > file.in_core_units; };
-  if (std::none_of(file.points.begin(), file.points.end(), beyond)) {
+  if (file.in_core_units >= file.max_units || std::none_of(file.points.begin(), file.points.end(), beyond)) {
     return found.build(file.points, std::min(file.in_core_units, file.max_units), options);
   }
   return std::make_unique<OutOfCoreModel>(

@@ -28,7 +28,7 @@ void OutOfCoreModel::refit() {
                                       count, points().size(), in_core_units_));
   }
   in_core_ = build_(points().first(count), in_core_units_);
-  out_of_core_ = build_(points().subspan(count), max_units());
+  out_of_core_ = build_(points().subspan(count), SpeedModel::max_units());
   dropped_.assign(in_core_->dropped().begin(), in_core_->dropped().end());
   dropped_.insert(dropped_.end(), out_of_core_->dropped().begin(), out_of_core_->dropped().end());
 }

@@ -18,6 +18,8 @@ class OutOfCoreModel : public SpeedModel {
   OutOfCoreModel(std::span<const MeasuredPoint> points, double in_core_units, double max_units, Build build);
 
   std::string kind() const override { return in_core_->kind(); }
+  /// Of the model out of core, which may end before the limit.
+  double max_units() const override { return out_of_core_->max_units(); }
   double units_within(double time_s) const override;
   std::span<const MeasuredPoint> dropped() const override { return dropped_; }
   double in_core_units() const { return in_core_units_; }

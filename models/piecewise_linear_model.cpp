@@ -46,7 +46,8 @@ double PiecewiseLinearModel::fitted_speed(double units) const {
 double PiecewiseLinearModel::units_within(double time_s) const {
   if (!(time_s > 0.0)) return 0.0;
   if (this->time_s(max_units()) <= time_s) return max_units();
-  const auto fits = [&](const MeasuredPoint& point) { return point.time_s <= time_s; };
+  // As time_s() rounds it: the time that the model itself gives for a point has to be enough for that point.
+  const auto fits = [&](const MeasuredPoint& point) { return this->time_s(point.units) <= time_s; };
   // Points beyond the limit count only as the end of the segment that the limit is in.
   const auto end = std::upper_bound(kept_.begin(), kept_.end(), max_units(),
                                     [](double most, const MeasuredPoint& point) { return most < point.units; });

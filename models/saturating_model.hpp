@@ -5,7 +5,9 @@
 namespace steelyard::models {
 
 /// Speed that approaches an asymptote, as of a GPU: s(x) = a (1 - exp(-b x)), a and b > 0, fitted by non-linear least
-/// squares of the relative deviations. Source: 003, equation 5.2.
+/// squares of the relative deviations, with b from 0.001 / x of the last point, where the points are on a line through
+/// the origin, to 30 / x of the first one, where they are on a constant; one point makes a constant. Source: 003,
+/// equation 5.2.
 class SaturatingModel : public SpeedModel {
  public:
   /// @throws InvalidArgument for unusable points or limit

@@ -12,6 +12,8 @@ namespace {
 
 using Points = std::span<const MeasuredPoint>;
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+/// Share of a speed that may be rounding: a constant speed falls, and a straight rise is concave, all the same.
+constexpr double rounding = 1e-12;
 
 /// Marks a longest subsequence of points whose times strictly increase.
 std::vector<bool> longest_increasing_time(Points points) {
@@ -40,12 +42,16 @@ struct Falling {
   explicit Falling(Points points) : count(points.size(), 1), next(points.size(), none) {
     for (std::size_t i = points.size(); i-- > 0;) {
       for (std::size_t j = i + 1; j < points.size(); ++j) {
-        if (points[j].speed() <= points[i].speed() && count[j] + 1 > count[i]) {
+        if (falls(points[i], points[j]) && count[j] + 1 > count[i]) {
           count[i] = count[j] + 1;
           next[i] = j;
         }
       }
     }
+  }
+
+  static bool falls(const MeasuredPoint& left, const MeasuredPoint& right) {
+    return right.speed() <= left.speed() * (1.0 + rounding) && right.time_s > left.time_s;
   }
 };
 
@@ -59,7 +65,8 @@ class Rising {
       }
       // By slope, steepest first, each knowing the longest chain among those at least as steep: what a next step from j
       // may follow.
-      std::sort(steps_[j].begin(), steps_[j].end(), [](const Step& a, const Step& b) { return a.slope > b.slope; });
+      std::sort(steps_[j].begin(), steps_[j].end(),
+                [](const Step& a, const Step& b) { return a.steepest > b.steepest; });
       for (std::size_t k = 1; k < steps_[j].size(); ++k) {
         Step& step = steps_[j][k];
         step.best = step.count > steps_[j][step_before(j, k)].count ? k : step_before(j, k);
@@ -84,7 +91,7 @@ class Rising {
  private:
   struct Step {
     std::size_t from = 0;
-    double slope = 0.0;
+    double steepest = 0.0;      ///< slope that it may have, given rounding
     int count = 2;              ///< points of the chain
     std::size_t before = none;  ///< place, among the steps into `from`, of the one before
     std::size_t best = 0;       ///< place of the longest among those at least as steep
@@ -99,9 +106,13 @@ class Rising {
   Step longest_step(std::size_t i, std::size_t j) const {
     Step step;
     step.from = i;
-    step.slope = (points_[j].speed() - points_[i].speed()) / (points_[j].units - points_[i].units);
-    const auto flatter = std::partition_point(steps_[i].begin(), steps_[i].end(),
-                                              [&](const Step& earlier) { return earlier.slope >= step.slope; });
+    const double gap = points_[j].units - points_[i].units;
+    const double slope = (points_[j].speed() - points_[i].speed()) / gap;
+    const double uncertainty = rounding * points_[j].speed() / gap;
+    step.steepest = slope + uncertainty;
+    const auto flatter = std::partition_point(steps_[i].begin(), steps_[i].end(), [&](const Step& earlier) {
+      return earlier.steepest >= slope - uncertainty;
+    });
     if (flatter != steps_[i].begin()) {
       step.before = (flatter - 1)->best;
       step.count = steps_[i][step.before].count + 1;

@@ -13,8 +13,8 @@ enum class Shape {
   as_measured,      ///< all
   increasing_time,  ///< as many as possible such that time grows with size: any line through the origin then meets the
                     ///< speed function once (000, section 2.4.2)
-  unimodal,         ///< as many as possible such that, besides, speed first grows along a concave curve and then falls
-                    ///< (000, section 2.4.1)
+  unimodal,         ///< as many as possible such that, besides, speed first grows along a concave curve or a straight
+                    ///< line and then never grows (000, section 2.4.1), up to rounding
 };
 
 /// `as_measured`, `increasing_time`, `unimodal`. @throws InvalidArgument naming the choices

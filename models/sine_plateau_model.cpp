@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/tools/minima.hpp>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <numbers>
-
-#include "models/least_squares.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -44,31 +43,32 @@ struct SinePlateauModel::Sine {
   double b = 1.0;
   double squares = 0.0;
 
-  /// The best of many b, from the one that reaches largest_angle at c to nearly a straight line.
+  /// For a given b the best a is known, so this is a search along b alone: many values, from the one that reaches
+  /// largest_angle at c to nearly a straight line, and then the best near the best of these.
   static Sine search(Points points, double c) {
     constexpr int starts = 60;
-    Sine best;
-    best.squares = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < starts; ++i) {
-      const double b = c / largest_angle * std::pow(100.0, static_cast<double>(i) / (starts - 1));
+    constexpr int bits = 28;
+    const double least = std::log(c / largest_angle);
+    const double step = std::log(100.0) / (starts - 1);
+    const auto at = [&](double log_b) {
+      const double b = std::exp(log_b);
       const Scaled fit = scale(points, [b](double units) { return std::sin(units / b); });
-      if (fit.squares < best.squares) best = {fit.factor, b, fit.squares};
-    }
-    return best;
-  }
-
-  /// The best near this one, with c / b below largest_angle.
-  Sine refined(Points points, double c) const {
-    const double least = c / largest_angle;
-    const auto b_of = [least](double parameter) { return least * (1.0 + std::exp(parameter)); };
-    const Residuals residuals = [&](std::span<const double> at, std::span<double> values) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = std::exp(at[0]) * std::sin(points[i].units / b_of(at[1])) / points[i].speed() - 1.0;
-      }
+      return Sine{fit.factor, b, fit.squares};
     };
-    const std::vector<double> start{std::log(a), std::log(std::max(b / least - 1.0, 1e-6))};
-    const std::vector<double> found = fit_least_squares(residuals, start, static_cast<int>(points.size()));
-    return {std::exp(found[0]), b_of(found[1]), sum_of_squares(residuals, found, static_cast<int>(points.size()))};
+    Sine best = at(least);
+    double best_log_b = least;
+    for (int i = 1; i < starts; ++i) {
+      const Sine sine = at(least + i * step);
+      if (sine.squares < best.squares) {
+        best = sine;
+        best_log_b = least + i * step;
+      }
+    }
+    std::uintmax_t evaluations = 100;
+    const auto found =
+        boost::math::tools::brent_find_minima([&](double log_b) { return at(log_b).squares; },
+                                              std::max(least, best_log_b - step), best_log_b + step, bits, evaluations);
+    return found.second < best.squares ? at(found.first) : best;
   }
 };
 
@@ -79,32 +79,45 @@ SinePlateauModel::SinePlateauModel(Points points, double max_units) : SpeedModel
 void SinePlateauModel::refit() {
   const auto flat = [](double) { return 1.0; };
   const Points all = points();
+  const auto size = static_cast<double>(all.size());
+  // Schwarz's criterion: of noise alone, more parameters explain more. Squares that are rounding count as none.
+  const auto criterion = [size](double squares, int parameters) {
+    constexpr double rounding = 1e-14;
+    return size * std::log(std::max(squares / size, rounding)) + parameters * std::log(size);
+  };
   // Without a sine, or with one through the first `count` points, of which there have to be more than parameters.
   constexpr std::size_t least = 3;
   Scaled plateau = scale(all, flat);
-  double best_squares = plateau.squares;
+  double best_criterion = criterion(plateau.squares, 1);
   std::size_t best_count = 0;
   Sine best;
+  double head_squares = 0.0;
   for (std::size_t count = least; count <= all.size(); ++count) {
     const Points head = all.first(count);
     const Scaled tail = scale(all.subspan(count), flat);
+    const int parameters = count == all.size() ? 2 : 4;  // a and b; c and d too where there is a plateau
+    // A sine through more points fits no better than the last one did.
+    if (criterion(head_squares + tail.squares, parameters) >= best_criterion) continue;
     const Sine sine = Sine::search(head, head.back().units);
-    if (sine.squares + tail.squares < best_squares) {
-      best_squares = sine.squares + tail.squares;
+    head_squares = sine.squares;
+    const double found = criterion(sine.squares + tail.squares, parameters);
+    if (found < best_criterion) {
+      best_criterion = found;
       best_count = count;
       best = sine;
       plateau = tail;
     }
   }
   c_ = best_count > 0 ? all[best_count - 1].units : 0.0;
-  if (best_count > 0) best = best.refined(all.first(best_count), c_);
   a_ = best.a;
   b_ = best.b;
   // Where everything is sine, the speed stays what it was at the end.
   d_ = best_count < all.size() ? plateau.factor : a_ * std::sin(c_ / b_);
 }
 
-double SinePlateauModel::fitted_speed(double units) const { return units <= c_ ? a_ * std::sin(units / b_) : d_; }
+double SinePlateauModel::fitted_speed(double units) const {
+  return c_ > 0.0 && units <= c_ ? a_ * std::sin(units / b_) : d_;
+}
 
 std::vector<double> SinePlateauModel::breakpoints() const {
   std::vector<double> sizes = SpeedModel::breakpoints();

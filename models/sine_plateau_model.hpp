@@ -5,7 +5,8 @@
 namespace steelyard::models {
 
 /// Speed of a CPU whose cache holds small sizes: s(x) = a sin(x / b) for x <= c, d for larger x, fitted by non-linear
-/// least squares of the relative deviations. Source: 003, equation 5.3.
+/// least squares of the relative deviations. Whether there is a sine, and a plateau, says Schwarz's criterion. Source:
+/// 003, equation 5.3.
 class SinePlateauModel : public SpeedModel {
  public:
   /// @throws InvalidArgument for unusable points or limit
@@ -18,7 +19,7 @@ class SinePlateauModel : public SpeedModel {
   double b() const { return b_; }  ///< units; c / b < pi, so that speed stays positive
   double c() const {
     return c_;
-  }                                ///< units; 0 where no sine fits better than the plateau alone, the largest measured
+  }                                ///< units; 0 where no sine explains more than noise would, the largest measured
                                    ///< size where there is no plateau
   double d() const { return d_; }  ///< units per second
 

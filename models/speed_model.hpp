@@ -44,7 +44,7 @@ class SpeedModel {
   std::span<const MeasuredPoint> points() const { return points_; }
   /// Those of them that the kind's restrictions on the shape left out.
   virtual std::span<const MeasuredPoint> dropped() const { return {}; }
-  /// Over all points, dropped ones included.
+  /// Over all points that fit, dropped ones included.
   FitError fit_error() const;
 
   /// Adds a point, in place of one of the same size, and fits again. Source: 000, section 6.1.3 (update).

@@ -33,8 +33,9 @@ double TableModel::fitted_speed(double units) const {
 }
 
 double TableModel::units_within(double time_s) const {
+  // As time_s() rounds it: the time that the model itself gives for a size has to be enough for that size.
   const auto place = std::find_if(points().rbegin(), points().rend(), [&](const MeasuredPoint& point) {
-    return fits(point.units) && point.time_s <= time_s;
+    return fits(point.units) && this->time_s(point.units) <= time_s;
   });
   return place != points().rend() ? place->units : 0.0;
 }

@@ -20,6 +20,21 @@ if(STEELYARD_NATIVE)
   check_cxx_compiler_flag(-march=native STEELYARD_HAS_MARCH_NATIVE)
   if(STEELYARD_HAS_MARCH_NATIVE)
     add_compile_options(-march=native)
+    # GCC 12.2, Debian 12's, stores constants whose tail is zero, such as {8, 8, 0, 0}, as {8, 8, 8, 8} where it may use
+    # AVX-512 (F). Such a compiler goes without.
+    include(CheckCXXSourceRuns)
+    set(CMAKE_REQUIRED_FLAGS "-O3 -march=native")
+    check_cxx_source_runs("
+      #include <vector>
+      __attribute__((noinline)) std::vector<long long> four() { return {8, 8, 0, 0}; }
+      int main() { return four()[3] == 0 ? 0 : 1; }" STEELYARD_HAS_CORRECT_CONSTANTS)
+    unset(CMAKE_REQUIRED_FLAGS)
+    if(NOT STEELYARD_HAS_CORRECT_CONSTANTS)
+      check_cxx_compiler_flag(-mno-avx512f STEELYARD_HAS_NO_AVX512F)
+      if(STEELYARD_HAS_NO_AVX512F)
+        add_compile_options(-mno-avx512f)
+      endif()
+    endif()
   endif()
 endif()
 

@@ -13,6 +13,7 @@
 #include "core/base/text_file.hpp"
 #include "core/options.hpp"
 #include "core/runtime.hpp"
+#include "core/unit_memory.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/measurable_kernels.hpp"
 #include "miniapps/steelyard/measure_report.hpp"
@@ -72,6 +73,23 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
   return plan;
 }
 
+/// Before anything is printed or measured. @throws CollectiveError for a size that fits no unit at all
+void require_room(const Session& session, const RankUnits& units, const KernelFacts& facts, const BuildPlan& plan) {
+  double most = 0.0;
+  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
+    if (!*unit) continue;
+    const int ranks = session.nodes().ranks_on_node;
+    most = std::max(most, unit_limits(session.machine(), units, (*unit)->kind, ranks, facts).max_units);
+  }
+  most = all_max(session.comm(), most);
+  const std::int64_t largest = plan.adaptive ? plan.adaptive->largest : plan.sizes.back();
+  if (static_cast<double>(largest) > most) {
+    throw CollectiveError(
+        fmt::format("{} computation units fit into no unit's memory (expected at most {:.0f})", largest, most),
+        ExitCode::wrong_input, 0);
+  }
+}
+
 void write_files(const std::filesystem::path& folder, const std::vector<MeasuredUnit>& units) {
   for (const MeasuredUnit& unit : units) {
     const std::string stem = fmt::format("rank{}-{}", unit.rank, unit.group.unit_kind);
@@ -116,6 +134,7 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
     plan = make_plan(options, facts);
   });
   RankUnits units = session.plan_units(options.run);
+  require_room(session, units, facts, plan);
   std::optional<Runtime> runtime;
   collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
   units.bound = runtime->bound();

@@ -119,6 +119,20 @@ TEST_CASE("a member that is missing or null takes its default but not a value of
   CHECK_THROWS_MATCHES(reader.text("n", "else"), FileFormatError, says("n:"));
 }
 
+TEST_CASE("a flag is true or false or, where it is missing or null, its default") {
+  const json value = {{"yes", true}, {"no", false}, {"null", nullptr}, {"n", 1}, {"t", "true"}, {"a", {true}}};
+  const JsonReader reader("f.json", value);
+  for (const bool otherwise : {false, true}) {
+    CHECK(reader.flag("yes", otherwise));
+    CHECK_FALSE(reader.flag("no", otherwise));
+    CHECK(reader.flag("missing", otherwise) == otherwise);
+    CHECK(reader.flag("null", otherwise) == otherwise);
+    CHECK_THROWS_MATCHES(reader.flag("n", otherwise), FileFormatError, says("n: is 1 (expected true or false)"));
+    CHECK_THROWS_MATCHES(reader.flag("t", otherwise), FileFormatError, says("t: is \"true\""));
+    CHECK_THROWS_MATCHES(reader.flag("a", otherwise), FileFormatError, says("a: is [true]"));
+  }
+}
+
 TEST_CASE("a missing or wrong member is reported with file and key and what was found") {
   const json value = {{"n", 1}, {"t", "word"}, {"b", true}, {"null", nullptr}, {"a", {1, 2}}};
   const JsonReader reader("f.json", value);

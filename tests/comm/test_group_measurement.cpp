@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
@@ -288,4 +289,16 @@ TEST_CASE("no rank starts a repetition before all have ended the one before") {
     }
     CHECK(earliest >= latest);
   }
+}
+
+TEST_CASE("a run that fails on one rank, even as a warm-up, is everyone's error") {
+  const int at_run = GENERATE(1, 4);
+  const int failing = session().size() - 1;
+  int runs = 0;
+  const auto run = [&] {
+    if (++runs == at_run && session().rank() == failing) throw RuntimeFailure("the device is gone");
+    return UnitSeconds{runs % 2 == 0 ? 9.0 : 1.0, 0.0};
+  };
+  CHECK_THROWS_AS(measure_group(session().comm(), run, patient(3, 12)), CollectiveError);
+  CHECK(runs == at_run);
 }

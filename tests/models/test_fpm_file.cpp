@@ -25,6 +25,18 @@ double odd_number(std::mt19937_64& random) {
   return std::exp(std::uniform_real_distribution<double>(-300.0, 300.0)(random));
 }
 
+std::vector<MeasuredPoint> random_points(std::mt19937_64& random, int count) {
+  std::vector<MeasuredPoint> points;
+  double units = 0.0;
+  for (int i = 0; i < count; ++i) {
+    units += std::uniform_real_distribution<double>(0.1, 10.0)(random);
+    const int repetitions = 1 + static_cast<int>(random() % 1000);
+    points.push_back({units, odd_number(random), repetitions, odd_number(random),
+                      random() % 2 == 0 ? 0 : static_cast<int>(random() % 1000) % (repetitions + 1)});
+  }
+  return points;
+}
+
 FpmFile random_file(std::mt19937_64& random) {
   FpmFile file;
   file.app = "gemm";
@@ -38,15 +50,26 @@ FpmFile random_file(std::mt19937_64& random) {
   file.parameters = {{"columns", odd_number(random)}, {"block", 32.0}};
   file.flops_per_unit = odd_number(random);
   file.bytes_per_unit = odd_number(random);
+  file.unit_bound = random() % 2 == 0;
+  file.solo = random() % 2 == 0;
+  if (random() % 2 == 0) file.in_core_units = odd_number(random);
   if (random() % 2 == 0) file.max_units = odd_number(random);
   file.machine = "node7";
   file.commit = "0123456789";
-  double units = 0.0;
-  for (int i = static_cast<int>(random() % 20); i >= 0; --i) {
-    units += std::uniform_real_distribution<double>(0.1, 10.0)(random);
-    file.points.push_back({units, odd_number(random), 1 + static_cast<int>(random() % 1000), odd_number(random)});
-  }
+  file.points = random_points(random, 1 + static_cast<int>(random() % 20));
+  file.imprecise = random_points(random, static_cast<int>(random() % 3));
   return file;
+}
+
+void require_same(const std::vector<MeasuredPoint>& a, const std::vector<MeasuredPoint>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    REQUIRE(a[i].units == b[i].units);
+    REQUIRE(a[i].time_s == b[i].time_s);
+    REQUIRE(a[i].repetitions == b[i].repetitions);
+    REQUIRE(a[i].confidence_s == b[i].confidence_s);
+    REQUIRE(a[i].outliers == b[i].outliers);
+  }
 }
 
 void require_same(const FpmFile& a, const FpmFile& b) {
@@ -64,13 +87,11 @@ void require_same(const FpmFile& a, const FpmFile& b) {
   REQUIRE(a.max_units == b.max_units);
   REQUIRE(a.machine == b.machine);
   REQUIRE(a.commit == b.commit);
-  REQUIRE(a.points.size() == b.points.size());
-  for (std::size_t i = 0; i < a.points.size(); ++i) {
-    REQUIRE(a.points[i].units == b.points[i].units);
-    REQUIRE(a.points[i].time_s == b.points[i].time_s);
-    REQUIRE(a.points[i].repetitions == b.points[i].repetitions);
-    REQUIRE(a.points[i].confidence_s == b.points[i].confidence_s);
-  }
+  REQUIRE(a.unit_bound == b.unit_bound);
+  REQUIRE(a.in_core_units == b.in_core_units);
+  REQUIRE(a.solo == b.solo);
+  require_same(a.points, b.points);
+  require_same(a.imprecise, b.imprecise);
 }
 
 json smallest() {
@@ -108,7 +129,12 @@ TEST_CASE("only the schema and the points with size and time are required") {
   CHECK(file.points[0].repetitions == 1);
   CHECK(file.points[0].confidence_s == 0.0);
   CHECK(file.max_units == std::numeric_limits<double>::infinity());
+  CHECK(file.in_core_units == std::numeric_limits<double>::infinity());
   CHECK(file.slowdown == 1.0);
+  CHECK(file.unit_bound);
+  CHECK_FALSE(file.solo);
+  CHECK(file.imprecise.empty());
+  CHECK(file.points[0].outliers == 0);
   CHECK(file.app.empty());
   CHECK(file.parameters.empty());
 }
@@ -157,7 +183,18 @@ TEST_CASE("a speed model file with a mistake is refused with file and key") {
       Mistake{"/points/1/confidence_s", -1.0, "points[1].confidence_s"}, Mistake{"/max_units", 0.0, "max_units"},
       Mistake{"/max_units", -3.0, "max_units"}, Mistake{"/app", 1, "app"}, Mistake{"/unit", "host", "unit"},
       Mistake{"/unit", {{"kind", 1}}, "unit.kind"}, Mistake{"/parameters", {{"columns", "many"}}, "parameters.columns"},
-      Mistake{"/flops_per_unit", "many", "flops_per_unit"});
+      Mistake{"/flops_per_unit", "many", "flops_per_unit"}, Mistake{"/unit", {{"bound", 1}}, "unit.bound"},
+      Mistake{"/unit", {{"bound", "yes"}}, "unit.bound"}, Mistake{"/unit", {{"slowdown", 0.99}}, "unit.slowdown"},
+      Mistake{"/unit", {{"slowdown", 0.0}}, "unit.slowdown"}, Mistake{"/unit", {{"slowdown", -2.0}}, "unit.slowdown"},
+      Mistake{"/unit", {{"slowdown", "2"}}, "unit.slowdown"}, Mistake{"/in_core_units", 0.0, "in_core_units"},
+      Mistake{"/in_core_units", -5.0, "in_core_units"}, Mistake{"/in_core_units", "all", "in_core_units"},
+      Mistake{"/solo", 0, "solo"}, Mistake{"/solo", "no", "solo"},
+      Mistake{"/points/1/outliers", -1, "points[1].outliers"}, Mistake{"/points/1/outliers", 2, "points[1].outliers"},
+      Mistake{"/points/1/outliers", 0.5, "points[1].outliers"},
+      Mistake{"/points/1/outliers", "one", "points[1].outliers"}, Mistake{"/imprecise_points", 1, "imprecise_points"},
+      Mistake{"/imprecise_points", {{{"units", 1}}}, "imprecise_points[0].time_s"},
+      Mistake{"/imprecise_points", {{{"units", 0}, {"time_s", 1}}}, "imprecise_points[0].units"},
+      Mistake{"/imprecise_points", {{{"units", 1}, {"time_s", -1}}}, "imprecise_points[0].time_s"});
   json value = smallest();
   const json::json_pointer place(mistake.pointer);
   if (mistake.value.is_discarded()) {
@@ -207,4 +244,35 @@ TEST_CASE("a machine name that is not UTF-8 can be written and sent") {
   file.machine = "caf\xe9";
   REQUIRE_NOTHROW(format_fpm(file));
   CHECK_THAT(parse_fpm_description(format_fpm(file), "f").machine, ContainsSubstring("caf"));
+}
+
+TEST_CASE("what was not measured precisely is not among the points") {
+  json value = smallest();
+  value["imprecise_points"] = {{{"units", 1.5}, {"time_s", 9.0}, {"repetitions", 4}, {"outliers", 3}}};
+  const FpmFile file = parse_fpm_description(value.dump(), "f");
+  CHECK(file.points.size() == 2);
+  REQUIRE(file.imprecise.size() == 1);
+  CHECK(file.imprecise[0].units == 1.5);
+  CHECK(file.imprecise[0].outliers == 3);
+}
+
+TEST_CASE("what says nothing is not written") {
+  FpmFile file;
+  file.points = {{1.0, 0.5, 7, 0.01, 0}};
+  const json value = json::parse(format_fpm(file));
+  CHECK_FALSE(value.contains("in_core_units"));
+  CHECK_FALSE(value.contains("imprecise_points"));
+  CHECK_FALSE(value["points"][0].contains("outliers"));
+}
+
+TEST_CASE("a name that ends in .fpm is read as Fupermod's text and any other as JSON") {
+  const TemporaryFolder folder;
+  const std::string text = "# d t\n1 0.5\n2 1\n";
+  const FpmFile file = read_fpm_file(folder.write("a.fpm", text));
+  REQUIRE(file.points.size() == 2);
+  CHECK(file.points[1].units == 2.0);
+  CHECK(file.points[1].time_s == 1.0);
+  CHECK_THROWS_AS(read_fpm_file(folder.write("a.fpm.json", text)), FileFormatError);
+  CHECK_THROWS_AS(read_fpm_file(folder.write("b.fpm", smallest().dump())), FileFormatError);
+  CHECK(read_fpm_file(folder.write("b.txt", smallest().dump())).points.size() == 2);
 }
