@@ -78,3 +78,13 @@ TEST_CASE("shared cores of one rank are said of the whole run") {
     CHECK((cores.find("oversubscribed") != std::string::npos) == (sharing >= 0));
   }
 }
+
+TEST_CASE("threads of one rank that cannot be bound are said of the whole run") {
+  for (int loose = -1; loose < session().size(); ++loose) {
+    RankUnits units = units_of(session().rank());
+    units.bound = session().rank() != loose;
+    CHECK(any_unbound(session(), units) == (loose >= 0));
+    const std::string cores = describe_run(session(), "app", {}, units).settings.at("cores");
+    CHECK((cores.find("unbound") != std::string::npos) == (loose >= 0));
+  }
+}

@@ -181,6 +181,7 @@ TEST_CASE("option --help of a command is that command's help") {
   const auto text = parse_command_line(parser, 3, arguments);
   REQUIRE(text.has_value());
   CHECK_THAT(*text, ContainsSubstring("--total"));
+  CHECK_THAT(*text, ContainsSubstring("tool divide"));
 }
 
 TEST_CASE("option --version is answered with the app's name and version in one line") {

@@ -114,10 +114,11 @@ TEST_CASE("an instance takes no more memory than the kernel says, and not much l
   }
 }
 
-TEST_CASE("a run allocates nothing") {
+TEST_CASE("a run allocates nothing once Kokkos has what it needs itself") {
   const MeasuredKernel kernel = kernel_of(64, ElementType::float64);
   for (const Kind kind : kinds()) {
     const std::unique_ptr<KernelRun> run = kernel.allocate(kind, 20);
+    run->run();
     const Allocations allocations;
     for (int i = 0; i < 3; ++i) run->run();
     CHECK(allocations.bytes() == 0.0);

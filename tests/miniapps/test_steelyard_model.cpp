@@ -136,21 +136,30 @@ TEST_CASE("Shapes and degrees are those that were asked for") {
   const std::string dip = folder.write(
       "dip.fpm.json", points_json(R"({"units": 10, "time_s": 1}, {"units": 20, "time_s": 3}, {"units": 30, "time_s": 2},
                                      {"units": 40, "time_s": 5})"));
-  const auto time_at = [&](double units, const Words& words) {
-    const Outcome outcome =
-        run(1, steelyard_tool, Words{"model", dip, "--format", "json", "--at", std::to_string(units)} + words,
-            folder.path());
-    REQUIRE(outcome.status == 0);
-    return nlohmann::json::parse(outcome.out).at("at")[0].at("time_s").get<double>();
+  const auto show = [&](const Words& words) {
+    return Start{1, steelyard_tool, Words{"model", dip} + words, folder.path()};
   };
-  CHECK(time_at(20.0, {"--shape", "as_measured"}) == 3.0);
-  CHECK(time_at(20.0, {"--shape", "increasing_time"}) <= time_at(30.0, {"--shape", "increasing_time"}));
-  CHECK(time_at(20.0, {}) == time_at(20.0, {"--shape", "increasing_time"}));
-  CHECK(time_at(20.0, {"--shape", "unimodal"}) > 0.0);
-  for (const char* degree : {"1", "2", "3"}) {
-    const Outcome outcome =
-        run(1, steelyard_tool, {"model", dip, "--kind", "polynomial", "--degree", degree}, folder.path());
-    CHECK(contains(outcome.out, std::string("degree ") + degree));
+  const Words at{"--format", "json", "--at", "20", "30"};
+  const std::vector<Outcome> outcomes =
+      run_all({show(at), show(at + Words{"--shape", "as_measured"}), show(at + Words{"--shape", "increasing_time"}),
+               show(at + Words{"--shape", "unimodal"}), show({"--kind", "polynomial", "--degree", "1"}),
+               show({"--kind", "polynomial", "--degree", "2"}), show({"--kind", "polynomial", "--degree", "3"})});
+  std::vector<std::vector<double>> times;
+  for (std::size_t i = 0; i < 4; ++i) {
+    INFO(outcomes[i].out << outcomes[i].err);
+    REQUIRE(outcomes[i].status == 0);
+    times.emplace_back();
+    const auto json = nlohmann::json::parse(outcomes[i].out);
+    for (const auto& prediction : json.at("at")) {
+      times.back().push_back(prediction.at("time_s").get<double>());
+    }
+  }
+  CHECK(times[1] == std::vector<double>{3.0, 2.0});
+  CHECK(times[2][0] <= times[2][1]);
+  CHECK(times[0] == times[2]);
+  CHECK(times[3][0] > 0.0);
+  for (std::size_t degree = 1; degree <= 3; ++degree) {
+    CHECK(contains(outcomes[3 + degree].out, "degree " + std::to_string(degree)));
   }
 }
 
