@@ -1,0 +1,158 @@
+#include "partition/balancing/partial_models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/base/errors.hpp"
+#include "models/model_kinds.hpp"
+#include "partition/balancing/spread.hpp"
+
+namespace steelyard::partition {
+
+using models::MeasuredPoint;
+
+namespace {
+
+constexpr std::int64_t probe_divisor = 16;  ///< a probe is the even share over this
+
+/// Whether the distance of two sizes is less than what the intervals of their times leave open.
+bool indistinct(const MeasuredPoint& a, const MeasuredPoint& b) {
+  const double open_share = a.confidence_s / a.time_s + b.confidence_s / b.time_s;
+  return std::abs(a.units - b.units) < open_share * std::max(a.units, b.units);
+}
+
+/// Whether more work took no longer.
+bool contradict(const MeasuredPoint& a, const MeasuredPoint& b) {
+  return a.units < b.units ? a.time_s >= b.time_s : a.time_s <= b.time_s;
+}
+
+bool encloses(const MeasuredPoint& wide, const MeasuredPoint& narrow) {
+  return wide.confidence_s > narrow.confidence_s &&
+         std::abs(wide.time_s - narrow.time_s) <= wide.confidence_s - narrow.confidence_s;
+}
+
+}  // namespace
+
+PartialModels::PartialModels(std::size_t unit_count, std::vector<double> max_units, const std::string& kind)
+    : entries_(unit_count), max_units_(std::move(max_units)), kind_(models::find_model_kind(kind).name) {
+  if (unit_count == 0) throw InvalidArgument("no processing units to balance (expected at least one)");
+  if (max_units_.empty()) max_units_.assign(unit_count, std::numeric_limits<double>::infinity());
+  if (max_units_.size() != unit_count) {
+    throw InvalidArgument(
+        fmt::format("{} memory limits for {} processing units (expected as many)", max_units_.size(), unit_count));
+  }
+}
+
+void PartialModels::merge(std::size_t unit, const MeasuredPoint& point, double level) {
+  std::vector<Entry>& known = entries_[unit];
+  std::vector<MeasuredPoint> rounds;
+  for (const Entry& entry : known) {
+    if (entry.point.units == point.units) rounds = entry.rounds;
+  }
+  rounds.push_back(point);
+  const MeasuredPoint merged = rounds.size() > 1 ? models::merge_rounds(rounds, level) : point;
+  std::erase_if(
+      known, [&](const Entry& entry) { return entry.point.units == merged.units || indistinct(entry.point, merged); });
+  known.push_back({merged, std::move(rounds), ++clock_});
+  std::ranges::sort(known, {}, [](const Entry& entry) { return entry.point.units; });
+}
+
+bool PartialModels::renew(std::size_t unit, const MeasuredPoint& point, std::size_t most_points) {
+  std::vector<Entry>& known = entries_[unit];
+  const auto same = std::ranges::find(known, point.units, [](const Entry& entry) { return entry.point.units; });
+  bool changed = false;
+  if (same != known.end()) {
+    changed = clearly_longer(same->point, point) || clearly_longer(point, same->point);
+    if (!changed && encloses(point, same->point)) {
+      same->age = ++clock_;
+      return false;
+    }
+  }
+  std::erase_if(known, [&](const Entry& entry) {
+    return changed || entry.point.units == point.units || contradict(entry.point, point) ||
+           indistinct(entry.point, point);
+  });
+  known.push_back({point, {point}, ++clock_});
+  if (known.size() > most_points) {
+    known.erase(std::ranges::min_element(known, {}, [](const Entry& entry) { return entry.age; }));
+  }
+  std::ranges::sort(known, {}, [](const Entry& entry) { return entry.point.units; });
+  return changed;
+}
+
+std::vector<MeasuredPoint> PartialModels::points(std::size_t unit) const {
+  std::vector<MeasuredPoint> points;
+  for (const Entry& entry : entries_[unit]) points.push_back(entry.point);
+  return points;
+}
+
+const MeasuredPoint& PartialModels::at(std::size_t unit, std::int64_t units) const {
+  for (const Entry& entry : entries_[unit]) {
+    if (entry.point.units == static_cast<double>(units)) return entry.point;
+  }
+  throw InvalidArgument(fmt::format("unit {} was not measured at {} computation units", unit, units));
+}
+
+std::vector<std::size_t> PartialModels::unknown() const {
+  std::vector<std::size_t> units;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (entries_[i].empty() && holds_any(i)) units.push_back(i);
+  }
+  return units;
+}
+
+models::SpeedModelPtr PartialModels::model(std::size_t unit) const {
+  return models::find_model_kind(kind_).build(points(unit), max_units_[unit], {});
+}
+
+Distribution PartialModels::predict(std::vector<std::int64_t> units) const {
+  Distribution distribution{std::move(units), {}};
+  for (std::size_t i = 0; i < size(); ++i) {
+    const std::int64_t slice = distribution.units[i];
+    const double unknown_s = slice == 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+    distribution.predicted_s.push_back(entries_[i].empty() ? unknown_s : model(i)->time_s(static_cast<double>(slice)));
+  }
+  return distribution;
+}
+
+std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, const Algorithm& algorithm, bool probe) const {
+  std::vector<std::int64_t> units(size(), 0);
+  std::int64_t left = total;
+  if (probe) {
+    const std::int64_t share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(size()) / probe_divisor);
+    for (const std::size_t i : unknown()) {
+      const double most = std::min(static_cast<double>(share), std::floor(max_units_[i]));
+      units[i] = std::min(left, static_cast<std::int64_t>(most));
+      left -= units[i];
+    }
+  }
+  std::vector<models::SpeedModelPtr> owned;
+  std::vector<const models::SpeedModel*> known;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (entries_[i].empty()) continue;
+    owned.push_back(model(i));
+    known.push_back(owned.back().get());
+    places.push_back(i);
+  }
+  if (known.empty()) throw InvalidArgument("no processing unit was measured yet (expected points of at least one)");
+  const Distribution rest = algorithm.distribute(left, known);
+  for (std::size_t i = 0; i < places.size(); ++i) units[places[i]] = rest.units[i];
+  return units;
+}
+
+void PartialModels::give_smallest(std::vector<std::int64_t>& units) const {
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (units[i] > 0 || !holds_any(i) || entries_[i].empty() || entries_[i].front().point.units < 2.0) continue;
+    const auto largest = std::ranges::max_element(units);
+    if (*largest < 2) return;
+    --*largest;
+    ++units[i];
+  }
+}
+
+}  // namespace steelyard::partition
