@@ -59,8 +59,7 @@ bool DynamicPartitioner::step(std::span<const MeasuredPoint> points) {
   if (measurements_ >= options_.most_measurements) return end(StopReason::measurement_limit);
   if (all_known && clear_difference_s(merged) <= 0.0) return true;
 
-  std::vector<std::int64_t> next = models_.distribute(total_, *algorithm_, true);
-  models_.give_smallest(next);
+  std::vector<std::int64_t> next = models_.distribute_and_probe(total_, *algorithm_);
   Distribution predicted = models_.predict(std::move(next));
   // A slice of little work may still take long: small changes are settled only where they gain little, too.
   if (all_known && moved_share(current_.units, predicted.units) <= options_.eps &&

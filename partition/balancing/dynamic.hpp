@@ -28,8 +28,8 @@ struct DynamicOptions {
 /// all confidence intervals of the times overlap in `most_rounds` rounds; then current() is, of the distributions that
 /// were measured, the one whose last unit was done first, so never a slower one than the start was.
 ///
-/// A unit that starts without work gets a probe, see PartialModels::distribute(); one that is to lose all its work runs
-/// the smallest size first. Source: 000, sections 2.4.2 and 6.1.5 (fupermod_partitioner_iterate).
+/// Units that start without work, or that are to lose nearly all of it, get probes: see
+/// PartialModels::distribute_and_probe(). Source: 000, sections 2.4.2 and 6.1.5 (fupermod_partitioner_iterate).
 class DynamicPartitioner {
  public:
   /// @throws InvalidArgument for a total that does not fit, no units, or options out of range

@@ -60,7 +60,7 @@ class Search {
     return points[0].time_s > points[1].time_s ? Longer::first : Longer::second;
   }
 
-  /// An end of the bracket whose times are uncertain and got another round just now; -1 when there is none left.
+  /// An end of the bracket whose times are uncertain and were measured afresh just now; -1 when there is none left.
   std::int64_t doubtful_end() {
     for (const std::int64_t end : {lower_, upper_}) {
       if (!measurement_.known(line(end)) || verified(end)) continue;
@@ -68,7 +68,8 @@ class Search {
       const bool uncertain = points[0].confidence_s > 0.0 || points[1].confidence_s > 0.0;
       if (!uncertain) continue;
       verified_.push_back(end);
-      if (measurement_.again(line(end))) return end;
+      // Not merged with what led here, which may have been an outlier.
+      if (measurement_.afresh(line(end))) return end;
     }
     return -1;
   }

@@ -119,40 +119,73 @@ Distribution PartialModels::predict(std::vector<std::int64_t> units) const {
   return distribution;
 }
 
-std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, const Algorithm& algorithm, bool probe) const {
-  std::vector<std::int64_t> units(size(), 0);
-  std::int64_t left = total;
-  if (probe) {
-    const std::int64_t share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(size()) / probe_divisor);
-    for (const std::size_t i : unknown()) {
-      const double most = std::min(static_cast<double>(share), std::floor(max_units_[i]));
-      units[i] = std::min(left, static_cast<std::int64_t>(most));
-      left -= units[i];
-    }
-  }
+bool PartialModels::doubtful_below(std::size_t unit, std::int64_t slice) const {
+  const std::vector<Entry>& known = entries_[unit];
+  if (known.empty() || !holds_any(unit) || known[0].point.units < 2.0) return false;
+  if (static_cast<double>(slice) >= known[0].point.units) return false;
+  if (slice == 0) return true;
+  if (known.size() < 2) return false;
+  const double size_ratio = known[0].point.units / known[1].point.units;
+  const double time_ratio = known[0].point.time_s / known[1].point.time_s;
+  return 1.0 - time_ratio < 0.5 * (1.0 - size_ratio);
+}
+
+std::optional<std::vector<std::int64_t>> PartialModels::distribute_rest(std::int64_t total, const Algorithm& algorithm,
+                                                                        std::span<const std::int64_t> fixed) const {
+  std::vector<std::int64_t> units(fixed.begin(), fixed.end());
   std::vector<models::SpeedModelPtr> owned;
-  std::vector<const models::SpeedModel*> known;
+  std::vector<const models::SpeedModel*> free;
   std::vector<std::size_t> places;
+  std::int64_t rest = total;
   for (std::size_t i = 0; i < size(); ++i) {
-    if (entries_[i].empty()) continue;
+    if (fixed[i] >= 0) {
+      rest -= fixed[i];
+      continue;
+    }
     owned.push_back(model(i));
-    known.push_back(owned.back().get());
+    free.push_back(owned.back().get());
     places.push_back(i);
   }
-  if (known.empty()) throw InvalidArgument("no processing unit was measured yet (expected points of at least one)");
-  const Distribution rest = algorithm.distribute(left, known);
-  for (std::size_t i = 0; i < places.size(); ++i) units[places[i]] = rest.units[i];
+  std::int64_t room = 0;
+  for (const models::SpeedModel* model : free) room += std::min(capacity(*model, rest), rest - room);
+  if (free.empty() || rest < 0 || room < rest) return std::nullopt;
+  const Distribution shares = algorithm.distribute(rest, free);
+  for (std::size_t i = 0; i < places.size(); ++i) units[places[i]] = shares.units[i];
   return units;
 }
 
-void PartialModels::give_smallest(std::vector<std::int64_t>& units) const {
+std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, const Algorithm& algorithm) const {
+  std::vector<std::int64_t> fixed(size(), -1);
   for (std::size_t i = 0; i < size(); ++i) {
-    if (units[i] > 0 || !holds_any(i) || entries_[i].empty() || entries_[i].front().point.units < 2.0) continue;
-    const auto largest = std::ranges::max_element(units);
-    if (*largest < 2) return;
-    --*largest;
-    ++units[i];
+    if (entries_[i].empty()) fixed[i] = 0;
   }
+  const auto units = distribute_rest(total, algorithm, fixed);
+  if (!units) {
+    throw InvalidArgument(
+        fmt::format("{} computation units do not fit on the processing units that were measured", total));
+  }
+  return *units;
+}
+
+std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const {
+  std::vector<std::int64_t> fixed(size(), -1);
+  const std::int64_t probe = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(size()) / probe_divisor);
+  std::int64_t left = total;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!entries_[i].empty()) continue;
+    fixed[i] = std::min({left, probe, static_cast<std::int64_t>(std::floor(std::min(max_units_[i], 1e18)))});
+    left -= fixed[i];
+  }
+  const auto units = distribute_rest(total, algorithm, fixed);
+  if (!units) return distribute(total, algorithm);
+  bool doubtful = false;
+  for (std::size_t i = 0; i < size() && left > 0; ++i) {
+    if (fixed[i] >= 0 || !doubtful_below(i, (*units)[i])) continue;
+    fixed[i] = 1;
+    --left;
+    doubtful = true;
+  }
+  return doubtful ? distribute_rest(total, algorithm, fixed).value_or(*units) : *units;
 }
 
 }  // namespace steelyard::partition

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,12 +42,13 @@ class PartialModels {
 
   /// Predictions where there are models: NaN for work on a unit without points.
   Distribution predict(std::vector<std::int64_t> units) const;
-  /// What the algorithm makes of the models. Units without a point get nothing, or with `probe` a sixteenth of the even
-  /// share (at least 1) as far as there is work, so that they can be measured; the others share what is left.
-  std::vector<std::int64_t> distribute(std::int64_t total, const Algorithm& algorithm, bool probe) const;
-  /// Gives 1 computation unit, the largest slices' last ones, to units that would get none although they never ran less
-  /// than 2: whether they are worth anything at small sizes nobody knows.
-  void give_smallest(std::vector<std::int64_t>& units) const;
+  /// What the algorithm makes of the models. Units without a point get nothing.
+  std::vector<std::int64_t> distribute(std::int64_t total, const Algorithm& algorithm) const;
+  /// Likewise, but such that what nobody knows is measured. Units without a point get a sixteenth of the even share, at
+  /// least 1. Units whose slice would be below their smallest measured size get 1 where the models' constant speed
+  /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
+  /// with an overhead. The others share what is left, if they can hold it.
+  std::vector<std::int64_t> distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const;
 
  private:
   struct Entry {
@@ -54,7 +57,11 @@ class PartialModels {
     std::int64_t age = 0;                       ///< higher is newer
   };
   bool holds_any(std::size_t unit) const { return max_units_[unit] >= 1.0; }
+  bool doubtful_below(std::size_t unit, std::int64_t slice) const;
   models::SpeedModelPtr model(std::size_t unit) const;
+  /// `fixed` slices are left as they are where they are not negative; nothing when the others cannot hold the rest.
+  std::optional<std::vector<std::int64_t>> distribute_rest(std::int64_t total, const Algorithm& algorithm,
+                                                           std::span<const std::int64_t> fixed) const;
 
   std::vector<std::vector<Entry>> entries_;  ///< of each unit, by size
   std::vector<double> max_units_;

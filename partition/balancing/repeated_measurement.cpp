@@ -94,6 +94,14 @@ bool RepeatedMeasurement::again(const Units& units) {
   return true;
 }
 
+bool RepeatedMeasurement::afresh(const Units& units) {
+  if (exhausted()) return false;
+  Place& place = places_[units];
+  place.rounds.clear();
+  measure_once(units, place);
+  return true;
+}
+
 bool RepeatedMeasurement::differ(const Units& units) {
   // Where nothing is uncertain, more rounds would not tell more.
   for (const Points* points = &of(units); clear_difference_s(*points) <= 0.0; points = &of(units)) {

@@ -31,6 +31,8 @@ class RepeatedMeasurement {
   const Points& of(const Units& units);
   /// One more round of it, unless it had as many as allowed or no measurements are left; says whether there was one.
   bool again(const Units& units);
+  /// Forgets the rounds of a distribution and measures anew, unless no measurements are left; says whether it did.
+  bool afresh(const Units& units);
   /// Measures until some two units clearly differ; false where that is within the spread after all rounds.
   bool differ(const Units& units);
   /// Measures until one distribution's last unit is clearly done before the other's: negative where that of `a` is,
