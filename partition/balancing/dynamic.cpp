@@ -30,6 +30,18 @@ bool DynamicPartitioner::end(StopReason reason) {
   return false;
 }
 
+std::optional<std::vector<std::int64_t>> DynamicPartitioner::fill_idle(std::span<const MeasuredPoint> points) const {
+  const MeasuredPoint last = last_done(points);
+  std::size_t idle = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool more_idle = points[idle].units == 0.0 || points[i].time_s < points[idle].time_s;
+    if (points[i].units > 0.0 && more_idle) idle = i;
+  }
+  const bool waits = points[idle].time_s < (1.0 - options_.eps) * last.time_s && clearly_longer(last, points[idle]);
+  if (!waits) return std::nullopt;
+  return models_.distribute_and_fill(total_, *algorithm_, idle, current_.units[idle], last.time_s);
+}
+
 bool DynamicPartitioner::step(std::span<const MeasuredPoint> points) {
   if (reason_ != StopReason::running) {
     throw InvalidArgument(fmt::format("a step after the end of dynamic partitioning ({})", to_string(reason_)));
@@ -62,11 +74,14 @@ bool DynamicPartitioner::step(std::span<const MeasuredPoint> points) {
   std::vector<std::int64_t> next = models_.distribute_and_probe(total_, *algorithm_);
   Distribution predicted = models_.predict(std::move(next));
   // A slice of little work may still take long: small changes are settled only where they gain little, too.
-  if (all_known && moved_share(current_.units, predicted.units) <= options_.eps &&
-      longest_s - predicted.makespan_s() <= options_.eps * longest_s) {
-    return end(StopReason::settled);
+  const bool settled =
+      current_.units == predicted.units || (all_known && moved_share(current_.units, predicted.units) <= options_.eps &&
+                                            longest_s - predicted.makespan_s() <= options_.eps * longest_s);
+  if (settled) {
+    auto filled = fill_idle(merged);
+    if (!filled || rounds_.contains(*filled)) return end(StopReason::settled);
+    predicted = models_.predict(std::move(*filled));
   }
-  if (current_.units == predicted.units) return end(StopReason::settled);
   if (const auto before = rounds_.find(predicted.units);
       before != rounds_.end() && before->second >= options_.most_rounds) {
     return end(StopReason::cycle);

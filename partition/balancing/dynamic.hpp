@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ class DynamicPartitioner {
 
  private:
   bool end(StopReason reason);
+  /// More for the unit that is done first, where the models of the others see nothing more to gain.
+  std::optional<std::vector<std::int64_t>> fill_idle(std::span<const models::MeasuredPoint> points) const;
 
   std::int64_t total_;
   const Algorithm* algorithm_;

@@ -188,4 +188,29 @@ std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total
   return doubtful ? distribute_rest(total, algorithm, fixed).value_or(*units) : *units;
 }
 
+std::optional<std::vector<std::int64_t>> PartialModels::distribute_and_fill(std::int64_t total,
+                                                                            const Algorithm& algorithm,
+                                                                            std::size_t unit, std::int64_t current,
+                                                                            double time_s) const {
+  const std::vector<Entry>& known = entries_[unit];
+  const auto here =
+      std::ranges::find(known, static_cast<double>(current), [](const Entry& entry) { return entry.point.units; });
+  if (here == known.end() || known.size() < 2) return std::nullopt;
+  const bool inside = here + 1 != known.end();
+  const MeasuredPoint& from = here->point;
+  const MeasuredPoint& other = inside ? (here + 1)->point : (here - 1)->point;
+  const double seconds_per_unit = (other.time_s - from.time_s) / (other.units - from.units);
+  // Beyond the last size no further than twice as much: times are seldom linear for long.
+  const double farthest = std::min(inside ? other.units - 1.0 : 2.0 * from.units, max_units_[unit]);
+  const double reached = from.units + (time_s - from.time_s) / seconds_per_unit;
+  if (!(time_s > from.time_s && seconds_per_unit > 0.0)) return std::nullopt;
+  std::vector<std::int64_t> fixed(size(), -1);
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (entries_[i].empty()) fixed[i] = 0;
+  }
+  fixed[unit] = static_cast<std::int64_t>(std::min({reached, farthest, static_cast<double>(total)}));
+  if (fixed[unit] <= current) return std::nullopt;
+  return distribute_rest(total, algorithm, fixed);
+}
+
 }  // namespace steelyard::partition

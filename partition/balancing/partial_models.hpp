@@ -49,6 +49,12 @@ class PartialModels {
   /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
   /// with an overhead. The others share what is left, if they can hold it.
   std::vector<std::int64_t> distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const;
+  /// Likewise, but with more for one unit, as much as it takes to work for `time_s` if its time is linear between or
+  /// beyond the measured sizes: where its `current` slice ends a gap, speed that is linear in the gap, as models have
+  /// it, may promise too little of it. Nothing where that is no more than it has.
+  std::optional<std::vector<std::int64_t>> distribute_and_fill(std::int64_t total, const Algorithm& algorithm,
+                                                               std::size_t unit, std::int64_t current,
+                                                               double time_s) const;
 
  private:
   struct Entry {
