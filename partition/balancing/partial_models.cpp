@@ -18,10 +18,11 @@ using models::MeasuredPoint;
 namespace {
 
 constexpr std::int64_t probe_divisor = 16;  ///< a probe is the even share over this
+constexpr double nearest = 0.05;            ///< share of a size within which points may crowd out each other
 
 /// Whether the distance of two sizes is less than what the intervals of their times leave open.
 bool indistinct(const MeasuredPoint& a, const MeasuredPoint& b) {
-  const double open_share = a.confidence_s / a.time_s + b.confidence_s / b.time_s;
+  const double open_share = std::min(nearest, a.confidence_s / a.time_s + b.confidence_s / b.time_s);
   return std::abs(a.units - b.units) < open_share * std::max(a.units, b.units);
 }
 
@@ -54,7 +55,7 @@ void PartialModels::merge(std::size_t unit, const MeasuredPoint& point, double l
     if (entry.point.units == point.units) rounds = entry.rounds;
   }
   rounds.push_back(point);
-  const MeasuredPoint merged = rounds.size() > 1 ? models::merge_rounds(rounds, level) : point;
+  const MeasuredPoint merged = merge_measured(rounds, level);
   std::erase_if(
       known, [&](const Entry& entry) { return entry.point.units == merged.units || indistinct(entry.point, merged); });
   known.push_back({merged, std::move(rounds), ++clock_});

@@ -23,7 +23,7 @@ class PartialModels {
                 const std::string& kind = "piecewise_linear");
 
   /// Adds what a steady kernel took. Rounds of one size are merged; other points whose distance from this one is less
-  /// than what the intervals of both allow would say nothing but noise of the slope, and are dropped.
+  /// than what the intervals of both allow (and than 5 %) would say nothing but noise of the slope, and are dropped.
   void merge(std::size_t unit, const models::MeasuredPoint& point, double level);
 
   /// Adds what a kernel takes now, and forgets what that disproves. Where the interval of the same size was another,

@@ -70,12 +70,8 @@ void RepeatedMeasurement::measure_once(const Units& units, Place& place) {
   for (std::size_t i = 0; i < units.size() && place.rounds.size() > 1; ++i) {
     if (units[i] == 0) continue;
     Points rounds;
-    for (const Points& round : place.rounds) {
-      rounds.push_back(round[i]);
-      // Single runs know nothing of their spread; several rounds of them do.
-      if (std::isinf(round[i].confidence_s)) rounds.back().confidence_s = 0.0;
-    }
-    place.merged[i] = models::merge_rounds(rounds, repetition_.level);
+    for (const Points& round : place.rounds) rounds.push_back(round[i]);
+    place.merged[i] = merge_measured(rounds, repetition_.level);
   }
 }
 

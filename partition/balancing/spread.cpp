@@ -1,7 +1,9 @@
 #include "partition/balancing/spread.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/base/statistics.hpp"
 
@@ -49,6 +51,15 @@ MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_
                       count_outliers(times_s)};
   if (times_s.size() > 1) point.confidence_s = confidence_half_width(times_s, level);
   return point;
+}
+
+MeasuredPoint merge_measured(std::span<const MeasuredPoint> rounds, double level) {
+  if (rounds.size() == 1) return rounds.front();
+  std::vector<MeasuredPoint> known(rounds.begin(), rounds.end());
+  for (MeasuredPoint& round : known) {
+    if (std::isinf(round.confidence_s)) round.confidence_s = 0.0;
+  }
+  return models::merge_rounds(known, level);
 }
 
 }  // namespace steelyard::partition

@@ -27,4 +27,8 @@ models::MeasuredPoint last_done(std::span<const models::MeasuredPoint> points);
 /// Source: 000, section 6.1.2 (fupermod_ci). @throws InvalidArgument for no runs or a level outside (0, 1)
 models::MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s, double level);
 
+/// As models::merge_rounds(), for rounds of which some are single runs with an infinite interval: several of them tell
+/// their spread together. One round is returned as it is.
+models::MeasuredPoint merge_measured(std::span<const models::MeasuredPoint> rounds, double level);
+
 }  // namespace steelyard::partition
