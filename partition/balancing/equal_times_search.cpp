@@ -1,0 +1,144 @@
+#include "partition/balancing/equal_times_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "partition/balancing/spread.hpp"
+
+namespace steelyard::partition {
+namespace {
+
+/// Which of the two units takes longer, with `first` computation units for the first one.
+enum class Longer { first, second, neither };
+
+class Search {
+ public:
+  Search(std::int64_t total, const Measure& measure, const SearchOptions& options)
+      : total_(total),
+        range_(search_range(total, options)),
+        resolution_(options.resolution),
+        measurement_(measure, options.repetition),
+        lower_(range_.least),
+        upper_(range_.most) {}
+
+  Outcome run() {
+    if (total_ == 0) return {{{0, 0}, {0.0, 0.0}}, StopReason::balanced, 0};
+    std::int64_t middle = range_.even;
+    while (true) {
+      while (upper_ - lower_ > resolution_) {
+        if (measurement_.exhausted()) return closed(StopReason::measurement_limit);
+        if (middle <= lower_ || middle >= upper_) middle = lower_ + (upper_ - lower_) / 2;
+        switch (longer(middle)) {
+          case Longer::first:
+            upper_ = middle;
+            break;
+          case Longer::second:
+            lower_ = middle;
+            break;
+          case Longer::neither:
+            return indistinct(middle);
+        }
+      }
+      // A wrong step leads to an end of the bracket that only that step's measurement speaks for.
+      const std::int64_t end = doubtful_end();
+      if (end < 0) return closed(StopReason::settled);
+      if (longer(end) == Longer::neither) return indistinct(end);
+      if (end == lower_ && longer(end) == Longer::first) reopen_below();
+      if (end == upper_ && longer(end) == Longer::second) reopen_above();
+    }
+  }
+
+ private:
+  RepeatedMeasurement::Units line(std::int64_t first) const { return {first, total_ - first}; }
+
+  Longer longer(std::int64_t first) {
+    if (first == 0) return Longer::second;
+    if (first == total_) return Longer::first;
+    if (!measurement_.differ(line(first))) return Longer::neither;
+    const auto& points = measurement_.of(line(first));
+    return points[0].time_s > points[1].time_s ? Longer::first : Longer::second;
+  }
+
+  /// An end of the bracket whose times are uncertain and were measured afresh just now; -1 when there is none left.
+  std::int64_t doubtful_end() {
+    for (const std::int64_t end : {lower_, upper_}) {
+      if (!measurement_.known(line(end)) || verified(end)) continue;
+      const auto& points = measurement_.of(line(end));
+      const bool uncertain = points[0].confidence_s > 0.0 || points[1].confidence_s > 0.0;
+      if (!uncertain) continue;
+      verified_.push_back(end);
+      // Not merged with what led here, which may have been an outlier.
+      if (measurement_.afresh(line(end))) return end;
+    }
+    return -1;
+  }
+
+  bool verified(std::int64_t end) const { return std::ranges::find(verified_, end) != verified_.end(); }
+
+  /// The balance lies below the lower end: goes down in steps that double until the second unit takes longer.
+  void reopen_below() {
+    upper_ = lower_;
+    for (std::int64_t step = 2 * resolution_; lower_ > range_.least; step *= 2) {
+      lower_ = upper_ - std::min(step, upper_ - range_.least);
+      if (measurement_.exhausted() || longer(lower_) != Longer::first) return;
+      upper_ = lower_;
+    }
+  }
+
+  void reopen_above() {
+    lower_ = upper_;
+    for (std::int64_t step = 2 * resolution_; upper_ < range_.most; step *= 2) {
+      upper_ = lower_ + std::min(step, range_.most - lower_);
+      if (measurement_.exhausted() || longer(upper_) != Longer::second) return;
+      lower_ = upper_;
+    }
+  }
+
+  Outcome indistinct(std::int64_t first) {
+    const auto& points = measurement_.of(line(first));
+    if (points[0].time_s == points[1].time_s) return outcome(first, StopReason::balanced);
+    const bool all_measured = measurement_.exhausted();
+    return outcome(first, all_measured ? StopReason::measurement_limit : StopReason::within_spread);
+  }
+
+  /// The faster end of the bracket; an end of the range may have to be measured for that.
+  Outcome closed(StopReason reason) {
+    const double lower_s = time_s(lower_);
+    const double upper_s = time_s(upper_);
+    return outcome(lower_s <= upper_s ? lower_ : upper_, reason);
+  }
+
+  double time_s(std::int64_t first) {
+    if (!measurement_.known(line(first)) && measurement_.exhausted()) return std::numeric_limits<double>::infinity();
+    return last_done(measurement_.of(line(first))).time_s;
+  }
+
+  Outcome outcome(std::int64_t first, StopReason reason) {
+    const std::int64_t even = range_.even;
+    if (measurement_.known(line(even)) &&
+        clearly_longer(last_done(measurement_.of(line(first))), last_done(measurement_.of(line(even))))) {
+      first = even;
+      reason = StopReason::no_improvement;
+    }
+    Distribution distribution{line(first), {}};
+    for (const auto& point : measurement_.of(line(first))) distribution.predicted_s.push_back(point.time_s);
+    return {std::move(distribution), reason, measurement_.count()};
+  }
+
+  std::int64_t total_;
+  SearchRange range_;
+  std::int64_t resolution_;
+  RepeatedMeasurement measurement_;
+  std::int64_t lower_;  ///< here the second unit takes longer
+  std::int64_t upper_;  ///< here the first one does
+  std::vector<std::int64_t> verified_;
+};
+
+}  // namespace
+
+Outcome equal_times_search(std::int64_t total, const Measure& measure, const SearchOptions& options) {
+  return Search(total, measure, options).run();
+}
+
+}  // namespace steelyard::partition

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "core/base/statistics.hpp"
+#include "models/speed_model.hpp"
+#include "partition/balancing/outcome.hpp"
+#include "partition/geometric.hpp"
+#include "tests/models/random_models.hpp"
+
+namespace steelyard::tests {
+
+/// A speed function given as a formula: the truth that balancing only sees measurements of.
+class TrueSpeed : public models::SpeedModel {
+ public:
+  explicit TrueSpeed(std::function<double(double units)> speed,
+                     double max_units = std::numeric_limits<double>::infinity())
+      : SpeedModel(max_units), speed_(std::move(speed)) {}
+  std::string kind() const override { return "truth"; }
+
+ private:
+  double fitted_speed(double units) const override { return speed_(units); }
+  void refit() override {}
+  std::function<double(double)> speed_;
+};
+
+/// A random speed, over orders of magnitude, whose time grows with size: constant, as of a GPU that large sizes fill,
+/// or as of a CPU whose cache small sizes fit.
+inline std::unique_ptr<TrueSpeed> random_truth(Random& random, double most_units,
+                                               double limit = std::numeric_limits<double>::infinity()) {
+  const double a = std::exp(uniform(random, 3.0, 7.0));
+  const double b = uniform(random, 0.05, 0.5) * most_units;
+  const double drop = uniform(random, 0.2, 2.0);
+  switch (whole(random, 0, 2)) {
+    case 0:
+      return std::make_unique<TrueSpeed>([a](double) { return a; }, limit);
+    case 1:
+      return std::make_unique<TrueSpeed>([a, b](double x) { return x > 0 ? a * -std::expm1(-x / b) : a * 1e-9; },
+                                         limit);
+    default:
+      return std::make_unique<TrueSpeed>([a, b, drop](double x) { return a / (1.0 + drop * x / (x + b)); }, limit);
+  }
+}
+
+/// Units with a true speed each, measured with noise: each point is the mean of several runs, with their interval.
+struct SyntheticUnits : Units {
+  double noise = 0.0;  ///< standard deviation of a run, as a share of its time
+  int runs = 5;
+  mutable Random random{7};
+  mutable int measurements = 0;
+
+  double run_s(std::size_t unit, std::int64_t units) const {
+    const double exact_s = models[unit]->time_s(static_cast<double>(units));
+    if (noise == 0.0) return exact_s;
+    return exact_s * std::max(0.2, std::normal_distribution<double>(1.0, noise)(random));
+  }
+
+  models::MeasuredPoint point(std::size_t unit, std::int64_t units) const {
+    if (units == 0) return {};
+    std::vector<double> times_s;
+    for (int run = 0; run < runs; ++run) times_s.push_back(run_s(unit, units));
+    return {static_cast<double>(units), mean(times_s), runs,
+            noise > 0.0 && runs > 1 ? confidence_half_width(times_s, 0.95) : 0.0};
+  }
+
+  partition::Measure measure() const {
+    return [this](std::span<const std::int64_t> units) {
+      ++measurements;
+      std::vector<models::MeasuredPoint> points;
+      for (std::size_t i = 0; i < units.size(); ++i) points.push_back(point(i, units[i]));
+      return points;
+    };
+  }
+
+  /// Without noise.
+  double makespan_s(const std::vector<std::int64_t>& units) const {
+    return partition::predict(units, models).makespan_s();
+  }
+  double least_makespan_s(std::int64_t total) const { return partition::geometric(total, models).makespan_s(); }
+  /// The longest that one computation unit more takes on any of them, where the best distribution lies.
+  double granularity_s(std::int64_t total) const {
+    const std::vector<std::int64_t> best = partition::geometric(total, models).units;
+    double longest_s = 0.0;
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      const auto units = static_cast<double>(best[i]);
+      longest_s = std::max(longest_s, models[i]->time_s(units + 1.0) - models[i]->time_s(units));
+    }
+    return longest_s;
+  }
+};
+
+inline SyntheticUnits random_units(Random& random, int count, std::int64_t total) {
+  SyntheticUnits units;
+  for (int i = 0; i < count; ++i) units.add(random_truth(random, static_cast<double>(total)));
+  return units;
+}
+
+inline std::int64_t sum(const std::vector<std::int64_t>& units) {
+  return std::accumulate(units.begin(), units.end(), std::int64_t{0});
+}
+
+}  // namespace steelyard::tests
