@@ -31,14 +31,20 @@ struct MeasureOptions {
   std::int64_t to = 0;
   int points = 0;
   std::string spacing = "geometric";
-  double error = 0.05;
+  double error = 0.0;  ///< 0: not given
   int rounds = 3;
   bool solo = false;
   std::filesystem::path output;
 };
 
-/// Sizes of the plan before anything is known of the units' memory.
-BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
+std::int64_t smaller(std::int64_t size, double most) {
+  return most < static_cast<double>(size) ? static_cast<std::int64_t>(most) : size;
+}
+
+/// @param most computation units that fit into some unit's memory
+BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, double most) {
+  const bool adaptive = options.sizes.empty() && options.spacing == "adaptive";
+  if (options.error != 0.0 && !adaptive) throw InvalidArgument("--error goes with --spacing adaptive");
   BuildPlan plan;
   plan.solo = options.solo;
   plan.rounds = options.rounds;
@@ -52,11 +58,12 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
   }
   // A range of which one end is given ends where the app's does, or is that one size.
   std::int64_t from = options.from > 0 ? options.from : facts.smallest;
-  std::int64_t to = options.to > 0 ? options.to : facts.largest;
+  std::int64_t to = options.to > 0 ? options.to : std::max<std::int64_t>(1, smaller(facts.largest, most));
   if (options.from == 0) from = std::min(from, to);
   if (options.to == 0) to = std::max(from, to);
-  if (options.spacing == "adaptive") {
-    plan.adaptive = models::AdaptiveGoal{from, to, options.error};
+  if (adaptive) {
+    const double error = options.error != 0.0 ? options.error : 0.05;
+    plan.adaptive = models::AdaptiveGoal{from, to, error};
     plan.sizes = models::first_sizes(*plan.adaptive);
     if (options.points > 0) plan.most_sizes = options.points;
     if (plan.most_sizes < static_cast<int>(plan.sizes.size())) {
@@ -64,7 +71,7 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
                                         plan.most_sizes, from, to, plan.sizes.size()));
     }
     // Noise must leave room for the error that is asked for.
-    plan.precision.relative = std::min(plan.precision.relative, 0.5 * options.error);
+    plan.precision.relative = std::min(plan.precision.relative, 0.5 * error);
   } else {
     const int count = options.points > 0 ? options.points : 16;
     plan.sizes =
@@ -73,28 +80,33 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts) {
   return plan;
 }
 
-/// Before anything is printed or measured. @throws CollectiveError for a size that fits no unit at all
-void require_room(const Session& session, const RankUnits& units, const KernelFacts& facts, const BuildPlan& plan) {
+/// The most computation units that fit into some unit's memory. Collective.
+double most_units(const Session& session, const RankUnits& units, const KernelFacts& facts) {
   double most = 0.0;
   for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
     if (!*unit) continue;
     const int ranks = session.nodes().ranks_on_node;
     most = std::max(most, unit_limits(session.machine(), units, (*unit)->kind, ranks, facts).max_units);
   }
-  most = all_max(session.comm(), most);
+  return all_max(session.comm(), most);
+}
+
+void require_room(const BuildPlan& plan, double most) {
   const std::int64_t largest = plan.adaptive ? plan.adaptive->largest : plan.sizes.back();
   if (static_cast<double>(largest) > most) {
-    throw CollectiveError(
-        fmt::format("{} computation units fit into no unit's memory (expected at most {:.0f})", largest, most),
-        ExitCode::wrong_input, 0);
+    throw InvalidArgument(
+        fmt::format("{} computation units fit into no unit's memory (expected at most {:.0f})", largest, most));
   }
 }
 
+/// A model without a point that counts is none, and nobody could read it.
 void write_files(const std::filesystem::path& folder, const std::vector<MeasuredUnit>& units) {
   for (const MeasuredUnit& unit : units) {
     const std::string stem = fmt::format("rank{}-{}", unit.rank, unit.group.unit_kind);
-    models::write_fpm_file(folder / (stem + ".fpm.json"), unit.group);
-    if (unit.solo) models::write_fpm_file(folder / (stem + ".solo.fpm.json"), *unit.solo);
+    if (!unit.group.points.empty()) models::write_fpm_file(folder / (stem + ".fpm.json"), unit.group);
+    if (unit.solo && !unit.solo->points.empty()) {
+      models::write_fpm_file(folder / (stem + ".solo.fpm.json"), *unit.solo);
+    }
   }
 }
 
@@ -129,12 +141,13 @@ MeasuringTime slowest(const Session& session, const MeasuringTime& time) {
 ExitCode measure(Session& session, const MeasureOptions& options) {
   KernelFacts facts;
   BuildPlan plan;
-  collectively(session.comm(), [&] {
-    facts = options.kernel->facts();
-    plan = make_plan(options, facts);
-  });
+  collectively(session.comm(), [&] { facts = options.kernel->facts(); });
   RankUnits units = session.plan_units(options.run);
-  require_room(session, units, facts, plan);
+  const double most = most_units(session, units, facts);
+  collectively(session.comm(), [&] {
+    plan = make_plan(options, facts, most);
+    require_room(plan, most);
+  });
   std::optional<Runtime> runtime;
   collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
   units.bound = runtime->bound();
@@ -157,21 +170,23 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
   }
 
   const std::vector<MeasuredUnit> all = gather_units(session, built);
-  session.print(measure_table(all, options.solo));
-  session.print(measure_summary(all, slowest(session, built.time)));
+  session.print(measure_table(all, plan));
+  session.print(measure_summary(all, plan, slowest(session, built.time)));
   const double uncertain = all_max(session.comm(), built.uncertain ? built.uncertain->error : 0.0);
-  if (plan.adaptive) session.print(adaptive_summary(*plan.adaptive, plan.most_sizes, uncertain));
+  if (plan.adaptive) session.print(adaptive_summary(plan, uncertain));
   if (!options.output.empty()) {
     on_root(session.comm(), [&] { write_files(options.output, all); });
     session.print(fmt::format("models     {}\n", options.output.string()));
   }
-  const bool empty =
-      std::any_of(all.begin(), all.end(), [](const MeasuredUnit& unit) { return unit.group.points.empty(); });
-  if (empty) {
+  const auto empty =
+      std::find_if(all.begin(), all.end(), [](const MeasuredUnit& unit) { return unit.group.points.empty(); });
+  if (empty != all.end()) {
     throw CollectiveError(
-        fmt::format("some unit has no precise point (try a larger --precision than {:g}, --time-limit "
-                    "than {:g} s or --repetitions-max than {})",
-                    plan.precision.relative, plan.precision.time_limit_s, plan.precision.repetitions_max),
+        fmt::format("rank {} {} has no precise point and so no model (try a larger --precision than {:g}, --time-limit "
+                    "than {:g} s or --repetitions-max than {}{})",
+                    empty->rank, empty->group.unit_kind, plan.precision.relative, plan.precision.time_limit_s,
+                    plan.precision.repetitions_max,
+                    any_oversubscribed(session, units) ? ", and no more threads than cores" : ""),
         ExitCode::failed, 0);
   }
   return ExitCode::good;
@@ -222,9 +237,9 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
       ->type_name("linear|geometric|adaptive")
       ->capture_default_str()
       ->excludes(sizes);
-  parser.add_option("--error", options.error, "With --spacing adaptive: error of the speed to stop at")
-      ->type_name("SHARE")
-      ->capture_default_str();
+  parser.add_option("--error", options.error, "With --spacing adaptive: error of the speed to stop at (default 0.05)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SHARE");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 struct ModelOptions {
   std::filesystem::path file;
   std::string kind = "piecewise_linear";
+  std::string shape;
   models::FitOptions fit;
   std::vector<double> at;
   std::string format = "table";
@@ -40,13 +41,27 @@ std::string as_json(const models::SpeedModel& model, const std::vector<double>& 
   return json.dump(2) + "\n";
 }
 
+/// What the kind is fitted with; options of another kind are mistakes.
+models::FitOptions fit_options(const ModelOptions& options) {
+  if (!options.shape.empty() && options.kind != "piecewise_linear" && !options.compare) {
+    throw InvalidArgument(fmt::format("--shape goes with --kind piecewise_linear, not {}", options.kind));
+  }
+  if (options.fit.degree > 0 && options.kind != "polynomial" && !options.compare) {
+    throw InvalidArgument(fmt::format("--degree goes with --kind polynomial, not {}", options.kind));
+  }
+  models::FitOptions fit = options.fit;
+  if (!options.shape.empty()) fit.shape = models::parse_shape(options.shape);
+  return fit;
+}
+
 std::string show(const ModelOptions& options) {
+  const models::FitOptions fit = fit_options(options);
   // Measured data is easily named by mistake, and gone once a picture has taken its place.
   if (!options.plot.empty() && options.plot.extension() != ".svg") {
     throw InvalidArgument(fmt::format("--plot {} (expected a name that ends in .svg)", options.plot.string()));
   }
   const models::FpmFile file = models::read_fpm_file(options.file);
-  const models::SpeedModelPtr model = models::make_model(file, options.kind, options.fit);
+  const models::SpeedModelPtr model = models::make_model(file, options.kind, fit);
   for (const double units : options.at) {
     if (!(units >= 0.0 && std::isfinite(units))) {
       throw InvalidArgument(fmt::format("--at {} (expected a finite number >= 0)", units));
@@ -55,7 +70,7 @@ std::string show(const ModelOptions& options) {
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
   if (options.format == "json") return as_json(*model, options.at);
   std::string text = model_header(options.file, file, *model);
-  if (options.compare) return text + compare_kinds(file, options.fit);
+  if (options.compare) return text + compare_kinds(file, fit);
   text += options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at);
   return text;
 }
@@ -72,19 +87,18 @@ void add_model_command(CLI::App& parser, Action& chosen) {
       ->check(CLI::IsMember(kinds))
       ->type_name(CLI::detail::join(kinds, "|"))
       ->capture_default_str();
-  command
-      ->add_option_function<std::string>(
-          "--shape", [options](const std::string& word) { options->fit.shape = models::parse_shape(word); },
-          "Restriction of a piecewise linear model (default increasing_time)")
+  command->add_option("--shape", options->shape, "Restriction of a piecewise linear model (default increasing_time)")
       ->check(CLI::IsMember({"as_measured", "increasing_time", "unimodal"}))
       ->type_name("as_measured|increasing_time|unimodal");
   command->add_option("--degree", options->fit.degree, "Degree of a polynomial model (default: chosen)")
       ->check(CLI::Range(1, 30))
       ->type_name("N");
-  command->add_option("--at", options->at, "Predict these sizes")->type_name("X...");
-  command->add_flag("--compare", options->compare, "Fit errors of all kinds");
+  CLI::Option* at = command->add_option("--at", options->at, "Predict these sizes")->type_name("X...");
+  CLI::Option* compare = command->add_flag("--compare", options->compare, "Fit errors of all kinds");
+  at->excludes(compare);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
+      ->excludes(compare)
       ->type_name("table|json");
   command->add_option("--plot", options->plot, "Draw points and model")->type_name("FILE.svg");
   command->callback([options, &chosen] {

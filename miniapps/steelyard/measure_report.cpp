@@ -29,6 +29,16 @@ std::vector<MeasuredPoint> all_points(const models::FpmFile& file) {
   return points;
 }
 
+/// Every round was precise, but they differ by more.
+bool drifts(const MeasuredPoint& point, const BuildPlan& plan) {
+  return point.confidence_s > plan.precision.relative * point.time_s;
+}
+
+std::string use(const models::FpmFile& file, const MeasuredPoint& point, const BuildPlan& plan) {
+  if (find(file.points, point.units) == nullptr) return "no, imprecise";
+  return drifts(point, plan) ? "yes, drifts" : "yes";
+}
+
 std::string share(double part, double whole) {
   return whole > 0.0 ? fmt::format("{:.1f} %", 100.0 * part / whole) : "-";
 }
@@ -51,10 +61,10 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
   return text;
 }
 
-std::string measure_table(const std::vector<MeasuredUnit>& units, bool solo) {
-  std::vector<std::string> headings{"unit", "units", "time", "+-", "repetitions", "outliers", "units/s", "GB/s"};
-  if (solo) headings.insert(headings.end(), {"alone", "contention"});
-  headings.emplace_back("counts");
+std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPlan& plan) {
+  std::vector<std::string> headings{"unit", "size", "time", "+-", "repetitions", "outliers", "units/s", "GB/s"};
+  if (plan.solo) headings.insert(headings.end(), {"alone", "contention"});
+  headings.emplace_back("used");
   Table table(headings);
   for (const MeasuredUnit& unit : units) {
     const std::string name =
@@ -70,27 +80,29 @@ std::string measure_table(const std::vector<MeasuredUnit>& units, bool solo) {
                                    fmt::format("{:.4g}", point.speed()),
                                    fmt::format("{:.2f}", 1e-9 * point.speed() * unit.group.bytes_per_unit)};
       const MeasuredPoint* alone = unit.solo ? find(*unit.solo, point.units) : nullptr;
-      if (solo) {
+      if (plan.solo) {
         row.push_back(alone != nullptr ? format_seconds(alone->time_s) : "-");
         row.push_back(alone != nullptr ? fmt::format("{:.2f}", point.time_s / alone->time_s) : "-");
       }
-      const bool precise = find(unit.group.points, point.units) != nullptr;
-      row.emplace_back(precise ? "yes" : "imprecise");
+      row.push_back(use(unit.group, point, plan));
       table.add_row(row);
     }
   }
   return table.text();
 }
 
-std::string measure_summary(const std::vector<MeasuredUnit>& units, const MeasuringTime& time) {
+std::string measure_summary(const std::vector<MeasuredUnit>& units, const BuildPlan& plan, const MeasuringTime& time) {
   int runs = 0;
   int outliers = 0;
   std::size_t imprecise = 0;
+  std::ptrdiff_t drifting = 0;
   std::size_t points = 0;
   for (const MeasuredUnit& unit : units) {
     for (const models::FpmFile* file : {&unit.group, unit.solo ? &*unit.solo : nullptr}) {
       if (file == nullptr) continue;
       imprecise += file->imprecise.size();
+      drifting += std::count_if(file->points.begin(), file->points.end(),
+                                [&](const MeasuredPoint& point) { return drifts(point, plan); });
       points += file->imprecise.size() + file->points.size();
       for (const MeasuredPoint& point : all_points(*file)) {
         runs += point.repetitions;
@@ -106,6 +118,11 @@ std::string measure_summary(const std::vector<MeasuredUnit>& units, const Measur
                       ? fmt::format("; {} for points over 10 ms", share(time.long_overhead_s, time.long_kernels_s))
                       : "");
   text += fmt::format("outliers   {} of {} repetitions, kept in the means\n", outliers, runs);
+  if (drifting > 0) {
+    text +=
+        fmt::format("drift      {} of {} points: rounds differ by more than their precision, as the intervals say\n",
+                    drifting, points);
+  }
   if (imprecise > 0) {
     text +=
         fmt::format("imprecise  {} of {} points: some unit of the node was not precise in time; they do not count\n",
@@ -114,13 +131,14 @@ std::string measure_summary(const std::vector<MeasuredUnit>& units, const Measur
   return text;
 }
 
-std::string adaptive_summary(const models::AdaptiveGoal& goal, int most_sizes, double uncertain) {
+std::string adaptive_summary(const BuildPlan& plan, double uncertain) {
+  const models::AdaptiveGoal& goal = *plan.adaptive;
   if (uncertain > 0.0) {
     return fmt::format("adaptive   stopped at {} sizes with an estimated error of {:.1f} % (goal {:.1f} %)\n",
-                       most_sizes, 100.0 * uncertain, 100.0 * goal.error);
+                       plan.most_sizes, 100.0 * uncertain, 100.0 * goal.error);
   }
-  return fmt::format("adaptive   estimated error below {:.1f} % from {} to {} units\n", 100.0 * goal.error,
-                     goal.smallest, goal.largest);
+  return fmt::format("adaptive   estimated error below {:.1f} %, beyond what the intervals say, from {} to {} units\n",
+                     100.0 * goal.error, goal.smallest, goal.largest);
 }
 
 }  // namespace steelyard::tool

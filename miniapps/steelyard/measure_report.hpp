@@ -21,14 +21,14 @@ struct MeasuredUnit {
 std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const BuildPlan& plan, bool oversubscribed,
                            bool unbound);
 
-/// A row for every size of every unit, precise or not. With `solo` also seconds alone and the contention factor
+/// A row for every size of every unit, precise or not. With `plan.solo` also seconds alone and the contention factor
 /// t_c(x) / t_1(x), by which the others slow the unit down (000, figures 3.2 and 4.3).
-std::string measure_table(const std::vector<MeasuredUnit>& units, bool solo);
+std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPlan& plan);
 
-/// Outliers, sizes that do not count, and where the time went.
-std::string measure_summary(const std::vector<MeasuredUnit>& units, const MeasuringTime& time);
+/// Outliers, sizes that drift or do not count, and where the time went.
+std::string measure_summary(const std::vector<MeasuredUnit>& units, const BuildPlan& plan, const MeasuringTime& time);
 
 /// Whether an adaptive selection reached its goal. @param uncertain the largest error that is left where it did not
-std::string adaptive_summary(const models::AdaptiveGoal& goal, int most_sizes, double uncertain);
+std::string adaptive_summary(const BuildPlan& plan, double uncertain);
 
 }  // namespace steelyard::tool

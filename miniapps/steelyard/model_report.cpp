@@ -62,7 +62,7 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
     kernel += (kernel.empty() || word.empty() ? "" : " ") + word;
   for (const auto& [name, value] : file.parameters) kernel += fmt::format(", {} {:g}", name, value);
   line("kernel", kernel);
-  line("unit", file.computation_unit.empty() ? "" : "computation unit: " + file.computation_unit);
+  line("work", file.computation_unit.empty() ? "" : "a computation unit is " + file.computation_unit);
   std::string where = file.unit_kind;
   if (!file.unit_device.empty()) where += fmt::format(" {}", file.unit_device);
   if (!file.unit_cores.empty())
@@ -85,9 +85,9 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
 
 std::string points_table(const models::FpmFile& file, const models::SpeedModel& model) {
   const bool rates = file.bytes_per_unit > 0.0 || file.flops_per_unit > 0.0;
-  std::vector<std::string> headings{"units", "time", "+-", "repetitions", "units/s"};
+  std::vector<std::string> headings{"size", "time", "+-", "repetitions", "units/s"};
   if (rates) headings.insert(headings.end(), {"Gflop/s", "GB/s"});
-  headings.insert(headings.end(), {"model", "deviation", "counts"});
+  headings.insert(headings.end(), {"model", "deviation", "used"});
   Table table(headings);
   std::vector<MeasuredPoint> all = file.points;
   all.insert(all.end(), file.imprecise.begin(), file.imprecise.end());
@@ -95,23 +95,24 @@ std::string points_table(const models::FpmFile& file, const models::SpeedModel& 
   for (const MeasuredPoint& point : all) {
     const double time_s = model.time_s(point.units);
     const bool counts = contains(file.points, point.units);
-    std::vector<std::string> row{fmt::format("{:g}", point.units), format_seconds(point.time_s),
-                                 fmt::format("{:.1f} %", 100.0 * point.confidence_s / point.time_s),
-                                 fmt::format("{}", point.repetitions), fmt::format("{:.4g}", point.speed())};
+    std::vector<std::string> row{
+        fmt::format("{:g}", point.units), format_seconds(point.time_s),
+        point.confidence_s > 0.0 ? fmt::format("{:.1f} %", 100.0 * point.confidence_s / point.time_s) : "-",
+        fmt::format("{}", point.repetitions), fmt::format("{:.4g}", point.speed())};
     if (rates) {
       row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
       row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit));
     }
     row.push_back(seconds(time_s));
     row.push_back(percent(time_s / point.time_s - 1.0));
-    row.emplace_back(!counts ? "imprecise" : contains(model.dropped(), point.units) ? "dropped" : "yes");
+    row.emplace_back(!counts ? "no, imprecise" : contains(model.dropped(), point.units) ? "no, dropped" : "yes");
     table.add_row(row);
   }
   return table.text();
 }
 
 std::string predictions_table(const models::SpeedModel& model, const std::vector<double>& at) {
-  Table table({"units", "time", "units/s"});
+  Table table({"size", "time", "units/s"});
   for (const double units : at) {
     table.add_row(
         {fmt::format("{:g}", units), seconds(model.time_s(units)), fmt::format("{:.4g}", model.speed(units))});
