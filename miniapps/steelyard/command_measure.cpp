@@ -31,7 +31,7 @@ struct MeasureOptions {
   std::int64_t to = 0;
   int points = 0;
   std::string spacing = "geometric";
-  double error = 0.0;  ///< 0: not given
+  std::optional<double> error;
   int rounds = 3;
   bool solo = false;
   std::filesystem::path output;
@@ -44,7 +44,7 @@ std::int64_t smaller(std::int64_t size, double most) {
 /// @param most computation units that fit into some unit's memory
 BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, double most) {
   const bool adaptive = options.sizes.empty() && options.spacing == "adaptive";
-  if (options.error != 0.0 && !adaptive) throw InvalidArgument("--error goes with --spacing adaptive");
+  if (options.error && !adaptive) throw InvalidArgument("--error goes with --spacing adaptive");
   BuildPlan plan;
   plan.solo = options.solo;
   plan.rounds = options.rounds;
@@ -62,7 +62,7 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, dou
   if (options.from == 0) from = std::min(from, to);
   if (options.to == 0) to = std::max(from, to);
   if (adaptive) {
-    const double error = options.error != 0.0 ? options.error : 0.05;
+    const double error = options.error.value_or(0.05);
     plan.adaptive = models::AdaptiveGoal{from, to, error};
     plan.sizes = models::first_sizes(*plan.adaptive);
     if (options.points > 0) plan.most_sizes = options.points;
@@ -238,7 +238,6 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
       ->capture_default_str()
       ->excludes(sizes);
   parser.add_option("--error", options.error, "With --spacing adaptive: error of the speed to stop at (default 0.05)")
-      ->check(CLI::PositiveNumber)
       ->type_name("SHARE");
 }
 
