@@ -23,6 +23,22 @@ std::optional<std::int64_t> slices_within(double time_s, std::int64_t total, Mod
   return sum;
 }
 
+/// A makespan within which the units can do everything: that of an even split, or where that does not fit, of one unit
+/// doing all that it holds.
+double upper_bound_s(std::int64_t total, Models models) {
+  const auto count = static_cast<std::int64_t>(models.size());
+  const std::int64_t even_share = total / count + (total % count > 0 ? 1 : 0);
+  const bool even_fits = std::all_of(models.begin(), models.end(), [&](const models::SpeedModel* model) {
+    return capacity(*model, even_share) == even_share;
+  });
+  double longest_s = 0.0;
+  for (const models::SpeedModel* model : models) {
+    const std::int64_t units = even_fits ? even_share : capacity(*model, total);
+    longest_s = std::max(longest_s, model->time_s(static_cast<double>(units)));
+  }
+  return longest_s;
+}
+
 }  // namespace
 
 Distribution geometric(std::int64_t total, Models models) {
@@ -30,11 +46,8 @@ Distribution geometric(std::int64_t total, Models models) {
   std::vector<std::int64_t> units(models.size(), 0);
   if (total == 0) return predict(std::move(units), models);
 
-  // One unit doing everything that it holds bounds the makespan from above.
-  double upper_s = 0.0;
-  for (const models::SpeedModel* model : models) {
-    upper_s = std::max(upper_s, model->time_s(static_cast<double>(capacity(*model, total))));
-  }
+  const auto count = static_cast<std::int64_t>(models.size());
+  double upper_s = upper_bound_s(total, models);
   double lower_s = 0.0;
   std::vector<std::int64_t> candidate(models.size());
   for (int i = 0; i < most_bisections; ++i) {
@@ -47,7 +60,8 @@ Distribution geometric(std::int64_t total, Models models) {
     }
     lower_s = middle_s;
     units = candidate;
-    if (sum == total) break;
+    // What is left is handed out one by one, always to who is done first, which keeps the makespan least.
+    if (total - *sum <= count) break;
   }
   std::int64_t sum = 0;
   for (const std::int64_t slice : units) sum += slice;

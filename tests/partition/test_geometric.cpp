@@ -7,6 +7,7 @@
 #include "core/base/errors.hpp"
 #include "partition/constant.hpp"
 #include "partition/even.hpp"
+#include "partition/exact.hpp"
 #include "partition/geometric.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
@@ -157,4 +158,17 @@ TEST_CASE("a unit too small for one computation unit gets none") {
   const ConstantModel tiny(1000.0, 0.9), roomy(1.0);
   const std::vector<const models::SpeedModel*> models = {&tiny, &roomy};
   CHECK(geometric(4, models).units == std::vector<std::int64_t>{0, 4});
+}
+
+TEST_CASE("on models whose time grows, geometric is as fast as exact on the tables of the same models") {
+  Random random(12);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int total = whole(random, 1, 3000);
+    const tests::Units units = growing_units(random, whole(random, 1, 40), total);
+    const double least_s = exact(total, units.models).makespan_s();
+    const double found_s = geometric(total, units.models).makespan_s();
+    INFO("total " << total << ", trial " << trial);
+    REQUIRE(found_s >= least_s);
+    REQUIRE_THAT(found_s, WithinRel(least_s, 1e-9));
+  }
 }
