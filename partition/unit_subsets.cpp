@@ -11,6 +11,12 @@ UnitSet without(const UnitSet& set, std::size_t unit) {
   return rest;
 }
 
+std::vector<UnitSet> without_one(const UnitSet& set) {
+  std::vector<UnitSet> sets;
+  for (const std::size_t unit : set) sets.push_back(without(set, unit));
+  return sets;
+}
+
 UnitSet with(const UnitSet& set, std::size_t unit) {
   UnitSet joined = set;
   const auto place = std::lower_bound(joined.begin(), joined.end(), unit);

@@ -14,6 +14,8 @@ using UnitSet = std::vector<std::size_t>;
 
 /// All units but one.
 UnitSet without(const UnitSet& set, std::size_t unit);
+/// The set without each of its units in turn.
+std::vector<UnitSet> without_one(const UnitSet& set);
 /// One unit more.
 UnitSet with(const UnitSet& set, std::size_t unit);
 /// Every set of `count` units but the empty one, all units first, or nothing where that is more than `most` sets.
@@ -32,20 +34,19 @@ Result best_subset(std::size_t count, int most, const std::function<bool(const U
   for (std::size_t i = 0; i < count; ++i) set[i] = i;
   Result best = result(set);
   UnitSet best_set = set;
-  const auto try_set = [&](const UnitSet& candidate_set) {
-    if (candidate_set.empty() || !feasible(candidate_set)) return;
+  const auto is_better = [&](const UnitSet& candidate_set) {
+    if (candidate_set.empty() || !feasible(candidate_set)) return false;
     Result candidate = result(candidate_set);
-    if (candidate.total_s() < best.total_s()) {
-      best = std::move(candidate);
-      best_set = candidate_set;
-    }
+    if (!(candidate.total_s() < best.total_s())) return false;
+    best = std::move(candidate);
+    best_set = candidate_set;
+    return true;
   };
   const std::vector<UnitSet> all = all_subsets(count, most);
-  for (const UnitSet& subset : all) try_set(subset);
-  while (all.empty()) {
-    const UnitSet before = best_set;
-    for (const std::size_t unit : before) try_set(without(before, unit));
-    if (best_set == before) break;
+  for (const UnitSet& subset : all) is_better(subset);
+  for (bool shorter = all.empty(); shorter;) {
+    shorter = false;
+    for (const UnitSet& subset : without_one(best_set)) shorter = is_better(subset) || shorter;
   }
   for (std::size_t unit = 0; unit < count; ++unit) {
     const UnitSet joined = with(best_set, unit);
