@@ -17,7 +17,7 @@ struct Precision {
   int repetitions_min = 5;
   int repetitions_max = 100;
   int warmups = 1;
-  double time_limit_s = 10.0;  ///< per point, warm-up excluded
+  double time_limit_s = 3.0;  ///< per point, warm-up excluded
 };
 
 /// @throws InvalidArgument naming the value that makes no sense
