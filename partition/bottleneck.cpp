@@ -137,6 +137,9 @@ bool is_reachable(const Distances& sets) {
 class Fronts {
  public:
   explicit Fronts(const Choices& choices) : choices_(choices) {
+    std::size_t count = 0;
+    for (const auto& unit : choices) count += unit.size();
+    corners_.reserve(count);
     begin_.reserve(choices.size() + 1);
     begin_.push_back(0);
     for (const auto& unit : choices) {
@@ -144,7 +147,7 @@ class Fronts {
       for (std::size_t k = unit.size(); k-- > 0;) {
         if (k + 1 < unit.size() && unit[k].cost >= cheapest) continue;
         cheapest = unit[k].cost;
-        corners_.push_back({cheapest, unit[k].units, k});
+        corners_.push_back(k);
       }
       begin_.push_back(corners_.size());
     }
@@ -157,9 +160,9 @@ class Fronts {
     std::int64_t high = 0;
     std::int64_t missing = total;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      low = std::max(low, corners_[begin_[i + 1] - 1].cost);
-      high = std::max(high, corners_[begin_[i]].cost);
-      missing -= std::min(missing, corners_[begin_[i]].units);
+      low = std::max(low, corner(i, begin_[i + 1] - 1).cost);
+      high = std::max(high, corner(i, begin_[i]).cost);
+      missing -= std::min(missing, corner(i, begin_[i]).units);
     }
     if (missing > 0) return std::nullopt;
     // The answer is in [low, high], and of each unit between `first`, the one within high, and `last`, the one within
@@ -174,11 +177,11 @@ class Fronts {
       std::int64_t below = low;   // the largest cost that occurs up to the middle
       std::int64_t above = high;  // the smallest behind it
       for (std::size_t i = 0; i < within.size(); ++i) {
-        within[i] = first_within(first[i], last[i], middle);
-        const Corner& corner = corners_[within[i]];
-        missing -= std::min(missing, corner.units);
-        below = std::max(below, corner.cost);
-        if (within[i] > begin_[i]) above = std::min(above, corners_[within[i] - 1].cost);
+        within[i] = first_within(i, first[i], last[i], middle);
+        const Choice& largest = corner(i, within[i]);
+        missing -= std::min(missing, largest.units);
+        below = std::max(below, largest.cost);
+        if (within[i] > begin_[i]) above = std::min(above, corner(i, within[i] - 1).cost);
       }
       if (missing == 0) {
         high = below;
@@ -196,23 +199,19 @@ class Fronts {
     std::vector<std::size_t> largest;
     largest.reserve(choices_.size());
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      largest.push_back(corners_[first_within(begin_[i], begin_[i + 1] - 1, cost)].index);
+      largest.push_back(corners_[first_within(i, begin_[i], begin_[i + 1] - 1, cost)]);
     }
     return largest;
   }
 
  private:
-  struct Corner {
-    std::int64_t cost = 0;
-    std::int64_t units = 0;
-    std::size_t index = 0;  ///< among the unit's choices
-  };
+  const Choice& corner(std::size_t unit, std::size_t index) const { return choices_[unit][corners_[index]]; }
 
-  /// The first of the corners first, …, last that costs no more; the last one does.
-  std::size_t first_within(std::size_t first, std::size_t last, std::int64_t cost) const {
+  /// The first of the corners first, …, last of a unit that costs no more; the last one does.
+  std::size_t first_within(std::size_t unit, std::size_t first, std::size_t last, std::int64_t cost) const {
     while (first < last) {
       const std::size_t middle = first + (last - first) / 2;
-      if (corners_[middle].cost > cost) {
+      if (corner(unit, middle).cost > cost) {
         first = middle + 1;
       } else {
         last = middle;
@@ -222,7 +221,7 @@ class Fronts {
   }
 
   const Choices& choices_;
-  std::vector<Corner> corners_;
+  std::vector<std::size_t> corners_;  ///< indices among their unit's choices
   std::vector<std::size_t> begin_;
 };
 
