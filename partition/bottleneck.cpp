@@ -8,6 +8,7 @@
 #include <span>
 #include <tuple>
 
+#include "partition/near_largest.hpp"
 #include "partition/sum_set.hpp"
 
 namespace steelyard::partition {
@@ -131,39 +132,98 @@ bool is_reachable(const Distances& sets) {
   return false;
 }
 
-/// The least cost within which the largest sizes sum to at least `total`: a lower bound, without a look at sums.
-/// Nothing where there is none. Bisection over all numbers, on each unit's choices without those that are both smaller
-/// and dearer than another.
-std::optional<std::int64_t> bound_by_largest(std::int64_t total, const Choices& choices) {
-  Choices fronts(choices.size());
-  std::int64_t high = 0;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    for (auto choice = choices[i].rbegin(); choice != choices[i].rend(); ++choice) {
-      if (fronts[i].empty() || choice->cost < fronts[i].back().cost) fronts[i].push_back(*choice);
+/// Of each unit the choices without those that are both smaller and dearer than another, by falling size and cost: the
+/// largest size within any cost by a binary search.
+class Fronts {
+ public:
+  explicit Fronts(const Choices& choices) : choices_(choices) {
+    std::size_t count = 0;
+    for (const auto& unit : choices) count += unit.size();
+    corners_.reserve(count);
+    begin_.reserve(choices.size() + 1);
+    begin_.push_back(0);
+    for (const auto& unit : choices) {
+      std::int64_t cheapest = std::numeric_limits<std::int64_t>::max();
+      for (std::size_t k = unit.size(); k-- > 0;) {
+        if (k + 1 < unit.size() && unit[k].cost >= cheapest) continue;
+        cheapest = unit[k].cost;
+        corners_.push_back(k);
+      }
+      begin_.push_back(corners_.size());
     }
-    high = std::max(high, fronts[i].front().cost);
   }
-  const auto suffices = [&](std::int64_t cost) {
+
+  /// The least cost within which the largest sizes sum to at least `total`: a lower bound of the bottleneck, without a
+  /// look at sums. Nothing where there is none. Bisection over numbers, which moves on to costs that occur.
+  std::optional<std::int64_t> bound(std::int64_t total) const {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
     std::int64_t missing = total;
-    for (const auto& front : fronts) {
-      const auto largest =
-          std::partition_point(front.begin(), front.end(), [&](const Choice& choice) { return choice.cost > cost; });
-      if (largest == front.end()) return false;
-      missing -= std::min(missing, largest->units);
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      low = std::max(low, corner(i, begin_[i + 1] - 1).cost);
+      high = std::max(high, corner(i, begin_[i]).cost);
+      missing -= std::min(missing, corner(i, begin_[i]).units);
     }
-    return missing == 0;
-  };
-  if (!suffices(high)) return std::nullopt;
-  for (std::int64_t low = 0; low < high;) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (suffices(middle)) {
-      high = middle;
-    } else {
-      low = middle + 1;
+    if (missing > 0) return std::nullopt;
+    // The answer is in [low, high], and of each unit between `first`, the one within high, and `last`, the one within
+    // low.
+    std::vector<std::size_t> first(begin_.begin(), begin_.end() - 1);
+    std::vector<std::size_t> last(choices_.size());
+    for (std::size_t i = 0; i < last.size(); ++i) last[i] = begin_[i + 1] - 1;
+    std::vector<std::size_t> within(choices_.size());
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      missing = total;
+      std::int64_t below = low;   // the largest cost that occurs up to the middle
+      std::int64_t above = high;  // the smallest behind it
+      for (std::size_t i = 0; i < within.size(); ++i) {
+        within[i] = first_within(i, first[i], last[i], middle);
+        const Choice& largest = corner(i, within[i]);
+        missing -= std::min(missing, largest.units);
+        below = std::max(below, largest.cost);
+        if (within[i] > begin_[i]) above = std::min(above, corner(i, within[i] - 1).cost);
+      }
+      if (missing == 0) {
+        high = below;
+        first.swap(within);
+      } else {
+        low = above;
+        last.swap(within);
+      }
     }
+    return high;
   }
-  return high;
-}
+
+  /// Of each unit the index of its largest choice within a cost that each of them has one in.
+  std::vector<std::size_t> largest_within(std::int64_t cost) const {
+    std::vector<std::size_t> largest;
+    largest.reserve(choices_.size());
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      largest.push_back(corners_[first_within(i, begin_[i], begin_[i + 1] - 1, cost)]);
+    }
+    return largest;
+  }
+
+ private:
+  const Choice& corner(std::size_t unit, std::size_t index) const { return choices_[unit][corners_[index]]; }
+
+  /// The first of the corners first, …, last of a unit that costs no more; the last one does.
+  std::size_t first_within(std::size_t unit, std::size_t first, std::size_t last, std::int64_t cost) const {
+    while (first < last) {
+      const std::size_t middle = first + (last - first) / 2;
+      if (corner(unit, middle).cost > cost) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    return first;
+  }
+
+  const Choices& choices_;
+  std::vector<std::size_t> corners_;  ///< indices among their unit's choices
+  std::vector<std::size_t> begin_;
+};
 
 }  // namespace
 
@@ -172,17 +232,36 @@ bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_
 }
 
 std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& choices) {
-  const auto bound = bound_by_largest(total, choices);
+  const Fronts fronts(choices);
+  const auto bound = fronts.bound(total);
   if (!bound) return std::nullopt;
-  if (is_reachable(total, choices, *bound)) return bound;
+  // The answer is near the bound more often than not: as long as there is little to try, costs that grow by doubling
+  // steps from about what lies between two choices. What is found within a cost is the least one.
+  std::int64_t too_low = *bound - 1;
+  std::size_t count = 0;
+  std::int64_t dearest = *bound;
+  for (const auto& unit : choices) {
+    count += unit.size();
+    dearest = std::max(dearest, unit.back().cost);
+  }
+  std::int64_t further = (dearest - *bound) / static_cast<std::int64_t>(count) + 1;
+  for (std::int64_t cost = *bound;; further *= 2) {
+    const auto near = near_largest(total, choices, cost, fronts.largest_within(cost));
+    if (!near) break;
+    if (const auto least = least_bottleneck(*near)) return least;
+    too_low = cost;
+    if (cost >= dearest) break;
+    cost += std::min(further, dearest - cost);
+  }
+  if (too_low < *bound && is_reachable(total, choices, *bound)) return bound;
+  too_low = std::max(too_low, *bound);
   std::vector<std::int64_t> costs;
   for (const auto& unit : choices) {
     for (const Choice& choice : unit) {
-      if (choice.cost > *bound) costs.push_back(choice.cost);
+      if (choice.cost > too_low) costs.push_back(choice.cost);
     }
   }
-  // The answer is near the bound more often than not: steps that double, each with as much sorting as it needs, then
-  // bisection behind the last one.
+  // Steps that double, each with as much sorting as it needs, then bisection behind the last one.
   auto low = costs.begin();
   for (std::ptrdiff_t step = 1;; step *= 2) {
     if (low == costs.end()) return std::nullopt;
@@ -195,7 +274,7 @@ std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& 
       std::sort(low, unsorted);
       return *std::partition_point(low, probe, [&](std::int64_t cost) { return !is_reachable(total, choices, cost); });
     }
-    const std::int64_t too_low = *probe;
+    too_low = *probe;
     low = std::partition(unsorted, costs.end(), [&](std::int64_t cost) { return cost == too_low; });
   }
 }

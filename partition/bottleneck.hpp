@@ -25,7 +25,8 @@ using Choices = std::vector<std::vector<Choice>>;
 bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_cost);
 
 /// The least cost c for which choices within c sum to `total`; nothing where there is none. Begins where the largest
-/// sizes within c suffice, and bisects over the costs that occur from there on.
+/// sizes within c suffice; near there few choices matter most often, which NearLargest finds it by. Else bisects over
+/// the costs that occur from there on.
 std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& choices);
 
 /// Which of several choices that all lead to `total` a processing unit gets.

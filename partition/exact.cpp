@@ -6,9 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "core/base/errors.hpp"
 #include "partition/least_total.hpp"
+#include "partition/near_largest.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -21,20 +23,34 @@ Choices choices_of(std::int64_t total, TimeTables tables, std::int64_t granulari
   Choices choices;
   choices.reserve(tables.size());
   for (const TimeTable& table : tables) {
-    auto& unit = choices.emplace_back();
-    unit.reserve(table.entries.size() + 1);
-    unit.push_back({0, 0});
-    for (const TimeTable::Entry& entry : table.entries) {
-      if (entry.units > total) break;
-      if (entry.units % granularity == 0) unit.push_back({entry.units / divisor, ordinal(entry.time_s)});
+    const auto end = std::upper_bound(table.entries.begin(), table.entries.end(), total,
+                                      [](std::int64_t size, const auto& entry) { return size < entry.units; });
+    const std::span<const TimeTable::Entry> entries(table.entries.begin(), end);
+    auto& unit = choices.emplace_back(entries.size() + 1);
+    std::size_t count = 1;  // behind nothing at no cost
+    for (const TimeTable::Entry& entry : entries) {
+      unit[count] = {divisor > 1 ? entry.units / divisor : entry.units, ordinal(entry.time_s)};
+      count += granularity == 1 || entry.units % granularity == 0 ? 1 : 0;
     }
+    unit.resize(count);
   }
   return choices;
 }
 
-/// Leaves what takes at most `makespan_s`, with times in ticks. A tick is a power of two, so small that rounding hardly
-/// shows and so large that p products of sizes and times fit into 62 bits together.
-Choices in_ticks(const Choices& choices, double makespan_s, double& tick_s) {
+/// Times in whole ticks. A tick is a power of two, so small that rounding hardly shows and so large that p products of
+/// sizes and times fit into 62 bits together.
+struct Ticks {
+  double tick_s = 0.0;
+  double per_s = 0.0;
+
+  /// Of a time by its ordinal. The product with a power of two is exact, so nothing is left to a compiler's choice of
+  /// instructions; times are not negative, so cutting off rounds down.
+  std::int64_t operator()(std::int64_t ordinal) const {
+    return static_cast<std::int64_t>(std::bit_cast<double>(ordinal) * per_s + 0.5);
+  }
+};
+
+Ticks ticks_for(const Choices& choices, double makespan_s) {
   std::int64_t largest = 1;
   for (const auto& unit : choices) largest = std::max(largest, unit.back().units);
   const auto width = [](auto number) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))); };
@@ -46,19 +62,37 @@ Choices in_ticks(const Choices& choices, double makespan_s, double& tick_s) {
   int exponent = 0;
   std::frexp(makespan_s, &exponent);
   exponent = std::max(exponent, -900);  // the scale stays finite
-  tick_s = std::ldexp(1.0, exponent - bits);
-  const double ticks_per_s = std::ldexp(1.0, bits - exponent);
+  return {std::ldexp(1.0, exponent - bits), std::ldexp(1.0, bits - exponent)};
+}
+
+/// Leaves what takes at most the makespan, with times in ticks.
+Choices in_ticks(const Choices& choices, std::int64_t makespan, const Ticks& ticks) {
   Choices result(choices.size());
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (const Choice& choice : choices[i]) {
-      const double time_s = std::bit_cast<double>(choice.cost);
-      if (time_s <= makespan_s) {
-        // The product with a power of two is exact, so nothing is left to a compiler's choice of instructions.
-        result[i].push_back({choice.units, static_cast<std::int64_t>(std::floor(time_s * ticks_per_s + 0.5))});
-      }
+      if (choice.cost <= makespan) result[i].push_back({choice.units, ticks(choice.cost)});
     }
   }
   return result;
+}
+
+/// The least total time within the makespan, by the few choices that are near the largest sizes if they are all that
+/// matters.
+LeastTotal least_total_within(std::int64_t total, const Choices& choices, std::int64_t makespan, const Ticks& ticks,
+                              std::int64_t most_work) {
+  std::vector<std::size_t> largest;
+  largest.reserve(choices.size());
+  for (const auto& unit : choices) {
+    std::size_t k = unit.size() - 1;
+    while (unit[k].cost > makespan) --k;
+    largest.push_back(k);
+  }
+  auto near = near_largest(total, choices, makespan, largest);
+  if (!near || near->work() > most_work) return least_total(total, in_ticks(choices, makespan, ticks), most_work);
+  for (Choice& choice : near->choices) choice.cost = ticks(choice.cost);
+  LeastTotal least{least_total(*near).value(), true, 0.0};
+  for (std::size_t i = 0; i < choices.size(); ++i) least.units[i] = choices[i][largest[i]].units - least.units[i];
+  return least;
 }
 
 }  // namespace
@@ -73,7 +107,8 @@ ExactResult exact(std::int64_t total, TimeTables tables, const ExactOptions& opt
   std::int64_t divisor = 0;
   for (const TimeTable& table : tables) {
     for (const TimeTable::Entry& entry : table.entries) {
-      if (divisor != 1 && entry.units % granularity == 0) divisor = std::gcd(divisor, entry.units);
+      if (divisor == 1) break;
+      if (granularity == 1 || entry.units % granularity == 0) divisor = std::gcd(divisor, entry.units);
     }
   }
   divisor = std::max<std::int64_t>(divisor, 1);
@@ -86,11 +121,11 @@ ExactResult exact(std::int64_t total, TimeTables tables, const ExactOptions& opt
   }
   ExactResult result;
   result.makespan_s = std::bit_cast<double>(*makespan);
-  double tick_s = 0.0;
-  LeastTotal least = least_total(total / divisor, in_ticks(choices, result.makespan_s, tick_s), options.most_work);
+  const Ticks ticks = ticks_for(choices, result.makespan_s);
+  LeastTotal least = least_total_within(total / divisor, choices, *makespan, ticks, options.most_work);
   for (std::int64_t& units : least.units) units *= divisor;
   result.total_time_is_least = least.is_least;
-  result.total_time_excess_s = least.excess_bound * tick_s;
+  result.total_time_excess_s = least.excess_bound * ticks.tick_s;
   result.distribution = predict(std::move(least.units), tables);
   for (const double time_s : result.distribution.predicted_s) result.total_time_s += time_s;
   return result;

@@ -14,7 +14,15 @@ namespace {
 constexpr std::int64_t most_entries = std::int64_t{1} << 27;  // 2 GiB of them
 
 void require_valid(const TimeTable& table, std::size_t index) {
+  // Without a way out of the loop it takes a fraction of the time; only a table that is not valid is read again.
+  bool is_valid = true;
   std::int64_t before = 0;
+  for (const TimeTable::Entry& entry : table.entries) {
+    is_valid &= (entry.units > before) & (entry.time_s >= 0.0) & (entry.time_s <= std::numeric_limits<double>::max());
+    before = entry.units;
+  }
+  if (is_valid) return;
+  before = 0;
   for (const TimeTable::Entry& entry : table.entries) {
     if (entry.units <= before) {
       throw InvalidArgument(fmt::format("time table of unit {}: size {} after {} (expected sizes > 0, increasing)",
