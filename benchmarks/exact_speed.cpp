@@ -167,13 +167,13 @@ void add_strong_variations(Table& table, int repetitions) {
 
 /// Tables on which the tree of HPOPTA grows large.
 void add_against_hpopta(Table& table, std::int64_t most_nodes) {
-  for (const int count : {4, 8, 16, 32, 64}) {
+  for (const int count : {4, 8, 16, 32, 64, 128, 256}) {
     const auto make = [&](Random& random) {
       return Problem{varied_tables(random, count, 200, 1.5), std::int64_t{100} * count};
     };
     add_row(table, "more units", repeat(3, 2, make), most_nodes);
   }
-  for (const int count : {4, 8, 16, 32}) {
+  for (const int count : {4, 8, 16, 32, 64, 128}) {
     const auto make = [&](Random& random) {
       return Problem{coarse_tables(random, count, 200, 2, 0.5), std::int64_t{100} * (count - 1) + 1};
     };
