@@ -22,13 +22,13 @@ double saturating(double a, double b, double units) { return -a * std::expm1(-b 
 
 /// Sizes of equal ratio over what b x says most about: from 0.05 or so to 3 or so.
 Points points_of(Random& random, double a, double b, int count, double noise = 0.0) {
-  std::normal_distribution<double> error(1.0, noise);
+  std::normal_distribution<double> error;
   Points points;
   const double first = uniform(random, 0.02, 0.1) / b;
   const double last = uniform(random, 2.0, 6.0) / b;
   for (int i = 0; i < count; ++i) {
     const double units = first * std::pow(last / first, static_cast<double>(i) / (count - 1));
-    points.push_back({units, units / saturating(a, b, units) * (noise > 0.0 ? error(random) : 1.0)});
+    points.push_back({units, units / saturating(a, b, units) * (noise > 0.0 ? 1.0 + noise * error(random) : 1.0)});
   }
   return points;
 }

@@ -38,12 +38,12 @@ Truth random_truth(Random& random) {
 
 /// Equal steps up to twice c or so, at least five of them on the sine.
 Points points_of(Random& random, const Truth& truth, int count, double noise = 0.0) {
-  std::normal_distribution<double> error(1.0, noise);
+  std::normal_distribution<double> error;
   const double last = truth.c * uniform(random, 1.3, 2.0);
   Points points;
   for (int i = 1; i <= count; ++i) {
     const double units = last * i / count;
-    points.push_back({units, units / truth.speed(units) * (noise > 0.0 ? error(random) : 1.0)});
+    points.push_back({units, units / truth.speed(units) * (noise > 0.0 ? 1.0 + noise * error(random) : 1.0)});
   }
   return points;
 }

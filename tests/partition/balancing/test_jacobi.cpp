@@ -76,7 +76,7 @@ Run solve(const System& system, bool balanced, double noise) {
   LoadBalancer balancer(rows, 3, find_algorithm("geometric"), options);
   Run run{std::vector<double>(rows, 0.0)};
   tests::Random random(5);
-  std::normal_distribution<double> error(1.0, noise);
+  std::normal_distribution<double> error;
   constexpr int iterations = 400;
   for (; run.iterations < iterations; ++run.iterations) {
     const SyntheticUnits units = units_at(run.iterations);
@@ -84,7 +84,8 @@ Run solve(const System& system, bool balanced, double noise) {
     std::vector<double> next(rows), times_s;
     for (const Slice& slice : make_slices(before)) {
       jacobi_rows(system, slice, run.x, next);
-      times_s.push_back(units.models[times_s.size()]->time_s(static_cast<double>(slice.count)) * error(random));
+      times_s.push_back(units.models[times_s.size()]->time_s(static_cast<double>(slice.count)) *
+                        (1.0 + noise * error(random)));
     }
     run.x = next;
     run.clock_s += *std::max_element(times_s.begin(), times_s.end());
