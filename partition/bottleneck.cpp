@@ -245,13 +245,14 @@ std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& 
     dearest = std::max(dearest, unit.back().cost);
   }
   std::int64_t further = (dearest - *bound) / static_cast<std::int64_t>(count) + 1;
-  for (std::int64_t cost = *bound;; further *= 2) {
+  for (std::int64_t cost = *bound;;) {
     const auto near = near_largest(total, choices, cost, fronts.largest_within(cost));
     if (!near) break;
     if (const auto least = least_bottleneck(*near)) return least;
     too_low = cost;
     if (cost >= dearest) break;
     cost += std::min(further, dearest - cost);
+    further += std::min(further, dearest - cost);  // doubled, but for what would be beyond the dearest
   }
   if (too_low < *bound && is_reachable(total, choices, *bound)) return bound;
   too_low = std::max(too_low, *bound);
