@@ -46,7 +46,8 @@ struct Ticks {
   /// Of a time by its ordinal. The product with a power of two is exact, so nothing is left to a compiler's choice of
   /// instructions; times are not negative, so cutting off rounds down.
   std::int64_t operator()(std::int64_t ordinal) const {
-    return static_cast<std::int64_t>(std::bit_cast<double>(ordinal) * per_s + 0.5);
+    const double shifted = std::bit_cast<double>(ordinal) * per_s + 0.5;
+    return static_cast<std::int64_t>(shifted);
   }
 };
 
