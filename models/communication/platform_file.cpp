@@ -1,7 +1,6 @@
 #include "models/communication/platform_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -55,23 +54,6 @@ std::vector<HockneySegment> read_segments(const JsonReader& hockney) {
 }
 
 }  // namespace
-
-double Channel::time_s(double bytes) const {
-  for (const HockneySegment& segment : hockney) {
-    if (bytes <= segment.up_to_bytes) return segment.hockney.time_s(bytes);
-  }
-  throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters", id, name));
-}
-
-const Channel& Platform::channel(int id) const {
-  std::vector<int> ids;
-  for (const Channel& channel : channels) {
-    if (channel.id == id) return channel;
-    ids.push_back(channel.id);
-  }
-  throw InvalidArgument(fmt::format("{}: has no channel {} (it has {})", path.empty() ? "platform" : path, id,
-                                    ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "))));
-}
 
 Platform read_platform_file(const std::filesystem::path& path) {
   const nlohmann::json json = read_json_file(path);

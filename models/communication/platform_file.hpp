@@ -1,38 +1,17 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
-#include "models/communication/hockney.hpp"
+#include "models/communication/platform.hpp"
 
 namespace steelyard::models {
 
-/// One stretch of message sizes with its own parameters.
-struct HockneySegment {
-  double up_to_bytes = 0.0;  ///< infinity for the last
-  Hockney hockney;
-};
-
-/// A communication path with its own cost.
-struct Channel {
-  int id = 0;  ///< 0: shared memory; 1, …: networks
-  std::string name;
-  std::vector<int> path;  ///< channels whose transfer times a message adds up (001, equations 1-3)
-  std::vector<HockneySegment> hockney;
-  /// By the segment that holds `bytes`. @throws InvalidArgument without Hockney parameters
-  double time_s(double bytes) const;
-};
-
-/// Measured communication parameters of a machine (`*.platform.json`, schema steelyard.platform/1).
-struct Platform {
-  std::string path;  ///< the file, for messages
-  std::vector<Channel> channels;
-  /// @throws InvalidArgument naming the ids that there are
-  const Channel& channel(int id) const;
-};
-
-/// @throws FileFormatError naming file and key
+/// Reads a `*.platform.json` file, schema steelyard.platform/1.
+/// @throws FileFormatError naming file, key and what was expected
 Platform read_platform_file(const std::filesystem::path& path);
+
+/// Writes one; what is read back is the same, bit for bit.
+/// @throws FileFormatError where it cannot be written
+void write_platform_file(const std::filesystem::path& path, const Platform& platform);
 
 }  // namespace steelyard::models

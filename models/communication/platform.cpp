@@ -1,0 +1,25 @@
+#include "models/communication/platform.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::models {
+
+double Channel::time_s(double bytes) const {
+  if (hockney.empty()) throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters", id, name));
+  return PiecewiseHockney{hockney}.time_s(bytes);
+}
+
+const Channel& Platform::channel(int id) const {
+  std::vector<int> ids;
+  for (const Channel& channel : channels) {
+    if (channel.id == id) return channel;
+  }
+  for (const Channel& channel : channels) ids.push_back(channel.id);
+  throw InvalidArgument(fmt::format("{}: has no channel {} (it has {})", path.empty() ? "platform" : path, id,
+                                    ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "))));
+}
+
+}  // namespace steelyard::models

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/communication/loggp.hpp"
+#include "models/communication/piecewise_hockney.hpp"
+#include "models/communication/size_table.hpp"
+#include "models/communication/transfer_table.hpp"
+
+namespace steelyard::models {
+
+/// Parameters of tau-Lop for one channel. Source: 001, section 3.
+struct TauLopTables {
+  SizeTable overhead;      ///< o^c(m): from the call to the first byte in the channel; constant beyond measured sizes
+  TransferTable transfer;  ///< L^c(m, tau)
+};
+
+/// A communication path with its own cost, and the measured parameters of the models that describe it.
+struct Channel {
+  int id = 0;                        ///< 0: shared memory; 1, …: networks, then copies between host and device
+  std::string name;
+  std::vector<int> path;             ///< channels whose transfer times a message adds up (001, equations 1-3)
+  std::vector<std::string> between;  ///< kinds of the two nodes that it joins; one kind twice: inside a node or
+                                     ///< between two of that kind; empty: any
+  std::vector<HockneySegment> hockney;  ///< empty without Hockney parameters
+  std::optional<LogGP> loggp;
+  std::optional<TauLopTables> tau_lop;
+
+  /// Hockney's seconds of a message, by the segment that holds `bytes`.
+  /// @throws InvalidArgument without Hockney parameters
+  double time_s(double bytes) const;
+};
+
+/// A node of a platform.
+struct PlatformNode {
+  std::string host;
+  std::string kind;  ///< nodes of one kind have channels of the same cost
+  int cores = 0;
+  bool operator==(const PlatformNode&) const = default;
+};
+
+/// Measured communication parameters of a machine.
+struct Platform {
+  std::string path;    ///< the file, for messages; empty where there is none
+  std::string commit;  ///< of the program that measured it
+  std::string mpi;     ///< library and version
+  std::vector<Channel> channels;
+  std::vector<PlatformNode> nodes;
+
+  /// @throws InvalidArgument naming the ids that there are
+  const Channel& channel(int id) const;
+};
+
+}  // namespace steelyard::models

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace steelyard::models {
+
+/// What transmissions contend for: a channel of the platform, and which one of several that are alike, such as the
+/// shared memories of different nodes. Transmissions through different instances do not interfere.
+struct ChannelInstance {
+  int channel = 0;
+  int instance = 0;  ///< 0 where the platform has only one
+  auto operator<=>(const ChannelInstance&) const = default;
+};
+
+/// An expression of tau-Lop: transmissions T^c(m) in sequence (+) and concurrent (||), A of a kind (A ||).
+/// Source: 001, section 3.
+struct Expression {
+  enum class Kind { transmission, sequence, concurrent };
+  Kind kind = Kind::sequence;
+  std::int64_t multiplicity = 1;   ///< A || …: so many of this at once; at least 1
+  ChannelInstance channel;         ///< of a transmission
+  double size = 0.0;               ///< of a transmission: bytes, or blocks where all are multiples of a block
+  std::vector<Expression> parts;   ///< of a sequence or of concurrent expressions; empty: nothing, in no time
+};
+
+/// T^c(m). @throws InvalidArgument for a size that is negative or not finite, a negative channel or instance
+Expression transmission(ChannelInstance channel, double size);
+/// One after the other.
+Expression in_sequence(std::vector<Expression> parts);
+/// All at once.
+Expression concurrently(std::vector<Expression> parts);
+/// A || expression. @throws InvalidArgument for a multiplicity below 1
+Expression times(std::int64_t multiplicity, Expression expression);
+
+/// As one types it: `(T0(134)+T1(158))||2||T0@3(116)`, where T0@3 is instance 3 of channel 0.
+std::string to_string(const Expression& expression);
+
+/// Reads `T0(134)`, `T1@2(64)`, `+`, `||`, parentheses and multiplicities: a number on the left of `||`. `||` binds
+/// tighter than `+`, so that `2||T0(116)+T0(18)` is a sum of two terms.
+/// @throws InvalidArgument with position (from 1) and reason for anything else, and for parentheses nested deeper than
+/// 500
+Expression parse_expression(const std::string& text);
+
+}  // namespace steelyard::models
