@@ -15,5 +15,6 @@ void add_partition_command(CLI::App& parser, Action& chosen);
 void add_layout_command(CLI::App& parser, Action& chosen);
 void add_measure_command(CLI::App& parser, Action& chosen);
 void add_model_command(CLI::App& parser, Action& chosen);
+void add_cost_command(CLI::App& parser, Action& chosen);
 
 }  // namespace steelyard::tool

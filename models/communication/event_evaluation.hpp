@@ -11,7 +11,8 @@ namespace steelyard::models {
 /// happens on other channels (A3), until the smallest is through or another one joins. A stage k || T^c(m) that another
 /// transmission cuts short after a fraction f of its time has done f m of each. The reduced form is the chain of stages
 /// that ends last: before a stage comes the one on its channel that it continues, or if the channel was idle, the one
-/// whose end let its transmission start. Stages aside of the chain drop out. Along the chain A1 merges.
+/// whose end let its transmission start. Stages aside of the chain drop out. A1 merges neighbours of a
+/// sequence beforehand, and terms of the chain in the end.
 ///
 /// Identical concurrent parts are followed as one. O(n log n) for n transmissions that are not identical.
 /// Source: 001, section 3, figure 6, equations 5-7.

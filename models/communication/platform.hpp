@@ -19,11 +19,11 @@ struct TauLopTables {
 
 /// A communication path with its own cost, and the measured parameters of the models that describe it.
 struct Channel {
-  int id = 0;                        ///< 0: shared memory; 1, …: networks, then copies between host and device
+  int id = 0;  ///< 0: shared memory; 1, …: networks, then copies between host and device
   std::string name;
-  std::vector<int> path;             ///< channels whose transfer times a message adds up (001, equations 1-3)
-  std::vector<std::string> between;  ///< kinds of the two nodes that it joins; one kind twice: inside a node or
-                                     ///< between two of that kind; empty: any
+  std::vector<int> path;                ///< channels whose transfer times a message adds up (001, equations 1-3)
+  std::vector<std::string> between;     ///< kinds of the two nodes that it joins; one kind twice: inside a node or
+                                        ///< between two of that kind; empty: any
   std::vector<HockneySegment> hockney;  ///< empty without Hockney parameters
   std::optional<LogGP> loggp;
   std::optional<TauLopTables> tau_lop;

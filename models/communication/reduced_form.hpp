@@ -30,8 +30,8 @@ struct Evaluation {
 };
 
 /// Brings together terms of one channel and multiplicity by A1, and orders them as the paper does: the channel with the
-/// highest multiplicity first, then the lower number; inside a channel by falling multiplicity. Terms of size 0 are left
-/// out. Source: 001, section 3 (A1), equation 10.
+/// highest multiplicity first, then the lower number; inside a channel by falling multiplicity. Terms of size 0 are
+/// left out. Source: 001, section 3 (A1), equation 10.
 ReducedForm collected(const ReducedForm& terms, double merge_from = 0.0);
 
 /// Sum over the terms of A || T^c(m), seconds. @throws InvalidArgument as TauLop::transmission_s()

@@ -15,8 +15,7 @@ SizeTable::SizeTable(std::vector<Point> points, Outside outside) : points_(std::
   double previous = outside_ == Outside::proportional ? 0.0 : -1.0;
   for (const Point& point : points_) {
     if (!(std::isfinite(point.bytes) && point.bytes >= 0.0 && std::isfinite(point.time_s) && point.time_s >= 0.0)) {
-      throw InvalidArgument(
-          fmt::format("{} bytes in {} s (expected finite numbers >= 0)", point.bytes, point.time_s));
+      throw InvalidArgument(fmt::format("{} bytes in {} s (expected finite numbers >= 0)", point.bytes, point.time_s));
     }
     if (!(point.bytes > previous)) {
       throw InvalidArgument(fmt::format("a time for {} bytes after one for {} bytes (expected growing sizes{})",

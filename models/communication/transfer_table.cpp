@@ -68,7 +68,8 @@ double TransferTable::time_s(double bytes, std::int64_t concurrency, BeyondMeasu
   const double upper_s = above->times.time_s(bytes);
   if (above->concurrency == concurrency) return upper_s;
   const auto below = above - 1;
-  const double share = static_cast<double>(concurrency - below->concurrency) / (above->concurrency - below->concurrency);
+  const double share =
+      static_cast<double>(concurrency - below->concurrency) / (above->concurrency - below->concurrency);
   return std::lerp(below->times.time_s(bytes), upper_s, share);
 }
 

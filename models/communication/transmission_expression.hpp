@@ -20,10 +20,10 @@ struct ChannelInstance {
 struct Expression {
   enum class Kind { transmission, sequence, concurrent };
   Kind kind = Kind::sequence;
-  std::int64_t multiplicity = 1;   ///< A || …: so many of this at once; at least 1
-  ChannelInstance channel;         ///< of a transmission
-  double size = 0.0;               ///< of a transmission: bytes, or blocks where all are multiples of a block
-  std::vector<Expression> parts;   ///< of a sequence or of concurrent expressions; empty: nothing, in no time
+  std::int64_t multiplicity = 1;  ///< A || …: so many of this at once; at least 1
+  ChannelInstance channel;        ///< of a transmission
+  double size = 0.0;              ///< of a transmission: bytes, or blocks where all are multiples of a block
+  std::vector<Expression> parts;  ///< of a sequence or of concurrent expressions; empty: nothing, in no time
 };
 
 /// T^c(m). @throws InvalidArgument for a size that is negative or not finite, a negative channel or instance

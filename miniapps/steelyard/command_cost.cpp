@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "comm/collective.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/steelyard/command.hpp"
+#include "models/communication/aligned_evaluation.hpp"
+#include "models/communication/event_evaluation.hpp"
+#include "models/communication/platform_file.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+struct CostOptions {
+  std::filesystem::path platform;
+  std::string expression;
+  std::string evaluation = "aligned";
+  double block_bytes = 1.0;
+  double merge_from_bytes = 0.0;
+  std::string beyond = "refuse";
+  std::string format = "table";
+};
+
+std::string cost(const CostOptions& options) {
+  using namespace models;
+  const Expression expression = parse_expression(options.expression);
+  const Platform platform = read_platform_file(options.platform);
+  const TauLop model(platform, options.beyond == "refuse" ? BeyondMeasured::refuse : BeyondMeasured::proportional);
+  const Evaluation evaluation{options.merge_from_bytes / options.block_bytes, options.block_bytes};
+  const ReducedForm form = options.evaluation == "aligned" ? aligned_form(expression, model, evaluation)
+                                                           : event_form(expression, model, evaluation);
+  const double time_s = cost_s(form, model, evaluation);
+  if (options.format == "json") {
+    const nlohmann::ordered_json json = {
+        {"evaluation", options.evaluation}, {"reduced", to_string(form)}, {"time_s", time_s}};
+    return json.dump() + "\n";
+  }
+  return fmt::format("reduced    {}   ({})\ntime       {}\n", to_string(form), options.evaluation,
+                     format_seconds(time_s));
+}
+
+}  // namespace
+
+void add_cost_command(CLI::App& parser, Action& chosen) {
+  auto options = std::make_shared<CostOptions>();
+  CLI::App* command =
+      parser.add_subcommand("cost", "Solve a tau-Lop expression on a platform: its reduced form and seconds");
+  command->add_option("--platform", options->platform, "Measured channels (*.platform.json)")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--expression", options->expression,
+                   "Transmissions such as '(T0(134)+T1(158)) || 2||T0(116)': channel and size; || binds tighter than +")
+      ->type_name("E")
+      ->required();
+  command
+      ->add_option("--evaluation", options->evaluation,
+                   "Channel by channel as in the paper, or following every transmission in time")
+      ->check(CLI::IsMember({"aligned", "event"}))
+      ->type_name("aligned|event")
+      ->capture_default_str();
+  const CLI::Range positive(std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  command->add_option("--block-bytes", options->block_bytes, "Bytes of a unit of size: of a block, or 1")
+      ->check(positive)
+      ->type_name("B")
+      ->capture_default_str();
+  command
+      ->add_option("--merge-from", options->merge_from_bytes,
+                   "Shortest message that A1 merges with others of its channel (inf: none)")
+      ->check(CLI::Range(0.0, std::numeric_limits<double>::infinity()))
+      ->type_name("BYTES")
+      ->capture_default_str();
+  command
+      ->add_option("--beyond-measured", options->beyond,
+                   "More concurrent transfers than were measured: an error, or time in proportion")
+      ->check(CLI::IsMember({"refuse", "proportional"}))
+      ->type_name("refuse|proportional")
+      ->capture_default_str();
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->type_name("table|json")
+      ->capture_default_str();
+  command->callback([options, &chosen] {
+    chosen = [options](Session& session) {
+      std::string text;
+      on_root(session.comm(), [&] { text = cost(*options); });
+      session.print(text);
+      return ExitCode::good;
+    };
+  });
+}
+
+}  // namespace steelyard::tool

@@ -1,0 +1,183 @@
+#include "models/communication/aligned_evaluation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "models/communication/normalized_expression.hpp"
+
+namespace steelyard::models {
+namespace {
+
+/// So many transmissions at once for so much of their size.
+struct Stretch {
+  std::int64_t concurrency = 1;
+  double size = 0.0;
+};
+
+/// What each channel carries, by falling concurrency.
+using Profile = std::map<ChannelInstance, std::vector<Stretch>>;
+
+/// Ends of transmissions that are as close as this, relative to the longest, are one.
+constexpr double same_end = 1e-12;
+
+/// Transmissions that start together and end one after the other (A2): where one ends, a stretch ends.
+class Overlay {
+ public:
+  void add(const std::vector<Stretch>& stretches, std::int64_t multiplicity) {
+    double end = 0.0;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      end += stretches[i].size;
+      const std::int64_t after = i + 1 < stretches.size() ? stretches[i + 1].concurrency : 0;
+      ends_.emplace_back(end, multiplicity * (stretches[i].concurrency - after));
+    }
+    if (!stretches.empty()) concurrency_ += multiplicity * stretches.front().concurrency;
+  }
+
+  std::vector<Stretch> stretches() {
+    std::sort(ends_.begin(), ends_.end());
+    std::vector<Stretch> result;
+    double position = 0.0;
+    for (const auto& [end, leaving] : ends_) {
+      if (end - position > same_end * end) {
+        result.push_back({concurrency_, end - position});
+        position = end;
+      }
+      concurrency_ -= leaving;
+    }
+    return result;
+  }
+
+ private:
+  std::int64_t concurrency_ = 0;
+  std::vector<std::pair<double, std::int64_t>> ends_;
+};
+
+class Aligned {
+ public:
+  Aligned(const NormalizedExpression& expression, const TauLop& model, const Evaluation& evaluation)
+      : expression_(expression), model_(model), evaluation_(evaluation), profiles_(expression.nodes.size()) {}
+
+  ReducedForm form() {
+    if (expression_.root.node < 0) return {};
+    Profile profile;
+    append(profile, expression_.root);
+    return collected(terms(profile), evaluation_.merge_from);
+  }
+
+ private:
+  using Node = NormalizedExpression::Node;
+  using Part = NormalizedExpression::Part;
+
+  const Profile& profile(int index) {
+    std::optional<Profile>& profile = profiles_[static_cast<std::size_t>(index)];
+    if (!profile) profile = make_profile(expression_.nodes[static_cast<std::size_t>(index)]);
+    return *profile;
+  }
+
+  Profile make_profile(const Node& node) {
+    switch (node.kind) {
+      case Expression::Kind::transmission:
+        return {{node.channel, {{1, node.size}}}};
+      case Expression::Kind::concurrent:
+        return concurrent(node);
+      case Expression::Kind::sequence:
+        break;
+    }
+    Profile result;
+    for (const Part& part : node.parts) append(result, part);
+    // In the order of reduced forms, and so that A1 merges what it may.
+    Profile sorted;
+    for (const Term& term : collected(terms(result), evaluation_.merge_from)) {
+      sorted[term.channel].push_back({term.multiplicity, term.size});
+    }
+    return sorted;
+  }
+
+  void append(Profile& to, const Part& part) {
+    for (const auto& [channel, stretches] : profile(part.node)) {
+      for (const Stretch& stretch : stretches) {
+        to[channel].push_back({part.multiplicity * stretch.concurrency, stretch.size});
+      }
+    }
+  }
+
+  Profile concurrent(const Node& node) {
+    std::vector<Profile> groups;
+    for (const std::vector<Part>& group : sharing(node.parts)) {
+      std::map<ChannelInstance, Overlay> overlays;
+      for (const Part& part : group) {
+        for (const auto& [channel, stretches] : profile(part.node)) {
+          overlays[channel].add(stretches, part.multiplicity);
+        }
+      }
+      Profile together;
+      for (auto& [channel, overlay] : overlays) together[channel] = overlay.stretches();
+      groups.push_back(std::move(together));
+    }
+    return dearest(groups);
+  }
+
+  /// The parts in groups that have no channel in common (A3).
+  std::vector<std::vector<Part>> sharing(const std::vector<Part>& parts) {
+    std::vector<std::size_t> leader(parts.size());
+    std::iota(leader.begin(), leader.end(), std::size_t{0});
+    const auto find = [&](std::size_t part) {
+      while (leader[part] != part) part = leader[part] = leader[leader[part]];
+      return part;
+    };
+    std::map<ChannelInstance, std::size_t> first_user;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      for (const auto& [channel, unused] : profile(parts[i].node)) {
+        const std::size_t other = find(first_user.emplace(channel, i).first->second);
+        leader[find(i)] = other;
+      }
+    }
+    std::map<std::size_t, std::vector<Part>> groups;
+    for (std::size_t i = 0; i < parts.size(); ++i) groups[find(i)].push_back(parts[i]);
+    std::vector<std::vector<Part>> result;
+    result.reserve(groups.size());
+    for (auto& [unused, group] : groups) result.push_back(std::move(group));
+    return result;
+  }
+
+  Profile dearest(std::vector<Profile>& groups) const {
+    if (groups.size() == 1) return std::move(groups.front());
+    std::size_t best = 0;
+    double most_s = -1.0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const double seconds = cost_s(terms(groups[i]), model_, evaluation_);
+      // Of equal ones the first channel's, whatever the order in which they were written.
+      const bool tie = seconds == most_s && groups[i].begin()->first < groups[best].begin()->first;
+      if (seconds > most_s || tie) {
+        most_s = seconds;
+        best = i;
+      }
+    }
+    return std::move(groups[best]);
+  }
+
+  static ReducedForm terms(const Profile& profile) {
+    ReducedForm form;
+    for (const auto& [channel, stretches] : profile) {
+      for (const Stretch& stretch : stretches) form.push_back({stretch.concurrency, channel, stretch.size});
+    }
+    return form;
+  }
+
+  const NormalizedExpression& expression_;
+  const TauLop& model_;
+  const Evaluation& evaluation_;
+  std::vector<std::optional<Profile>> profiles_;
+};
+
+}  // namespace
+
+ReducedForm aligned_form(const Expression& expression, const TauLop& model, const Evaluation& evaluation) {
+  const NormalizedExpression normal = normalized(expression, evaluation.merge_from);
+  return Aligned(normal, model, evaluation).form();
+}
+
+}  // namespace steelyard::models
