@@ -19,11 +19,16 @@ struct TauLopTables {
 
 /// A communication path with its own cost, and the measured parameters of the models that describe it.
 struct Channel {
-  int id = 0;  ///< 0: shared memory; 1, …: networks, then copies between host and device
+  enum class Scope {
+    node,     ///< between processes of a node: shared memory
+    network,  ///< between processes of different nodes
+    device,   ///< between the memories of a host and a device
+  };
+  int id = 0;
   std::string name;
+  Scope scope = Scope::node;
   std::vector<int> path;                ///< channels whose transfer times a message adds up (001, equations 1-3)
-  std::vector<std::string> between;     ///< kinds of the two nodes that it joins; one kind twice: inside a node or
-                                        ///< between two of that kind; empty: any
+  std::vector<std::string> between;     ///< kinds of the two nodes that it joins, maybe the same; empty: any
   std::vector<HockneySegment> hockney;  ///< empty without Hockney parameters
   std::optional<LogGP> loggp;
   std::optional<TauLopTables> tau_lop;

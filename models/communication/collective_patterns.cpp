@@ -1,0 +1,98 @@
+#include "models/communication/collective_patterns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::models {
+namespace {
+
+MessagePattern pattern(const char* name, int processes, int at_least, std::vector<Phase> phases) {
+  if (processes < at_least) {
+    throw InvalidArgument(fmt::format("{} of {} processes (expected at least {})", name, processes, at_least));
+  }
+  MessagePattern result{name, processes, std::move(phases)};
+  require_pattern(result);
+  return result;
+}
+
+/// From every process to the one `distance` further on, around.
+Phase shift(int processes, int distance, double bytes) {
+  Phase phase;
+  phase.sends = Phase::Sends::at_once;
+  for (int from = 0; from < processes; ++from) phase.messages.push_back({from, (from + distance) % processes, bytes});
+  return phase;
+}
+
+}  // namespace
+
+MessagePattern point_to_point(double bytes) { return pattern("point to point", 2, 2, {Phase{{{0, 1, bytes}}, {}}}); }
+
+MessagePattern flat_broadcast(int processes, double bytes) {
+  Phase phase;
+  for (int to = 1; to < processes; ++to) phase.messages.push_back({0, to, bytes});
+  return pattern("flat broadcast", processes, 1, {phase});
+}
+
+MessagePattern binomial_broadcast(int processes, double bytes) {
+  std::vector<Phase> phases;
+  for (int have = 1; have < processes; have *= 2) {
+    Phase& phase = phases.emplace_back();
+    for (int from = 0; from < std::min(have, processes - have); ++from) {
+      phase.messages.push_back({from, from + have, bytes});
+    }
+  }
+  return pattern("binomial broadcast", processes, 1, std::move(phases));
+}
+
+MessagePattern ring(int processes, double bytes) { return pattern("ring", processes, 2, {shift(processes, 1, bytes)}); }
+
+MessagePattern all_to_all(int processes, double bytes) {
+  std::vector<Phase> phases;
+  for (int distance = 1; distance < processes; ++distance) phases.push_back(shift(processes, distance, bytes));
+  return pattern("all-to-all", processes, 1, std::move(phases));
+}
+
+MessagePattern ring_allgather(int processes, double bytes) {
+  std::vector<Phase> phases;
+  if (processes > 1) phases.assign(static_cast<std::size_t>(processes) - 1, shift(processes, 1, bytes));
+  return pattern("ring allgather", processes, 1, std::move(phases));
+}
+
+MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
+  int power = 1;
+  while (power <= processes / 2) power *= 2;
+  const int folded = processes - power;
+  // Of the first 2 `folded` processes the odd ones give their vectors away beforehand and get the sum afterwards.
+  const auto process = [folded](int rank) { return rank < folded ? 2 * rank : rank + folded; };
+  std::vector<Phase> phases;
+  Phase before;
+  Phase after;
+  for (int rank = 0; rank < folded; ++rank) {
+    before.messages.push_back({2 * rank + 1, 2 * rank, bytes});
+    after.messages.push_back({2 * rank, 2 * rank + 1, bytes});
+  }
+  if (folded > 0) phases.push_back(before);
+  for (int bit = 1; bit < power; bit *= 2) {
+    Phase& phase = phases.emplace_back();
+    phase.sends = Phase::Sends::at_once;
+    for (int rank = 0; rank < power; ++rank) phase.messages.push_back({process(rank), process(rank ^ bit), bytes});
+  }
+  if (folded > 0) phases.push_back(after);
+  return pattern("recursive doubling allreduce", processes, 1, std::move(phases));
+}
+
+MessagePattern halo_1d(int processes, double bytes) {
+  Phase phase;
+  phase.sends = Phase::Sends::at_once;
+  for (int process = 0; process < processes; ++process) {
+    if (process > 0) phase.messages.push_back({process, process - 1, bytes});
+    if (process + 1 < processes) phase.messages.push_back({process, process + 1, bytes});
+  }
+  return pattern("1D halo exchange", processes, 1, {phase});
+}
+
+}  // namespace steelyard::models
