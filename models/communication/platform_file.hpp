@@ -4,15 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/communication/hockney.hpp"
+#include "models/communication/piecewise_hockney.hpp"
 
 namespace steelyard::models {
-
-/// One stretch of message sizes with its own parameters.
-struct HockneySegment {
-  double up_to_bytes = 0.0;  ///< infinity for the last
-  Hockney hockney;
-};
 
 /// A communication path with its own cost.
 struct Channel {
