@@ -6,11 +6,11 @@
 
 #include "comm/calibration.hpp"
 #include "comm/collective.hpp"
+#include "comm/device_copies.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
-#include "core/device_copies.hpp"
 #include "core/runtime.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"

@@ -1,4 +1,4 @@
-#include "core/device_copies.hpp"
+#include "comm/device_copies.hpp"
 
 #include <algorithm>
 #include <cstddef>
