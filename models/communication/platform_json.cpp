@@ -43,6 +43,7 @@ ordered_json channel_json(const Channel& channel) {
   ordered_json json;
   json["id"] = channel.id;
   json["name"] = channel.name;
+  json["scope"] = scope_names.at(static_cast<std::size_t>(channel.scope));
   json["path"] = channel.path;
   if (!channel.between.empty()) json["between"] = channel.between;
   if (!channel.hockney.empty()) json["hockney"]["segments"] = segments_json(channel.hockney);

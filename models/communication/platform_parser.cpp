@@ -34,6 +34,17 @@ double read_not_negative(const JsonReader& reader, const std::string& key) {
   return value;
 }
 
+/// Where the file does not say: channel 0 is shared memory, the others are networks.
+Channel::Scope read_scope(const JsonReader& reader, int id) {
+  if (!reader.has("scope")) return id == 0 ? Channel::Scope::node : Channel::Scope::network;
+  const std::string name = reader.text("scope");
+  const auto known = std::ranges::find(scope_names, name);
+  if (known == scope_names.end()) {
+    reader.fail("scope", fmt::format("is \"{}\" (expected one of {})", name, fmt::join(scope_names, ", ")));
+  }
+  return static_cast<Channel::Scope>(known - scope_names.begin());
+}
+
 std::vector<int> read_path(const JsonReader& reader) {
   if (!reader.has("path")) reader.fail("path", "is missing (expected channel ids such as [0, 0])");
   const nlohmann::json& elements = reader.value()["path"];
@@ -113,6 +124,7 @@ Channel read_channel(const JsonReader& reader) {
   Channel channel;
   channel.id = read_integer(reader, "id", 0);
   channel.name = reader.text("name", fmt::format("channel {}", channel.id));
+  channel.scope = read_scope(reader, channel.id);
   channel.path = read_path(reader);
   channel.between = read_between(reader);
   if (reader.has("hockney")) channel.hockney = read_segments(reader.object("hockney"));

@@ -18,8 +18,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Shared memory in two segments, and a network with nothing measured.
 Platform two_channels() {
   Platform platform;
-  platform.channels = {{4, "shared memory", {4, 4}, {}, {{4096.0, {1e-7, 5e9}}, {infinity, {1e-6, 1e10}}}, {}, {}},
-                       {1, "network", {1}, {}, {}, {}, {}}};
+  platform.channels.resize(2);
+  platform.channels[0].id = 4;
+  platform.channels[0].name = "shared memory";
+  platform.channels[0].hockney = {{4096.0, {1e-7, 5e9}}, {infinity, {1e-6, 1e10}}};
+  platform.channels[1].id = 1;
+  platform.channels[1].name = "network";
   return platform;
 }
 

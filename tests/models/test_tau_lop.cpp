@@ -3,6 +3,7 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -38,16 +39,24 @@ TauLopTables random_tables(Random& random) {
   return {SizeTable(overhead, SizeTable::Outside::constant), TransferTable(transfer)};
 }
 
+Channel channel(int id, const std::string& name, const std::vector<int>& path) {
+  Channel channel;
+  channel.id = id;
+  channel.name = name;
+  channel.path = path;
+  return channel;
+}
+
 /// Shared memory (equation 1), a network through the memories of both nodes (2), one that writes into the receiver's
 /// memory (3), and one without parameters.
 Platform random_platform(Random& random) {
   Platform platform;
-  platform.channels = {{0, "shared memory", {0, 0}, {}, {}, {}, random_tables(random)},
-                       {1, "TCP", {0, 1, 0}, {}, {}, {}, random_tables(random)},
-                       {2, "InfiniBand", {2}, {}, {}, {}, random_tables(random)},
-                       {3, "unmeasured", {3}, {}, {}, {}, {}},
-                       {4, "through the unmeasured", {4, 3}, {}, {}, {}, random_tables(random)},
-                       {5, "to nowhere", {9}, {}, {}, {}, random_tables(random)}};
+  platform.channels = {channel(0, "shared memory", {0, 0}), channel(1, "TCP", {0, 1, 0}),
+                       channel(2, "InfiniBand", {2}),       channel(3, "unmeasured", {3}),
+                       channel(4, "through 3", {4, 3}),     channel(5, "to nowhere", {9})};
+  for (Channel& channel : platform.channels) {
+    if (channel.id != 3) channel.tau_lop = random_tables(random);
+  }
   return platform;
 }
 
