@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/base/errors.hpp"
 #include "models/communication/hockney.hpp"
 
 namespace steelyard::models {
@@ -19,7 +20,7 @@ struct PiecewiseHockney {
     for (const HockneySegment& segment : segments) {
       if (bytes <= segment.up_to_bytes) return segment.hockney.time_s(bytes);
     }
-    return 0.0;
+    throw InvalidArgument("message of no size that a segment holds");
   }
 };
 
