@@ -14,22 +14,32 @@ const TauLopTables& tables(const Channel& channel) {
   return *channel.tau_lop;
 }
 
+/// What `seconds` of the tables says, naming the channel where it throws.
+template <typename Seconds>
+double of_channel(const Channel& channel, const Seconds& seconds) {
+  const TauLopTables& own = tables(channel);
+  try {
+    return seconds(own);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("channel {} ({}): {}", channel.id, channel.name, error.what()));
+  }
+}
+
+double overhead_of(const Channel& channel, double bytes) {
+  return of_channel(channel, [=](const TauLopTables& own) { return own.overhead.time_s(bytes); });
+}
+
 }  // namespace
 
-double TauLop::overhead_s(int channel, double bytes) const {
-  return tables(platform_->channel(channel)).overhead.time_s(bytes);
-}
+double TauLop::overhead_s(int channel, double bytes) const { return overhead_of(platform_->channel(channel), bytes); }
 
 double TauLop::transmission_s(int channel, double bytes, std::int64_t concurrency) const {
   const Channel& used = platform_->channel(channel);
-  double seconds = tables(used).overhead.time_s(bytes);
+  double seconds = overhead_of(used, bytes);
   for (const int id : used.path) {
-    const Channel& transfers = id == channel ? used : platform_->channel(id);
-    try {
-      seconds += tables(transfers).transfer.time_s(bytes, concurrency, beyond_);
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(fmt::format("channel {} ({}): {}", transfers.id, transfers.name, error.what()));
-    }
+    seconds += of_channel(id == channel ? used : platform_->channel(id), [=, this](const TauLopTables& own) {
+      return own.transfer.time_s(bytes, concurrency, beyond_);
+    });
   }
   return seconds;
 }

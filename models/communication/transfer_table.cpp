@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,6 +12,13 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard::models {
+namespace {
+
+/// A time that misses a bound by so little satisfies it: the bounds are rounded, and channels without reserve lie on
+/// them.
+constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
 
 TransferTable::TransferTable(std::vector<TransferPoint> points) : points_(std::move(points)) {
   std::map<int, std::map<double, double>> measured;
@@ -18,6 +26,11 @@ TransferTable::TransferTable(std::vector<TransferPoint> points) : points_(std::m
   for (const TransferPoint& point : points_) {
     if (point.concurrency < 1) {
       throw InvalidArgument(fmt::format("transfer time for concurrency {} (expected 1, 2, …)", point.concurrency));
+    }
+    if (!(std::isfinite(point.bytes) && point.bytes > 0.0 && std::isfinite(point.time_s) && point.time_s >= 0.0)) {
+      throw InvalidArgument(
+          fmt::format("{} bytes in {} s with concurrency {} (expected a finite size > 0 and a finite time >= 0)",
+                      point.bytes, point.time_s, point.concurrency));
     }
     if (!measured[point.concurrency].emplace(point.bytes, point.time_s).second) {
       throw InvalidArgument(
@@ -41,6 +54,7 @@ TransferTable::TransferTable(std::vector<TransferPoint> points) : points_(std::m
         const Level& lower = levels_.back();
         const double least = lower.times.time_s(bytes);
         within = std::clamp(time_s, least, least * concurrency / lower.concurrency);
+        if (std::abs(within - time_s) <= rounding * time_s) within = time_s;
       }
       if (within != time_s && times.contains(bytes)) {
         largest_adjustment_ = std::max(largest_adjustment_, std::abs(within - time_s) / std::max(within, time_s));

@@ -26,11 +26,13 @@ enum class BeyondMeasured {
 ///
 /// In m it is linear between measured sizes, proportional below the smallest and above the largest (L(A m, tau) =
 /// A L(m, tau)). In tau it is linear between measured numbers. The model demands L(m, tau) <= L(m, A tau) <= A L(m,
-/// tau); a measured time outside of these bounds is moved to the nearer one, from small tau to large.
+/// tau), here for every A >= 1, integer or not: from one measured tau to the next, time does not fall and time divided
+/// by tau does not grow. A measured time outside of these bounds is moved to the nearer one, from small tau to large.
 /// Source: 001, section 3.
 class TransferTable {
  public:
-  /// @throws InvalidArgument without points for concurrency 1, for sizes <= 0, negative times and points given twice
+  /// @throws InvalidArgument without points for concurrency 1, for sizes that are not finite and > 0,
+  /// times that are not finite and >= 0, and points given twice
   explicit TransferTable(std::vector<TransferPoint> points);
 
   /// Seconds. @throws InvalidArgument for concurrency < 1, a negative size, and what `beyond` refuses

@@ -1,48 +1,173 @@
+#include <algorithm>
+#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
+#include <string>
+#include <vector>
 
 #include "core/base/errors.hpp"
 #include "models/communication/platform_file.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/models/random_models.hpp"
+#include "tests/models/two_channels.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using nlohmann::json;
 using namespace steelyard;
 using namespace steelyard::models;
+using tests::Random;
+using tests::tau_lop;
 using tests::TemporaryFolder;
+using tests::two_channels;
+using tests::uniform;
+using tests::whole;
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-json segment(const json& up_to_bytes, double latency_s, double bandwidth) {
-  return {{"up_to_bytes", up_to_bytes}, {"latency_s", latency_s}, {"bandwidth_bytes_per_s", bandwidth}};
-}
-
-/// Shared memory in two segments and a network.
-json two_channels() {
-  return {{"schema", "steelyard.platform/1"},
-          {"channels",
-           {{{"id", 0},
-             {"name", "shared memory"},
-             {"path", {0, 0}},
-             {"hockney", {{"segments", {segment(4096, 1e-7, 5e9), segment(nullptr, 1e-6, 1e10)}}}}},
-            {{"id", 1},
-             {"name", "network"},
-             {"path", {0, 1, 0}},
-             {"hockney", {{"segments", {segment(nullptr, 2e-6, 1e9)}}}}}}},
-          {"nodes", json::array()}};
-}
-
 Platform read(const json& value) {
   const TemporaryFolder folder;
   return read_platform_file(folder.write("m.platform.json", value.dump()));
+}
+
+/// Any double >= 0 of any size.
+double any_double(Random& random) {
+  switch (whole(random, 0, 9)) {
+    case 0:
+      return 0.0;
+    case 1:
+      return -0.0;
+    case 2:
+      return std::numeric_limits<double>::denorm_min();
+    case 3:
+      return std::numeric_limits<double>::max();
+    case 4:
+      return whole(random, 0, 1000000);
+    default:
+      return std::exp(uniform(random, -700.0, 700.0));
+  }
+}
+
+std::string any_text(Random& random) {
+  static const std::vector<std::string> pieces{"",   "a",     "node-7", "\"", "\\",   "\n",
+                                               "\t", "τ-Lop", " ",      "{[", "null", "0"};
+  std::string text;
+  for (int i = whole(random, 0, 4); i > 0; --i) {
+    text += pieces[static_cast<std::size_t>(whole(random, 0, static_cast<int>(pieces.size()) - 1))];
+  }
+  return text;
+}
+
+std::vector<double> any_sizes(Random& random) {
+  std::vector<double> sizes;
+  double bytes = uniform(random, 0.0, 4.0);
+  for (int i = whole(random, 1, 6); i > 0; --i) {
+    bytes += whole(random, 0, 1) == 0 ? whole(random, 1, 1 << 20) : std::exp(uniform(random, -3.0, 20.0));
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+TauLopTables any_tables(Random& random) {
+  std::vector<SizeTable::Point> overhead;
+  for (const double bytes : any_sizes(random)) overhead.push_back({bytes, any_double(random)});
+  if (whole(random, 0, 1) == 0) overhead.front().bytes = 0.0;
+  std::vector<TransferPoint> transfer;
+  for (const int concurrency : {1, 2, 7, std::numeric_limits<int>::max()}) {
+    if (concurrency > 1 && whole(random, 0, 1) == 0) continue;
+    for (const double bytes : any_sizes(random)) {
+      transfer.push_back({bytes, concurrency, std::exp(uniform(random, -40.0, 20.0))});
+    }
+  }
+  std::shuffle(transfer.begin(), transfer.end(), random);
+  return {SizeTable(overhead, SizeTable::Outside::constant), TransferTable(transfer)};
+}
+
+/// A platform of up to five channels with any ids, each with some of the models. A path leads through channels with
+/// tau-Lop parameters where its own channel has them.
+Platform any_platform(Random& random) {
+  Platform platform;
+  platform.commit = any_text(random);
+  platform.mpi = any_text(random);
+  std::vector<int> ids, with_tau_lop;
+  for (int i = whole(random, 0, 5); i > 0; --i) {
+    Channel channel;
+    channel.id = whole(random, 0, 3) == 0 ? std::numeric_limits<int>::max() - i : 10 * i + whole(random, 0, 9);
+    channel.name = any_text(random);
+    channel.scope = static_cast<Channel::Scope>(whole(random, 0, 2));
+    if (whole(random, 0, 1) == 0) channel.between = {any_text(random), any_text(random)};
+    for (const double bytes : any_sizes(random)) {
+      channel.hockney.push_back({bytes, {any_double(random), std::exp(uniform(random, -700.0, 700.0))}});
+    }
+    channel.hockney.back().up_to_bytes = infinity;
+    if (whole(random, 0, 1) == 0) channel.hockney.clear();
+    if (whole(random, 0, 1) == 0) {
+      channel.loggp = {any_double(random), any_double(random), any_double(random), any_double(random),
+                       any_double(random)};
+    }
+    if (whole(random, 0, 1) == 0) channel.tau_lop = any_tables(random);
+    ids.push_back(channel.id);
+    if (channel.tau_lop) with_tau_lop.push_back(channel.id);
+    platform.channels.push_back(std::move(channel));
+  }
+  for (Channel& channel : platform.channels) {
+    const std::vector<int>& through = channel.tau_lop ? with_tau_lop : ids;
+    for (int i = whole(random, 1, 4); i > 0; --i) {
+      channel.path.push_back(through[static_cast<std::size_t>(whole(random, 0, static_cast<int>(through.size()) - 1))]);
+    }
+  }
+  for (int i = whole(random, 0, 3); i > 0; --i) {
+    platform.nodes.push_back({any_text(random), any_text(random), whole(random, 0, 256)});
+  }
+  return platform;
+}
+
+/// All numbers of a channel, bit by bit, with a mark before each part.
+std::vector<std::uint64_t> bits(const Channel& channel) {
+  std::vector<std::uint64_t> all;
+  const auto add = [&](auto... values) {
+    (all.push_back(std::bit_cast<std::uint64_t>(static_cast<double>(values))), ...);
+  };
+  add(channel.id, channel.hockney.size());
+  for (const HockneySegment& segment : channel.hockney) {
+    add(segment.up_to_bytes, segment.hockney.latency_s, segment.hockney.bandwidth_bytes_per_s);
+  }
+  add(channel.loggp.has_value());
+  if (channel.loggp) {
+    add(channel.loggp->latency_s, channel.loggp->send_overhead_s, channel.loggp->receive_overhead_s,
+        channel.loggp->gap_s, channel.loggp->gap_per_byte_s);
+  }
+  add(channel.tau_lop.has_value());
+  if (channel.tau_lop) {
+    add(channel.tau_lop->overhead.points().size());
+    for (const SizeTable::Point& point : channel.tau_lop->overhead.points()) add(point.bytes, point.time_s);
+    for (const TransferPoint& point : channel.tau_lop->transfer.points()) {
+      add(point.bytes, point.concurrency, point.time_s);
+    }
+  }
+  return all;
+}
+
+void require_same(const Platform& a, const Platform& b) {
+  REQUIRE(a.commit == b.commit);
+  REQUIRE(a.mpi == b.mpi);
+  REQUIRE(a.nodes == b.nodes);
+  REQUIRE(a.channels.size() == b.channels.size());
+  for (std::size_t i = 0; i < a.channels.size(); ++i) {
+    REQUIRE(a.channels[i].name == b.channels[i].name);
+    REQUIRE(a.channels[i].scope == b.channels[i].scope);
+    REQUIRE(a.channels[i].path == b.channels[i].path);
+    REQUIRE(a.channels[i].between == b.channels[i].between);
+    REQUIRE(bits(a.channels[i]) == bits(b.channels[i]));
+  }
 }
 
 }  // namespace
@@ -57,33 +182,57 @@ TEST_CASE("channels are read with their paths and parameters") {
   CHECK(memory.hockney[0].up_to_bytes == 4096.0);
   CHECK(memory.hockney[1].up_to_bytes == infinity);
   CHECK(memory.hockney[1].hockney.bandwidth_bytes_per_s == 1e10);
-  CHECK(platform.channel(1).path == std::vector<int>{0, 1, 0});
-  CHECK(platform.channel(1).hockney[0].hockney.latency_s == 2e-6);
+  CHECK(memory.between.empty());
+  const Channel& network = platform.channel(1);
+  CHECK(memory.scope == Channel::Scope::node);
+  CHECK(network.scope == Channel::Scope::network);
+  CHECK(network.path == std::vector<int>{0, 1, 0});
+  CHECK(network.between == std::vector<std::string>{"fat", "thin"});
+  CHECK(network.hockney[0].hockney.latency_s == 2e-6);
+  REQUIRE(network.loggp.has_value());
+  CHECK(network.loggp->latency_s == 1e-6);
+  CHECK(network.loggp->send_overhead_s == 2e-7);
+  CHECK(network.loggp->receive_overhead_s == 3e-7);
+  CHECK(network.loggp->gap_s == 4e-7);
+  CHECK(network.loggp->gap_per_byte_s == 1e-10);
+  REQUIRE(network.tau_lop.has_value());
+  CHECK(network.tau_lop->overhead.points() == std::vector<SizeTable::Point>{{0.0, 1e-7}, {4096.0, 3e-7}});
+  CHECK(network.tau_lop->overhead.time_s(1e9) == 3e-7);  // constant beyond measured sizes
+  REQUIRE(network.tau_lop->transfer.points().size() == 3);
+  CHECK(network.tau_lop->transfer.points()[2] == TransferPoint{65536.0, 4, 2 * 65536 * 1e-9});
 }
 
-TEST_CASE("parameters are read bit for bit") {
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> exponent(-200.0, 200.0);
-  for (int trial = 0; trial < 50; ++trial) {
-    const double latency_s = std::exp(exponent(random)), bandwidth = std::exp(exponent(random));
-    const double split = std::exp(exponent(random));
-    json value = two_channels();
-    value["channels"][0]["hockney"]["segments"] = {segment(split, latency_s, bandwidth), segment(nullptr, 0.0, 1.0)};
-    const Channel channel = read(value).channel(0);
-    REQUIRE(channel.hockney[0].up_to_bytes == split);
-    REQUIRE(channel.hockney[0].hockney.latency_s == latency_s);
-    REQUIRE(channel.hockney[0].hockney.bandwidth_bytes_per_s == bandwidth);
-  }
+TEST_CASE("a platform is read with what measured it and its nodes") {
+  const Platform platform = read(two_channels());
+  CHECK_THAT(platform.path, ContainsSubstring("m.platform.json"));
+  CHECK(platform.commit == "0123abc");
+  CHECK(platform.mpi == "Open MPI 4.1.4");
+  CHECK(platform.nodes == std::vector<PlatformNode>{{"a", "fat", 64}, {"b", "thin", 8}});
 }
 
-TEST_CASE("a message takes the time of the segment that holds its size") {
-  const Channel channel = read(two_channels()).channel(0);
-  for (const double bytes : {0.0, 1.0, 4095.0, 4096.0}) {
-    CHECK(channel.time_s(bytes) == channel.hockney[0].hockney.time_s(bytes));
+TEST_CASE("what is written is read back bit for bit, and written again byte for byte") {
+  Random random(2);
+  const TemporaryFolder folder;
+  for (int trial = 0; trial < 300; ++trial) {
+    const Platform platform = any_platform(random);
+    write_platform_file(folder / "a.platform.json", platform);
+    const std::string bytes = folder.read("a.platform.json");
+    INFO(bytes);
+    const Platform again = read_platform_file(folder / "a.platform.json");
+    require_same(platform, again);
+    CHECK(again.path == (folder / "a.platform.json").string());
+    write_platform_file(folder / "b.platform.json", again);
+    REQUIRE(folder.read("b.platform.json") == bytes);
   }
-  for (const double bytes : {4096.5, 4097.0, 1e12}) {
-    CHECK(channel.time_s(bytes) == channel.hockney[1].hockney.time_s(bytes));
-  }
+  CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("a platform file that was written by hand is the same after writing") {
+  const TemporaryFolder folder;
+  const Platform platform = read(two_channels());
+  write_platform_file(folder / "new" / "m.platform.json", platform);
+  require_same(platform, read_platform_file(folder / "new" / "m.platform.json"));
+  CHECK(json::parse(folder.read("new/m.platform.json")) == two_channels());
 }
 
 TEST_CASE("only id and path are required of a channel") {
@@ -96,80 +245,100 @@ TEST_CASE("only id and path are required of a channel") {
                        MessageMatches(ContainsSubstring("channel 3") && ContainsSubstring("no Hockney")));
 }
 
-TEST_CASE("parameters of models that are not in use are left alone") {
+TEST_CASE("without a scope channel 0 is inside nodes and the others are networks") {
   json value = two_channels();
-  value["channels"][1]["tau_lop"] = {{"overhead", json::array()}};
-  value["channels"][1]["loggp"] = "anything";
-  value["nodes"] = {1, 2, 3};
-  CHECK(read(value).channels.size() == 2);
+  value["channels"][0]["scope"] = "device";
+  CHECK(read(value).channel(0).scope == Channel::Scope::device);
+  for (json& channel : value["channels"]) channel.erase("scope");
+  CHECK(read(value).channel(0).scope == Channel::Scope::node);
+  CHECK(read(value).channel(1).scope == Channel::Scope::network);
 }
 
-TEST_CASE("a channel that is not there is refused with the ids that are") {
-  const Platform platform = read(two_channels());
-  CHECK_THROWS_MATCHES(platform.channel(7), InvalidArgument,
-                       MessageMatches(ContainsSubstring("7") && ContainsSubstring("0, 1")));
-  CHECK_THROWS_AS(Platform{}.channel(0), InvalidArgument);
+TEST_CASE("null is as good as nothing") {
+  json value = two_channels();
+  for (const char* key : {"commit", "mpi", "nodes"}) value[key] = nullptr;
+  for (const char* key : {"name", "scope", "between", "hockney", "loggp", "tau_lop"})
+    value["channels"][1][key] = nullptr;
+  const Platform platform = read(value);
+  CHECK(platform.commit.empty());
+  CHECK(platform.nodes.empty());
+  const Channel& channel = platform.channel(1);
+  CHECK(channel.name == "channel 1");
+  CHECK((channel.between.empty() && channel.hockney.empty() && !channel.loggp && !channel.tau_lop));
 }
 
-TEST_CASE("a negative size is refused on every channel") {
-  const Platform platform = read(two_channels());
-  CHECK_THROWS_AS(platform.channel(0).time_s(-1.0), InvalidArgument);
-  CHECK_THROWS_AS(platform.channel(1).time_s(-infinity), InvalidArgument);
-  CHECK_THROWS_AS(platform.channel(0).time_s(std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
+TEST_CASE("members of a node are not required") {
+  json value = two_channels();
+  value["nodes"] = {json::object(), {{"host", "c"}}};
+  CHECK(read(value).nodes == std::vector<PlatformNode>{{"", "", 0}, {"c", "", 0}});
 }
 
-TEST_CASE("a platform file with a mistake is refused with file and key") {
-  struct Mistake {
-    std::string pointer;  // where in the file of two channels
-    json value;           // what is put there; discarded: removed
-    std::string key;
+TEST_CASE("paths of channels without tau-Lop parameters lead through any channel") {
+  json value = two_channels();
+  for (const int channel : {0, 1}) value["channels"][channel].erase("tau_lop");
+  CHECK(read(value).channel(1).path == std::vector<int>{0, 1, 0});
+  value["channels"][0]["tau_lop"] = tau_lop(1e-10);
+  CHECK(read(value).channel(0).tau_lop.has_value());
+}
+
+TEST_CASE("a platform file that is missing, a folder or not JSON is refused with its name") {
+  const TemporaryFolder folder;
+  const auto refused = [](const std::filesystem::path& path, const std::string& problem) {
+    CHECK_THROWS_MATCHES(read_platform_file(path), FileFormatError,
+                         MessageMatches(ContainsSubstring(path.string() + ": ") && ContainsSubstring(problem)));
   };
-  const json removed(json::value_t::discarded);
-  const std::string segments = "/channels/0/hockney/segments";
-  const std::string key = "channels[0].hockney.segments";
-  const auto mistake = GENERATE_COPY(
-      Mistake{"/schema", removed, "schema"}, Mistake{"/schema", "steelyard.fpm/1", "schema"},
-      Mistake{"/channels", removed, "channels"}, Mistake{"/channels", "none", "channels"},
-      Mistake{"/channels/1", 5, "channels[1]"}, Mistake{"/channels/1/id", removed, "channels[1].id"},
-      Mistake{"/channels/1/id", "1", "channels[1].id"}, Mistake{"/channels/1/id", -1, "channels[1].id"},
-      Mistake{"/channels/1/id", 0.5, "channels[1].id"}, Mistake{"/channels/1/id", 1e300, "channels[1].id"},
-      Mistake{"/channels/1/id", 0, "channels[1].id"}, Mistake{"/channels/1/name", 1, "channels[1].name"},
-      Mistake{"/channels/1/path", removed, "channels[1].path"},
-      Mistake{"/channels/1/path", json::array(), "channels[1].path"},
-      Mistake{"/channels/1/path", 1, "channels[1].path"}, Mistake{"/channels/1/path", {0, "1"}, "channels[1].path"},
-      Mistake{"/channels/1/path", {0, -1}, "channels[1].path"}, Mistake{"/channels/1/path", {0.5}, "channels[1].path"},
-      Mistake{"/channels/1/path", {4294967296}, "channels[1].path"},
-      Mistake{"/channels/0/hockney", json::array(), "channels[0].hockney"}, Mistake{segments, removed, key},
-      Mistake{segments, json::array(), key}, Mistake{segments + "/1/up_to_bytes", 8192, key},
-      Mistake{segments + "/1/up_to_bytes", 4096, key + "[1].up_to_bytes"},
-      Mistake{segments + "/1/up_to_bytes", 100, key + "[1].up_to_bytes"},
-      Mistake{segments + "/0/up_to_bytes", 0, key + "[0].up_to_bytes"},
-      Mistake{segments + "/0/up_to_bytes", nullptr, key + "[1].up_to_bytes"},
-      Mistake{segments + "/0/up_to_bytes", "all", key + "[0].up_to_bytes"},
-      Mistake{segments + "/0/latency_s", removed, key + "[0].latency_s"},
-      Mistake{segments + "/0/latency_s", -1e-9, key + "[0].latency_s"},
-      Mistake{segments + "/0/bandwidth_bytes_per_s", removed, key + "[0].bandwidth_bytes_per_s"},
-      Mistake{segments + "/0/bandwidth_bytes_per_s", 0.0, key + "[0].bandwidth_bytes_per_s"},
-      Mistake{segments + "/0/bandwidth_bytes_per_s", nullptr, key + "[0].bandwidth_bytes_per_s"});
-  json value = two_channels();
-  const json::json_pointer place(mistake.pointer);
-  if (mistake.value.is_discarded()) {
-    value[place.parent_pointer()].erase(place.back());
-  } else {
-    value[place] = mistake.value;
-  }
-  INFO(value.dump());
-  const TemporaryFolder folder;
-  const auto path = folder.write("m.platform.json", value.dump());
-  CHECK_THROWS_MATCHES(read_platform_file(path), FileFormatError,
-                       MessageMatches(ContainsSubstring(path.string() + ": " + mistake.key + ": ")));
+  refused(folder / "none.platform.json", "cannot be opened");
+  refused(folder.path(), "is a folder (expected a file)");
+  refused(folder.write("empty", ""), "line 1");
+  refused(folder.write("words", "{\"schema\":\n nonsense"), "line 2");
+  refused(folder.write("nan", "{\"schema\": \"steelyard.platform/1\",\n\n\"channels\": [NaN]}"), "line 3");
+  refused(folder.write("large", "{\"channels\": [{\"id\": 1e999}]}"), "too large");
+  refused(folder.write("array", "[]"), "expected a JSON object");
 }
 
-TEST_CASE("a platform file that is missing or not JSON is refused with its name") {
+TEST_CASE("a platform file cut off anywhere is refused") {
   const TemporaryFolder folder;
-  CHECK_THROWS_MATCHES(read_platform_file(folder / "none.platform.json"), FileFormatError,
-                       MessageMatches(ContainsSubstring((folder / "none.platform.json").string())));
-  const auto path = folder.write("m.platform.json", "{\"schema\":\n nonsense");
-  CHECK_THROWS_MATCHES(read_platform_file(path), FileFormatError,
-                       MessageMatches(ContainsSubstring(path.string()) && ContainsSubstring("line 2")));
+  const std::string whole_file = two_channels().dump(1);
+  for (std::size_t bytes = 0; bytes < whole_file.size(); bytes += 7) {
+    const auto path = folder.write("m.platform.json", whole_file.substr(0, bytes));
+    REQUIRE_THROWS_MATCHES(
+        read_platform_file(path), FileFormatError,
+        MessageMatches(ContainsSubstring(path.string() + ": line ") && ContainsSubstring("truncated or mistyped")));
+  }
+}
+
+TEST_CASE("a platform that could not be read back is not written") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const auto& change, const std::string& key, const std::string& problem) {
+    Platform platform = read(two_channels());
+    change(platform);
+    const auto path = folder / "m.platform.json";
+    CHECK_THROWS_MATCHES(
+        write_platform_file(path, platform), InvalidArgument,
+        MessageMatches(ContainsSubstring(path.string() + ": " + key + ": ") && ContainsSubstring(problem)));
+    CHECK(folder.entries() == 0);
+  };
+  const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  refused([](Platform& p) { p.channels[1].id = -1; }, "channels[1].id", "-1");
+  refused([](Platform& p) { p.channels[1].id = 0; }, "channels[1].id", "twice");
+  refused([](Platform& p) { p.channels[1].path = {8}; }, "channels[1].path", "channel 8");
+  refused([](Platform& p) { p.channels[1].path.clear(); }, "channels[1].path", "[]");
+  refused([](Platform& p) { p.channels[0].tau_lop.reset(); }, "channels[1].path", "tau_lop");
+  refused([](Platform& p) { p.channels[1].between = {"fat"}; }, "channels[1].between", "two nodes");
+  refused([](Platform& p) { p.channels[1].hockney[0].up_to_bytes = 9.0; }, "channels[1].hockney.segments", "null");
+  refused([](Platform& p) { p.channels[1].hockney[0].up_to_bytes = -infinity; },
+          "channels[1].hockney.segments[0].up_to_bytes", "expected a finite number");
+  refused([&](Platform& p) { p.channels[1].hockney[0].hockney.latency_s = not_a_number; },
+          "channels[1].hockney.segments[0].latency_s", "expected a finite number");
+  refused([&](Platform& p) { p.channels[1].loggp->gap_s = infinity; }, "channels[1].loggp.gap_s",
+          "expected a finite number");
+  refused([](Platform& p) { p.nodes[0].cores = -2; }, "nodes[0].cores", "-2");
+}
+
+TEST_CASE("a platform file that cannot be written is named and leaves nothing behind") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "m.platform.json" / "inside");
+  CHECK_THROWS_MATCHES(write_platform_file(folder / "m.platform.json", read(two_channels())), RuntimeFailure,
+                       MessageMatches(ContainsSubstring((folder / "m.platform.json").string())));
+  CHECK(folder.entries() == 2);
 }

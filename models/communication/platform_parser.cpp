@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <ranges>
+
+#include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
+#include "models/communication/platform_json.hpp"
+
+namespace steelyard::models {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool is_integer(double value, int least) {
+  return value >= least && value <= std::numeric_limits<int>::max() && value == std::floor(value);
+}
+
+int read_integer(const JsonReader& reader, const std::string& key, int least) {
+  const double value = reader.number(key);
+  if (!is_integer(value, least)) {
+    reader.fail(key, fmt::format("is {} (expected {}, {}, …)", value, least, least + 1));
+  }
+  return static_cast<int>(value);
+}
+
+double read_not_negative(const JsonReader& reader, const std::string& key) {
+  const double value = reader.number(key);
+  if (value < 0.0) reader.fail(key, fmt::format("is {} (expected a number >= 0)", value));
+  return value;
+}
+
+/// Where the file does not say: channel 0 is shared memory, the others are networks.
+Channel::Scope read_scope(const JsonReader& reader, int id) {
+  if (!reader.has("scope")) return id == 0 ? Channel::Scope::node : Channel::Scope::network;
+  const std::string name = reader.text("scope");
+  const auto known = std::ranges::find(scope_names, name);
+  if (known == scope_names.end()) {
+    reader.fail("scope", fmt::format("is \"{}\" (expected one of {})", name, fmt::join(scope_names, ", ")));
+  }
+  return static_cast<Channel::Scope>(known - scope_names.begin());
+}
+
+std::vector<int> read_path(const JsonReader& reader) {
+  if (!reader.has("path")) reader.fail("path", "is missing (expected channel ids such as [0, 0])");
+  const nlohmann::json& elements = reader.value()["path"];
+  const bool fits =
+      elements.is_array() && !elements.empty() && std::ranges::all_of(elements, [](const nlohmann::json& id) {
+        return id.is_number_integer() && is_integer(id.get<double>(), 0);
+      });
+  if (!fits) reader.fail("path", fmt::format("is {} (expected channel ids such as [0, 0])", elements.dump()));
+  return elements.get<std::vector<int>>();
+}
+
+std::vector<std::string> read_between(const JsonReader& reader) {
+  if (!reader.has("between")) return {};
+  const nlohmann::json& kinds = reader.value()["between"];
+  const bool fits = kinds.is_array() && kinds.size() == 2 && kinds[0].is_string() && kinds[1].is_string();
+  if (!fits) reader.fail("between", fmt::format("is {} (expected the kinds of two nodes)", kinds.dump()));
+  return kinds.get<std::vector<std::string>>();
+}
+
+std::vector<HockneySegment> read_segments(const JsonReader& hockney) {
+  std::vector<HockneySegment> segments;
+  double previous = 0.0;
+  for (const JsonReader& reader : hockney.array("segments")) {
+    HockneySegment segment;
+    segment.up_to_bytes = reader.number("up_to_bytes", infinity);
+    if (!(segment.up_to_bytes > previous)) {
+      reader.fail("up_to_bytes",
+                  fmt::format("is {} after {} (expected growing sizes > 0, and null in the last segment)",
+                              segment.up_to_bytes, previous));
+    }
+    previous = segment.up_to_bytes;
+    segment.hockney.latency_s = read_not_negative(reader, "latency_s");
+    segment.hockney.bandwidth_bytes_per_s = reader.number("bandwidth_bytes_per_s");
+    if (!(segment.hockney.bandwidth_bytes_per_s > 0.0)) {
+      reader.fail("bandwidth_bytes_per_s",
+                  fmt::format("is {} (expected a number > 0)", segment.hockney.bandwidth_bytes_per_s));
+    }
+    segments.push_back(segment);
+  }
+  if (previous != infinity) {
+    hockney.fail("segments", "do not reach every size (expected \"up_to_bytes\": null in the last)");
+  }
+  return segments;
+}
+
+LogGP read_loggp(const JsonReader& reader) {
+  LogGP loggp;
+  loggp.latency_s = read_not_negative(reader, "latency_s");
+  loggp.send_overhead_s = read_not_negative(reader, "send_overhead_s");
+  loggp.receive_overhead_s = read_not_negative(reader, "receive_overhead_s");
+  loggp.gap_s = read_not_negative(reader, "gap_s");
+  loggp.gap_per_byte_s = read_not_negative(reader, "gap_per_byte_s");
+  return loggp;
+}
+
+TauLopTables read_tau_lop(const JsonReader& reader) {
+  std::vector<SizeTable::Point> overhead;
+  for (const JsonReader& point : reader.array("overhead")) {
+    overhead.push_back({read_not_negative(point, "bytes"), read_not_negative(point, "time_s")});
+  }
+  std::vector<TransferPoint> transfer;
+  for (const JsonReader& point : reader.array("transfer")) {
+    transfer.push_back(
+        {read_not_negative(point, "bytes"), read_integer(point, "concurrency", 1), read_not_negative(point, "time_s")});
+  }
+  const char* key = "overhead";
+  try {
+    SizeTable overhead_table(std::move(overhead), SizeTable::Outside::constant);
+    key = "transfer";
+    return {std::move(overhead_table), TransferTable(std::move(transfer))};
+  } catch (const InvalidArgument& error) {
+    reader.fail(key, error.what());
+  }
+}
+
+Channel read_channel(const JsonReader& reader) {
+  Channel channel;
+  channel.id = read_integer(reader, "id", 0);
+  channel.name = reader.text("name", fmt::format("channel {}", channel.id));
+  channel.scope = read_scope(reader, channel.id);
+  channel.path = read_path(reader);
+  channel.between = read_between(reader);
+  if (reader.has("hockney")) channel.hockney = read_segments(reader.object("hockney"));
+  if (reader.has("loggp")) channel.loggp = read_loggp(reader.object("loggp"));
+  if (reader.has("tau_lop")) channel.tau_lop = read_tau_lop(reader.object("tau_lop"));
+  return channel;
+}
+
+void require_ways(const JsonReader& reader, const Channel& channel, const std::map<int, bool>& has_tau_lop) {
+  for (const int id : channel.path) {
+    const auto transfers = has_tau_lop.find(id);
+    if (transfers == has_tau_lop.end()) {
+      reader.fail("path", fmt::format("names channel {}, which is not in the file (expected some of {})", id,
+                                      fmt::join(std::views::keys(has_tau_lop), ", ")));
+    }
+    if (channel.tau_lop && !transfers->second) {
+      reader.fail("path", fmt::format("names channel {}, which has no \"tau_lop\" (expected it on all channels of the "
+                                      "path, because channel {} has it)",
+                                      id, channel.id));
+    }
+  }
+}
+
+std::vector<Channel> read_channels(const std::vector<JsonReader>& readers) {
+  std::vector<Channel> channels;
+  std::map<int, bool> has_tau_lop;
+  for (const JsonReader& reader : readers) {
+    const Channel& channel = channels.emplace_back(read_channel(reader));
+    if (!has_tau_lop.emplace(channel.id, channel.tau_lop.has_value()).second) {
+      reader.fail("id", fmt::format("{} is there twice (expected every channel once)", channel.id));
+    }
+  }
+  for (std::size_t i = 0; i < channels.size(); ++i) require_ways(readers[i], channels[i], has_tau_lop);
+  return channels;
+}
+
+}  // namespace
+
+Platform platform_from_json(const std::string& name, const nlohmann::json& json) {
+  const JsonReader reader(name, json);
+  reader.require_schema(platform_schema);
+  Platform platform;
+  platform.path = name;
+  platform.commit = reader.text("commit", "");
+  platform.mpi = reader.text("mpi", "");
+  platform.channels = read_channels(reader.array("channels"));
+  if (reader.has("nodes")) {
+    for (const JsonReader& node : reader.array("nodes")) {
+      platform.nodes.push_back(
+          {node.text("host", ""), node.text("kind", ""), node.has("cores") ? read_integer(node, "cores", 0) : 0});
+    }
+  }
+  return platform;
+}
+
+}  // namespace steelyard::models
