@@ -10,20 +10,22 @@
 
 #include "models/communication/reduced_form.hpp"
 #include "tests/models/fork_join.hpp"
+#include "tests/models/merged_neighbours.hpp"
 
 namespace steelyard::tests {
 
 /// What models/communication/event_evaluation.hpp says, word by word, every transmission on its own.
 class NaiveEventEvaluation {
  public:
-  NaiveEventEvaluation(const models::Expression& expression, const models::TauLop& model, double bytes_per_unit = 1.0)
-      : order_(expression), model_(&model), bytes_per_unit_(bytes_per_unit) {
+  NaiveEventEvaluation(const models::Expression& expression, const models::TauLop& model,
+                       models::Evaluation evaluation = {})
+      : order_(merged_neighbours(expression, evaluation.merge_from)), model_(&model), evaluation_(evaluation) {
     join(order_.start());
     while (!lines_.empty()) step();
     follow_back();
   }
 
-  /// The chain, terms of one channel and multiplicity brought together (A1 for all sizes).
+  /// The chain, terms of one channel and multiplicity brought together.
   const models::ReducedForm& form() const { return form_; }
   double end_s() const { return now_s_; }
   /// Two things happened at the same time, and either of two chains is right.
@@ -54,7 +56,7 @@ class NaiveEventEvaluation {
   void begin_stage(models::ChannelInstance channel, Line& line) {
     line.least = std::ranges::min_element(line.flows, {}, &Flow::left)->left;
     line.begin_s = now_s_;
-    line.duration_s = model_->transmission_s(channel.channel, line.least * bytes_per_unit_,
+    line.duration_s = model_->transmission_s(channel.channel, line.least * evaluation_.bytes_per_unit,
                                              static_cast<std::int64_t>(line.flows.size()));
   }
 
@@ -129,7 +131,11 @@ class NaiveEventEvaluation {
     std::map<std::pair<models::ChannelInstance, std::int64_t>, double> sizes;
     for (int at = static_cast<int>(last - stages_.begin()); at != nobody;) {
       const Stage& stage = stages_[static_cast<std::size_t>(at)];
-      sizes[{stage.term.channel, stage.term.multiplicity}] += stage.term.size;
+      if (stage.term.size >= evaluation_.merge_from) {
+        sizes[{stage.term.channel, stage.term.multiplicity}] += stage.term.size;
+      } else {
+        form_.push_back(stage.term);
+      }
       at = stage.before;
     }
     for (const auto& [key, size] : sizes) form_.push_back({key.second, key.first, size});
@@ -137,7 +143,7 @@ class NaiveEventEvaluation {
 
   ForkJoin order_;
   const models::TauLop* model_;
-  double bytes_per_unit_;
+  models::Evaluation evaluation_;
   double now_s_ = 0.0;
   bool has_ties_ = false, has_near_ties_ = false;
   std::map<models::ChannelInstance, Line> lines_;

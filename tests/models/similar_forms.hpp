@@ -17,7 +17,8 @@ inline bool similar(models::ReducedForm a, models::ReducedForm b, double toleran
   for (const models::Term& term : a) largest = std::max(largest, term.size);
   const auto negligible = [&](const models::Term& term) { return term.size <= tolerance * largest; };
   const auto before = [](const models::Term& left, const models::Term& right) {
-    return std::tie(left.channel, left.multiplicity, left.size) < std::tie(right.channel, right.multiplicity, right.size);
+    return std::tie(left.channel, left.multiplicity, left.size) <
+           std::tie(right.channel, right.multiplicity, right.size);
   };
   std::erase_if(a, negligible);
   std::erase_if(b, negligible);

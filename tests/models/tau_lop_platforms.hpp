@@ -22,7 +22,8 @@ inline models::Platform additive_platform(const SharedChannels& channels, int mo
   models::Platform platform;
   for (const auto& [id, shared] : channels) {
     std::vector<models::TransferPoint> points;
-    for (int k = 1; k <= most; ++k) points.push_back({1.0, k, std::pow(k, shared.alpha) / shared.bandwidth_bytes_per_s});
+    for (int k = 1; k <= most; ++k)
+      points.push_back({1.0, k, std::pow(k, shared.alpha) / shared.bandwidth_bytes_per_s});
     models::Channel channel;
     channel.id = id;
     channel.path = {id};

@@ -144,6 +144,18 @@ TEST_CASE("messages below the limit of A1 keep their overheads in time") {
   CHECK(similar(event_form(times(2, sequence), model, {infinity}), {{2, {0}, 3}, {2, {0}, 40}, {2, {0}, 50}}));
 }
 
+TEST_CASE("A1 merges neighbours beforehand, which saves their overheads in time") {
+  // o = 1, L(m) = m: T0(2)+T0(3) takes 6, not 7.
+  Platform platform = unit_platform(2);
+  for (Channel& channel : platform.channels) {
+    channel.tau_lop->overhead = SizeTable({{1.0, 1.0}}, SizeTable::Outside::constant);
+  }
+  const Expression expression = parse_expression("(T0(2)+T0(3))||T1(5.5)");
+  CHECK(to_string(event_form(expression, TauLop(platform))) == "T1(5.5)");
+  CHECK(to_string(event_form(expression, TauLop(platform), {infinity})) == "T0(3)+T0(2)");
+  CHECK(followed("T0(5)+T1(1)+T0(5)", platform) == "T0(10)+T1(1)");
+}
+
 TEST_CASE("a channel without parameters and more at a time than was measured are refused") {
   const Platform platform = unit_platform(1, 4);
   const TauLop model(platform);

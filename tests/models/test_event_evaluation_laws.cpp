@@ -71,8 +71,9 @@ TEST_CASE("the event form is what the definition gives for every transmission on
     const Platform platform = measured_platform(random, shape.channels);
     const double block = whole(random, 0, 1) == 0 ? 1.0 : uniform(random, 0.1, 10.0);
     const TauLop model(platform);
-    const ReducedForm form = event_form(expression, model, {0.0, block});
-    const NaiveEventEvaluation naive(expression, model, block);
+    const Evaluation evaluation{whole(random, 0, 1) == 0 ? 0.0 : uniform(random, 0.0, 30.0), block};
+    const ReducedForm form = event_form(expression, model, evaluation);
+    const NaiveEventEvaluation naive(expression, model, evaluation);
     INFO(trial << ": " << to_string(expression) << " = " << to_string(form) << ", naive " << to_string(naive.form()));
     REQUIRE(ordered_as_in_the_paper(form));
     if (naive.has_ties() || naive.has_near_ties()) continue;

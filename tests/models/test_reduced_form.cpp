@@ -1,6 +1,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "models/communication/reduced_form.hpp"
@@ -30,7 +32,8 @@ ReducedForm random_terms(Random& random) {
 
 TEST_CASE("terms of one channel and multiplicity become one, the busiest channel first") {
   // Expressions 8 and 9 of the paper become expression 10.
-  const ReducedForm sum{{2, {0}, 116}, {1, {0}, 18}, {2, {1}, 104}, {1, {1}, 54}, {3, {1}, 35}, {2, {1}, 62}, {1, {1}, 27}};
+  const ReducedForm sum{{2, {0}, 116}, {1, {0}, 18}, {2, {1}, 104}, {1, {1}, 54},
+                        {3, {1}, 35},  {2, {1}, 62}, {1, {1}, 27}};
   CHECK(to_string(collected(sum)) == "3||T1(35)+2||T1(166)+T1(81)+2||T0(116)+T0(18)");
 }
 
@@ -60,7 +63,9 @@ TEST_CASE("collected terms are ordered, carry the same bytes and stay as they ar
   Random random(1);
   for (int trial = 0; trial < 500; ++trial) {
     const ReducedForm terms = random_terms(random);
-    const double merge_from = whole(random, 0, 2) == 0 ? 0.0 : whole(random, 0, 3) == 0 ? infinity : whole(random, 1, 20);
+    const double merge_from = whole(random, 0, 2) == 0   ? 0.0
+                              : whole(random, 0, 3) == 0 ? infinity
+                                                         : whole(random, 1, 20);
     const ReducedForm once = collected(terms, merge_from);
     INFO(to_string(terms) << " from " << merge_from << ": " << to_string(once));
     REQUIRE(ordered_as_in_the_paper(once));
