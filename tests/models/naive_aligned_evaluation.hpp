@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,9 +21,12 @@ class NaiveAlignedEvaluation {
   NaiveAlignedEvaluation(const models::TauLop& model, double bytes_per_unit = 1.0)
       : model_(&model), bytes_per_unit_(bytes_per_unit) {}
 
-  models::ReducedForm form(const models::Expression& expression) const {
+  models::ReducedForm form(const models::Expression& expression) {
     return terms(placed(expanded(merged_neighbours(expression))));
   }
+
+  /// Parts that share no channel cost the same, and each of them is right.
+  bool has_ties() const { return has_ties_; }
 
  private:
   using Interval = std::pair<double, double>;
@@ -59,7 +63,7 @@ class NaiveAlignedEvaluation {
     return sum_s;
   }
 
-  Placed placed(const models::Expression& expression) const {
+  Placed placed(const models::Expression& expression) {
     Placed result;
     if (expression.kind == Kind::transmission) {
       if (expression.size > 0.0) result[expression.channel].push_back({0.0, expression.size});
@@ -92,7 +96,7 @@ class NaiveAlignedEvaluation {
     return all;
   }
 
-  Placed dearest(const std::vector<models::Expression>& concurrent) const {
+  Placed dearest(const std::vector<models::Expression>& concurrent) {
     std::vector<Placed> groups;
     for (const models::Expression& part : concurrent) {
       Placed group = placed(part);
@@ -114,7 +118,9 @@ class NaiveAlignedEvaluation {
     Placed best;
     double best_s = -1.0;
     for (Placed& group : groups) {
-      if (const double group_s = seconds(group); group_s > best_s) {
+      const double group_s = seconds(group);
+      if (best_s >= 0.0 && std::abs(group_s - best_s) <= 1e-9 * best_s) has_ties_ = true;
+      if (group_s > best_s) {
         best_s = group_s;
         best = std::move(group);
       }
@@ -124,6 +130,7 @@ class NaiveAlignedEvaluation {
 
   const models::TauLop* model_;
   double bytes_per_unit_;
+  bool has_ties_ = false;
 };
 
 }  // namespace steelyard::tests

@@ -26,7 +26,7 @@ inline models::Platform additive_platform(const SharedChannels& channels, int mo
       points.push_back({1.0, k, std::pow(k, shared.alpha) / shared.bandwidth_bytes_per_s});
     models::Channel channel;
     channel.id = id;
-    channel.path = {id};
+    channel.path.push_back(id);
     channel.tau_lop = models::TauLopTables{models::SizeTable({{1.0, 0.0}}, models::SizeTable::Outside::constant),
                                            models::TransferTable(points)};
     platform.channels.push_back(channel);
@@ -75,7 +75,7 @@ inline models::Platform measured_platform(Random& random, int channels) {
     }
     models::Channel channel;
     channel.id = id;
-    channel.path = {id};
+    channel.path.push_back(id);
     if (whole(random, 0, 1) == 1) channel.path = id == 0 ? std::vector<int>{0, 0} : std::vector<int>{0, id, 0};
     channel.tau_lop = models::TauLopTables{models::SizeTable(overhead, models::SizeTable::Outside::constant),
                                            models::TransferTable(transfer)};

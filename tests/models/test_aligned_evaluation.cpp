@@ -98,8 +98,9 @@ TEST_CASE("the aligned form is what the definition gives for every transmission 
   }
 }
 
-TEST_CASE("equal and empty messages are aligned at the cost that the definition gives") {
+TEST_CASE("equal and empty messages are aligned as the definition says") {
   Random random(2);
+  int compared = 0;
   for (int trial = 0; trial < 1500; ++trial) {
     ExpressionShape shape;
     shape.channels = whole(random, 1, 4);
@@ -108,10 +109,14 @@ TEST_CASE("equal and empty messages are aligned at the cost that the definition 
     const Platform platform = measured_platform(random, shape.channels);
     const TauLop model(platform);
     const ReducedForm form = aligned_form(expression, model);
-    const ReducedForm naive = NaiveAlignedEvaluation(model).form(expression);
+    NaiveAlignedEvaluation evaluation(model);
+    const ReducedForm naive = evaluation.form(expression);
+    if (evaluation.has_ties()) continue;
+    ++compared;
     INFO(trial << ": " << to_string(expression) << " = " << to_string(form) << ", naive " << to_string(naive));
-    REQUIRE_THAT(cost_s(form, model), WithinRel(cost_s(naive, model), 1e-9));
+    REQUIRE(similar(form, naive));
   }
+  CHECK(compared > 1000);
 }
 
 TEST_CASE("concurrent parts align the same in any order and grouping") {
