@@ -57,8 +57,79 @@ struct Sample {
   }
 };
 
+void append(std::vector<double>& values, const std::vector<models::MessageTime>& messages) {
+  values.push_back(static_cast<double>(messages.size()));
+  for (const models::MessageTime& message : messages) {
+    values.push_back(message.bytes);
+    values.push_back(message.time_s);
+  }
+}
+
+std::vector<models::MessageTime> take_messages(const std::vector<double>& values, std::size_t& next) {
+  std::vector<models::MessageTime> messages(static_cast<std::size_t>(values[next++]));
+  for (models::MessageTime& message : messages) {
+    message.bytes = values[next++];
+    message.time_s = values[next++];
+  }
+  return messages;
+}
+
+std::vector<double> packed(const MeasuredChannel& channel) {
+  const models::ChannelTimes& times = channel.times;
+  const MeasuringQuality& quality = channel.quality;
+  std::vector<double> values{times.eager_limit_bytes,
+                             times.empty_s,
+                             times.empty_synchronous_s,
+                             times.loggp.send_overhead_s,
+                             times.loggp.receive_overhead_s,
+                             quality.typical_error,
+                             quality.largest_error,
+                             static_cast<double>(quality.outliers),
+                             static_cast<double>(quality.repetitions)};
+  append(values, times.one_way);
+  append(values, times.loggp.trains);
+  values.push_back(static_cast<double>(times.rings.size()));
+  for (const auto& [concurrency, ring] : times.rings) {
+    values.push_back(concurrency);
+    append(values, ring);
+  }
+  return values;
+}
+
+MeasuredChannel unpacked(const std::vector<double>& values) {
+  MeasuredChannel channel;
+  models::ChannelTimes& times = channel.times;
+  MeasuringQuality& quality = channel.quality;
+  std::size_t next = 0;
+  for (double* value :
+       {&times.eager_limit_bytes, &times.empty_s, &times.empty_synchronous_s, &times.loggp.send_overhead_s,
+        &times.loggp.receive_overhead_s, &quality.typical_error, &quality.largest_error}) {
+    *value = values[next++];
+  }
+  quality.outliers = static_cast<int>(values[next++]);
+  quality.repetitions = static_cast<int>(values[next++]);
+  times.one_way = take_messages(values, next);
+  times.loggp.trains = take_messages(values, next);
+  for (auto rings = static_cast<int>(values[next++]); rings > 0; --rings) {
+    const auto concurrency = static_cast<int>(values[next++]);
+    times.rings[concurrency] = take_messages(values, next);
+  }
+  return channel;
+}
+
+MeasuredChannel broadcast(MPI_Comm comm, int root, const MeasuredChannel& channel) {
+  std::vector<double> values = packed(channel);
+  auto count = static_cast<int>(values.size());
+  STEELYARD_MPI(MPI_Bcast(&count, 1, MPI_INT, root, comm));
+  values.resize(static_cast<std::size_t>(count));
+  STEELYARD_MPI(MPI_Bcast(values.data(), count, MPI_DOUBLE, root, comm));
+  return unpacked(values);
+}
+
+}  // namespace
+
 /// One channel on the ranks that measure it.
-class ChannelRun {
+class ChannelMeasurement::ChannelRun {
  public:
   ChannelRun(MPI_Comm comm, const ChannelPlan& plan, const CalibrationDepth& depth) : depth_(depth) {
     // The first ring is the pair that plays ping-pong.
@@ -71,10 +142,17 @@ class ChannelRun {
       rings_.emplace_back(ranks,
                           Participants(comm, {plan.ranks.begin(), plan.ranks.begin() + ranks}, depth.largest_bytes));
     }
-    if (MessageExchange* pair = rings_.front().second.exchange()) eager_limit_ = pair->eager_limit();
+    std::vector<int> steps;
+    if (MessageExchange* pair = rings_.front().second.exchange()) {
+      eager_limit_ = pair->eager_limit();
+      steps = pair->protocol_steps(depth.smallest_bytes);
+    }
     sleeping_barrier(comm);
-    STEELYARD_MPI(MPI_Bcast(&eager_limit_, 1, MPI_INT, plan.ranks.front(), comm));
-    sizes_ = calibration_sizes(depth, eager_limit_);
+    auto count = static_cast<int>(steps.size());
+    STEELYARD_MPI(MPI_Bcast(&count, 1, MPI_INT, plan.ranks.front(), comm));
+    steps.resize(static_cast<std::size_t>(count));
+    STEELYARD_MPI(MPI_Bcast(steps.data(), count, MPI_INT, plan.ranks.front(), comm));
+    sizes_ = calibration_sizes(depth, steps);
   }
 
   void round() {
@@ -185,109 +263,44 @@ class ChannelRun {
   std::map<Key, Sample> samples_;
 };
 
-void append(std::vector<double>& values, const std::vector<models::MessageTime>& messages) {
-  values.push_back(static_cast<double>(messages.size()));
-  for (const models::MessageTime& message : messages) {
-    values.push_back(message.bytes);
-    values.push_back(message.time_s);
+std::vector<int> calibration_sizes(const CalibrationDepth& depth, const std::vector<int>& more) {
+  const int smallest = depth.smallest_bytes;
+  const int largest = depth.largest_bytes;
+  if (!(1 <= smallest && smallest < largest && largest <= 1 << 30)) {
+    throw InvalidArgument(
+        fmt::format("messages from {} to {} bytes (expected 1 <= from < to <= {})", smallest, largest, 1 << 30));
   }
-}
-
-std::vector<models::MessageTime> take_messages(const std::vector<double>& values, std::size_t& next) {
-  std::vector<models::MessageTime> messages(static_cast<std::size_t>(values[next++]));
-  for (models::MessageTime& message : messages) {
-    message.bytes = values[next++];
-    message.time_s = values[next++];
+  std::set<int> sizes{smallest, largest};
+  for (std::int64_t size = 1; size < largest; size *= 2) {
+    if (size > smallest) sizes.insert(static_cast<int>(size));
   }
-  return messages;
-}
-
-std::vector<double> packed(const MeasuredChannel& channel) {
-  const models::ChannelTimes& times = channel.times;
-  const MeasuringQuality& quality = channel.quality;
-  std::vector<double> values{times.eager_limit_bytes,
-                             times.empty_s,
-                             times.empty_synchronous_s,
-                             times.loggp.send_overhead_s,
-                             times.loggp.receive_overhead_s,
-                             quality.typical_error,
-                             quality.largest_error,
-                             static_cast<double>(quality.outliers),
-                             static_cast<double>(quality.repetitions)};
-  append(values, times.one_way);
-  append(values, times.loggp.trains);
-  values.push_back(static_cast<double>(times.rings.size()));
-  for (const auto& [concurrency, ring] : times.rings) {
-    values.push_back(concurrency);
-    append(values, ring);
-  }
-  return values;
-}
-
-MeasuredChannel unpacked(const std::vector<double>& values) {
-  MeasuredChannel channel;
-  models::ChannelTimes& times = channel.times;
-  MeasuringQuality& quality = channel.quality;
-  std::size_t next = 0;
-  for (double* value :
-       {&times.eager_limit_bytes, &times.empty_s, &times.empty_synchronous_s, &times.loggp.send_overhead_s,
-        &times.loggp.receive_overhead_s, &quality.typical_error, &quality.largest_error}) {
-    *value = values[next++];
-  }
-  quality.outliers = static_cast<int>(values[next++]);
-  quality.repetitions = static_cast<int>(values[next++]);
-  times.one_way = take_messages(values, next);
-  times.loggp.trains = take_messages(values, next);
-  for (auto rings = static_cast<int>(values[next++]); rings > 0; --rings) {
-    const auto concurrency = static_cast<int>(values[next++]);
-    times.rings[concurrency] = take_messages(values, next);
-  }
-  return channel;
-}
-
-MeasuredChannel broadcast(MPI_Comm comm, int root, const MeasuredChannel& channel) {
-  std::vector<double> values = packed(channel);
-  auto count = static_cast<int>(values.size());
-  STEELYARD_MPI(MPI_Bcast(&count, 1, MPI_INT, root, comm));
-  values.resize(static_cast<std::size_t>(count));
-  STEELYARD_MPI(MPI_Bcast(values.data(), count, MPI_DOUBLE, root, comm));
-  return unpacked(values);
-}
-
-}  // namespace
-
-std::vector<int> calibration_sizes(const CalibrationDepth& depth, int eager_limit) {
-  if (!(1 <= depth.smallest_bytes && depth.smallest_bytes < depth.largest_bytes && depth.largest_bytes <= 1 << 30)) {
-    throw InvalidArgument(fmt::format("messages from {} to {} bytes (expected 1 <= from < to <= {})",
-                                      depth.smallest_bytes, depth.largest_bytes, 1 << 30));
-  }
-  std::set<int> sizes{depth.smallest_bytes, depth.largest_bytes};
-  for (std::int64_t size = 1; size < depth.largest_bytes; size *= 2) {
-    if (size > depth.smallest_bytes) sizes.insert(static_cast<int>(size));
-  }
-  if (eager_limit > depth.smallest_bytes && eager_limit < depth.largest_bytes) {
-    sizes.insert(eager_limit);
-    sizes.insert(eager_limit + 1);
+  for (const int size : more) {
+    if (smallest < size && size < largest) sizes.insert(size);
   }
   return {sizes.begin(), sizes.end()};
 }
 
-std::vector<MeasuredChannel> measure_channels(MPI_Comm comm, const std::vector<ChannelPlan>& channels,
-                                              const CalibrationDepth& depth, const std::function<void()>& show) {
-  std::vector<ChannelRun> runs;
-  runs.reserve(channels.size());
-  for (const ChannelPlan& channel : channels) runs.emplace_back(comm, channel, depth);
-  for (int round = 0; round < depth.rounds; ++round) {
-    for (ChannelRun& run : runs) {
-      run.round();
-      sleeping_barrier(comm);
-      if (show) show();
-    }
+ChannelMeasurement::ChannelMeasurement(MPI_Comm comm, const std::vector<ChannelPlan>& channels,
+                                       const CalibrationDepth& depth)
+    : comm_(comm) {
+  for (const ChannelPlan& channel : channels) {
+    roots_.push_back(channel.ranks.front());
+    runs_.emplace_back(comm, channel, depth);
   }
+}
+
+ChannelMeasurement::~ChannelMeasurement() = default;
+
+void ChannelMeasurement::round() {
+  for (ChannelRun& run : runs_) {
+    run.round();
+    sleeping_barrier(comm_);
+  }
+}
+
+std::vector<MeasuredChannel> ChannelMeasurement::result() const {
   std::vector<MeasuredChannel> result;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    result.push_back(broadcast(comm, channels[i].ranks.front(), runs[i].result()));
-  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) result.push_back(broadcast(comm_, roots_[i], runs_[i].result()));
   return result;
 }
 

@@ -2,7 +2,6 @@
 
 #include <mpi.h>
 
-#include <functional>
 #include <vector>
 
 #include "comm/calibration_plan.hpp"
@@ -14,7 +13,6 @@ namespace steelyard {
 struct CalibrationDepth {
   int smallest_bytes = 8;
   int largest_bytes = 4 << 20;
-  int rounds = 7;        ///< times that everything is gone through, against a drifting machine
   double time_s = 0.01;  ///< for one size and concurrency in a round, about
 };
 
@@ -32,15 +30,33 @@ struct MeasuredChannel {
   MeasuringQuality quality;
 };
 
-/// Powers of two from the smallest to the largest size, and both sides of an eager limit between them.
+/// The smallest and the largest size, powers of two and of `more` what lies between them.
 /// @throws InvalidArgument unless 1 <= smallest < largest <= 1 GiB
-std::vector<int> calibration_sizes(const CalibrationDepth& depth, int eager_limit);
+std::vector<int> calibration_sizes(const CalibrationDepth& depth, const std::vector<int>& more = {});
 
-/// Measures all channels of the plan, in rounds; ranks that are not needed sleep. A time is the median over the rounds
-/// of the median (ping-pong: of five means) of a round. Collective; every rank has the result.
-/// @param show called after every channel of every round
-/// @throws InvalidArgument as calibration_sizes(), MpiError
-std::vector<MeasuredChannel> measure_channels(MPI_Comm comm, const std::vector<ChannelPlan>& channels,
-                                              const CalibrationDepth& depth, const std::function<void()>& show = {});
+/// Measures the channels of a plan in rounds, between which others may measure something else. Ranks that are not
+/// needed sleep. Sizes are those of calibration_sizes(), and both sides of steps that a protocol makes between them.
+class ChannelMeasurement {
+ public:
+  /// Finds the protocols of the channels. Collective.
+  /// @throws InvalidArgument as calibration_sizes(), MpiError
+  ChannelMeasurement(MPI_Comm comm, const std::vector<ChannelPlan>& channels, const CalibrationDepth& depth);
+  ~ChannelMeasurement();
+  ChannelMeasurement(const ChannelMeasurement&) = delete;
+  ChannelMeasurement& operator=(const ChannelMeasurement&) = delete;
+
+  /// Goes through all channels and sizes once. Collective.
+  void round();
+
+  /// Of each channel, on every rank: a time is the median over the rounds of the median (ping-pong: of five means) of a
+  /// round. Collective.
+  std::vector<MeasuredChannel> result() const;
+
+ private:
+  class ChannelRun;
+  MPI_Comm comm_;
+  std::vector<int> roots_;  ///< of each channel, the rank that knows all its times
+  std::vector<ChannelRun> runs_;
+};
 
 }  // namespace steelyard

@@ -165,12 +165,46 @@ bool MessageExchange::is_eager(int bytes) {
 
 int MessageExchange::eager_limit() {
   int eager = 0;
-  int beyond = static_cast<int>(out_.size());
+  int beyond = largest_bytes() + 1;
   while (beyond - eager > 1) {
     const int middle = eager + (beyond - eager) / 2;
     (is_eager(middle) ? eager : beyond) = middle;
   }
   return eager;
+}
+
+double MessageExchange::probe_s(int bytes) {
+  double shortest_s = std::numeric_limits<double>::infinity();
+  for (int attempt = 0; attempt < 5; ++attempt) shortest_s = std::min(shortest_s, ping_pong_s(bytes, 5));
+  return shortest_s;
+}
+
+std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
+  // A bandwidth doubles the time at most; the rest of this factor is left to caches and noise.
+  constexpr double suspicious = 2.4;
+  std::vector<int> steps;
+  double lower_s = probe_s(smallest_bytes);
+  for (int lower = smallest_bytes; lower <= largest_bytes() / 2; lower *= 2) {
+    const double upper_s = probe_s(2 * lower);
+    if (upper_s > suspicious * lower_s) {
+      int before = lower;
+      int after = 2 * lower;
+      double before_s = lower_s;
+      double after_s = upper_s;
+      while (after - before > std::max(1, before / 128)) {
+        const int middle = before + (after - before) / 2;
+        const double middle_s = probe_s(middle);
+        // The half with the larger ratio has the step.
+        const bool is_below = middle_s * middle_s > before_s * after_s;
+        (is_below ? after : before) = middle;
+        (is_below ? after_s : before_s) = middle_s;
+      }
+      steps.push_back(before);
+      steps.push_back(after);
+    }
+    lower_s = upper_s;
+  }
+  return steps;
 }
 
 }  // namespace steelyard

@@ -37,8 +37,14 @@ class MessageExchange {
   /// are.
   int eager_limit();
 
+  /// Sizes on both sides of where the protocol changes between powers of two: where time more than doubles with size by
+  /// far, the largest step in between by bisection. Growing.
+  std::vector<int> protocol_steps(int smallest_bytes);
+
  private:
   bool is_eager(int bytes);
+  double probe_s(int bytes);
+  int largest_bytes() const { return static_cast<int>(out_.size()) - 1; }
   /// The value of the first rank of the order, on all ranks.
   double from_first(double value) const;
   bool is_first() const { return position_ == 0; }

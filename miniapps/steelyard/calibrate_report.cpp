@@ -23,7 +23,7 @@ std::string hockney_text(const models::Channel& channel) {
 }  // namespace
 
 std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& facts, const CalibrationPlan& plan,
-                             const CalibrationDepth& depth) {
+                             const CalibrationDepth& depth, int rounds) {
   std::string text;
   for (int node = 0; node < nodes.count(); ++node) {
     const NodeFacts& fact = facts[static_cast<std::size_t>(node)];
@@ -32,7 +32,7 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
                         fact.kind, ranks, ranks == 1 ? "" : "s", fact.cores, fact.cores == 1 ? "" : "s");
   }
   text += fmt::format("messages   {} to {}, {} rounds\n", format_bytes(depth.smallest_bytes),
-                      format_bytes(depth.largest_bytes), depth.rounds);
+                      format_bytes(depth.largest_bytes), rounds);
   for (const std::string& reason : plan.refused) text += fmt::format("refused    {}\n", reason);
   return text;
 }

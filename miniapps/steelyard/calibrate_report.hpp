@@ -9,7 +9,7 @@ namespace steelyard::tool {
 
 /// Nodes of the run, their kinds and cores, and what is not measured.
 std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& facts, const CalibrationPlan& plan,
-                             const CalibrationDepth& depth);
+                             const CalibrationDepth& depth, int rounds);
 
 /// A channel: how it was measured and how well, a row for every size with the times of single and concurrent
 /// transmissions and what tau-Lop makes of them, and the parameters of Hockney and LogGP.

@@ -23,6 +23,7 @@ namespace {
 
 struct CalibrateOptions {
   CalibrationDepth depth;
+  int rounds = 15;
   bool quick = false;
   int concurrency = 0;
   std::filesystem::path base;
@@ -53,8 +54,8 @@ std::string add_copies(const Session& session, const CalibrateOptions& options, 
     std::optional<Runtime> runtime;
     collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
     on_root(session.comm(), [&] {
-      const std::vector<int> sizes = calibration_sizes(options.depth, 0);
-      for (const CopyTimes& copies : time_device_copies(sizes, options.depth.rounds)) {
+      const std::vector<int> sizes = calibration_sizes(options.depth);
+      for (const CopyTimes& copies : time_device_copies(sizes, options.rounds)) {
         models::Channel channel;
         channel.name = copies.name;
         channel.scope = models::Channel::Scope::device;
@@ -68,26 +69,30 @@ std::string add_copies(const Session& session, const CalibrateOptions& options, 
 
 ExitCode calibrate(Session& session, CalibrateOptions options) {
   if (options.quick) {
-    options.depth.rounds = 3;
+    options.rounds = 3;
     options.depth.time_s = 0.003;
   }
   const std::vector<NodeFacts> facts = gather_node_facts(session);
   CalibrationPlan plan;
   collectively(session.comm(), [&] {
-    calibration_sizes(options.depth, 0);
+    calibration_sizes(options.depth);
     plan = plan_calibration(session.nodes(), facts, options.concurrency);
   });
   models::Platform platform = start_platform(session, options, facts);
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output);
   });
-  session.print(calibrate_header(session.nodes(), facts, plan, options.depth));
+  session.print(calibrate_header(session.nodes(), facts, plan, options.depth, options.rounds));
   const double start_s = now_s();
   std::vector<MeasuredChannel> measured;
   {
-    const auto steps = static_cast<std::int64_t>(plan.channels.size()) * options.depth.rounds;
-    Progress progress("measuring channels", steps, session.is_root());
-    measured = measure_channels(session.comm(), plan.channels, options.depth, [&] { progress.advance(); });
+    ChannelMeasurement measurement(session.comm(), plan.channels, options.depth);
+    Progress progress("measuring channels", options.rounds, session.is_root());
+    for (int round = 0; round < options.rounds; ++round) {
+      measurement.round();
+      progress.advance();
+    }
+    measured = measurement.result();
   }
   std::string text;
   collectively(session.comm(), [&] {
@@ -128,12 +133,12 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
                    "Most transmissions at once (default: as many as there are ranks with cores of their own)")
       ->check(CLI::Range(2, 1 << 20))
       ->type_name("N");
-  CLI::Option* rounds = command
-                            ->add_option("--rounds", options->depth.rounds,
-                                         "Times that everything is gone through, against a drifting machine")
-                            ->check(CLI::Range(1, 1000))
-                            ->type_name("N")
-                            ->capture_default_str();
+  CLI::Option* rounds =
+      command
+          ->add_option("--rounds", options->rounds, "Times that everything is gone through, against a drifting machine")
+          ->check(CLI::Range(1, 1000))
+          ->type_name("N")
+          ->capture_default_str();
   command->add_flag("--quick", options->quick, "Three short rounds")->excludes(rounds);
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return calibrate(session, *options); }; });

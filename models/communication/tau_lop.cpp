@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/errors.hpp"
 
 namespace steelyard::models {
@@ -32,6 +34,18 @@ double overhead_of(const Channel& channel, double bytes) {
 }  // namespace
 
 double TauLop::overhead_s(int channel, double bytes) const { return overhead_of(platform_->channel(channel), bytes); }
+
+double TauLop::overhead_matters_up_to_bytes(double share) const {
+  double largest = 0.0;
+  for (const Channel& channel : platform_->channels) {
+    if (!channel.tau_lop) continue;
+    for (const SizeTable::Point& point : channel.tau_lop->overhead.points()) {
+      const bool matters = point.time_s > share * transmission_s(channel.id, point.bytes);
+      if (matters) largest = std::max(largest, point.bytes);
+    }
+  }
+  return largest;
+}
 
 double TauLop::transmission_s(int channel, double bytes, std::int64_t concurrency) const {
   const Channel& used = platform_->channel(channel);

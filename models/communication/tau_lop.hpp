@@ -20,6 +20,10 @@ class TauLop {
   /// concurrent transfers than were measured unless they may be extrapolated
   double transmission_s(int channel, double bytes, std::int64_t concurrency = 1) const;
 
+  /// The largest measured message of any channel of which overhead is more than this share: for A1, which neglects
+  /// overheads, only longer ones are to be merged. 0 where there is none. Source: 001, section 3 (A1)
+  double overhead_matters_up_to_bytes(double share = 0.1) const;
+
   /// o^c(m), seconds.
   double overhead_s(int channel, double bytes) const;
 
