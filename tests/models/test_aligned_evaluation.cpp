@@ -44,6 +44,12 @@ TEST_CASE("a sequence on one channel costs as one message of all bytes") {
   CHECK(aligned("T0(3)+T1(4)+T0(5)") == "T0(8)+T1(4)");
 }
 
+TEST_CASE("what a sequence has first is what goes on beside the first of others") {
+  CHECK(aligned("(T0(4)+2||T0(2))||T0(2)") == "2||T0(4)+T0(2)");
+  CHECK(aligned("(2||T0(2)+T0(4))||T0(2)") == "3||T0(2)+T0(4)");
+  CHECK(aligned("(T0(4)+T1(1)+2||T0(2))||(T0(5)+T1(1))") == "3||T0(1)+2||T0(5)+2||T1(1)");
+}
+
 TEST_CASE("messages below the limit of A1 keep their overheads") {
   const Platform platform = unit_platform(1);
   const TauLop model(platform);

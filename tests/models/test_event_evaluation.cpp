@@ -156,6 +156,20 @@ TEST_CASE("A1 merges neighbours beforehand, which saves their overheads in time"
   CHECK(followed("T0(5)+T1(1)+T0(5)", platform) == "T0(10)+T1(1)");
 }
 
+TEST_CASE("what differs by rounding alone happens at the same time") {
+  // 0.1 + 0.2 is not 0.3. Messages of next to nothing would cost 1.
+  Platform platform = unit_platform(4);
+  platform.channels[2].tau_lop->overhead = platform.channels[0].tau_lop->overhead =
+      SizeTable({{1e-6, 1.0}, {0.01, 0.0}}, SizeTable::Outside::constant);
+  const TauLop model(platform);
+  // Two join channel 2 at 0.3.
+  const Expression join = parse_expression("(T0(0.1)+T1(0.2)+T2(5))||(T3(0.3)+T2(5))");
+  CHECK_THAT(cost_s(event_form(join, model), model), WithinRel(10.3, 1e-9));
+  // Two end on channel 0 when 0.3 are through, at 0.5, and T1(1) is over at 1.5.
+  CHECK(followed("T0(0.3)||(T1(0.1)+T0(0.2)+T1(1))||T3(2)", platform) == "T3(2)");
+  CHECK(followed("T0(0.7)||(T1(0.1)+T0(0.6)+T1(1))||T3(2.8)", platform) == "T3(2.8)");
+}
+
 TEST_CASE("a channel without parameters and more at a time than was measured are refused") {
   const Platform platform = unit_platform(1, 4);
   const TauLop model(platform);

@@ -88,7 +88,8 @@ TEST_CASE("equal and empty messages are followed at the cost that the definition
   int compared = 0;
   for (int trial = 0; trial < 1500; ++trial) {
     const ExpressionShape shape = random_shape(random, Sizes::alike);
-    const Expression expression = small_expression(random, shape, 40);
+    // Sums of tenths are equal but for rounding.
+    const Expression expression = scaled(small_expression(random, shape, 40), trial % 4 < 2 ? 1.0 : 0.1);
     const bool additive = trial % 2 == 0;
     const Platform platform = additive ? additive_platform(random_shared_channels(random, shape.channels))
                                        : measured_platform(random, shape.channels);
