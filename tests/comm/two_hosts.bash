@@ -20,11 +20,11 @@ check_nothing_left() {
   [[ $(sort -u "$folder/told" | wc -l) == 2 ]] || fail "expected ranks on two hosts: $(cat "$folder/told")"
   while read -r namespace temporary; do
     for ((i = 0; i < 100; ++i)); do
-      left=$(find /proc -maxdepth 3 -path '/proc/[0-9]*/ns/net' -lname "$namespace" 2>/dev/null || true)
-      [[ -n $left ]] || break
+      left=$(readlink /proc/[0-9]*/ns/net 2>/dev/null | grep -cxF "$namespace" || true)
+      ((left > 0)) || break
       sleep 0.1
     done
-    [[ -z $left ]] || fail "left behind after $1: $left"
+    ((left == 0)) || fail "left behind after $1: $left processes"
     [[ $1 == KILL || ! -e $temporary ]] || fail "left behind after $1: $temporary"
     rm -rf -- "$temporary"
   done <"$folder/told"
