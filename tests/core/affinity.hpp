@@ -12,17 +12,19 @@ namespace steelyard::tests {
 /// Hardware threads by the operating system's number.
 using Cpus = std::set<unsigned>;
 
-/// What the kernel, not hwloc, says that the calling thread may run on.
-inline Cpus cpus_of_this_thread() {
+/// What the kernel, not hwloc, says that the first thread of a process may run on; 0 is the calling thread.
+inline Cpus cpus_of_process(pid_t process) {
   cpu_set_t set;
   CPU_ZERO(&set);
   Cpus cpus;
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+  if (::sched_getaffinity(process, sizeof(set), &set) != 0) return cpus;
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &set)) cpus.insert(cpu);
   }
   return cpus;
 }
+
+inline Cpus cpus_of_this_thread() { return cpus_of_process(0); }
 
 /// The hardware threads of these cores of this machine.
 inline Cpus cpus_of_cores(const CoreList& cores) {
