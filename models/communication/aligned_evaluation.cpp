@@ -17,7 +17,7 @@ struct Stretch {
   double size = 0.0;
 };
 
-/// What each channel carries, by falling concurrency.
+/// What each channel carries, one stretch after the other.
 using Profile = std::map<ChannelInstance, std::vector<Stretch>>;
 
 /// Ends of transmissions that are as close as this, relative to the longest, are one.
@@ -88,18 +88,22 @@ class Aligned {
     }
     Profile result;
     for (const Part& part : node.parts) append(result, part);
-    // In the order of reduced forms, and so that A1 merges what it may.
-    Profile sorted;
-    for (const Term& term : collected(terms(result), evaluation_.merge_from)) {
-      sorted[term.channel].push_back({term.multiplicity, term.size});
-    }
-    return sorted;
+    return result;
   }
 
+  /// What a part of a sequence carries comes behind what its channel carried before; equal stretches merge (A1).
   void append(Profile& to, const Part& part) {
     for (const auto& [channel, stretches] : profile(part.node)) {
+      std::vector<Stretch>& carried = to[channel];
       for (const Stretch& stretch : stretches) {
-        to[channel].push_back({part.multiplicity * stretch.concurrency, stretch.size});
+        const std::int64_t concurrency = part.multiplicity * stretch.concurrency;
+        const bool merges = !carried.empty() && carried.back().concurrency == concurrency &&
+                            std::min(carried.back().size, stretch.size) >= evaluation_.merge_from;
+        if (merges) {
+          carried.back().size += stretch.size;
+        } else {
+          carried.push_back({concurrency, stretch.size});
+        }
       }
     }
   }
@@ -148,7 +152,7 @@ class Aligned {
     std::size_t best = 0;
     double most_s = -1.0;
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      const double seconds = cost_s(terms(groups[i]), model_, evaluation_);
+      const double seconds = cost_s(collected(terms(groups[i]), evaluation_.merge_from), model_, evaluation_);
       // Of equal ones the first channel's, whatever the order in which they were written.
       const bool tie = seconds == most_s && groups[i].begin()->first < groups[best].begin()->first;
       if (seconds > most_s || tie) {

@@ -15,7 +15,8 @@ namespace steelyard::models {
 /// sequence beforehand, and terms of the chain in the end.
 ///
 /// Identical concurrent parts are followed as one. O(n log n) for n transmissions that are not identical.
-/// Source: 001, section 3, figure 6, equations 5-7.
+/// Source: 001, section 3, figure 6, equations 5-7. Equation (7) is this where T1(m_b - m_d) >= T0(m_c - m_a), so that
+/// what T1(m_b) has moved by the time T1(m_d) joins it makes no difference.
 /// @throws InvalidArgument as TauLop::transmission_s()
 ReducedForm event_form(const Expression& expression, const TauLop& model, const Evaluation& evaluation = {});
 

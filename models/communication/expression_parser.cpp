@@ -14,7 +14,7 @@ namespace steelyard::models {
 namespace {
 
 /// sum = group { "+" group }; group = factor { "||" factor };
-/// factor = number "||" factor | "T" id [ "@" id ] "(" size ")" | "(" sum ")".
+/// factor = { number "||" } element; element = "T" id [ "@" id ] "(" size ")" | "(" sum ")".
 class Parser {
  public:
   explicit Parser(const std::string& text) : text_(text) {}
@@ -41,28 +41,29 @@ class Parser {
   }
 
   Expression factor() {
-    if (++depth_ > deepest) fail(fmt::format("nested deeper than {}", deepest));
-    Expression expression = nested_factor();
-    --depth_;
-    return expression;
-  }
-
-  Expression nested_factor() {
-    const char next = peek();
-    if (std::isdigit(static_cast<unsigned char>(next)) != 0) {
+    std::int64_t multiplicity = 1;
+    while (std::isdigit(static_cast<unsigned char>(peek())) != 0) {
       const std::size_t start = position_;
-      const auto multiplicity = whole_number<std::int64_t>("a multiplicity such as the 2 of 2||T0(116)");
+      const auto factor = whole_number<std::int64_t>("a multiplicity such as the 2 of 2||T0(116)");
       if (!accept("||")) fail("expected '||' after the multiplicity");
-      Expression multiplied = factor();
-      if (multiplicity < 1) fail_at(start, "expected a multiplicity of at least 1");
-      std::int64_t product = 0;
-      if (__builtin_mul_overflow(multiplied.multiplicity, multiplicity, &product)) {
+      if (factor < 1) fail_at(start, "expected a multiplicity of at least 1");
+      if (__builtin_mul_overflow(multiplicity, factor, &multiplicity)) {
         fail_at(start, "a multiplicity larger than can be counted");
       }
-      return times(multiplicity, std::move(multiplied));
     }
+    const std::size_t start = position_;
+    Expression multiplied = element();
+    if (std::int64_t product = 0; __builtin_mul_overflow(multiplied.multiplicity, multiplicity, &product)) {
+      fail_at(start, "a multiplicity larger than can be counted");
+    }
+    return times(multiplicity, std::move(multiplied));
+  }
+
+  Expression element() {
     if (accept("(")) {
+      if (++depth_ > deepest) fail(fmt::format("nested deeper than {}", deepest));
       Expression inside = sum();
+      --depth_;
       expect(")", "')'");
       return inside;
     }

@@ -11,18 +11,20 @@ namespace steelyard::models {
 namespace {
 
 std::string parenthesized(const Expression& part, bool needed) {
-  return needed ? fmt::format("({})", to_string(part)) : to_string(part);
+  const std::string text = to_string(part);
+  return needed && !text.empty() ? fmt::format("({})", text) : text;
 }
 
 std::string joined(const Expression& expression, const char* sign) {
   std::string text;
   for (const Expression& part : expression.parts) {
-    if (!text.empty()) text += sign;
     const bool is_transmission = part.kind == Expression::Kind::transmission;
     const bool is_multiple = part.multiplicity > 1;
     // A + takes in whatever || binds, a || only what stands alone.
     const bool binds = expression.kind == Expression::Kind::sequence && part.kind == Expression::Kind::concurrent;
-    text += parenthesized(part, !is_transmission && !is_multiple && !binds);
+    const std::string part_text = parenthesized(part, !is_transmission && !is_multiple && !binds);
+    if (!text.empty() && !part_text.empty()) text += sign;
+    text += part_text;
   }
   return text;
 }
@@ -60,7 +62,8 @@ std::string to_string(const Expression& expression) {
     Expression one = expression;
     one.multiplicity = 1;
     const bool alone = one.kind == Expression::Kind::transmission;
-    return fmt::format("{}||{}", expression.multiplicity, parenthesized(one, !alone));
+    const std::string text = parenthesized(one, !alone);
+    return text.empty() ? text : fmt::format("{}||{}", expression.multiplicity, text);
   }
   switch (expression.kind) {
     case Expression::Kind::transmission: {

@@ -35,7 +35,8 @@ Expression concurrently(std::vector<Expression> parts);
 /// A || expression. @throws InvalidArgument for a multiplicity below 1
 Expression times(std::int64_t multiplicity, Expression expression);
 
-/// As one types it: `(T0(134)+T1(158))||2||T0@3(116)`, where T0@3 is instance 3 of channel 0.
+/// As one types it: `(T0(134)+T1(158))||2||T0@3(116)`, where T0@3 is instance 3 of channel 0. Parts without any
+/// transmission are left out.
 std::string to_string(const Expression& expression);
 
 /// Reads `T0(134)`, `T1@2(64)`, `+`, `||`, parentheses and multiplicities: a number on the left of `||`. `||` binds
