@@ -93,9 +93,13 @@ models::Channel& put_channel(Platform& platform, Channel channel) {
 }
 
 int add_channel(Platform& platform, const ChannelPlan& plan, const models::ChannelTimes& times) {
-  Channel& channel = put_channel(platform, plan.channel);
-  channel = fitted(platform, channel, times);
-  return channel.id;
+  // Beside the platform, which an error leaves as it is.
+  Platform result = platform;
+  Channel& channel = put_channel(result, plan.channel);
+  channel = fitted(result, channel, times);
+  const int id = channel.id;
+  platform = std::move(result);
+  return id;
 }
 
 }  // namespace steelyard
