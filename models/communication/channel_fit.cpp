@@ -27,13 +27,15 @@ std::map<int, TimesBySize> by_concurrency(const ChannelTimes& times) {
   return result;
 }
 
-/// The most that can be overhead if transfers are to satisfy L(m, tau) <= tau L(m, 1).
+/// The most that can be overhead if transfers are to satisfy L(m, tau) <= tau L(m, 1) and none is to take less than
+/// nothing, also where something disturbed the empty messages.
 double unshared_s(const std::map<int, TimesBySize>& measured, double bytes, double overhead_s) {
   const double single_s = measured.at(1).at(bytes);
-  double most_s = std::min(overhead_s, single_s);
+  double most_s = overhead_s;
   for (const auto& [tau, times] : measured) {
     const auto concurrent = times.find(bytes);
     if (concurrent == times.end()) throw InvalidArgument(fmt::format("no time of {} bytes, {} at once", bytes, tau));
+    most_s = std::min(most_s, concurrent->second);
     if (tau > 1) most_s = std::min(most_s, (tau * single_s - concurrent->second) / (tau - 1));
   }
   return std::max(0.0, most_s);
