@@ -234,7 +234,7 @@ TEST_CASE("an allreduce gives everybody the sum of all vectors, each counted onc
   });
 }
 
-TEST_CASE("an allreduce has log2 P phases, and two more where P is no power of two") {
+TEST_CASE("an allreduce has log2 P phases of exchanges in pairs, and two more where P is no power of two") {
   for_each_number(1, [](int processes) {
     const MessagePattern pattern = recursive_doubling_allreduce(processes, bytes);
     const int q = whole_logarithm(processes), folded = processes - (1 << q);
@@ -242,7 +242,12 @@ TEST_CASE("an allreduce has log2 P phases, and two more where P is no power of t
     REQUIRE(serial_s(pattern) == static_cast<double>(pattern.phases.size()) * bytes);
     for (std::size_t i = 0; i < pattern.phases.size(); ++i) {
       const bool folds = folded > 0 && (i == 0 || i + 1 == pattern.phases.size());
-      REQUIRE(pattern.phases[i].messages.size() == at(folds ? folded : 1 << q));
+      const std::vector<Message>& messages = pattern.phases[i].messages;
+      REQUIRE(messages.size() == at(folds ? folded : 1 << q));
+      for (const Message& message : messages) {
+        const Message answer{message.to, message.from, message.bytes};
+        REQUIRE((std::ranges::count(messages, answer) == 1) == !folds);
+      }
     }
   });
 }
