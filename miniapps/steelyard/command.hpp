@@ -15,6 +15,7 @@ void add_partition_command(CLI::App& parser, Action& chosen);
 void add_layout_command(CLI::App& parser, Action& chosen);
 void add_measure_command(CLI::App& parser, Action& chosen);
 void add_model_command(CLI::App& parser, Action& chosen);
+void add_calibrate_command(CLI::App& parser, Action& chosen);
 void add_cost_command(CLI::App& parser, Action& chosen);
 
 }  // namespace steelyard::tool

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   tool::add_measure_command(parser, chosen);
   tool::add_model_command(parser, chosen);
   tool::add_partition_command(parser, chosen);
+  tool::add_calibrate_command(parser, chosen);
   tool::add_cost_command(parser, chosen);
   return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
 }

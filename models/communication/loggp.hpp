@@ -1,14 +1,46 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "models/communication/hockney.hpp"
+
 namespace steelyard::models {
 
-/// Placeholder until the branch with the LogGP family is merged.
+/// Seconds for messages by five parameters. Source: 001, section 2 and its reference 24 (Alexandrov et al., LogGP:
+/// incorporating long messages into the LogP model, SPAA 1995); the overhead apart for sender and receiver.
 struct LogGP {
-  double latency_s = 0.0;
-  double send_overhead_s = 0.0;
-  double receive_overhead_s = 0.0;
-  double gap_s = 0.0;
-  double gap_per_byte_s = 0.0;
+  double latency_s = 0.0;           ///< L: a byte's way through the network
+  double send_overhead_s = 0.0;     ///< o_s: the sender's processor is busy with a message
+  double receive_overhead_s = 0.0;  ///< o_r: the receiver's
+  double gap_s = 0.0;               ///< g: least time from the last byte of a message to the first of the next
+  double gap_per_byte_s = 0.0;      ///< G: time for each byte after the first, 1 / bandwidth
+
+  /// From the start of sending to the end of receiving: T(m) = o_s + (m - 1) G + L + o_r. A message without bytes costs
+  /// as one of one byte, since something has to tell that it came.
+  /// @throws InvalidArgument for a negative size
+  double time_s(double bytes) const;
+
+  /// Messages of one size, one after the other from one sender to one receiver, until the last one is received:
+  /// T(m) + (n - 1) max(g + (m - 1) G, o_s, o_r). 0 for no message.
+  /// @throws InvalidArgument for a negative size or number
+  double train_s(std::int64_t messages, double bytes) const;
 };
+
+/// What LogGP's parameters are measured from. Source: 001, section 5.2.
+struct LogGPTimes {
+  std::vector<MessageTime> one_way;  ///< half of a round trip
+  double send_overhead_s = 0.0;      ///< the sender's time in a send
+  double receive_overhead_s = 0.0;   ///< the receiver's time in a receive whose message has come
+  std::vector<MessageTime> trains;   ///< time per message of a long train of messages of that size
+};
+
+/// Parameters whose trains and shortest message take the measured times. G: slope of the time per message in a train
+/// over the size, least squares of relative misses as fit_hockney(). g: what the trains of the smallest size take
+/// beside (m - 1) G. L: what the smallest one-way messages take beside o_s + (m - 1) G + o_r. Medians where that size
+/// was measured several times; g and L below 0 become 0, which happens where an overhead hides one in the other.
+/// @throws InvalidArgument for no one-way time, trains of fewer than two sizes, times per message that do not grow with
+/// size, or impossible sizes and times
+LogGP fit_loggp(const LogGPTimes& times);
 
 }  // namespace steelyard::models

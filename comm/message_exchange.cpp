@@ -1,0 +1,176 @@
+#include "comm/message_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "comm/collective.hpp"
+#include "comm/mpi_check.hpp"
+#include "core/base/errors.hpp"
+#include "core/timing.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr int tag = 22;
+
+void send(const std::vector<char>& buffer, int bytes, int to, MPI_Comm comm) {
+  STEELYARD_MPI(MPI_Send(buffer.data(), bytes, MPI_BYTE, to, tag, comm));
+}
+
+void receive(std::vector<char>& buffer, int bytes, int from, MPI_Comm comm) {
+  STEELYARD_MPI(MPI_Recv(buffer.data(), bytes, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE));
+}
+
+}  // namespace
+
+MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes)
+    : comm_(comm),
+      order_(std::move(order)),
+      // Written to, so that the pages are there.
+      out_(static_cast<std::size_t>(largest_bytes) + 1, '\1'),
+      in_(static_cast<std::size_t>(largest_bytes) + 1, '\2') {
+  int rank = 0;
+  int size = 0;
+  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
+  STEELYARD_MPI(MPI_Comm_size(comm, &size));
+  std::vector<int> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  if (size < 2 || !std::is_permutation(order_.begin(), order_.end(), all.begin(), all.end())) {
+    throw InvalidArgument(fmt::format("messages between {} ranks in an order of {} (expected two or more, each once)",
+                                      size, order_.size()));
+  }
+  position_ = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
+}
+
+double MessageExchange::from_first(double value) const {
+  STEELYARD_MPI(MPI_Bcast(&value, 1, MPI_DOUBLE, at(0), comm_));
+  return value;
+}
+
+double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous) {
+  STEELYARD_MPI(MPI_Barrier(comm_));
+  const auto throw_to = [&](int to) {
+    if (synchronous) {
+      STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, to, tag, comm_));
+    } else {
+      send(out_, bytes, to, comm_);
+    }
+  };
+  const double start_s = now_s();
+  for (int i = 0; i < repetitions; ++i) {
+    if (is_first()) {
+      throw_to(at(1));
+      receive(in_, bytes, at(1), comm_);
+    } else if (is_second()) {
+      receive(in_, bytes, at(0), comm_);
+      throw_to(at(0));
+    }
+  }
+  return from_first((now_s() - start_s) / (2.0 * repetitions));
+}
+
+std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
+  const int ranks = static_cast<int>(order_.size());
+  const int next = at((position_ + 1) % ranks);
+  const int previous = at((position_ + ranks - 1) % ranks);
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) {
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    MPI_Request requests[2];
+    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, tag, comm_, &requests[0]));
+    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, tag, comm_, &requests[1]));
+    STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    times.push_back(now_s() - start_s);
+  }
+  return all_max(comm_, std::move(times));
+}
+
+double MessageExchange::send_overhead_s(int bytes, int repetitions) {
+  STEELYARD_MPI(MPI_Barrier(comm_));
+  double sum_s = 0.0;
+  for (int i = 0; i < repetitions; ++i) {
+    if (is_first()) {
+      const double start_s = now_s();
+      send(out_, bytes, at(1), comm_);
+      sum_s += now_s() - start_s;
+      receive(in_, 0, at(1), comm_);
+    } else if (is_second()) {
+      receive(in_, bytes, at(0), comm_);
+      send(out_, 0, at(0), comm_);
+    }
+  }
+  return from_first(sum_s / repetitions);
+}
+
+double MessageExchange::receive_overhead_s(int bytes, int repetitions) {
+  // Long enough for a message to arrive.
+  const double wait_s = 10.0 * ping_pong_s(bytes, 10);
+  double sum_s = 0.0;
+  for (int i = 0; i < repetitions; ++i) {
+    if (is_second()) {
+      send(out_, 0, at(0), comm_);
+      send(out_, bytes, at(0), comm_);
+    } else if (is_first()) {
+      receive(in_, 0, at(1), comm_);
+      for (const double start_s = now_s(); now_s() - start_s < wait_s;) continue;
+      const double start_s = now_s();
+      receive(in_, bytes, at(1), comm_);
+      sum_s += now_s() - start_s;
+    }
+  }
+  return from_first(sum_s / repetitions);
+}
+
+double MessageExchange::gap_s(int bytes, int messages) {
+  const auto train_s = [&](int count) {
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    if (is_first()) {
+      for (int i = 0; i < count; ++i) send(out_, bytes, at(1), comm_);
+      receive(in_, 0, at(1), comm_);
+    } else if (is_second()) {
+      for (int i = 0; i < count; ++i) receive(in_, bytes, at(0), comm_);
+      send(out_, 0, at(0), comm_);
+    }
+    return from_first(now_s() - start_s);
+  };
+  const double one_s = train_s(1);
+  return std::max(0.0, train_s(1 + messages) - one_s) / messages;
+}
+
+bool MessageExchange::is_eager(int bytes) {
+  constexpr double late_s = 1e-3;
+  double shortest_s = std::numeric_limits<double>::infinity();
+  // A message that waits for its receiver is never through early; one that does not may be held up by something else.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    if (is_first()) {
+      const double start_s = now_s();
+      send(out_, bytes, at(1), comm_);
+      shortest_s = std::min(shortest_s, now_s() - start_s);
+    } else if (is_second()) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(late_s));
+      receive(in_, bytes, at(0), comm_);
+    }
+  }
+  return from_first(shortest_s) < 0.5 * late_s;
+}
+
+int MessageExchange::eager_limit() {
+  int eager = 0;
+  int beyond = static_cast<int>(out_.size());
+  while (beyond - eager > 1) {
+    const int middle = eager + (beyond - eager) / 2;
+    (is_eager(middle) ? eager : beyond) = middle;
+  }
+  return eager;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace steelyard {
+
+/// Messages between the ranks of a communicator, to be timed. All functions are collective on it, take sizes in bytes
+/// up to the largest and give seconds; each repetition is one value, or as many repetitions together as the clock
+/// needs.
+class MessageExchange {
+ public:
+  /// @param order the ranks as they stand in the ring; the first two play ping-pong. All ranks of `comm`, at least two
+  /// @param largest_bytes size of the buffers
+  /// @throws InvalidArgument for an order that is not one of all ranks
+  MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes);
+
+  /// Half a round trip, mean over `repetitions`: time of one transmission that nothing else disturbs. Source: 003,
+  /// section 6.3.1.
+  /// @param synchronous with MPI_Ssend, which waits until the receiver answers (the handshake of rendezvous)
+  double ping_pong_s(int bytes, int repetitions, bool synchronous = false);
+
+  /// Ring_tau, tau the number of ranks: after a barrier every rank sends to the next and receives from the previous at
+  /// once; the longest time over the ranks, of each repetition. Source: 001, section 5.2; section 5.4, algorithm 1.
+  std::vector<double> ring_s(int bytes, int repetitions);
+
+  /// What LogGP needs between the first two ranks of the order.
+  /// Mean time that the sender spends in MPI_Send while nothing is under way.
+  double send_overhead_s(int bytes, int repetitions);
+  /// Mean time that the receiver spends in MPI_Recv when the message is there already.
+  double receive_overhead_s(int bytes, int repetitions);
+  /// Mean time between messages of a train of so many, sent one after the other.
+  double gap_s(int bytes, int messages);
+
+  /// The largest message that MPI_Send hands over before the receiver is ready, by bisection; `largest_bytes` if all
+  /// are.
+  int eager_limit();
+
+ private:
+  bool is_eager(int bytes);
+  /// The value of the first rank of the order, on all ranks.
+  double from_first(double value) const;
+  bool is_first() const { return position_ == 0; }
+  bool is_second() const { return position_ == 1; }
+  int at(int position) const { return order_[static_cast<std::size_t>(position)]; }
+
+  MPI_Comm comm_;
+  std::vector<int> order_;
+  int position_ = 0;
+  std::vector<char> out_;
+  std::vector<char> in_;
+};
+
+}  // namespace steelyard

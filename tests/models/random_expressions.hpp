@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "models/communication/transmission_expression.hpp"
+#include "tests/models/random_models.hpp"
+
+namespace steelyard::tests {
+
+enum class Sizes {
+  different,  ///< real numbers, no two alike
+  alike,      ///< a few whole numbers, also 0
+};
+
+struct ExpressionShape {
+  int channels = 3;
+  int instances = 2;
+  int depth = 3;
+  int most_parts = 3;
+  int most_copies = 3;
+  Sizes sizes = Sizes::different;
+};
+
+inline models::Expression random_transmission(Random& random, const ExpressionShape& shape) {
+  const models::ChannelInstance channel{whole(random, 0, shape.channels - 1), whole(random, 0, shape.instances - 1)};
+  const double size = shape.sizes == Sizes::different ? uniform(random, 0.1, 30.0) : 2.0 * whole(random, 0, 4);
+  return models::transmission(channel, size);
+}
+
+/// Sequences, concurrent parts and multiplicities nested up to a depth.
+inline models::Expression random_expression(Random& random, const ExpressionShape& shape) {
+  if (shape.depth == 0 || whole(random, 0, 4) == 0) return random_transmission(random, shape);
+  ExpressionShape inner = shape;
+  inner.depth = shape.depth - 1;
+  const int kind = whole(random, 0, 5);
+  if (kind == 0) return models::times(whole(random, 1, shape.most_copies), random_expression(random, inner));
+  std::vector<models::Expression> parts;
+  for (int count = whole(random, 1, shape.most_parts); count > 0; --count) {
+    parts.push_back(random_expression(random, inner));
+  }
+  return kind < 3 ? models::in_sequence(std::move(parts)) : models::concurrently(std::move(parts));
+}
+
+/// Calls visit(transmission, how often it is there).
+template <class Visit>
+void for_each_transmission(const models::Expression& expression, const Visit& visit, std::int64_t copies = 1) {
+  copies *= expression.multiplicity;
+  if (expression.kind == models::Expression::Kind::transmission) visit(expression, copies);
+  for (const models::Expression& part : expression.parts) for_each_transmission(part, visit, copies);
+}
+
+inline std::int64_t count_transmissions(const models::Expression& expression) {
+  std::int64_t count = 0;
+  for_each_transmission(expression, [&](const models::Expression&, std::int64_t copies) { count += copies; });
+  return count;
+}
+
+/// One of at most so many transmissions, all copies counted.
+inline models::Expression small_expression(Random& random, const ExpressionShape& shape, std::int64_t most) {
+  for (;;) {
+    models::Expression expression = random_expression(random, shape);
+    if (count_transmissions(expression) <= most) return expression;
+  }
+}
+
+/// The same without multiplicities: A || X as A parts X.
+inline models::Expression expanded(models::Expression expression) {
+  for (models::Expression& part : expression.parts) part = expanded(std::move(part));
+  const auto copies = static_cast<std::size_t>(std::exchange(expression.multiplicity, 1));
+  return copies == 1 ? expression : models::concurrently(std::vector<models::Expression>(copies, expression));
+}
+
+/// The same with concurrent parts in another order.
+inline models::Expression shuffled(Random& random, models::Expression expression) {
+  for (models::Expression& part : expression.parts) part = shuffled(random, std::move(part));
+  if (expression.kind == models::Expression::Kind::concurrent) std::ranges::shuffle(expression.parts, random);
+  return expression;
+}
+
+/// The same with sizes multiplied.
+inline models::Expression scaled(models::Expression expression, double factor) {
+  expression.size *= factor;
+  for (models::Expression& part : expression.parts) part = scaled(std::move(part), factor);
+  return expression;
+}
+
+}  // namespace steelyard::tests

@@ -1,0 +1,37 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "core/base/errors.hpp"
+#include "models/communication/loggph.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using namespace steelyard::models;
+
+namespace {
+
+const LogGPH two_levels{{{2e-7, 1e-7, 1e-7, 2e-7, 1e-10}, {1.5e-6, 3e-7, 4e-7, 9e-7, 1e-9}}};
+
+}  // namespace
+
+TEST_CASE("a message takes the time of the level that it crosses") {
+  for (double bytes = 0.0; bytes < 1e9; bytes = 3.0 * bytes + 1.0) {
+    CHECK(two_levels.time_s(0, bytes) == two_levels.levels[0].time_s(bytes));
+    CHECK(two_levels.time_s(1, bytes) == two_levels.levels[1].time_s(bytes));
+  }
+}
+
+TEST_CASE("with equal levels the hierarchy is LogGP") {
+  const LogGPH alike{{two_levels.levels[1], two_levels.levels[1], two_levels.levels[1]}};
+  for (int level = 0; level < 3; ++level) CHECK(alike.time_s(level, 1e5) == two_levels.levels[1].time_s(1e5));
+}
+
+TEST_CASE("levels that are not there and negative sizes are refused") {
+  CHECK_THROWS_MATCHES(two_levels.time_s(2, 8.0), InvalidArgument,
+                       MessageMatches(ContainsSubstring("level 2") && ContainsSubstring("it has 2")));
+  CHECK_THROWS_AS(two_levels.level(-1), InvalidArgument);
+  CHECK_THROWS_AS(LogGPH{}.time_s(0, 8.0), InvalidArgument);
+  CHECK_THROWS_AS(two_levels.time_s(0, -8.0), InvalidArgument);
+}
