@@ -144,6 +144,7 @@ std::vector<Row> evaluate_all(const Options& options) {
     rows.push_back(evaluate(options, platform, [&] {
       return partition::summa_pattern(partition.rectangles, options.blocks / 2, options.block_bytes);
     }));
+    if (options.all_iterations) rows.push_back(evaluate_summa(options, platform, partition.rectangles));
     rows.push_back(evaluate(options, platform, [&] {
       return partition::halo_pattern(partition.rectangles, std::sqrt(options.block_bytes));
     }));
