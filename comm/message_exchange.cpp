@@ -150,7 +150,9 @@ bool MessageExchange::is_eager(int bytes) {
   constexpr double late_s = 1e-3;
   // Rendezvous is never through early; an eager message may be held up by something else.
   for (int attempt = 0; attempt < 8; ++attempt) {
-    // The sender's time starts before the barrier and so before the receiver's.
+    // Two barriers: after the first nothing is under way; the sender's time starts before the receiver's, which starts
+    // after the second.
+    STEELYARD_MPI(MPI_Barrier(comm_));
     double start_s = now_s();
     double sent_s = 0.0;
     STEELYARD_MPI(MPI_Barrier(comm_));
