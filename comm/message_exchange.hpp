@@ -33,7 +33,7 @@ class MessageExchange {
   /// Mean time between messages of a train of so many, sent one after the other.
   double gap_s(int bytes, int messages);
 
-  /// The largest message that MPI_Send hands over before the receiver is ready, by bisection; `largest_bytes` if all
+  /// The largest message that MPI_Send hands over before its receive is posted, by bisection; `largest_bytes` if all
   /// are.
   int eager_limit();
 

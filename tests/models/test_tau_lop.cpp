@@ -117,7 +117,7 @@ TEST_CASE("more concurrent transmissions than measured are refused, or proportio
   Random random(4);
   const Platform p = random_platform(random);
   const TauLop refuses(p), extrapolates(p, BeyondMeasured::proportional);
-  const std::int64_t a = 3 * measured_concurrency;
+  const std::int64_t a = std::int64_t{3} * measured_concurrency;
   CHECK_THROWS_MATCHES(refuses.transmission_s(2, 100.0, a), InvalidArgument,
                        MessageMatches(ContainsSubstring("channel 2 (InfiniBand)") && ContainsSubstring("24") &&
                                       ContainsSubstring("at most the 8")));
