@@ -6,7 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -120,7 +122,8 @@ void predict(std::vector<Case>& cases, const models::Platform& platform, const S
   for (const NodeFacts& node : facts) kinds.push_back(node.kind);
   const models::Placement placement(platform, session.nodes().node_of_rank, kinds);
   const models::TauLop tau_lop(platform, models::BeyondMeasured::proportional);
-  const models::Evaluation evaluation{tau_lop.overhead_matters_up_to_bytes()};
+  const double infinity = std::numeric_limits<double>::infinity();
+  const models::Evaluation evaluation{std::nextafter(tau_lop.overhead_matters_up_to_bytes(), infinity)};
   const auto channel = [&](int from, int to) -> const models::Channel& {
     return platform.channel(placement.channel(from, to).channel);
   };
