@@ -120,6 +120,6 @@ TEST_CASE("proportional error refuses values that are not positive and finite an
 }
 
 TEST_CASE("accuracy text has both measures") {
-  CHECK(accuracy_text(1.0, 1.1) == "difference 9.5 %, mu 1.10");
-  CHECK(accuracy_text(2.0, 1.0) == "difference 66.7 %, mu 2.00");
+  CHECK(steelyard::accuracy_text(1.0, 1.1) == "difference 9.5 %, mu 1.10");
+  CHECK(steelyard::accuracy_text(2.0, 1.0) == "difference 66.7 %, mu 2.00");
 }
