@@ -68,7 +68,8 @@ Channel fitted(const Platform& platform, Channel channel, const models::ChannelT
 }  // namespace
 
 std::vector<NodeFacts> gather_node_facts(const Session& session) {
-  const std::string kind = fmt::format("{}, {} cores", session.machine().processor(), session.machine().cores().size());
+  const std::size_t count = session.machine().cores().size();
+  const std::string kind = fmt::format("{}, {} core{}", session.machine().processor(), count, count == 1 ? "" : "s");
   const std::vector<std::string> kinds = all_gather_text(session.comm(), kind);
   std::vector<std::string> bound = all_gather_text(session.comm(), format_cores(session.machine().bound_cores()));
   std::vector<NodeFacts> facts(static_cast<std::size_t>(session.nodes().count()));
@@ -93,9 +94,13 @@ models::Channel& put_channel(Platform& platform, Channel channel) {
 }
 
 int add_channel(Platform& platform, const ChannelPlan& plan, const models::ChannelTimes& times) {
-  Channel& channel = put_channel(platform, plan.channel);
-  channel = fitted(platform, channel, times);
-  return channel.id;
+  // Beside the platform, which an error leaves as it is.
+  Platform result = platform;
+  Channel& channel = put_channel(result, plan.channel);
+  channel = fitted(result, channel, times);
+  const int id = channel.id;
+  platform = std::move(result);
+  return id;
 }
 
 }  // namespace steelyard

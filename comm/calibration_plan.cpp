@@ -76,8 +76,9 @@ class Planner {
         if (a == b || facts_[a].kind != one || facts_[b].kind != other) continue;
         const std::size_t pairs = std::min(ranks_[a].size(), ranks_[b].size());
         const int cores = std::min(facts_[a].cores, facts_[b].cores);
-        const bool short_of_cores = static_cast<int>(pairs) > cores;
-        const int most = limit(name, 2 * std::min(static_cast<int>(pairs), cores), short_of_cores ? a : ranks_.size());
+        const std::size_t fewest = facts_[b].cores < facts_[a].cores ? b : a;
+        const std::size_t crowded = static_cast<int>(pairs) > cores ? fewest : ranks_.size();
+        const int most = limit(name, 2 * std::min(static_cast<int>(pairs), cores), crowded);
         std::vector<int> ring;
         for (std::size_t i = 0; i < pairs; ++i) {
           ring.push_back(ranks_[a][i]);
@@ -101,8 +102,10 @@ class Planner {
                                         std::max(1, most), reason));
     }
     if (most_concurrency_ > 0) return most_concurrency_;
-    if (is_crowded)
-      plan_.refused.push_back(fmt::format("{} beyond concurrency {}: {}", name, std::max(1, most), reason));
+    if (is_crowded) {
+      const std::string what = most < 2 ? name : fmt::format("{} beyond concurrency {}", name, most);
+      plan_.refused.push_back(fmt::format("{}: {}", what, reason));
+    }
     return most;
   }
 

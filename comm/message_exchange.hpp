@@ -33,8 +33,8 @@ class MessageExchange {
   /// Mean time between messages of a train of so many, sent one after the other.
   double gap_s(int bytes, int messages);
 
-  /// The largest message that MPI_Send hands over before its receive is posted, by bisection; `largest_bytes` if all
-  /// are.
+  /// The largest message that MPI_Send hands over before its receive is called, while the receiver is busy inside MPI;
+  /// by bisection. `largest_bytes` if all are.
   int eager_limit();
 
   /// Sizes on both sides of where the protocol changes between powers of two: where time more than doubles with size by

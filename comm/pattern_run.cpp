@@ -35,9 +35,9 @@ PatternRun::PatternRun(MPI_Comm comm, const models::MessagePattern& pattern) : c
         throw InvalidArgument(
             fmt::format("{}: message of {} bytes (expected less than 2 GiB)", pattern.name, message.bytes));
       }
-      const std::vector<char> buffer(static_cast<std::size_t>(message.bytes), '\1');
-      if (message.from == rank) step.sends.push_back({message.to, buffer});
-      if (message.to == rank) step.receives.push_back({message.from, buffer});
+      const auto buffer = [&] { return std::vector<char>(static_cast<std::size_t>(message.bytes), '\1'); };
+      if (message.from == rank) step.sends.push_back({message.to, buffer()});
+      if (message.to == rank) step.receives.push_back({message.from, buffer()});
     }
     steps_.push_back(std::move(step));
   }

@@ -8,6 +8,7 @@
 #include "comm/collective.hpp"
 #include "comm/device_copies.hpp"
 #include "core/base/build_info.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
@@ -44,6 +45,18 @@ models::Platform start_platform(const Session& session, const CalibrateOptions& 
     platform.nodes.push_back({session.nodes().hosts[node], facts[node].kind, facts[node].cores});
   }
   return platform;
+}
+
+/// add_channel(); times that make no channel are nobody's wrong argument.
+int fit(models::Platform& platform, const ChannelPlan& plan, const models::ChannelTimes& times) {
+  try {
+    return add_channel(platform, plan, times);
+  } catch (const InvalidArgument& error) {
+    throw RuntimeFailure(
+        fmt::format("{}: no channel fits what was measured: {} (longer messages, --to, or more "
+                    "rounds, --rounds, may help)",
+                    plan.channel.name, error.what()));
+  }
 }
 
 /// Hockney's channels for copies between host and device, measured on rank 0.
@@ -97,7 +110,7 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
   std::string text;
   collectively(session.comm(), [&] {
     for (std::size_t i = 0; i < measured.size(); ++i) {
-      const int id = add_channel(platform, plan.channels[i], measured[i].times);
+      const int id = fit(platform, plan.channels[i], measured[i].times);
       text += channel_text(platform.channel(id), measured[i]);
     }
   });

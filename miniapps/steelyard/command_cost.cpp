@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +25,13 @@ struct CostOptions {
   std::string beyond = "refuse";
   std::string format = "table";
 };
+
+/// What is wrong with a number that was typed; empty where nothing is. CLI::Range takes nan for a number in any range.
+std::string problem(const std::string& text, bool (*fits)(double), const char* expected) {
+  double value = 0.0;
+  if (CLI::detail::lexical_cast(text, value) && fits(value)) return "";
+  return fmt::format("Value {} (expected {})", text, expected);
+}
 
 std::string cost(const CostOptions& options) {
   using namespace models;
@@ -64,15 +71,20 @@ void add_cost_command(CLI::App& parser, Action& chosen) {
       ->check(CLI::IsMember({"aligned", "event"}))
       ->type_name("aligned|event")
       ->capture_default_str();
-  const CLI::Range positive(std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
   command->add_option("--block-bytes", options->block_bytes, "Bytes of a unit of size: of a block, or 1")
-      ->check(positive)
+      ->check([](const std::string& text) {
+        return problem(
+            text, [](double value) { return value > 0.0 && std::isfinite(value); }, "a finite number > 0");
+      })
       ->type_name("B")
       ->capture_default_str();
   command
       ->add_option("--merge-from", options->merge_from_bytes,
                    "Shortest message that A1 merges with others of its channel (inf: none)")
-      ->check(CLI::Range(0.0, std::numeric_limits<double>::infinity()))
+      ->check([](const std::string& text) {
+        return problem(
+            text, [](double value) { return value >= 0.0; }, "a number >= 0 or inf");
+      })
       ->type_name("BYTES")
       ->capture_default_str();
   command

@@ -18,8 +18,9 @@ const Channel& Platform::channel(int id) const {
     if (channel.id == id) return channel;
   }
   for (const Channel& channel : channels) ids.push_back(channel.id);
-  throw InvalidArgument(fmt::format("{}: has no channel {} (it has {})", path.empty() ? "platform" : path, id,
-                                    ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "))));
+  throw InvalidArgument(
+      fmt::format("{}: has no channel {} ({})", path.empty() ? "platform" : path, id,
+                  ids.empty() ? "it has none" : fmt::format("expected one of {}", fmt::join(ids, ", "))));
 }
 
 }  // namespace steelyard::models
