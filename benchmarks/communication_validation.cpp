@@ -28,6 +28,7 @@
 #include "models/communication/event_evaluation.hpp"
 #include "models/communication/hloggp.hpp"
 #include "models/communication/log_np.hpp"
+#include "models/communication/platform_file.hpp"
 #include "partition/column.hpp"
 #include "partition/partition_patterns.hpp"
 
@@ -39,6 +40,7 @@ struct Options {
   int rounds = 7;
   double time_s = 0.01;
   bool detail = false;
+  std::filesystem::path base;
   std::filesystem::path result;
 };
 
@@ -231,6 +233,9 @@ ExitCode validate(Session& session, const Options& options) {
   }
   models::Platform platform;
   collectively(session.comm(), [&] {
+    if (!options.base.empty()) platform = models::read_platform_file(options.base);
+    // They stand in for channels that cannot be measured here, whatever nodes they were measured on.
+    for (models::Channel& channel : platform.channels) channel.between.clear();
     for (std::size_t i = 0; i < measured.size(); ++i) add_channel(platform, plan.channels[i], measured[i].times);
     predict(cases, platform, session, facts);
   });
@@ -266,6 +271,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1e-6, 10.0))
       ->type_name("S")
       ->capture_default_str();
+  parser
+      .add_option("--base", options.base,
+                  "Platform file with channels for which there are too few cores here, such as shared memory")
+      ->type_name("FILE");
   parser.add_flag("--detail", options.detail, "A row for every pattern and size");
   parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
   return run_program(argc, argv, parser, [&](Session& session) { return validate(session, options); });
