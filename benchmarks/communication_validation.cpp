@@ -6,7 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -25,6 +27,8 @@
 #include "models/communication/collective_patterns.hpp"
 #include "models/communication/event_evaluation.hpp"
 #include "models/communication/hloggp.hpp"
+#include "models/communication/log_np.hpp"
+#include "models/communication/platform_file.hpp"
 #include "partition/column.hpp"
 #include "partition/partition_patterns.hpp"
 
@@ -36,6 +40,7 @@ struct Options {
   int rounds = 7;
   double time_s = 0.01;
   bool detail = false;
+  std::filesystem::path base;
   std::filesystem::path result;
 };
 
@@ -94,18 +99,39 @@ void measure_round(const Session& session, const Options& options, std::vector<C
   }
 }
 
+/// The transfers of each channel's path, by tau-Lop's times of a single one; the first has the overhead.
+models::MLogNP transfers_without_contention(const models::Platform& platform) {
+  models::MLogNP model;
+  for (const models::Channel& channel : platform.channels) {
+    const auto level = static_cast<std::size_t>(channel.id);
+    model.levels.resize(std::max(model.levels.size(), level + 1));
+    for (const int id : channel.path) {
+      models::LogNP::SecondsOfSize overhead_s = [](double) { return 0.0; };
+      if (model.levels[level].transfers.empty()) {
+        overhead_s = [table = channel.tau_lop->overhead](double bytes) { return table.time_s(bytes); };
+      }
+      model.levels[level].transfers.push_back(
+          {std::move(overhead_s),
+           [table = platform.channel(id).tau_lop->transfer](double bytes) { return table.time_s(bytes, 1); }});
+    }
+  }
+  return model;
+}
+
 void predict(std::vector<Case>& cases, const models::Platform& platform, const Session& session,
              const std::vector<NodeFacts>& facts) {
   std::vector<std::string> kinds;
   for (const NodeFacts& node : facts) kinds.push_back(node.kind);
   const models::Placement placement(platform, session.nodes().node_of_rank, kinds);
   const models::TauLop tau_lop(platform, models::BeyondMeasured::proportional);
-  const models::Evaluation evaluation{tau_lop.overhead_matters_up_to_bytes()};
+  const double infinity = std::numeric_limits<double>::infinity();
+  const models::Evaluation evaluation{std::nextafter(tau_lop.overhead_matters_up_to_bytes(), infinity)};
   const auto channel = [&](int from, int to) -> const models::Channel& {
     return platform.channel(placement.channel(from, to).channel);
   };
   const models::HLogGP hloggp = models::HLogGP::from_links(
       session.size(), [&](int from, int to) { return channel(from, to).loggp.value_or(models::LogGP{}); });
+  const models::MLogNP mlog_np = transfers_without_contention(platform);
   for (Case& one : cases) {
     const models::Expression expression = models::expression(one.pattern, placement);
     one.predicted_s["tau-Lop aligned"] =
@@ -116,9 +142,8 @@ void predict(std::vector<Case>& cases, const models::Platform& platform, const S
         one.pattern, [&](const models::Message& m) { return hloggp.time_s(m.from, m.to, m.bytes); });
     one.predicted_s["Hockney"] = models::serial_cost_s(
         one.pattern, [&](const models::Message& m) { return channel(m.from, m.to).time_s(m.bytes); });
-    // Transfers one after the other, without contention.
     one.predicted_s["mlog_nP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
-      return tau_lop.transmission_s(placement.channel(m.from, m.to).channel, m.bytes);
+      return mlog_np.time_s(placement.channel(m.from, m.to).channel, m.bytes);
     });
   }
 }
@@ -208,6 +233,9 @@ ExitCode validate(Session& session, const Options& options) {
   }
   models::Platform platform;
   collectively(session.comm(), [&] {
+    if (!options.base.empty()) platform = models::read_platform_file(options.base);
+    // They stand in for channels that cannot be measured here, whatever nodes they were measured on.
+    for (models::Channel& channel : platform.channels) channel.between.clear();
     for (std::size_t i = 0; i < measured.size(); ++i) add_channel(platform, plan.channels[i], measured[i].times);
     predict(cases, platform, session, facts);
   });
@@ -243,6 +271,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1e-6, 10.0))
       ->type_name("S")
       ->capture_default_str();
+  parser
+      .add_option("--base", options.base,
+                  "Platform file with channels for which there are too few cores here, such as shared memory")
+      ->type_name("FILE");
   parser.add_flag("--detail", options.detail, "A row for every pattern and size");
   parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
   return run_program(argc, argv, parser, [&](Session& session) { return validate(session, options); });

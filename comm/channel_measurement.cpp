@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -225,29 +227,42 @@ class ChannelMeasurement::ChannelRun {
     return static_cast<int>(std::clamp(share * depth_.time_s / std::max(one_s, 1e-9), 3.0, 20000.0));
   }
 
-  void measure_ping_pong(MessageExchange& exchange, const Key& key, bool synchronous) {
-    // The first ones warm caches and connections.
-    const double one_s = 2.0 * exchange.ping_pong_s(key.second, 3, synchronous);
-    std::vector<double> batches_s;
-    for (int batch = 0; batch < 5; ++batch) {
-      batches_s.push_back(exchange.ping_pong_s(key.second, repetitions(one_s, 0.2), synchronous));
+  /// Many short batches, of which those that something disturbs do not move the median.
+  /// @param one_s seconds of one repetition
+  /// @param time_s seconds by number of repetitions
+  void measure_batches(const Key& key, double one_s, const std::function<double(int)>& time_s) {
+    constexpr double batch_s = 1e-4;
+    const double per_batch = std::clamp(std::floor(batch_s / std::max(one_s, 1e-9)), 1.0, 1000.0);
+    // Each has a repetition more, to warm up.
+    const double batches = std::clamp(depth_.time_s / ((per_batch + 1.0) * std::max(one_s, 1e-9)), 3.0, 1000.0);
+    std::vector<double> times_s;
+    for (int batch = 0; batch < static_cast<int>(batches); ++batch) {
+      times_s.push_back(time_s(static_cast<int>(per_batch)));
     }
-    samples_[key].add(batches_s);
+    samples_[key].add(times_s);
+  }
+
+  void measure_ping_pong(MessageExchange& exchange, const Key& key, bool synchronous) {
+    measure_batches(key, 2.0 * exchange.ping_pong_s(key.second, 3, synchronous),
+                    [&](int repetitions) { return exchange.ping_pong_s(key.second, repetitions, synchronous); });
   }
 
   void measure_empty(MessageExchange& exchange) {
     measure_ping_pong(exchange, {empty, 0}, false);
     measure_ping_pong(exchange, {empty_synchronous, 0}, true);
-    const double one_s = exchange.ping_pong_s(depth_.smallest_bytes, 3);
-    samples_[{send_overhead, 0}].add({exchange.send_overhead_s(depth_.smallest_bytes, repetitions(2.0 * one_s))});
-    samples_[{receive_overhead, 0}].add(
-        {exchange.receive_overhead_s(depth_.smallest_bytes, repetitions(12.0 * one_s))});
+    const int bytes = depth_.smallest_bytes;
+    const double one_s = exchange.ping_pong_s(bytes, 3);
+    measure_batches({send_overhead, 0}, 2.0 * one_s, [&](int count) { return exchange.send_overhead_s(bytes, count); });
+    measure_batches({receive_overhead, 0}, 12.0 * one_s,
+                    [&](int count) { return exchange.receive_overhead_s(bytes, count); });
   }
 
   void measure_pair(MessageExchange& exchange, int bytes) {
     measure_ping_pong(exchange, {1, bytes}, false);
-    const int messages = std::min(1000, repetitions(exchange.ping_pong_s(bytes, 3)));
-    samples_[{train, bytes}].add({exchange.gap_s(bytes, messages)});
+    // A train must be long enough that its start does not count.
+    const int messages = std::min(1000, repetitions(exchange.ping_pong_s(bytes, 3), 0.3));
+    samples_[{train, bytes}].add(
+        {exchange.gap_s(bytes, messages), exchange.gap_s(bytes, messages), exchange.gap_s(bytes, messages)});
   }
 
   void measure_ring(MessageExchange& exchange, int ranks, int bytes) {

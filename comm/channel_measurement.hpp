@@ -48,8 +48,8 @@ class ChannelMeasurement {
   /// Goes through all channels and sizes once. Collective.
   void round();
 
-  /// Of each channel, on every rank: a time is the median over the rounds of the median (ping-pong: of five means) of a
-  /// round. Collective.
+  /// Of each channel, on every rank: a time is the median over the rounds of the median of a round's repetitions
+  /// (ping-pong: of means of short batches). Collective.
   std::vector<MeasuredChannel> result() const;
 
  private:

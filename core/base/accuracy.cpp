@@ -27,4 +27,9 @@ double proportional_error(double measured, double estimated) {
   return std::max(measured, estimated) / std::min(measured, estimated);
 }
 
+std::string accuracy_text(double measured, double estimated) {
+  const double mu = proportional_error(measured, estimated);
+  return fmt::format("difference {:.1f} %, mu {:.2f}", percentage_difference(measured, estimated), mu);
+}
+
 }  // namespace steelyard

@@ -12,6 +12,7 @@ steelyard_run_packages=(
 steelyard_test_packages=(
   clang-format clang-tidy
   libomp-dev # <omp.h> for clang-tidy
+  iproute2 # two hosts on one machine
   ccache # the tests build the libraries three ways, and every fresh clone builds them again
 )
 

@@ -48,6 +48,7 @@ void complete_record(RunRecord& record, const Options& options, const Problem& p
   record.predicted_time_s = steps * prediction.step_s;
   const double interval_s = measurement.times_s.size() > 1 ? confidence_half_width(measurement.times_s, 0.95) : 0.0;
   record.figures["confidence_s"] = interval_s;
+  record.figures["coefficient_of_variation"] = coefficient_of_variation(measurement.times_s);
   if (options.run.steps > 0) {
     const double bytes = options.run.element == ElementType::float64 ? 24.0 : 12.0;
     const double points_per_s = problem.points() * steps / record.median_time_s;
@@ -76,12 +77,13 @@ void complete_record(RunRecord& record, const Options& options, const Problem& p
 std::string summary(const RunRecord& record, const Measurement& measurement) {
   const auto steps = record.params.at("steps");
   std::string text =
-      fmt::format("time       {} for {} steps (median of {}, 95 % interval +- {})\n",
+      fmt::format("time       {} for {} steps (median of {}, 95 % interval +- {}, coefficient of variation {:.1f} %)\n",
                   format_seconds(record.median_time_s), steps, measurement.times_s.size(),
-                  measurement.times_s.size() > 1 ? format_seconds(record.figures.at("confidence_s")) : "unknown");
+                  measurement.times_s.size() > 1 ? format_seconds(record.figures.at("confidence_s")) : "unknown",
+                  100.0 * record.figures.at("coefficient_of_variation"));
   if (steps > 0) {
-    text += fmt::format("predicted  {}, difference {}\n", format_seconds(*record.predicted_time_s),
-                        difference(*record.predicted_time_s, record.median_time_s));
+    text += fmt::format("predicted  {}, {}\n", format_seconds(*record.predicted_time_s),
+                        accuracy_text(record.median_time_s, *record.predicted_time_s));
     text += fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the memory bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
                         record.figures.at("points_per_s") / 1e6, 100.0 * record.figures.at("share_of_bound"),
                         record.figures.at("bound_points_per_s") / 1e6, record.figures.at("bound_bytes_per_s") / 1e9);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -53,6 +52,28 @@ class Overlay {
  private:
   std::int64_t concurrency_ = 0;
   std::vector<std::pair<double, std::int64_t>> ends_;
+};
+
+/// Which keys belong together.
+template <class Key>
+class Groups {
+ public:
+  void join(const Key& a, const Key& b) {
+    const Key one = first(a);
+    const Key other = first(b);
+    leader_[std::max(one, other)] = std::min(one, other);
+  }
+  /// The smallest key of the group.
+  Key first(const Key& key) {
+    Key least = key;
+    while (leader_.emplace(least, least).first->second != least) least = leader_.at(least);
+    // Next time the way is shorter.
+    for (Key step = key; step != least;) step = std::exchange(leader_.at(step), least);
+    return least;
+  }
+
+ private:
+  std::map<Key, Key> leader_;
 };
 
 class Aligned {
@@ -118,29 +139,45 @@ class Aligned {
         }
       }
       Profile together;
-      for (auto& [channel, overlay] : overlays) together[channel] = overlay.stretches();
+      for (std::vector<Profile>& alike : by_channel(group, overlays)) together.merge(dearest(alike));
       groups.push_back(std::move(together));
     }
     return dearest(groups);
   }
 
-  /// The parts in groups that have no channel in common (A3).
-  std::vector<std::vector<Part>> sharing(const std::vector<Part>& parts) {
-    std::vector<std::size_t> leader(parts.size());
-    std::iota(leader.begin(), leader.end(), std::size_t{0});
-    const auto find = [&](std::size_t part) {
-      while (leader[part] != part) part = leader[part] = leader[leader[part]];
-      return part;
-    };
-    std::map<ChannelInstance, std::size_t> first_user;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      for (const auto& [channel, unused] : profile(parts[i].node)) {
-        const std::size_t other = find(first_user.emplace(channel, i).first->second);
-        leader[find(i)] = other;
+  /// For each channel, its instances; together those that one part uses one after the other.
+  std::vector<std::vector<Profile>> by_channel(const std::vector<Part>& group,
+                                               std::map<ChannelInstance, Overlay>& overlays) {
+    Groups<ChannelInstance> users;
+    for (const Part& part : group) {
+      const ChannelInstance* last = nullptr;
+      // A profile is in the order of channels, instance by instance.
+      for (const auto& [channel, unused] : profile(part.node)) {
+        if (last != nullptr && last->channel == channel.channel) users.join(*last, channel);
+        last = &channel;
       }
     }
-    std::map<std::size_t, std::vector<Part>> groups;
-    for (std::size_t i = 0; i < parts.size(); ++i) groups[find(i)].push_back(parts[i]);
+    std::map<int, std::map<ChannelInstance, Profile>> channels;
+    for (auto& [channel, overlay] : overlays) {
+      channels[channel.channel][users.first(channel)][channel] = overlay.stretches();
+    }
+    std::vector<std::vector<Profile>> result;
+    for (auto& [unused, instances] : channels) {
+      std::vector<Profile>& alike = result.emplace_back();
+      for (auto& [unused_first, profile] : instances) alike.push_back(std::move(profile));
+    }
+    return result;
+  }
+
+  /// The parts in groups that have no channel in common (A3).
+  std::vector<std::vector<Part>> sharing(const std::vector<Part>& parts) {
+    Groups<ChannelInstance> channels;
+    for (const Part& part : parts) {
+      const Profile& used = profile(part.node);
+      for (const auto& [channel, unused] : used) channels.join(used.begin()->first, channel);
+    }
+    std::map<ChannelInstance, std::vector<Part>> groups;
+    for (const Part& part : parts) groups[channels.first(profile(part.node).begin()->first)].push_back(part);
     std::vector<std::vector<Part>> result;
     result.reserve(groups.size());
     for (auto& [unused, group] : groups) result.push_back(std::move(group));

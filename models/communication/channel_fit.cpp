@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -10,52 +12,46 @@
 namespace steelyard::models {
 namespace {
 
-/// T(m, tau) by concurrency and then size.
-using TimesBySize = std::map<double, double>;
+/// Seconds by size, by concurrency.
+using Times = std::map<int, std::map<double, double>>;
 
-std::map<int, TimesBySize> by_concurrency(const ChannelTimes& times) {
-  std::map<int, TimesBySize> result;
-  for (const MessageTime& message : times.one_way) result[1][message.bytes] = message.time_s;
+void add(Times& times, int concurrency, const MessageTime& message) {
+  const auto& [bytes, time_s] = message;
+  if (!(std::isfinite(bytes) && bytes > 0.0 && std::isfinite(time_s) && time_s >= 0.0)) {
+    throw InvalidArgument(
+        fmt::format("{} bytes in {} s, {} at once (expected a finite size > 0 and a finite time >= 0)", bytes, time_s,
+                    concurrency));
+  }
+  if (!times[concurrency].emplace(bytes, time_s).second) {
+    throw InvalidArgument(fmt::format("two times of {} bytes, {} at once", bytes, concurrency));
+  }
+}
+
+/// T(m, tau).
+Times by_concurrency(const ChannelTimes& times) {
+  Times result;
+  for (const MessageTime& message : times.one_way) add(result, 1, message);
   for (const auto& [concurrency, ring] : times.rings) {
-    for (const MessageTime& message : ring) result[concurrency][message.bytes] = message.time_s;
-    if (result[concurrency].size() != result[1].size()) {
+    if (concurrency < 2) throw InvalidArgument(fmt::format("a ring of {} (expected at least 2)", concurrency));
+    for (const MessageTime& message : ring) add(result, concurrency, message);
+    if (ring.size() != times.one_way.size()) {
       throw InvalidArgument(
-          fmt::format("{} sizes of {} concurrent transmissions and {} of single ones (expected the same)",
-                      result[concurrency].size(), concurrency, result[1].size()));
+          fmt::format("{} sizes of {} concurrent transmissions and {} of single ones (expected the same)", ring.size(),
+                      concurrency, times.one_way.size()));
+    }
+    for (const auto& [bytes, unused] : result[1]) {
+      if (!result[concurrency].contains(bytes)) {
+        throw InvalidArgument(fmt::format("no time of {} bytes, {} at once", bytes, concurrency));
+      }
     }
   }
   return result;
 }
 
-/// The most that can be overhead if transfers are to satisfy L(m, tau) <= tau L(m, 1) and none is to take less than
-/// nothing, also where something disturbed the empty messages.
-double unshared_s(const std::map<int, TimesBySize>& measured, double bytes, double overhead_s) {
-  const double single_s = measured.at(1).at(bytes);
-  double most_s = overhead_s;
-  for (const auto& [tau, times] : measured) {
-    const auto concurrent = times.find(bytes);
-    if (concurrent == times.end()) throw InvalidArgument(fmt::format("no time of {} bytes, {} at once", bytes, tau));
-    most_s = std::min(most_s, concurrent->second);
-    if (tau > 1) most_s = std::min(most_s, (tau * single_s - concurrent->second) / (tau - 1));
-  }
-  return std::max(0.0, most_s);
-}
-
-}  // namespace
-
-TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<int>& path, const Platform& platform) {
-  const auto own = static_cast<double>(std::count(path.begin(), path.end(), id));
-  if (own == 0.0) throw InvalidArgument(fmt::format("channel {} is not on its own path", id));
-  const std::map<int, TimesBySize> measured = by_concurrency(times);
-  if (measured.empty()) throw InvalidArgument("no times of single transmissions (expected some)");
-  std::vector<SizeTable::Point> overheads;
-  std::vector<TransferPoint> transfers;
-  for (const auto& [bytes, single_s] : measured.at(1)) {
-    const bool is_eager = bytes <= times.eager_limit_bytes;
-    const double overhead_s = unshared_s(measured, bytes, is_eager ? times.empty_s : times.empty_synchronous_s);
-    overheads.push_back({bytes, overhead_s});
-    for (const auto& [tau, by_size] : measured) {
-      double rest_s = by_size.at(bytes) - overhead_s;
+/// R(m, tau): what T(m, tau) leaves for overhead and own transfers.
+Times without_others(Times times, int id, const std::vector<int>& path, const Platform& platform) {
+  for (auto& [tau, by_size] : times) {
+    for (auto& [bytes, rest_s] : by_size) {
       for (const int other : path) {
         if (other == id) continue;
         const Channel& channel = platform.channel(other);
@@ -66,8 +62,47 @@ TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<in
         throw InvalidArgument(fmt::format(
             "{} bytes, {} at once: the other transfers of the path take longer than the transmission", bytes, tau));
       }
-      transfers.push_back({bytes, tau, rest_s / own});
     }
+  }
+  return times;
+}
+
+/// The most that can be overhead if the rest is to be the transfers, none of them negative, with L(m, tau) <= tau
+/// L(m, 1).
+double unshared_s(const Times& rests, double bytes, double overhead_s) {
+  const double single_s = rests.at(1).at(bytes);
+  double most_s = overhead_s;
+  for (const auto& [tau, by_size] : rests) {
+    const double rest_s = by_size.at(bytes);
+    most_s = std::min(most_s, rest_s);
+    if (tau > 1) most_s = std::min(most_s, (tau * single_s - rest_s) / (tau - 1));
+  }
+  return std::max(0.0, most_s);
+}
+
+double require_empty(double time_s) {
+  if (!(std::isfinite(time_s) && time_s >= 0.0)) {
+    throw InvalidArgument(fmt::format("an empty message in {} s (expected a finite time >= 0)", time_s));
+  }
+  return time_s;
+}
+
+}  // namespace
+
+TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<int>& path, const Platform& platform) {
+  const auto own = static_cast<double>(std::count(path.begin(), path.end(), id));
+  if (own == 0.0) throw InvalidArgument(fmt::format("channel {} is not on its own path", id));
+  if (times.one_way.empty()) throw InvalidArgument("no times of single transmissions (expected some)");
+  const double empty_s = require_empty(times.empty_s);
+  const double empty_synchronous_s = require_empty(times.empty_synchronous_s);
+  const Times rests = without_others(by_concurrency(times), id, path, platform);
+  std::vector<SizeTable::Point> overheads;
+  std::vector<TransferPoint> transfers;
+  for (const auto& [bytes, unused] : rests.at(1)) {
+    const bool is_eager = bytes <= times.eager_limit_bytes;
+    const double overhead_s = unshared_s(rests, bytes, is_eager ? empty_s : empty_synchronous_s);
+    overheads.push_back({bytes, overhead_s});
+    for (const auto& [tau, by_size] : rests) transfers.push_back({bytes, tau, (by_size.at(bytes) - overhead_s) / own});
   }
   return {SizeTable(std::move(overheads), SizeTable::Outside::constant), TransferTable(std::move(transfers))};
 }

@@ -21,13 +21,13 @@ struct ChannelTimes {
 ///
 /// Overhead: what an empty message takes, by the protocol of the size: o(m) = RTT(0)/2 up to the eager limit, with
 /// synchronous sends beyond it. That contains times which concurrent messages do share, and then no transfer times can
-/// satisfy L(m, tau) <= tau L(m, 1); so that they can, o(m) is at most (tau T(m, 1) - T(m, tau)) / (tau - 1) for all
-/// tau, and no more than any T(m, tau). Transfer times: what remains of T(m, tau) without the overhead and the
-/// transfers of other channels on the path, divided by the channel's own transfers. Source: 001, section 3 (equations
-/// 1-3 and the restrictions of L) and section 5.2.
+/// satisfy L(m, tau) <= tau L(m, 1); so that they can, o(m) is at most R(m, tau) and (tau R(m, 1) - R(m, tau)) /
+/// (tau - 1) for all tau, where R(m, tau) is T(m, tau) without the transfers of other channels on the path. Transfer
+/// times: R(m, tau) - o(m), divided by the channel's own transfers.
+/// Source: 001, section 3 (equations 1-3 and the restrictions of L) and section 5.2.
 /// @param path of the channel, whose own id is `id`; other channels on it are in `platform` with tau-Lop parameters
-/// @throws InvalidArgument for missing sizes, where another channel lacks a concurrency, and where the other channels
-/// leave nothing to a ring (the path has transfers that do not happen)
+/// @throws InvalidArgument for missing, repeated and impossible sizes and times, where another channel lacks a
+/// concurrency, and where others take more than T(m, tau) (the path has transfers that do not happen)
 TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<int>& path, const Platform& platform);
 
 /// All models of a channel. @param channel says what it is: id, name, scope, path, between

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -10,13 +11,14 @@
 namespace steelyard::models {
 namespace {
 
-MessagePattern pattern(const char* name, int processes, int at_least, std::vector<Phase> phases) {
+MessagePattern pattern(const char* name, int processes, int at_least, double bytes, std::vector<Phase> phases) {
   if (processes < at_least) {
     throw InvalidArgument(fmt::format("{} of {} processes (expected at least {})", name, processes, at_least));
   }
-  MessagePattern result{name, processes, std::move(phases)};
-  require_pattern(result);
-  return result;
+  if (!(std::isfinite(bytes) && bytes >= 0.0)) {
+    throw InvalidArgument(fmt::format("{} of {} bytes (expected a finite number >= 0)", name, bytes));
+  }
+  return {name, processes, std::move(phases)};
 }
 
 /// From every process to the one `distance` further on, around.
@@ -29,12 +31,14 @@ Phase shift(int processes, int distance, double bytes) {
 
 }  // namespace
 
-MessagePattern point_to_point(double bytes) { return pattern("point to point", 2, 2, {Phase{{{0, 1, bytes}}, {}}}); }
+MessagePattern point_to_point(double bytes) {
+  return pattern("point to point", 2, 2, bytes, {Phase{{{0, 1, bytes}}, {}}});
+}
 
 MessagePattern flat_broadcast(int processes, double bytes) {
   Phase phase;
   for (int to = 1; to < processes; ++to) phase.messages.push_back({0, to, bytes});
-  return pattern("flat broadcast", processes, 1, {phase});
+  return pattern("flat broadcast", processes, 1, bytes, {phase});
 }
 
 MessagePattern binomial_broadcast(int processes, double bytes) {
@@ -45,21 +49,23 @@ MessagePattern binomial_broadcast(int processes, double bytes) {
       phase.messages.push_back({from, from + have, bytes});
     }
   }
-  return pattern("binomial broadcast", processes, 1, std::move(phases));
+  return pattern("binomial broadcast", processes, 1, bytes, std::move(phases));
 }
 
-MessagePattern ring(int processes, double bytes) { return pattern("ring", processes, 2, {shift(processes, 1, bytes)}); }
+MessagePattern ring(int processes, double bytes) {
+  return pattern("ring", processes, 2, bytes, {shift(processes, 1, bytes)});
+}
 
 MessagePattern all_to_all(int processes, double bytes) {
   std::vector<Phase> phases;
   for (int distance = 1; distance < processes; ++distance) phases.push_back(shift(processes, distance, bytes));
-  return pattern("all-to-all", processes, 1, std::move(phases));
+  return pattern("all-to-all", processes, 1, bytes, std::move(phases));
 }
 
 MessagePattern ring_allgather(int processes, double bytes) {
   std::vector<Phase> phases;
   if (processes > 1) phases.assign(static_cast<std::size_t>(processes) - 1, shift(processes, 1, bytes));
-  return pattern("ring allgather", processes, 1, std::move(phases));
+  return pattern("ring allgather", processes, 1, bytes, std::move(phases));
 }
 
 MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
@@ -82,7 +88,7 @@ MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
     for (int rank = 0; rank < power; ++rank) phase.messages.push_back({process(rank), process(rank ^ bit), bytes});
   }
   if (folded > 0) phases.push_back(after);
-  return pattern("recursive doubling allreduce", processes, 1, std::move(phases));
+  return pattern("recursive doubling allreduce", processes, 1, bytes, std::move(phases));
 }
 
 MessagePattern halo_1d(int processes, double bytes) {
@@ -92,7 +98,7 @@ MessagePattern halo_1d(int processes, double bytes) {
     if (process > 0) phase.messages.push_back({process, process - 1, bytes});
     if (process + 1 < processes) phase.messages.push_back({process, process + 1, bytes});
   }
-  return pattern("1D halo exchange", processes, 1, {phase});
+  return pattern("1D halo exchange", processes, 1, bytes, {phase});
 }
 
 }  // namespace steelyard::models

@@ -19,6 +19,11 @@ std::map<int, std::vector<Message>> by_sender(const Phase& phase) {
   return senders;
 }
 
+/// Parts in sequence or at once; one alone as it is.
+Expression joined(Expression (*join)(std::vector<Expression>), std::vector<Expression> parts) {
+  return parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts));
+}
+
 }  // namespace
 
 void require_pattern(const MessagePattern& pattern) {
@@ -52,12 +57,11 @@ Expression expression(const MessagePattern& pattern, const Placement& placement)
       }
       std::stable_sort(sends.begin(), sends.end(),
                        [](const Expression& a, const Expression& b) { return a.channel < b.channel; });
-      processes.push_back(phase.sends == Phase::Sends::in_order ? in_sequence(std::move(sends))
-                                                                : concurrently(std::move(sends)));
+      processes.push_back(joined(phase.sends == Phase::Sends::in_order ? in_sequence : concurrently, std::move(sends)));
     }
-    phases.push_back(concurrently(std::move(processes)));
+    phases.push_back(joined(concurrently, std::move(processes)));
   }
-  return in_sequence(std::move(phases));
+  return joined(in_sequence, std::move(phases));
 }
 
 double serial_cost_s(const MessagePattern& pattern, const std::function<double(const Message&)>& message_s) {

@@ -32,8 +32,10 @@ Placement::Placement(const Platform& platform, std::vector<int> node_of_process,
     : node_of_process_(std::move(node_of_process)), contention_(contention) {
   if (node_of_process_.empty()) throw InvalidArgument("placement of no processes");
   for (const int node : node_of_process_) {
-    if (node < 0 || (!kind_of_node.empty() && static_cast<std::size_t>(node) >= kind_of_node.size())) {
-      throw InvalidArgument(fmt::format("a process on node {} (expected 0 … {})", node, kind_of_node.size() - 1));
+    if (node < 0) throw InvalidArgument(fmt::format("a process on node {} (expected 0, 1, …)", node));
+    if (!kind_of_node.empty() && static_cast<std::size_t>(node) >= kind_of_node.size()) {
+      throw InvalidArgument(
+          fmt::format("a process on node {} (expected 0 … {}, whose kinds are known)", node, kind_of_node.size() - 1));
     }
   }
   for (const std::string& kind : kind_of_node) {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <ranges>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
@@ -137,8 +136,10 @@ void require_ways(const JsonReader& reader, const Channel& channel, const std::m
   for (const int id : channel.path) {
     const auto transfers = has_tau_lop.find(id);
     if (transfers == has_tau_lop.end()) {
+      std::vector<int> ids;
+      for (const auto& entry : has_tau_lop) ids.push_back(entry.first);
       reader.fail("path", fmt::format("names channel {}, which is not in the file (expected some of {})", id,
-                                      fmt::join(std::views::keys(has_tau_lop), ", ")));
+                                      fmt::join(ids, ", ")));
     }
     if (channel.tau_lop && !transfers->second) {
       reader.fail("path", fmt::format("names channel {}, which has no \"tau_lop\" (expected it on all channels of the "

@@ -22,6 +22,7 @@ class TauLop {
 
   /// The largest measured message of any channel of which overhead is more than this share: for A1, which neglects
   /// overheads, only longer ones are to be merged. 0 where there is none. Source: 001, section 3 (A1)
+  /// @throws InvalidArgument where a channel with tau-Lop parameters has one without them on its path
   double overhead_matters_up_to_bytes(double share = 0.1) const;
 
   /// o^c(m), seconds.

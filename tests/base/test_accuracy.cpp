@@ -118,3 +118,8 @@ TEST_CASE("proportional error refuses values that are not positive and finite an
   CHECK_THROWS_MATCHES(proportional_error(0.0, 17.25), InvalidArgument,
                        MessageMatches(ContainsSubstring("0 and 17.25")));
 }
+
+TEST_CASE("accuracy text has both measures") {
+  CHECK(steelyard::accuracy_text(1.0, 1.1) == "difference 9.5 %, mu 1.10");
+  CHECK(steelyard::accuracy_text(2.0, 1.0) == "difference 66.7 %, mu 2.00");
+}

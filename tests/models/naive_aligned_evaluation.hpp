@@ -96,25 +96,57 @@ class NaiveAlignedEvaluation {
     return all;
   }
 
-  Placed dearest(const std::vector<models::Expression>& concurrent) {
-    std::vector<Placed> groups;
-    for (const models::Expression& part : concurrent) {
-      Placed group = placed(part);
-      std::vector<Placed> others;
-      for (Placed& other : groups) {
-        const bool shares = std::ranges::any_of(other, [&](const auto& entry) { return group.contains(entry.first); });
-        if (!shares) {
-          others.push_back(std::move(other));
-          continue;
-        }
-        for (auto& [channel, intervals] : other) {
-          auto& all = group[channel];
-          all.insert(all.end(), intervals.begin(), intervals.end());
+  /// Keys of a channel's instances that one part uses, or parts, in groups that have nothing in common.
+  template <class Keys>
+  static std::vector<std::set<models::ChannelInstance>> apart(const Keys& sets) {
+    std::vector<std::set<models::ChannelInstance>> groups;
+    for (std::set<models::ChannelInstance> group : sets) {
+      std::vector<std::set<models::ChannelInstance>> others;
+      for (const std::set<models::ChannelInstance>& other : groups) {
+        const bool shares = std::ranges::any_of(other, [&](const auto& key) { return group.contains(key); });
+        if (shares) {
+          group.insert(other.begin(), other.end());
+        } else {
+          others.push_back(other);
         }
       }
-      others.push_back(std::move(group));
+      if (!group.empty()) others.push_back(std::move(group));
       groups = std::move(others);
     }
+    return groups;
+  }
+
+  Placed dearest(const std::vector<models::Expression>& concurrent) {
+    Placed all;
+    std::vector<std::set<models::ChannelInstance>> used;
+    std::map<int, std::vector<std::set<models::ChannelInstance>>> used_of_channel;
+    for (const models::Expression& part : concurrent) {
+      std::map<int, std::set<models::ChannelInstance>> instances;
+      std::set<models::ChannelInstance>& keys = used.emplace_back();
+      for (const auto& [channel, intervals] : placed(part)) {
+        all[channel].insert(all[channel].end(), intervals.begin(), intervals.end());
+        keys.insert(channel);
+        instances[channel.channel].insert(channel);
+      }
+      for (const auto& [channel, of_channel] : instances) used_of_channel[channel].push_back(of_channel);
+    }
+    std::vector<Placed> groups;
+    for (const std::set<models::ChannelInstance>& group : apart(used)) {
+      Placed& together = groups.emplace_back();
+      for (const auto& [channel, sets] : used_of_channel) {
+        std::vector<Placed> alike;
+        for (const std::set<models::ChannelInstance>& instances : apart(sets)) {
+          if (!group.contains(*instances.begin())) continue;
+          Placed& one = alike.emplace_back();
+          for (const models::ChannelInstance& instance : instances) one[instance] = all.at(instance);
+        }
+        together.merge(dearest_of(alike));
+      }
+    }
+    return dearest_of(groups);
+  }
+
+  Placed dearest_of(std::vector<Placed>& groups) {
     Placed best;
     double best_s = -1.0;
     for (Placed& group : groups) {

@@ -213,6 +213,15 @@ TEST_CASE("aligned costs of a channel without parameters are refused where costs
   CHECK_THROWS_AS(aligned_form(parse_expression("5||T0(5)||T0@1(5)"), TauLop(platform)), InvalidArgument);
 }
 
+TEST_CASE("of instances that no sequence has in common the dearest counts, of others all") {
+  const Platform platform = unit_platform(2, 8);
+  const TauLop model(platform);
+  const auto aligned = [&](const char* text) { return to_string(aligned_form(parse_expression(text), model)); };
+  CHECK(aligned("(T0(134)+T1(158))||(T0@1(116)+T1(104))") == "2||T1(104)+T1(54)+T0(134)");
+  CHECK(aligned("(T0(4)+T0@1(5)+T1(1))||(T0@2(7)+T1(1))") == "2||T1(1)+T0(4)+T0@1(5)");
+  CHECK(aligned("(T0(4)+T0@1(5)+T1(1))||(T0@2(17)+T1(1))") == "2||T1(1)+T0@2(17)");
+}
+
 TEST_CASE("20,000 transmissions are aligned") {
   Random random(8);
   std::vector<Expression> sequences;

@@ -117,7 +117,7 @@ TEST_CASE("more concurrent transmissions than measured are refused, or proportio
   Random random(4);
   const Platform p = random_platform(random);
   const TauLop refuses(p), extrapolates(p, BeyondMeasured::proportional);
-  const std::int64_t a = 3 * measured_concurrency;
+  const std::int64_t a = std::int64_t{3} * measured_concurrency;
   CHECK_THROWS_MATCHES(refuses.transmission_s(2, 100.0, a), InvalidArgument,
                        MessageMatches(ContainsSubstring("channel 2 (InfiniBand)") && ContainsSubstring("24") &&
                                       ContainsSubstring("at most the 8")));
@@ -125,6 +125,56 @@ TEST_CASE("more concurrent transmissions than measured are refused, or proportio
                        MessageMatches(ContainsSubstring("channel 0 (shared memory)")));
   CHECK_THAT(extrapolates.transmission_s(1, 100.0, a),
              WithinRel(o(p, 1, 100.0) + 3.0 * (2.0 * l(p, 0, 100.0, 8) + l(p, 1, 100.0, 8)), 1e-12));
+}
+
+TEST_CASE("overhead matters up to the longest measured message of which it is more than a share") {
+  Platform p;
+  CHECK(TauLop(p).overhead_matters_up_to_bytes() == 0.0);
+  p.channels = {channel(0, "memory", {0, 0}), channel(1, "unmeasured", {1}), channel(2, "network", {0, 2})};
+  const auto overhead_s = [](double time_s) {
+    return SizeTable({{1.0, time_s}, {10.0, time_s}, {100.0, time_s}}, SizeTable::Outside::constant);
+  };
+  // Shares of 1/3, 1/21 and 1/201 of a message through memory.
+  p.channels[0].tau_lop = TauLopTables{overhead_s(1.0), TransferTable({{1.0, 1, 1.0}})};
+  const TauLop model(p);
+  CHECK(model.overhead_matters_up_to_bytes(0.5) == 0.0);
+  CHECK(model.overhead_matters_up_to_bytes() == 1.0);
+  CHECK(model.overhead_matters_up_to_bytes(0.04) == 10.0);
+  CHECK(model.overhead_matters_up_to_bytes(0.004) == 100.0);
+  // 3/5, 3/23 and 3/203 through the network.
+  p.channels[2].tau_lop = TauLopTables{overhead_s(3.0), TransferTable({{1.0, 1, 1.0}})};
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(0.5) == 1.0);
+  CHECK(TauLop(p).overhead_matters_up_to_bytes() == 10.0);
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(0.01) == 100.0);
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(1.0) == 0.0);
+  p.channels[0].tau_lop = p.channels[2].tau_lop = TauLopTables{overhead_s(0.0), TransferTable({{1.0, 1, 1.0}})};
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(0.0) == 0.0);
+}
+
+TEST_CASE("beyond the size up to which overhead matters, it is no more than the share of any measured message") {
+  Random random(6);
+  for (int trial = 0; trial < 100; ++trial) {
+    Platform p = random_platform(random);
+    CHECK_THROWS_AS(TauLop(p).overhead_matters_up_to_bytes(), InvalidArgument);
+    p.channels.resize(4);
+    const TauLop model(p);
+    double last = 2e6;
+    for (const double share : {0.001, 0.01, 0.1, 0.3, 0.9, 1.0}) {
+      const double largest = model.overhead_matters_up_to_bytes(share);
+      bool matters = largest == 0.0;
+      for (const int channel : {0, 1, 2}) {
+        for (const SizeTable::Point& point : p.channel(channel).tau_lop->overhead.points()) {
+          const bool above = point.time_s > share * model.transmission_s(channel, point.bytes);
+          REQUIRE((point.bytes <= largest || !above));
+          matters = matters || (point.bytes == largest && above);
+        }
+      }
+      REQUIRE(matters);
+      REQUIRE(largest <= last);
+      last = largest;
+    }
+    CHECK(last == 0.0);
+  }
 }
 
 TEST_CASE("what tau-Lop cannot cost is refused naming the channel") {
