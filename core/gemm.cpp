@@ -41,8 +41,8 @@ void check_extents(const Operands<Execution, Scalar>& x) {
     throw InvalidArgument(fmt::format("gemm: A is {}, B is {} and C is {}; expected m x k, k x n and m x n",
                                       extents(x.a), extents(x.b), extents(x.c)));
   }
-  constexpr std::size_t most = std::numeric_limits<int>::max();
   const auto check = [](char name, const auto& matrix) {
+    constexpr std::size_t most = std::numeric_limits<int>::max();
     for (const std::size_t count : {matrix.extent(0), matrix.extent(1), static_cast<std::size_t>(matrix.stride(0))}) {
       if (count > most) {
         throw InvalidArgument(fmt::format("gemm: {} is {} with a leading dimension of {}; a BLAS counts to {}", name,
