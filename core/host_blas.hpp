@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "core/gemm_call.hpp"
+
+namespace steelyard {
+
+/// The BLAS that this program has been started with, which need not be the one that it was linked with.
+struct HostBlas {
+  std::string name;          ///< such as `OpenBLAS 0.3.21 (OpenMP)`; `BLAS` where it does not tell
+  bool uses_openmp = false;  ///< its threads are OpenMP's, as many as the calling thread has set; else it has one
+};
+
+/// A BLAS whose threads are its own has a single one from the first call on: they could not be kept to a unit's cores.
+const HostBlas& host_blas();
+
+/// Threads of OpenMP's parallel regions that the calling thread opens while this object lives. A thread that never
+/// set their number, such as the companion's, would open them on all cores.
+class OpenMpThreads {
+ public:
+  explicit OpenMpThreads(int count);
+  ~OpenMpThreads();
+  OpenMpThreads(const OpenMpThreads&) = delete;
+  OpenMpThreads& operator=(const OpenMpThreads&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+/// The multiplication by the BLAS, with the threads that the calling thread has set. Needs n, k >= 1.
+void host_blas_gemm(const GemmCall<double>& call);
+void host_blas_gemm(const GemmCall<float>& call);
+
+}  // namespace steelyard

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+
+#include "core/host_copy.hpp"
+#include "core/matrix.hpp"
+
+namespace steelyard::tests {
+
+/// What lies between the rows of a matrix; no multiplication may touch it.
+template <class Scalar>
+inline constexpr Scalar between_rows = Scalar{-12345};
+
+/// A matrix in a unit's memory with its copy on the host: `at` reads and writes the copy, `send` and `fetch` move it.
+template <class Execution, class Scalar>
+class UnitMatrix {
+ public:
+  UnitMatrix(std::int64_t rows, std::int64_t columns, std::int64_t leading)
+      : rows_(rows),
+        columns_(columns),
+        leading_(leading),
+        host_("host", static_cast<std::size_t>(rows * leading)),
+        own_(Kokkos::view_alloc(Execution(), "own"), static_cast<std::size_t>(rows * leading)) {
+    std::fill_n(host_.data(), host_.size(), between_rows<Scalar>);
+  }
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  Scalar& at(std::int64_t row, std::int64_t column) const {
+    return host_(static_cast<std::size_t>(row * leading_ + column));
+  }
+  Matrix<Execution, Scalar> view() const { return matrix_at<Execution>(own_.data(), rows_, columns_, leading_); }
+
+  template <class Random>
+  void fill(Random& random) const {
+    std::uniform_real_distribution<Scalar> value(Scalar{-1}, Scalar{1});
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t j = 0; j < columns_; ++j) at(i, j) = value(random);
+    }
+  }
+  void fill_with(Scalar value) const {
+    for (std::int64_t i = 0; i < rows_; ++i) std::fill_n(&at(i, 0), columns_, value);
+  }
+  void send() const {
+    copy_from_host(Execution(), own_.data(), static_cast<const Scalar*>(host_.data()), host_.size());
+    Execution().fence();
+  }
+  void fetch() const {
+    copy_to_host(Execution(), host_.data(), static_cast<const Scalar*>(own_.data()), host_.size());
+    Execution().fence();
+  }
+  bool untouched_between_rows() const {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t j = columns_; j < leading_; ++j) {
+        if (at(i, j) != between_rows<Scalar>) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::int64_t rows_, columns_, leading_;
+  Kokkos::View<Scalar*, PinnedMemory> host_;
+  Kokkos::View<Scalar*, DeviceOf<Execution>> own_;
+};
+
+}  // namespace steelyard::tests
