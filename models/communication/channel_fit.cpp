@@ -80,6 +80,18 @@ double unshared_s(const Times& rests, double bytes, double overhead_s) {
   return std::max(0.0, most_s);
 }
 
+/// LogGP's gap per byte is that of long messages: trains of the shortest, and of those in the last protocol.
+LogGPTimes long_message_times(const ChannelTimes& times, const std::vector<HockneySegment>& protocols) {
+  LogGPTimes result = times.loggp;
+  result.one_way = times.one_way;
+  if (protocols.size() < 2 || result.trains.empty()) return result;
+  const double shortest = std::ranges::min(result.trains, {}, &MessageTime::bytes).bytes;
+  const double last_protocol = protocols[protocols.size() - 2].up_to_bytes;
+  std::erase_if(result.trains,
+                [&](const MessageTime& train) { return train.bytes > shortest && train.bytes <= last_protocol; });
+  return result;
+}
+
 double require_empty(double time_s) {
   if (!(std::isfinite(time_s) && time_s >= 0.0)) {
     throw InvalidArgument(fmt::format("an empty message in {} s (expected a finite time >= 0)", time_s));
@@ -110,9 +122,7 @@ TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<in
 Channel fit_channel(const ChannelTimes& times, Channel channel, const Platform& platform) {
   channel.tau_lop = fit_tau_lop(times, channel.id, channel.path, platform);
   channel.hockney = fit_piecewise_hockney(times.one_way).segments;
-  LogGPTimes loggp = times.loggp;
-  loggp.one_way = times.one_way;
-  channel.loggp = fit_loggp(loggp);
+  channel.loggp = fit_loggp(long_message_times(times, channel.hockney));
   return channel;
 }
 

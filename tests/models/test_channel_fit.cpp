@@ -247,6 +247,22 @@ TEST_CASE("a channel is fitted in all models from the same messages") {
   CHECK_THROWS_AS(fit_channel(times, channel, {}), InvalidArgument);
 }
 
+TEST_CASE("LogGP's gap per byte is that of long messages, whatever short ones take") {
+  ChannelTimes times;
+  times.loggp.send_overhead_s = times.loggp.receive_overhead_s = 1e-7;
+  for (double bytes = 8.0; bytes <= 4194304.0; bytes *= 2.0) {
+    const bool is_short = bytes <= 4096.0;
+    times.one_way.push_back({bytes, is_short ? 1e-6 + bytes / 1e9 : 5e-6 + bytes / 1e10});
+    times.loggp.trains.push_back({bytes, is_short && bytes > 8.0 ? 9e-7 + bytes / 1e9 : 4e-7 + (bytes - 1.0) / 1e10});
+  }
+  Channel channel;
+  channel.path = {0};
+  const Channel fit = fit_channel(times, channel, {});
+  CHECK(fit.hockney.size() == 2);
+  CHECK_THAT(fit.loggp.value().gap_per_byte_s, WithinRel(1e-10, 1e-9));
+  CHECK_THAT(fit.loggp->gap_s, WithinRel(4e-7, 1e-9));
+}
+
 TEST_CASE("times that are missing, doubled or impossible are refused") {
   const ChannelTimes good = times_of([](double bytes, int tau) { return 1.0 + bytes * tau; });
   const auto refused_if = [&](const std::function<void(ChannelTimes&)>& change, const std::string& what) {
