@@ -31,8 +31,8 @@ struct Speeds {
 };
 
 Square filled(const HostExecution& space, int n, double step) {
-  const Square square(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "square"), static_cast<std::size_t>(n),
-                      static_cast<std::size_t>(n));
+  Square square(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "square"), static_cast<std::size_t>(n),
+                static_cast<std::size_t>(n));
   double value = 0.0;
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {

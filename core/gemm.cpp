@@ -143,7 +143,10 @@ void multiply(const Execution& space, const Operands<Execution, Scalar>& x) {
   } else if (!host_blas().uses_openmp) {
     sliced_gemm(space, blas_call(x));
   } else {
-    const OpenMpThreads threads(static_cast<int>(space.concurrency()));
+    const auto count = static_cast<int>(space.concurrency());
+    const OpenMpThreads threads(count);
+    // One thread must not: the number belongs to the whole program, and the host unit may be multiplying.
+    if (count > 1) remind_host_blas(count);
     if constexpr (by_kernels) {
       kernels_gemm(space, x);
     } else {

@@ -77,6 +77,12 @@ OpenMpThreads::~OpenMpThreads() {
   if (before_ > 0) open_mp().set_threads(before_);
 }
 
+void remind_host_blas(int threads) {
+  static const auto threads_now = loaded<int()>("openblas_get_num_threads");
+  static const auto set_threads = loaded<void(int)>("openblas_set_num_threads");
+  if (threads_now != nullptr && set_threads != nullptr && threads_now() != threads) set_threads(threads);
+}
+
 // A BLAS reads matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
 void host_blas_gemm(const GemmCall<double>& x) {
   dgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);

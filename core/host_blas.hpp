@@ -28,6 +28,10 @@ class OpenMpThreads {
   int before_ = 0;
 };
 
+/// Reminds a BLAS that uses OpenMP of the several threads that the calling thread has set: some versions of OpenBLAS
+/// stay with a single one that the program was started with, or that another thread has set.
+void remind_host_blas(int threads);
+
 /// The multiplication by the BLAS, with the threads that the calling thread has set. Needs n, k >= 1.
 void host_blas_gemm(const GemmCall<double>& call);
 void host_blas_gemm(const GemmCall<float>& call);

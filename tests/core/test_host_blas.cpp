@@ -39,6 +39,16 @@ TEST_CASE("the BLAS has a name, and one of OpenBLAS' tells its version and threa
   }
 }
 
+TEST_CASE("a BLAS that uses OpenMP can be reminded of a number of threads") {
+  if (!host_blas().uses_openmp || openblas_threads() == 0) SKIP("this BLAS keeps no such number");
+  const int before = openblas_threads();
+  const OpenMpThreads two(2);
+  remind_host_blas(2);
+  CHECK(openblas_threads() == 2);
+  remind_host_blas(before);
+  CHECK(openblas_threads() == before);
+}
+
 TEST_CASE("the number of OpenMP's threads is the calling thread's, and as before afterwards") {
   if (openmp_threads() == 0) SKIP("this program has no OpenMP");
   const int before = openmp_threads();
