@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "models/communication/normalized_expression.hpp"
@@ -65,7 +66,9 @@ class Simulation {
     double end_s = 0.0;
     ChannelInstance channel;
     int version = 0;
-    auto operator<=>(const Appointment&) const = default;
+    bool operator>(const Appointment& other) const {
+      return std::tie(other.end_s, other.channel, other.version) < std::tie(end_s, channel, version);
+    }
   };
   struct Arrival {
     ChannelInstance channel;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "models/communication/transmission_expression.hpp"
@@ -13,14 +14,18 @@ struct NormalizedExpression {
   struct Part {
     int node = -1;                  ///< index into `nodes`
     std::int64_t multiplicity = 1;  ///< so many at once; 1 for a concurrent node, whose parts carry it
-    auto operator<=>(const Part&) const = default;
+    bool operator<(const Part& other) const {
+      return std::tie(node, multiplicity) < std::tie(other.node, other.multiplicity);
+    }
   };
   struct Node {
     Expression::Kind kind = Expression::Kind::transmission;
     ChannelInstance channel;
     double size = 0.0;
     std::vector<Part> parts;
-    auto operator<=>(const Node&) const = default;
+    bool operator<(const Node& other) const {
+      return std::tie(kind, channel, size, parts) < std::tie(other.kind, other.channel, other.size, other.parts);
+    }
   };
   std::vector<Node> nodes;  ///< parts before what contains them
   Part root;                ///< node -1: nothing at all

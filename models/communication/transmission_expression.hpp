@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +11,10 @@ namespace steelyard::models {
 struct ChannelInstance {
   int channel = 0;
   int instance = 0;  ///< 0 where the platform has only one
-  auto operator<=>(const ChannelInstance&) const = default;
+  bool operator==(const ChannelInstance&) const = default;
+  bool operator<(const ChannelInstance& other) const {
+    return channel < other.channel || (channel == other.channel && instance < other.instance);
+  }
 };
 
 /// An expression of tau-Lop: transmissions T^c(m) in sequence (+) and concurrent (||), A of a kind (A ||).
