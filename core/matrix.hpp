@@ -24,4 +24,14 @@ Matrix<Execution, Scalar> matrix_at(Scalar* data, std::int64_t rows, std::int64_
   return Kokkos::subview(whole, Kokkos::ALL, std::make_pair(std::int64_t{0}, columns));
 }
 
+/// Part of a matrix, sharing its elements.
+template <class Memory, class Scalar>
+Kokkos::View<Scalar**, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> matrix_block(
+    const Kokkos::View<Scalar**, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>& matrix,
+    std::int64_t first_row, std::int64_t rows, std::int64_t first_column, std::int64_t columns) {
+  const auto leading_dimension = static_cast<std::int64_t>(matrix.stride(0));
+  return matrix_at<typename Memory::execution_space>(matrix.data() + first_row * leading_dimension + first_column, rows,
+                                                     columns, leading_dimension);
+}
+
 }  // namespace steelyard

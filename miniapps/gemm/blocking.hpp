@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+
+namespace steelyard::gemm {
+
+/// C = alpha A B + beta C cut into blocks: C into rows() x columns() of at most height x width, A and B into panels()
+/// panels of at most `depth` columns and rows. All but the last of each direction have full size.
+struct BlockGrid {
+  std::int64_t m = 0, n = 0, k = 0;                   ///< A is m x k, B k x n, C m x n
+  std::int64_t height = 1, width = 1, depth = 1;      ///< of a block; at least 1
+
+  std::int64_t rows() const { return count(m, height); }
+  std::int64_t columns() const { return count(n, width); }
+  /// At least 1: without a column in A there is still beta C to compute.
+  std::int64_t panels() const { return k > 0 ? count(k, depth) : 1; }
+
+ private:
+  static std::int64_t count(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
+};
+
+/// How a device multiplies within its memory: block sizes, and buffers that hold a height x depth block of A, a depth x
+/// width block of B or a height x width block of C. There is one buffer for B.
+struct Blocking {
+  BlockGrid grid;
+  std::int64_t a_buffers = 1;
+  std::int64_t c_buffers = 1;
+  bool in_core = true;  ///< all of A, B and C have a buffer of their own: nothing moves twice
+
+  /// What the buffers take.
+  double buffer_elements() const;
+  /// Elements that go to the device and back, when blocks are taken in the order of make_block_steps(). An upper bound:
+  /// blocks that stay between panels are counted as moved.
+  double moved_elements(bool reads_c) const;
+};
+
+/// What a device does best with.
+struct BlockingGoal {
+  double memory_bytes = 0.0;
+  double element_bytes = 8.0;
+  std::int64_t least_height = 128;  ///< blocks of fewer rows are slow; taken only where the memory forces it
+  std::int64_t in_core_blocks = 1;  ///< rows of blocks in core, whose transfers overlap with each other's computation
+};
+
+/// In core if all matrices fit; otherwise five buffers, A0 A1 B0 C0 C1, in block sizes that move the fewest elements.
+/// Sizes of blocks, and so leading dimensions of buffers, are multiples of 32. Source: 000, section 4.2.1.
+/// @throws InvalidArgument where the memory does not hold five buffers of the smallest blocks
+Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal);
+
+/// Bytes without which plan_blocking() has no plan for any large matrices: five buffers of 32 x 32.
+double least_memory_bytes(double element_bytes);
+
+/// The most rows of A and C that plan_blocking() keeps in core; 0 where not even B fits.
+std::int64_t in_core_rows(std::int64_t n, std::int64_t k, const BlockingGoal& goal);
+
+}  // namespace steelyard::gemm
