@@ -29,17 +29,17 @@ class Freivalds {
   Freivalds(const Problem& problem, int vectors, std::uint64_t seed, const ConstMatrix<HostExecution, Scalar>& b,
             const ConstMatrix<HostExecution, Scalar>& c_before);
 
-  /// Deviations of row i are measured in u t sqrt(k + n + 4) (|alpha| |A_i| |B|_F + |beta| |C'_i|), with Euclidean norms,
-  /// Scalar's unit roundoff u and t = 8: rounding errors of inner products add up like a random walk.
+  /// Deviations of row i are measured in u t sqrt(k + n + 4) (|alpha| |A_i| |B|_F + |beta| |C'_i|), with Euclidean
+  /// norms, Scalar's unit roundoff u and t = 8: rounding errors of inner products add up like a random walk.
   RowCheck check(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& c) const;
 
  private:
   Problem problem_;
   int vectors_;
-  std::vector<double> x_;              ///< n x vectors; 0 in columns of B with NaN or Inf
-  std::vector<double> bx_;             ///< k x vectors
-  std::vector<double> cx_;             ///< rows x vectors, of C before
-  std::vector<double> b_norm_;         // implementers: change the private part as you like
+  std::vector<double> x_;       ///< n x vectors; 0 in columns of B with NaN or Inf
+  std::vector<double> bx_;      ///< k x vectors
+  std::vector<double> cx_;      ///< rows x vectors, of C before
+  std::vector<double> b_norm_;  // implementers: change the private part as you like
 };
 
 }  // namespace steelyard::gemm
