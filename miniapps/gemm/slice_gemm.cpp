@@ -30,7 +30,7 @@ class SharedMemoryGemm : public SliceGemm<Scalar> {
   void run(const Operands<Scalar>& operands) override {
     const Execution space;
     blas::gemm(space, alpha_, seen_by<Execution>(operands.a), seen_by<Execution>(operands.b), beta_,
-                    seen_by<Execution>(operands.c));
+               seen_by<Execution>(operands.c));
     space.fence();
   }
 
