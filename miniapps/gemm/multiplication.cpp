@@ -6,9 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "comm/collective.hpp"
 #include "miniapps/gemm/host_array.hpp"
-#include "partition/slices.hpp"
 
 namespace steelyard::gemm {
 namespace {
@@ -29,7 +27,7 @@ class Multiplication<Scalar>::State {
  public:
   State(const Session& session, CoExecution& co_execution, const Problem& problem, const std::vector<Slot>& slots,
         const std::vector<std::int64_t>& block_rows, double device_memory_bytes, const Source& source)
-      : comm_(session.comm()), co_execution_(co_execution), problem_(problem) {
+      : co_execution_(co_execution), problem_(problem) {
     place_rows(session.rank(), slots, block_rows);
     a_ = HostArray<Scalar>(all_.count(), problem.k);
     b_ = HostArray<Scalar>(problem.k, problem.n);
@@ -58,10 +56,8 @@ class Multiplication<Scalar>::State {
 
   UnitSeconds run() { return run({1, 1}); }
 
-  UnitSeconds run_busy() {
-    const UnitSeconds once = run();
-    const double target_s = all_max(comm_, std::max(once.host_s, once.companion_s));
-    const Counts counts{to_fill(target_s, once.host_s), to_fill(target_s, once.companion_s)};
+  UnitSeconds run_busy(const UnitSeconds& once_s, double busy_s) {
+    const Counts counts{to_fill(busy_s, once_s.host_s), to_fill(busy_s, once_s.companion_s)};
     const UnitSeconds seconds = run(counts);
     return {seconds.host_s / counts.host, seconds.companion_s / counts.companion};
   }
@@ -127,7 +123,6 @@ class Multiplication<Scalar>::State {
     return {host_.gemm ? seconds.host_s : 0.0, companion_.gemm ? seconds.companion_s : 0.0};
   }
 
-  MPI_Comm comm_;
   CoExecution& co_execution_;
   Problem problem_;
   Rows all_;
@@ -151,8 +146,8 @@ UnitSeconds Multiplication<Scalar>::run() {
   return state_->run();
 }
 template <class Scalar>
-UnitSeconds Multiplication<Scalar>::run_busy() {
-  return state_->run_busy();
+UnitSeconds Multiplication<Scalar>::run_busy(const UnitSeconds& once_s, double busy_s) {
+  return state_->run_busy(once_s, busy_s);
 }
 template <class Scalar>
 std::optional<TransferOverlap> Multiplication<Scalar>::run_timed() {

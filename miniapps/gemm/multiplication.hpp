@@ -31,9 +31,9 @@ class Multiplication {
   void load_c(const Source& source);
   /// Both units at the same time, once.
   UnitSeconds run();
-  /// Both units again and again, all ranks' units for about as long as the slowest takes once, so that each is measured
-  /// while all others are busy: seconds per multiplication. C is then of no use. Collective.
-  UnitSeconds run_busy();
+  /// Both units again and again for about `busy_s`, so that each is measured while all others are busy: seconds per
+  /// multiplication. C is then of no use. @param once_s what run() took
+  UnitSeconds run_busy(const UnitSeconds& once_s, double busy_s);
   /// run(), with a look at what the companion does when; nothing where it works in the host's memory.
   std::optional<TransferOverlap> run_timed();
 
