@@ -174,6 +174,11 @@ TEST_CASE("in core every element moves once in each direction that it needs") {
     for (const bool reads_c : {true, false}) {
       const std::vector<BlockStep> steps = make_block_steps(blocking, reads_c);
       REQUIRE(steps.size() == static_cast<std::size_t>(grid.rows()));
+      // The last buffer may be smaller, so that each block needs its own.
+      for (const BlockStep& step : steps) {
+        REQUIRE(step.a_buffer == step.row);
+        REQUIRE(step.c_buffer == step.row);
+      }
       const auto moved = moved_by(grid, steps);
       REQUIRE(moved.a == grid.m * grid.k);
       REQUIRE(moved.b == grid.k * grid.n);
