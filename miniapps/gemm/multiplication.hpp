@@ -34,9 +34,8 @@ class Multiplication {
   /// Both units again and again, all ranks' units for about as long as the slowest takes once, so that each is measured
   /// while all others are busy: seconds per multiplication. C is then of no use. Collective.
   UnitSeconds run_busy();
-  /// Both units, the companion as SliceGemm::measure_overlap(); nothing where it works in the host's memory.
-  /// C is then of no use.
-  std::optional<TransferOverlap> measure_overlap();
+  /// run(), with a look at what the companion does when; nothing where it works in the host's memory.
+  std::optional<TransferOverlap> run_timed();
 
   std::int64_t first_row() const;
   std::int64_t rows() const;

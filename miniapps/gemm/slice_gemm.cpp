@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/gemm.hpp"
-#include "core/timing.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/gemm/blocked_gemm.hpp"
 #include "miniapps/gemm/device_engines.hpp"
@@ -60,20 +59,10 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
 
   std::optional<Blocking> blocking() const override { return blocking_; }
 
-  std::optional<TransferOverlap> measure_overlap(const Operands<Scalar>& operands) override {
-    const auto seconds = [&](EngineWork work) {
-      engines_.choose(work);
-      const double start_s = now_s();
-      run(operands);
-      const double end_s = now_s();
-      engines_.choose(EngineWork::all);
-      return end_s - start_s;
-    };
-    TransferOverlap overlap;
-    overlap.all_s = seconds(EngineWork::all);
-    overlap.transfers_s = seconds(EngineWork::transfers);
-    overlap.multiplications_s = seconds(EngineWork::multiplications);
-    return overlap;
+  std::optional<TransferOverlap> run_timed(const Operands<Scalar>& operands) override {
+    engines_.start_timeline();
+    run(operands);
+    return transfer_overlap(engines_.take_timeline());
   }
 
  private:
@@ -119,10 +108,6 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
 };
 
 }  // namespace
-
-double TransferOverlap::hidden_s() const {
-  return std::clamp(transfers_s + multiplications_s - all_s, 0.0, transfers_s);
-}
 
 template <class Scalar>
 std::unique_ptr<SliceGemm<Scalar>> make_slice_gemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows,

@@ -6,6 +6,7 @@
 #include "core/matrix.hpp"
 #include "core/processing_unit.hpp"
 #include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/engine_timeline.hpp"
 #include "miniapps/gemm/problem.hpp"
 
 namespace steelyard::gemm {
@@ -18,16 +19,6 @@ struct Operands {
   Matrix<HostExecution, Scalar> c;
 };
 
-/// How long a slice takes on a device with little memory, all of it and in parts.
-struct TransferOverlap {
-  double all_s = 0.0;
-  double transfers_s = 0.0;        ///< by themselves, both directions at the same time where the device can
-  double multiplications_s = 0.0;  ///< by themselves
-
-  /// Seconds of the transfers that the multiplications hide, between 0 and all of them.
-  double hidden_s() const;
-};
-
 /// C = alpha A B + beta C for one unit's rows.
 template <class Scalar>
 class SliceGemm {
@@ -37,8 +28,11 @@ class SliceGemm {
   virtual void run(const Operands<Scalar>& operands) = 0;
   /// How the device multiplies; nothing for a unit that works in the host's memory.
   virtual std::optional<Blocking> blocking() const { return std::nullopt; }
-  /// Runs it three times: C is then of no use. Nothing for a unit that works in the host's memory.
-  virtual std::optional<TransferOverlap> measure_overlap(const Operands<Scalar>& /*operands*/) { return std::nullopt; }
+  /// run(), with a look at what the device does when; nothing for a unit that works in the host's memory.
+  virtual std::optional<TransferOverlap> run_timed(const Operands<Scalar>& operands) {
+    run(operands);
+    return std::nullopt;
+  }
 };
 
 /// Allocates what the unit needs beside the operands, on the calling thread: for a companion with a memory of its own,
