@@ -35,7 +35,8 @@ class BlockedGemm {
   using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
 
   /// @param a, b, c the device's buffers: blocking.a_buffers of height x depth, one of depth x width,
-  /// blocking.c_buffers of height x width @param reads_c false where beta will be 0
+  /// blocking.c_buffers of height x width, in core the last one of each less (see Blocking) @param reads_c false where
+  /// beta will be 0
   BlockedGemm(Engines& engines, const Blocking& blocking, bool reads_c, const std::vector<DeviceMatrix>& a,
               const DeviceMatrix& b, const std::vector<DeviceMatrix>& c)
       : engines_(engines), grid_(blocking.grid), steps_(make_block_steps(blocking, reads_c)), b_{b, {}, {}} {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -39,13 +40,29 @@ double in_core_elements(std::int64_t m, std::int64_t n, std::int64_t k) {
   return real(padded(m)) * (real(padded(k)) + real(padded(n))) + real(padded(k)) * real(padded(n));
 }
 
-/// The tallest blocks of this width and depth whose five buffers fit; 0 for none.
-std::int64_t tallest(std::int64_t m, std::int64_t width, std::int64_t depth, double elements) {
+/// Rows of the tallest blocks of this width and depth whose five buffers fit, as even as they can be without having
+/// fewer than `least`; 0 where these do not fit.
+std::int64_t tallest(std::int64_t m, std::int64_t width, std::int64_t depth, double elements, std::int64_t least) {
   const double left = elements - real(depth) * real(width);
-  const double rows = left / (real(out_of_core_buffers) * (real(depth) + real(width)));
-  if (rows < real(multiple)) return 0;
-  const std::int64_t most = static_cast<std::int64_t>(std::min(rows, real(padded(m)))) / multiple * multiple;
-  return padded(quotient_up(m, quotient_up(std::max<std::int64_t>(m, 1), most)));
+  const double rows = std::min(left / (real(out_of_core_buffers) * (real(depth) + real(width))), real(padded(m)));
+  const std::int64_t most = rows < real(multiple) ? 0 : static_cast<std::int64_t>(rows) / multiple * multiple;
+  if (most < least) return 0;
+  return std::max(least, padded(quotient_up(m, quotient_up(std::max<std::int64_t>(m, 1), most))));
+}
+
+/// Rows of A's blocks that stay when the order turns round at the last row of blocks, or at the first one.
+double rows_kept(const BlockGrid& grid, bool at_last) {
+  if (grid.rows() <= out_of_core_buffers) return real(grid.m);
+  const std::int64_t edge = at_last ? grid.m - (grid.rows() - 1) * grid.height : grid.height;
+  return real(edge + grid.height);
+}
+
+/// Elements of the two blocks of C that a panel leaves to the next one: at the end of the order, or at its start.
+double elements_kept(const BlockGrid& grid, bool at_end) {
+  if (grid.rows() * grid.columns() <= out_of_core_buffers) return real(grid.m) * real(grid.n);
+  const std::int64_t edge = at_end ? grid.n - (grid.columns() - 1) * grid.width : std::min(grid.n, grid.width);
+  if (grid.rows() == 1) return real(grid.m) * real(edge + grid.width);
+  return rows_kept(grid, at_end && grid.columns() % 2 == 1) * real(edge);
 }
 
 /// The plan out of core that moves the fewest elements among those with blocks of `least_height` rows; of equal ones
@@ -54,8 +71,8 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, bool reads_c, double
   std::optional<Blocking> best;
   for (const std::int64_t depth : part_sizes(whole.k)) {
     for (const std::int64_t width : part_sizes(whole.n)) {
-      const std::int64_t height = tallest(whole.m, width, depth, elements);
-      if (height < least_height) continue;
+      const std::int64_t height = tallest(whole.m, width, depth, elements, least_height);
+      if (height == 0) continue;
       const Blocking plan{
           {whole.m, whole.n, whole.k, height, width, depth}, out_of_core_buffers, out_of_core_buffers, false};
       const double moved = plan.moved_elements(reads_c);
@@ -71,18 +88,30 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, bool reads_c, double
 }  // namespace
 
 double Blocking::buffer_elements() const {
-  if (in_core) return in_core_elements(grid.m, grid.n, grid.k);
+  if (in_core)
+    return real(in_core_height()) * (real(grid.depth) + real(grid.width)) + real(grid.depth) * real(grid.width);
   const double height = real(grid.height);
   return height * (real(a_buffers) * real(grid.depth) + real(c_buffers) * real(grid.width)) +
          real(grid.depth) * real(grid.width);
 }
 
+std::int64_t Blocking::in_core_height() const { return padded(grid.m); }
+
 double Blocking::moved_elements(bool reads_c) const {
   const double a = real(grid.m) * real(grid.k);
   const double b = real(grid.k) * real(grid.n);
   const double c = real(grid.m) * real(grid.n);
-  if (in_core) return a + b + c * (reads_c ? 2.0 : 1.0);
-  return a * real(grid.columns()) + b + c * (2.0 * real(grid.panels()) - (reads_c ? 0.0 : 1.0));
+  const double once = a + b + c * (reads_c ? 2.0 : 1.0);
+  if (c == 0.0) return 0.0;
+  if (in_core) return once;
+  // A again for every further column of blocks, C out and in again for every further panel, but for what stays.
+  const auto turns = [](std::int64_t count) { return std::pair(real((count + 1) / 2), real(count / 2)); };
+  const auto [at_last, at_first] = turns(grid.columns() - 1);
+  const double a_again = real(grid.k) * (at_last * (real(grid.m) - rows_kept(grid, true)) +
+                                         at_first * (real(grid.m) - rows_kept(grid, false)));
+  const auto [at_end, at_start] = turns(grid.panels() - 1);
+  const double c_again = 2.0 * (at_end * (c - elements_kept(grid, true)) + at_start * (c - elements_kept(grid, false)));
+  return once + a_again + c_again;
 }
 
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal) {

@@ -20,17 +20,19 @@ struct BlockGrid {
 };
 
 /// How a device multiplies within its memory: block sizes, and buffers that hold a height x depth block of A, a depth x
-/// width block of B or a height x width block of C. There is one buffer for B.
+/// width block of B or a height x width block of C. There is one buffer for B. In core, each row of blocks has a buffer
+/// for A and one for C, in order; the last one has but the rows up to in_core_height().
 struct Blocking {
   BlockGrid grid;
   std::int64_t a_buffers = 1;
   std::int64_t c_buffers = 1;
   bool in_core = true;  ///< all of A, B and C have a buffer of their own: nothing moves twice
 
+  /// Rows of all buffers of A, or of C, together in core: m, as a multiple of 32.
+  std::int64_t in_core_height() const;
   /// What the buffers take.
   double buffer_elements() const;
-  /// Elements that go to the device and back, when blocks are taken in the order of make_block_steps(). An upper bound:
-  /// blocks that stay between panels are counted as moved.
+  /// Elements that go to the device and back when blocks are taken in the order of make_block_steps().
   double moved_elements(bool reads_c) const;
 };
 
@@ -39,12 +41,13 @@ struct BlockingGoal {
   double memory_bytes = 0.0;
   double element_bytes = 8.0;
   std::int64_t least_height = 128;  ///< blocks of fewer rows are slow; taken only where the memory forces it
-  std::int64_t in_core_blocks = 1;  ///< rows of blocks in core, whose transfers overlap with each other's computation
+  std::int64_t in_core_blocks =
+      1;  ///< at least 1; rows of blocks in core, whose transfers overlap with each other's computation
 };
 
 /// In core if all matrices fit; otherwise five buffers, A0 A1 B0 C0 C1, in block sizes that move the fewest elements.
 /// Sizes of blocks, and so leading dimensions of buffers, are multiples of 32. Source: 000, section 4.2.1.
-/// @throws InvalidArgument where the memory does not hold five buffers of the smallest blocks
+/// @throws InvalidArgument where the matrices do not fit and the memory does not hold five buffers of 32 x 32
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal);
 
 /// Bytes without which plan_blocking() has no plan for any large matrices: five buffers of 32 x 32.

@@ -80,8 +80,7 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
     };
     const auto take_all = [&](std::int64_t count, std::int64_t columns) {
       std::vector<DeviceMatrix> buffers;
-      // In core they hold the whole matrix and no more.
-      std::int64_t left = blocking_.in_core ? in_core_height() : count * grid.height;
+      std::int64_t left = blocking_.in_core ? blocking_.in_core_height() : count * grid.height;
       for (std::int64_t i = 0; i < count; ++i) {
         buffers.push_back(take(std::min(grid.height, left), columns));
         left -= grid.height;
@@ -91,12 +90,6 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
     const std::vector<DeviceMatrix> a = take_all(blocking_.a_buffers, grid.depth);
     const DeviceMatrix b = take(grid.depth, grid.width);
     return {engines_, blocking_, reads_c, a, b, take_all(blocking_.c_buffers, grid.width)};
-  }
-
-  std::int64_t in_core_height() const {
-    const double elements = blocking_.buffer_elements();
-    const auto depth = static_cast<double>(blocking_.grid.depth), width = static_cast<double>(blocking_.grid.width);
-    return std::llround((elements - depth * width) / (depth + width));
   }
 
   Scalar alpha_, beta_;
