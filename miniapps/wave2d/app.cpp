@@ -38,6 +38,7 @@ class App {
         slots_(gather_slots(session, units)),
         wave_(problem),
         record_(describe_run(session, "wave2d", options.run, units)) {
+    record_.params["steps"] = static_cast<double>(options.run.steps);
     record_.params["rows"] = static_cast<double>(problem.rows);
     record_.params["columns"] = static_cast<double>(problem.columns);
     record_.params["courant"] = problem.courant;
