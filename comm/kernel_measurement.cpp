@@ -121,7 +121,9 @@ models::FpmFile describe_model(const Session& session, const RankUnits& units, P
   file.parameters = kernel.parameters;
   file.flops_per_unit = kernel.flops_per_unit;
   file.bytes_per_unit = kernel.bytes_per_unit;
-  if (limits.in_core_units < limits.max_units) file.in_core_units = limits.in_core_units;
+  // A unit that holds nothing in core has one regime, like one that holds everything.
+  const bool two_regimes = limits.in_core_units > 0.0 && limits.in_core_units < limits.max_units;
+  if (two_regimes) file.in_core_units = limits.in_core_units;
   file.max_units = limits.max_units;
   file.machine = session.machine().host_name() + ", " + session.machine().processor();
   file.commit = build_info().commit;

@@ -41,7 +41,6 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   record.mpi = Session::mpi_version();
   record.hosts = session.nodes().hosts;
   record.params["ranks"] = static_cast<double>(session.size());
-  record.params["steps"] = static_cast<double>(options.steps);
   record.settings["element"] = element_name(options.element);
   record.settings["partition"] = options.partition;
   record.settings["cores"] = units.cores_from + (any_oversubscribed(session, units) ? ", oversubscribed" : "") +

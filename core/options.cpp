@@ -46,8 +46,16 @@ void add_unit_options(CLI::App& parser, RunOptions& options) {
       ->type_name("WHICH=F");
 }
 
-void add_run_options(CLI::App& parser, RunOptions& options) {
+void add_steps_option(CLI::App& parser, RunOptions& options) {
   parser.add_option("--steps", options.steps, "Steps of one repetition")->check(CLI::Range(std::int64_t{0}, largest));
+}
+
+void add_platform_option(CLI::App& parser, RunOptions& options) {
+  parser.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
+      ->type_name("FILE");
+}
+
+void add_run_options(CLI::App& parser, RunOptions& options) {
   // CLI11 reads -1 as the largest number there is.
   parser.add_option("--seed", options.seed, "Seed of everything random")->check([](const std::string& text) {
     return text.find('-') == std::string::npos ? ""
@@ -60,8 +68,6 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
       ->capture_default_str();
   parser.add_option("--model", options.models, "Speed models (*.fpm.json): one for all units, or one each")
       ->type_name("FILE...");
-  parser.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
-      ->type_name("FILE");
   parser.add_option("--repetitions", options.repetitions, "Timed runs; the median is reported")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

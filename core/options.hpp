@@ -18,9 +18,9 @@ namespace steelyard {
 enum class ElementType { float32, float64 };
 enum class CheckLevel { none, last, all };
 
-/// The options that every mini-app has.
+/// The options that mini-apps share.
 struct RunOptions {
-  std::int64_t steps = 100;
+  std::int64_t steps = 100;  ///< of apps that go in steps
   std::uint64_t seed = 1;
   ElementType element = ElementType::float64;
   std::optional<UnitChoice> units;
@@ -28,7 +28,7 @@ struct RunOptions {
   std::vector<std::string> slowdown;
   std::string partition = "geometric";
   std::vector<std::filesystem::path> models;
-  std::filesystem::path platform;
+  std::filesystem::path platform;  ///< of apps that send messages
   int repetitions = 5;
   int warmups = 1;
   CheckLevel check = CheckLevel::last;
@@ -44,8 +44,11 @@ struct GridOptions {
   std::int64_t columns = 0;
 };
 
-/// Adds the shared options to a mini-app's parser; values land in `options` when parse_command_line() runs.
+/// Adds the options that every mini-app has to its parser; values land in `options` when parse_command_line() runs.
 void add_run_options(CLI::App& parser, RunOptions& options);
+/// Those that only some have, for an option without effect would be accepted and mislead.
+void add_steps_option(CLI::App& parser, RunOptions& options);
+void add_platform_option(CLI::App& parser, RunOptions& options);
 /// Those of the run options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);
 void add_unit_options(CLI::App& parser, RunOptions& options);

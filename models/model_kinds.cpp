@@ -64,6 +64,9 @@ SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, const Fit
   if (file.in_core_units >= file.max_units || std::none_of(file.points.begin(), file.points.end(), beyond)) {
     return found.build(file.points, std::min(file.in_core_units, file.max_units), options);
   }
+  if (std::all_of(file.points.begin(), file.points.end(), beyond)) {
+    return found.build(file.points, file.max_units, options);
+  }
   return std::make_unique<OutOfCoreModel>(
       file.points, file.in_core_units, file.max_units,
       [&found, options](Points points, double max_units) { return found.build(points, max_units, options); });

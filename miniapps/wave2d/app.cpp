@@ -9,22 +9,29 @@
 
 #include "comm/collective.hpp"
 #include "comm/group_bandwidth.hpp"
-#include "comm/mpi_check.hpp"
 #include "comm/run_description.hpp"
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
-#include "core/base/text_file.hpp"
-#include "core/runtime.hpp"
-#include "core/timing.hpp"
+#include "miniapps/app/result_folder.hpp"
+#include "miniapps/app/row_output.hpp"
+#include "miniapps/app/run_header.hpp"
+#include "miniapps/app/slot_shares.hpp"
+#include "miniapps/app/speed_models.hpp"
+#include "miniapps/app/started_units.hpp"
+#include "miniapps/app/timed_region.hpp"
+#include "miniapps/app/unit_table.hpp"
+#include "miniapps/app/verification.hpp"
+#include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/prediction.hpp"
 #include "miniapps/wave2d/report.hpp"
 #include "miniapps/wave2d/simulation.hpp"
-#include "miniapps/wave2d/speed_models.hpp"
 #include "miniapps/wave2d/standing_wave.hpp"
 
 namespace steelyard::wave2d {
 namespace {
+
+const UnitHeadings unit_headings{"rows", "/step"};
 
 template <class Scalar>
 class App {
@@ -38,6 +45,8 @@ class App {
         slots_(gather_slots(session, units)),
         wave_(problem),
         record_(describe_run(session, "wave2d", options.run, units)) {
+    record_.check = unchecked(options.run);
+    record_.params["steps"] = static_cast<double>(options.run.steps);
     record_.params["rows"] = static_cast<double>(problem.rows);
     record_.params["columns"] = static_cast<double>(problem.columns);
     record_.params["courant"] = problem.courant;
@@ -46,16 +55,15 @@ class App {
 
   ExitCode run() {
     require_room();
-    on_root(session_.comm(), [&] {
-      if (!options_.run.output.empty()) require_writable(options_.run.output);
-      if (!options_.run.result.empty()) require_writable(options_.run.result / "run.json");
-    });
+    require_outputs(session_, options_.run);
     print_header();
-    const SpeedModels models = speed_models();
+    const SpeedModels models =
+        obtain_speed_models(session_, co_execution_, units_, options_.run,
+                            MeasuredKernel(problem_, options_.run.element), problem_.rows, slots_, record_);
     const Prediction prediction = predict(session_, co_execution_, options_.run, problem_, slots_, models);
     record_.distribution = prediction.distribution.units;
     if (options_.run.dry_run) {
-      session_.print(unit_table(record_, prediction, nullptr));
+      session_.print(unit_table(record_, unit_headings, prediction.distribution.predicted_s));
       session_.print(fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n",
                                  format_seconds(static_cast<double>(options_.run.steps) * prediction.step_s),
                                  options_.run.steps, format_seconds(prediction.exchange_s)));
@@ -63,10 +71,10 @@ class App {
     }
     const Measurement measurement = measure(prediction.distribution.units);
     complete_record(record_, options_, problem_, prediction, measurement);
-    session_.print(unit_table(record_, prediction, &measurement));
-    session_.print(summary(record_, measurement));
-    write_result(models);
-    return record_.check.performed && !record_.check.passed ? ExitCode::check_failed : ExitCode::good;
+    session_.print(unit_table(record_, unit_headings, prediction.distribution.predicted_s, measurement.slot_step_s));
+    session_.print(summary(record_));
+    write_result_folder(session_, options_.run.result, record_, slots_, models.files());
+    return exit_code(record_.check);
   }
 
  private:
@@ -81,33 +89,10 @@ class App {
   }
 
   void print_header() const {
-    session_.print(fmt::format("wave2d {} x {} {}, {} boundary, C = {:g}, {} rank{} on {} node{}, partition {}\n",
-                               problem_.rows, problem_.columns, record_.settings.at("element"),
-                               record_.settings.at("boundary"), problem_.courant, session_.size(),
-                               session_.size() == 1 ? "" : "s", session_.nodes().count(),
-                               session_.nodes().count() == 1 ? "" : "s", options_.run.partition));
-    if (record_.settings.at("cores").find("oversubscribed") != std::string::npos) {
-      session_.print("note: there are more threads than cores; times mean little\n");
-    }
-    if (record_.settings.at("cores").find("unbound") != std::string::npos) {
-      session_.print("note: this system refuses to bind threads to cores; times vary\n");
-    }
-  }
-
-  SpeedModels speed_models() {
-    if (!options_.run.models.empty()) {
-      return read_speed_models(session_, options_.run.models, problem_, slots_, element_name(options_.run.element),
-                               options_.run.partition);
-    }
-    const double start_s = now_s();
-    Kokkos::Profiling::pushRegion("steelyard::wave2d::speed_models");
-    SpeedModels models = measure_speed_models(session_, co_execution_, units_, problem_, options_.run.element, slots_,
-                                              options_.run.partition);
-    Kokkos::Profiling::popRegion();
-    const double seconds = all_max(session_.comm(), now_s() - start_s);
-    record_.figures["model_time_s"] = seconds;
-    session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
-    return models;
+    session_.print(fmt::format("wave2d {} x {} {}, {} boundary, C = {:g}, {}\n", problem_.rows, problem_.columns,
+                               record_.settings.at("element"), record_.settings.at("boundary"), problem_.courant,
+                               rank_text(session_, record_)));
+    session_.print(core_notes(record_));
   }
 
   typename Simulation<Scalar>::Source source() const {
@@ -140,23 +125,16 @@ class App {
     }
   }
 
-  /// Size of a level of one of this rank's units, in doubles.
-  std::int64_t doubles_of(const std::vector<std::int64_t>& rows, ProcessingUnit::Kind kind) const {
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i].rank != session_.rank() || slots_[i].kind != kind) continue;
-      return rows[i] * problem_.columns * static_cast<std::int64_t>(sizeof(Scalar)) / 8;
-    }
-    return 0;
-  }
-
   /// Errors of a rank on its own (memory, a file that vanished) become everyone's.
   Measurement measure(const std::vector<std::int64_t>& rows) {
     std::optional<Simulation<Scalar>> simulation;
     std::optional<GroupBandwidth> bandwidth;
+    const UnitSizes share = own_share(session_, slots_, rows);
+    const std::int64_t row_bytes = problem_.columns * static_cast<std::int64_t>(sizeof(Scalar));
     collectively(session_.comm(), [&] {
       simulation.emplace(session_, co_execution_, problem_, slots_, rows);
-      bandwidth.emplace(session_.comm(), co_execution_, doubles_of(rows, ProcessingUnit::Kind::host),
-                        doubles_of(rows, ProcessingUnit::Kind::companion));
+      // As large as a level of the field.
+      bandwidth.emplace(session_.comm(), co_execution_, share.host * row_bytes / 8, share.companion * row_bytes / 8);
     });
     Measurement measurement;
     std::vector<double> bandwidths;
@@ -166,18 +144,10 @@ class App {
     for (int repetition = -options_.run.warmups; repetition < options_.run.repetitions; ++repetition) {
       collectively(session_.comm(), [&] { simulation->load(source()); });
       bandwidths.push_back(bandwidth->measure_bytes_per_s());
-      STEELYARD_MPI(MPI_Barrier(session_.comm()));
-      const double start_s = now_s();
-      Kokkos::Profiling::pushRegion("steelyard::wave2d::advance");
-      const StepTimes times = simulation->advance(options_.run.steps);
-      Kokkos::Profiling::popRegion();
-      const double seconds = all_max(session_.comm(), now_s() - start_s);
-      const bool last = repetition + 1 == options_.run.repetitions;
-      if (options_.run.check == CheckLevel::all || (options_.run.check == CheckLevel::last && last)) {
-        check(*simulation);
-      } else if (options_.run.check == CheckLevel::none) {
-        record_.check.against = "--check none";
-      }
+      StepTimes times;
+      const double seconds = timed_region(session_, "steelyard::wave2d::advance",
+                                          [&] { times = simulation->advance(options_.run.steps); });
+      if (is_check_due(options_.run, repetition)) check(*simulation);
       if (repetition < 0) continue;
       const double per_step = options_.run.steps > 0 ? 1.0 / static_cast<double>(options_.run.steps) : 0.0;
       measurement.times_s.push_back(seconds);
@@ -189,12 +159,9 @@ class App {
     measurement.kernels_step_s = median(kernels_s);
     measurement.exchange_step_s = median(exchange_s);
     measurement.bound_bytes_per_s = median(bandwidths);
-    const std::vector<double> unit_medians = all_gather(session_.comm(), {median(unit_s[0]), median(unit_s[1])});
-    for (const Slot& slot : slots_) {
-      measurement.slot_step_s.push_back(
-          unit_medians[2 * static_cast<std::size_t>(slot.rank) + (slot.kind == ProcessingUnit::Kind::host ? 0 : 1)]);
-    }
-    if (!options_.run.output.empty()) write_output(*simulation);
+    measurement.slot_step_s = gather_seconds(session_, slots_, {median(unit_s[0]), median(unit_s[1])});
+    write_rows<Scalar>(session_, options_.run.output, problem_.rows, problem_.columns,
+                       [&](const RowSink<Scalar>& sink) { simulation->store(sink); });
     return measurement;
   }
 
@@ -229,49 +196,8 @@ class App {
     const double tolerance =
         std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * (16.0 + 8.0 * n * std::sqrt(n)));
     if (!finite) error = std::numeric_limits<double>::infinity();
-    record_.check.error = std::max(record_.check.error, all_max(session_.comm(), error));
-    record_.check.tolerance = tolerance;
-    record_.check.passed = (!record_.check.performed || record_.check.passed) && record_.check.error <= tolerance;
-    record_.check.performed = true;
-    record_.check.against = "the scheme's exact standing wave";
+    add_check(session_, record_.check, {error, tolerance, "the scheme's exact standing wave"});
     record_.figures["analytic_error"] = all_max(session_.comm(), analytic_error);
-  }
-
-  void write_output(const Simulation<Scalar>& simulation) const {
-    std::optional<NpyMatrixFile> file;
-    std::string made;
-    on_root(session_.comm(), [&] {
-      file = NpyMatrixFile::create<Scalar>(options_.run.output, problem_.rows, problem_.columns);
-      made = fmt::format("{} {}", file->data_offset(), file->part().string());
-    });
-    made = broadcast_text(session_.comm(), made);
-    const std::size_t blank = made.find(' ');
-    const NpyMatrixFile mine(options_.run.output, made.substr(blank + 1), std::stoll(made.substr(0, blank)),
-                             problem_.columns);
-    try {
-      collectively(session_.comm(), [&] {
-        simulation.store(
-            [&](std::int64_t first, std::int64_t, std::span<const Scalar> rows) { mine.write_rows(first, rows); });
-      });
-      on_root(session_.comm(), [&] { mine.finish(); });
-    } catch (...) {
-      if (session_.is_root()) mine.discard();
-      throw;
-    }
-  }
-
-  void write_result(const SpeedModels& models) const {
-    const std::filesystem::path& folder = options_.run.result;
-    if (folder.empty()) return;
-    on_root(session_.comm(), [&] {
-      for (std::size_t i = 0; i < slots_.size(); ++i) {
-        const char* kind = slots_[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
-        models::write_fpm_file(folder / "models" / fmt::format("rank{}-{}.fpm.json", slots_[i].rank, kind),
-                               models.files()[i]);
-      }
-      write_run_record(folder, record_);
-    });
-    session_.print(fmt::format("result     {}\n", folder.string()));
   }
 
   const Session& session_;
@@ -289,12 +215,9 @@ class App {
 ExitCode run(Session& session, const Options& options) {
   Problem problem;
   collectively(session.comm(), [&] { problem = make_problem(options); });
-  RankUnits units = session.plan_units(options.run);
-  std::optional<Runtime> runtime;
-  collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
-  units.bound = runtime->bound();
-  return options.run.element == ElementType::float64 ? App<double>(session, options, problem, units).run()
-                                                     : App<float>(session, options, problem, units).run();
+  const StartedUnits started(session, options.run);
+  return options.run.element == ElementType::float64 ? App<double>(session, options, problem, started.units()).run()
+                                                     : App<float>(session, options, problem, started.units()).run();
 }
 
 }  // namespace steelyard::wave2d

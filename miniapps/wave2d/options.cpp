@@ -45,7 +45,9 @@ void take_extents(const Options& options, bool extents_given, Problem& problem) 
 
 void add_options(CLI::App& parser, Options& options) {
   add_standard_options(parser);
+  add_steps_option(parser, options.run);
   add_run_options(parser, options.run);
+  add_platform_option(parser, options.run);
   add_grid_options(parser, options.grid, 0);
   parser.add_option("--courant", options.courant, "c dt / dx, at most 1/sqrt(2) (default 0.5)")->type_name("C");
   parser

@@ -6,8 +6,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/ping_pong.hpp"
-#include "core/base/statistics.hpp"
-#include "core/timing.hpp"
+#include "miniapps/app/start_seconds.hpp"
 #include "models/communication/platform_file.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/slices.hpp"
@@ -35,27 +34,14 @@ MessageTime message_times(const Session& session, const RunOptions& options, con
   };
 }
 
-/// Seconds that starting work on both units and waiting for it takes, twice: borders and interior.
-double start_seconds(const Session& session, CoExecution& co_execution) {
-  constexpr int batches = 20;
-  constexpr int per_batch = 50;
-  const CoExecution::Work nothing = [] {};
-  std::vector<double> seconds;
-  for (int batch = 0; batch < batches; ++batch) {
-    const double start_s = now_s();
-    for (int i = 0; i < per_batch; ++i) co_execution.run(nothing, nothing);
-    seconds.push_back(2.0 * (now_s() - start_s) / per_batch);
-  }
-  return all_max(session.comm(), median(seconds));
-}
-
 }  // namespace
 
 Prediction predict(const Session& session, CoExecution& co_execution, const RunOptions& options, const Problem& problem,
                    const std::vector<Slot>& slots, const SpeedModels& models) {
   Prediction prediction;
   const MessageTime message_s = message_times(session, options, problem);
-  prediction.start_s = start_seconds(session, co_execution);
+  // Both units are started twice a step: for borders and for the interior.
+  prediction.start_s = 2.0 * start_seconds(session, co_execution);
   collectively(session.comm(), [&] {
     prediction.distribution = partition::find_algorithm(options.partition).distribute(problem.rows, models.pointers());
     const std::vector<partition::Slice> slices = partition::make_slices(prediction.distribution.units);

@@ -6,9 +6,9 @@
 
 #include "comm/session.hpp"
 #include "core/co_execution.hpp"
+#include "miniapps/app/speed_models.hpp"
 #include "miniapps/wave2d/problem.hpp"
 #include "miniapps/wave2d/simulation.hpp"
-#include "miniapps/wave2d/speed_models.hpp"
 #include "partition/distribution.hpp"
 
 namespace steelyard::wave2d {

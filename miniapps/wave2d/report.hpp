@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,11 @@ struct Measurement {
   double bound_bytes_per_s = 0.0;   ///< of all units together, running at the same time
 };
 
-/// The table of processing units, for `--dry-run` and after a run.
-std::string unit_table(const RunRecord& record, const Prediction& prediction, const Measurement* measurement);
-
 /// Fills in what follows from the measurement: median, speed, phases, samples.
 void complete_record(RunRecord& record, const Options& options, const Problem& problem, const Prediction& prediction,
                      const Measurement& measurement);
 
 /// The lines under the table.
-std::string summary(const RunRecord& record, const Measurement& measurement);
+std::string summary(const RunRecord& record);
 
 }  // namespace steelyard::wave2d

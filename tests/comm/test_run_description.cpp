@@ -52,7 +52,6 @@ TEST_CASE("the units of all ranks are described as planned, by rank and the host
 TEST_CASE("a run is described by its program, versions, hosts and options") {
   RunOptions options;
   options.seed = 12345678901234567890U;
-  options.steps = 77;
   options.element = ElementType::float32;
   options.partition = "even";
   const RunRecord record = describe_run(session(), "wave2d", options, units_of(session().rank()));
@@ -63,7 +62,8 @@ TEST_CASE("a run is described by its program, versions, hosts and options") {
   CHECK(record.mpi == Session::mpi_version());
   CHECK(record.hosts == session().nodes().hosts);
   CHECK(record.params.at("ranks") == session().size());
-  CHECK(record.params.at("steps") == 77.0);
+  // What only some apps have is theirs to add.
+  CHECK(record.params.size() == 1);
   CHECK(record.settings.at("element") == "float");
   CHECK(record.settings.at("partition") == "even");
 }

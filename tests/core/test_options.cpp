@@ -26,6 +26,8 @@ struct Parsed {
   explicit Parsed(const Words& words) {
     CLI::App parser("An app", "app");
     add_run_options(parser, run);
+    add_steps_option(parser, run);
+    add_platform_option(parser, run);
     add_grid_options(parser, grid, 640);
     add_standard_options(parser);
     std::vector<const char*> arguments{"app"};
@@ -158,6 +160,24 @@ TEST_CASE(
         Parsed(words), InvalidArgument,
         MessageMatches(ContainsSubstring(culprit) && ContainsSubstring("--help") && !ContainsSubstring("\n")));
   }
+}
+
+TEST_CASE(
+    "an app that has no steps or sends no messages refuses their options by name, and its help has none of them") {
+  RunOptions run;
+  CLI::App parser("An app", "app");
+  add_run_options(parser, run);
+  add_standard_options(parser);
+  for (const char* option : {"--steps", "--platform"}) {
+    const char* const arguments[] = {"app", option, "3"};
+    CHECK_THROWS_MATCHES(parse_command_line(parser, 3, arguments), InvalidArgument,
+                         MessageMatches(ContainsSubstring(option)));
+    const char* const help[] = {"app", "--help"};
+    const auto text = parse_command_line(parser, 2, help);
+    REQUIRE(text.has_value());
+    CHECK_THAT(*text, !ContainsSubstring(option));
+  }
+  CHECK(run.steps == RunOptions().steps);
 }
 
 TEST_CASE("option --help is answered with every option's name, and nothing is run") {

@@ -107,6 +107,24 @@ TEST_CASE("points beyond what fits in core make a second regime that ends where 
   }
 }
 
+TEST_CASE("points out of core alone make one model for all sizes up to where all memory ends") {
+  FpmFile file = file_of_ten();
+  file.points.erase(file.points.begin(), file.points.begin() + 5);
+  file.in_core_units = 55.0;
+  file.max_units = 150.0;
+  for (const ModelKind& kind : model_kinds()) {
+    INFO(kind.name);
+    const SpeedModelPtr model = make_model(file, kind.name);
+    const SpeedModelPtr one = kind.build(file.points, 150.0, {});
+    CHECK(model->max_units() == one->max_units());
+    for (const double units : {1.0, 55.0, 60.0, 75.0, 100.0, 150.0}) CHECK(model->speed(units) == one->speed(units));
+    // A point in core gives that regime a model of its own and leaves the other one as it was.
+    file.points.insert(file.points.begin(), {10.0, 0.1});
+    CHECK(make_model(file, kind.name)->speed(60.0) == one->speed(60.0));
+    file.points.erase(file.points.begin());
+  }
+}
+
 TEST_CASE("memory that ends in core has no second regime") {
   FpmFile file = file_of_ten();
   file.in_core_units = 55.0;

@@ -1,0 +1,43 @@
+#include "miniapps/app/row_output.hpp"
+
+#include <fmt/format.h>
+
+#include <complex>
+#include <optional>
+
+#include "comm/collective.hpp"
+#include "core/base/npy.hpp"
+
+namespace steelyard {
+
+template <class Element>
+void write_rows(const Session& session, const std::filesystem::path& path, std::int64_t rows, std::int64_t columns,
+                const std::function<void(const RowSink<Element>& sink)>& store) {
+  if (path.empty()) return;
+  std::string made;
+  on_root(session.comm(), [&] {
+    const NpyMatrixFile file = NpyMatrixFile::create<Element>(path, rows, columns);
+    made = fmt::format("{} {}", file.data_offset(), file.part().string());
+  });
+  made = broadcast_text(session.comm(), made);
+  const std::size_t blank = made.find(' ');
+  const NpyMatrixFile mine(path, made.substr(blank + 1), std::stoll(made.substr(0, blank)), columns);
+  try {
+    collectively(session.comm(), [&] {
+      store([&](std::int64_t first, std::int64_t, std::span<const Element> part) { mine.write_rows(first, part); });
+    });
+    on_root(session.comm(), [&] { mine.finish(); });
+  } catch (...) {
+    if (session.is_root()) mine.discard();
+    throw;
+  }
+}
+
+template void write_rows<double>(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
+                                 const std::function<void(const RowSink<double>&)>&);
+template void write_rows<float>(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
+                                const std::function<void(const RowSink<float>&)>&);
+template void write_rows<std::complex<double>>(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
+                                               const std::function<void(const RowSink<std::complex<double>>&)>&);
+
+}  // namespace steelyard

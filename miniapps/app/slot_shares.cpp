@@ -1,0 +1,25 @@
+#include "miniapps/app/slot_shares.hpp"
+
+#include "comm/collective.hpp"
+
+namespace steelyard {
+
+UnitSizes own_share(const Session& session, const std::vector<Slot>& slots, std::span<const std::int64_t> units) {
+  UnitSizes share;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].rank != session.rank()) continue;
+    (slots[i].kind == ProcessingUnit::Kind::host ? share.host : share.companion) = units[i];
+  }
+  return share;
+}
+
+std::vector<double> gather_seconds(const Session& session, const std::vector<Slot>& slots, const UnitSeconds& own) {
+  const std::vector<double> all = all_gather(session.comm(), {own.host_s, own.companion_s});
+  std::vector<double> seconds;
+  for (const Slot& slot : slots) {
+    seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + (slot.kind == ProcessingUnit::Kind::host ? 0 : 1)]);
+  }
+  return seconds;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,147 @@
+#include "miniapps/app/speed_measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "comm/collective.hpp"
+#include "comm/kernel_measurement.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/progress.hpp"
+#include "miniapps/app/slot_shares.hpp"
+
+namespace steelyard {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+constexpr int most_refinements = 4;
+constexpr double settled = 0.01;  ///< refinement ends when no slice changes by more
+
+/// Every slot's description on every rank, without points.
+std::vector<models::FpmFile> describe_slots(const Session& session, const RankUnits& units, const KernelFacts& facts,
+                                            const std::vector<Slot>& slots) {
+  std::string mine;
+  collectively(session.comm(), [&] {
+    for (const Slot& slot : slots) {
+      if (slot.rank != session.rank()) continue;
+      const models::FpmFile file = describe_model(session, units, slot.kind, facts);
+      if (!(file.max_units >= 1.0)) {
+        throw InvalidArgument(fmt::format("the memory of rank {} {} does not hold a single computation unit ({})",
+                                          slot.rank, file.unit_kind, facts.computation_unit));
+      }
+      mine += models::format_fpm(file) + "\n";
+    }
+  });
+  std::vector<models::FpmFile> files;
+  for (const std::string& text : all_gather_text(session.comm(), mine)) {
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      files.push_back(models::parse_fpm_description(text.substr(at, text.find('\n', at) - at), "rank"));
+    }
+  }
+  return files;
+}
+
+/// The most computation units that the slot may ever be given.
+std::int64_t most_units(const models::FpmFile& file, std::int64_t total) {
+  return file.max_units < static_cast<double>(total) ? static_cast<std::int64_t>(file.max_units) : total;
+}
+
+/// The same size for every slot, or what it holds where that is less.
+Sizes same_sizes(const std::vector<models::FpmFile>& files, std::int64_t size) {
+  Sizes sizes;
+  for (const models::FpmFile& file : files) sizes.push_back(most_units(file, size));
+  return sizes;
+}
+
+/// A size out of core for every slot that may need one and has none, `size` for the others; nothing where no slot does.
+/// Without it the model would end where the unit's own memory does.
+Sizes sizes_out_of_core(const std::vector<models::FpmFile>& files, std::int64_t total, std::int64_t size) {
+  constexpr double beyond = 1.5;
+  Sizes sizes = same_sizes(files, size);
+  bool any = false;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const models::FpmFile& file = files[i];
+    const std::int64_t most = most_units(file, total);
+    const bool known = !file.points.empty() && file.points.back().units > file.in_core_units;
+    if (known || !(static_cast<double>(most) > file.in_core_units)) continue;
+    sizes[i] = std::min(most, static_cast<std::int64_t>(beyond * file.in_core_units) + 1);
+    any = true;
+  }
+  return any ? sizes : Sizes{};
+}
+
+/// Measures one size per slot, all slots at once; the points of all slots on every rank.
+std::vector<models::MeasuredPoint> measure(const Session& session, KernelMeasurement& measurement,
+                                           const std::vector<Slot>& slots, const Sizes& sizes) {
+  const GroupPoint group = measurement.together(own_share(session, slots, sizes));
+  const std::vector<std::vector<models::MeasuredPoint>> all =
+      all_gather_points(session.comm(), {group.host, group.companion});
+  std::vector<models::MeasuredPoint> points;
+  for (const Slot& slot : slots) {
+    const std::vector<models::MeasuredPoint>& of_rank = all[static_cast<std::size_t>(slot.rank)];
+    points.push_back(of_rank[slot.kind == ProcessingUnit::Kind::host ? 0 : 1]);
+  }
+  return points;
+}
+
+/// Largest change of a slice, as a share of the total; both have the same slots.
+double largest_change(const Sizes& before, const Sizes& after, std::int64_t total) {
+  double change = 0.0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    change = std::max(change, static_cast<double>(std::abs(after[i] - before[i])) / static_cast<double>(total));
+  }
+  return change;
+}
+
+/// Sizes to start with, for all slots alike.
+std::set<std::int64_t> first_sizes(std::int64_t even_share) {
+  std::set<std::int64_t> sizes;
+  for (const std::int64_t divisor : {16, 4, 2, 1}) sizes.insert(std::max<std::int64_t>(1, even_share / divisor));
+  return sizes;
+}
+
+}  // namespace
+
+SpeedModels measure_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
+                                 const MeasurableKernel& kernel, std::int64_t total, const std::vector<Slot>& slots,
+                                 const std::string& algorithm) {
+  const partition::Algorithm& distribute = partition::find_algorithm(algorithm);
+  SpeedModels measured(describe_slots(session, units, kernel.facts(), slots), distribute);
+  // Quick rather than precise: a run measures what it needs and no more.
+  Precision precision;
+  precision.repetitions_min = 3;
+  precision.repetitions_max = 20;
+  precision.time_limit_s = 1.5;
+  KernelMeasurement measurement(session.comm(), co_execution, kernel, precision);
+  const auto add = [&](const Sizes& sizes) {
+    const std::vector<models::MeasuredPoint> points = measure(session, measurement, slots, sizes);
+    collectively(session.comm(), [&] { measured.add(points); });
+  };
+
+  const std::int64_t even_share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(slots.size()));
+  const std::set<std::int64_t> sizes = first_sizes(even_share);
+  Progress progress("measuring speed models", static_cast<std::int64_t>(sizes.size()) + most_refinements,
+                    session.is_root());
+  for (const std::int64_t size : sizes) {
+    add(same_sizes(measured.files(), size));
+    progress.advance(1, fmt::format("({} computation units)", size));
+  }
+  const Sizes out_of_core = sizes_out_of_core(measured.files(), total, even_share);
+  if (!out_of_core.empty()) add(out_of_core);
+  if (total == 0) return measured;
+  Sizes slices;
+  for (int round = 0; round < most_refinements; ++round) {
+    Sizes next;
+    collectively(session.comm(), [&] { next = distribute.distribute(total, measured.pointers()).units; });
+    if (round > 0 && largest_change(slices, next, total) <= settled) break;
+    slices = next;
+    add(slices);
+    progress.advance(1, "(refining)");
+  }
+  return measured;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "comm/session.hpp"
+#include "comm/slots.hpp"
+#include "core/base/run_record.hpp"
+#include "core/co_execution.hpp"
+#include "core/measurable_kernel.hpp"
+#include "models/fpm_file.hpp"
+#include "models/speed_model.hpp"
+#include "partition/algorithms.hpp"
+
+namespace steelyard {
+
+/// One speed model per slot, and the measured points that it is made of.
+class SpeedModels {
+ public:
+  /// @param files without points: that slot has no model until it has got some
+  /// @param algorithm asks for models of a kind and shape; outlives this
+  /// @throws InvalidArgument for points that no such model can be made of
+  SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm);
+
+  /// Of every slot; null for one without points.
+  std::vector<const models::SpeedModel*> pointers() const;
+  const std::vector<models::FpmFile>& files() const { return files_; }
+  /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory; a
+  /// size of 0 adds nothing. @param points one per slot
+  void add(const std::vector<models::MeasuredPoint>& points);
+
+ private:
+  void fit();
+  const partition::Algorithm* algorithm_;
+  std::vector<models::FpmFile> files_;
+  std::vector<models::SpeedModelPtr> models_;
+};
+
+/// Models from files: one for all slots, one per unit of a rank, or one per slot. Collective.
+/// @param facts of the kernel that the models have to be of: app, element type and every parameter, where the file says
+/// @throws CollectiveError for bad files, another number of files, or models of something else
+SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
+                              const KernelFacts& facts, const std::vector<Slot>& slots, const std::string& algorithm);
+
+/// The models that a run goes by: those of `--model` or, without it, measured (see speed_measurement.hpp) inside the
+/// profiling region `steelyard::<app>::speed_models`. How long that took is printed, and kept as `model_time_s`.
+/// Collective. @param total computation units that are to be distributed
+/// @throws CollectiveError
+SpeedModels obtain_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
+                                const RunOptions& options, const MeasurableKernel& kernel, std::int64_t total,
+                                const std::vector<Slot>& slots, RunRecord& record);
+
+}  // namespace steelyard
