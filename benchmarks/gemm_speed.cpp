@@ -48,7 +48,7 @@ Speeds measure(const HostExecution& space, int n, int calls) {
   const Square a = filled(space, n, 0.618), b = filled(space, n, 0.414), c = filled(space, n, 0.732);
   const double alpha = 1.0, beta = 0.0;
   const auto direct = [&] { dgemm_("N", "N", &n, &n, &n, &alpha, b.data(), &n, a.data(), &n, &beta, c.data(), &n); };
-  const auto through_core = [&] { gemm(space, alpha, a, b, beta, c); };
+  const auto through_core = [&] { blas::gemm(space, alpha, a, b, beta, c); };
   // As many multiplications per timing as last about this long.
   constexpr double timing_s = 0.05;
   direct();
@@ -80,7 +80,7 @@ void run(const std::vector<int>& sizes, int calls, int threads) {
   }
   const Runtime runtime(machine, units);
   const HostExecution space;
-  fmt::print("{}\n", gemm_library(space));
+  fmt::print("{}\n", blas::gemm_library(space));
   Table table({"n", "direct", "GFLOP/s", "core/gemm", "GFLOP/s", "ratio"});
   for (const int n : sizes) {
     const Speeds speeds = measure(space, n, calls);

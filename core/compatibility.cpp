@@ -49,4 +49,14 @@ DeviceFacts device_facts([[maybe_unused]] int device) {
 #endif
 }
 
+int current_device() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return Kokkos::Cuda().cuda_device();
+#elif KOKKOS_VERSION >= 40300
+  return Kokkos::device_id();
+#else
+  return -1;
+#endif
+}
+
 }  // namespace steelyard

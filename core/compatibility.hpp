@@ -3,8 +3,10 @@
 // What differs between Kokkos 3.4 and 5.x, and nothing else.
 
 #include <Kokkos_Core.hpp>
+#include <cstddef>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace steelyard {
 
@@ -31,6 +33,17 @@ std::string kokkos_version();
 /// OMP_PROC_BIND: threads are bound through hwloc.
 void initialize_kokkos(int threads, int device);
 
+/// Instances of a device's execution space whose work may run at the same time; where Kokkos makes none, its default
+/// instance several times.
+template <class Execution>
+std::vector<Execution> independent_instances(int count) {
+#if KOKKOS_VERSION >= 40000
+  return Kokkos::Experimental::partition_space(Execution(), std::vector<int>(static_cast<std::size_t>(count), 1));
+#else
+  return std::vector<Execution>(static_cast<std::size_t>(count), Execution());
+#endif
+}
+
 /// Devices that Kokkos' device back end sees; 0 in a host build. Callable before initialize_kokkos().
 int device_count();
 
@@ -41,5 +54,8 @@ struct DeviceFacts {
   double memory_bytes = 0.0;  ///< 0 where unknown
 };
 DeviceFacts device_facts(int device);
+
+/// Number of the device that Kokkos was initialised with; -1 in a host build or where the back end does not tell.
+int current_device();
 
 }  // namespace steelyard

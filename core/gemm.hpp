@@ -23,6 +23,8 @@ std::string gemm_library(const Execution& space);
 
 }  // namespace detail
 
+namespace blas {
+
 /// C = alpha A B + beta C on one unit, double or float, by the best library that the build has: Kokkos Kernels where it
 /// hands over to the vendor's BLAS, otherwise that BLAS itself. A host space uses as many threads as it has itself, its
 /// own where the BLAS uses OpenMP; on a device the work goes to the space's queue and the caller fences.
@@ -47,4 +49,5 @@ std::string gemm_library(const Execution& space) {
   return detail::gemm_library<detail::unit_kind<Execution>, Execution>(space);
 }
 
+}  // namespace blas
 }  // namespace steelyard

@@ -18,9 +18,9 @@ struct BlockStep {
 };
 
 /// The order of Algorithm 1: blocks of C column by column, every second column from the bottom up so that A's block
-/// stays, and for every second panel the whole order reversed, so that the last two blocks of C stay for the next panel.
-/// Buffers are taken in turns (least recently used); what a buffer still holds is not loaded again, and a block of C is
-/// stored only when another one takes its buffer or nothing more is added to it.
+/// stays, and for every second panel the whole order reversed, so that the last two blocks of C stay for the next
+/// panel. Buffers are taken in turns (least recently used); what a buffer still holds is not loaded again, and a block
+/// of C is stored only when another one takes its buffer or nothing more is added to it.
 /// @param reads_c whether the first update of a block reads it (beta is not 0)
 /// Source: 000, section 4.2.1, Algorithm 1 and the text after it.
 std::vector<BlockStep> make_block_steps(const Blocking& blocking, bool reads_c);

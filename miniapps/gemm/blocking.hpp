@@ -7,8 +7,8 @@ namespace steelyard::gemm {
 /// C = alpha A B + beta C cut into blocks: C into rows() x columns() of at most height x width, A and B into panels()
 /// panels of at most `depth` columns and rows. All but the last of each direction have full size.
 struct BlockGrid {
-  std::int64_t m = 0, n = 0, k = 0;                   ///< A is m x k, B k x n, C m x n
-  std::int64_t height = 1, width = 1, depth = 1;      ///< of a block; at least 1
+  std::int64_t m = 0, n = 0, k = 0;               ///< A is m x k, B k x n, C m x n
+  std::int64_t height = 1, width = 1, depth = 1;  ///< of a block; at least 1
 
   std::int64_t rows() const { return count(m, height); }
   std::int64_t columns() const { return count(n, width); }

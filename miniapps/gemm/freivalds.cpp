@@ -155,44 +155,51 @@ struct JudgeRow {
 
 template <class Scalar>
 Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
-                             const ConstMatrix<HostExecution, Scalar>& b,
+                             const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
                              const ConstMatrix<HostExecution, Scalar>& c_before)
     : space_(space),
       problem_(problem),
       alpha_(static_cast<Scalar>(problem.alpha)),
       beta_(static_cast<Scalar>(problem.beta)),
-      x_(problem.n, std::max(vectors, 0)),
-      rows_before_(static_cast<std::int64_t>(c_before.extent(0))) {
+      // Where a factor rounds to 0 in Scalar, the multiplication does not read its matrices either.
+      reads_product_(alpha_ != 0.0 && problem.k > 0),
+      reads_before_(beta_ != 0.0),
+      x_(problem.n, std::max(vectors, 0)) {
   if (vectors < 1) throw InvalidArgument(fmt::format("check of C with {} random vectors; expected 1 or more", vectors));
   Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, problem.n), FillWithSigns{x_, seed});
   space_.fence();
-  // Where alpha rounds to 0 in Scalar, the multiplication did not read A and B either.
-  if (alpha_ != 0.0 && problem.k > 0) take_in(b);
-  if (beta_ != 0.0) {
-    expect_extents("C before", c_before, rows_before_, problem.n);
+  if (reads_product_) predict_product(a, b);
+  if (reads_before_) {
+    expect_extents("C before", c_before, static_cast<std::int64_t>(c_before.extent(0)), problem.n);
+    if (reads_product_ && a.extent(0) != c_before.extent(0)) {
+      expect_extents("A", a, static_cast<std::int64_t>(c_before.extent(0)), problem.k);
+    }
     before_ = row_products(space_, c_before, x_, skipped_);
     not_finite_before_.resize(c_before.extent(0));
-    Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, rows_before_),
+    Kokkos::parallel_for("steelyard::gemm::check",
+                         Policy(space_, 0, static_cast<std::int64_t>(not_finite_before_.size())),
                          FindNotFinite<Scalar>{c_before, &before_.finite, &not_finite_before_});
     space_.fence();
   }
 }
 
 template <class Scalar>
-void Freivalds<Scalar>::take_in(const ConstMatrix<HostExecution, Scalar>& b) {
+void Freivalds<Scalar>::predict_product(const ConstMatrix<HostExecution, Scalar>& a,
+                                        const ConstMatrix<HostExecution, Scalar>& b) {
+  expect_extents("A", a, static_cast<std::int64_t>(a.extent(0)), problem_.k);
   expect_extents("B", b, problem_.k, problem_.n);
-  RowProducts rows = row_products(space_, b, x_, skipped_);
-  if (std::find(rows.finite.begin(), rows.finite.end(), 0) != rows.finite.end()) {
-    skip_columns_not_finite(b, rows.finite);
-    rows = row_products(space_, b, x_, skipped_);
+  RowProducts bx = row_products(space_, b, x_, skipped_);
+  if (std::find(bx.finite.begin(), bx.finite.end(), 0) != bx.finite.end()) {
+    look_for_special_columns(b, bx.finite);
+    bx = row_products(space_, b, x_, skipped_);
   }
-  bx_ = rows.products;
-  b_norm_ = euclidean_norm(rows.norms);
+  b_norm_ = euclidean_norm(bx.norms);
+  product_ = row_products(space_, a, bx.products, {});
 }
 
 template <class Scalar>
-void Freivalds<Scalar>::skip_columns_not_finite(const ConstMatrix<HostExecution, Scalar>& b,
-                                                const std::vector<unsigned char>& finite) {
+void Freivalds<Scalar>::look_for_special_columns(const ConstMatrix<HostExecution, Scalar>& b,
+                                                 const std::vector<unsigned char>& finite) {
   skipped_.assign(b.extent(1), 0);
   for (std::size_t l = 0; l < b.extent(0); ++l) {
     if (finite[l] != 0) continue;
@@ -203,36 +210,30 @@ void Freivalds<Scalar>::skip_columns_not_finite(const ConstMatrix<HostExecution,
 }
 
 template <class Scalar>
-RowCheck Freivalds<Scalar>::check(const ConstMatrix<HostExecution, Scalar>& a,
-                                  const ConstMatrix<HostExecution, Scalar>& c) const {
-  const auto rows = static_cast<std::int64_t>(c.extent(0));
-  const bool reads_product = alpha_ != 0.0 && problem_.k > 0;
-  const bool reads_before = beta_ != 0.0;
-  expect_extents("C", c, reads_before ? rows_before_ : rows, problem_.n);
+RowCheck Freivalds<Scalar>::check(const ConstMatrix<HostExecution, Scalar>& c) const {
+  const std::size_t rows = reads_product_  ? product_.finite.size()
+                           : reads_before_ ? before_.finite.size()
+                                           : c.extent(0);
+  expect_extents("C", c, static_cast<std::int64_t>(rows), problem_.n);
   if (problem_.n == 0) return {};
 
-  RowProducts product;
-  if (reads_product) {
-    expect_extents("A", a, rows, problem_.k);
-    product = row_products(space_, a, bx_, {});
-  }
   const RowProducts found = row_products(space_, c, x_, skipped_);
-  std::vector<RowFinding> findings(c.extent(0));
+  std::vector<RowFinding> findings(rows);
   const Tolerance<Scalar> tolerance{static_cast<double>(problem_.n),
-                                    reads_product ? static_cast<double>(problem_.k) : 0.0,
+                                    reads_product_ ? static_cast<double>(problem_.k) : 0.0,
                                     alpha_,
                                     beta_,
                                     x_.vectors(),
                                     b_norm_};
-  const bool nothing_finite = (reads_product && !std::isfinite(alpha_)) || !std::isfinite(beta_);
-  Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, rows),
-                       JudgeRow<Scalar>{tolerance, nothing_finite, reads_product ? &product : nullptr,
-                                        reads_before ? &before_ : nullptr, not_finite_before_.data(),
+  const bool nothing_finite = (reads_product_ && !std::isfinite(alpha_)) || !std::isfinite(beta_);
+  Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, static_cast<std::int64_t>(rows)),
+                       JudgeRow<Scalar>{tolerance, nothing_finite, reads_product_ ? &product_ : nullptr,
+                                        reads_before_ ? &before_ : nullptr, not_finite_before_.data(),
                                         skipped_.empty() ? nullptr : skipped_.data(), &found, c, findings.data()});
   space_.fence();
 
   RowCheck result;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
+  for (std::size_t i = 0; i < rows; ++i) {
     result.masked_rows += findings[i].masked ? 1 : 0;
     if (findings[i].error > result.error) {
       result.error = findings[i].error;

@@ -13,24 +13,26 @@ namespace steelyard::gemm {
 /// Freivalds' check: C x = alpha A (B x) + beta C' x for random vectors x of +1 and -1, in double precision, at the
 /// cost of reading each matrix once for all of them. All loops run on the space's threads.
 ///
-/// The root mean square of a row's deviations over the vectors estimates the Euclidean norm of the row of errors
-/// C - (alpha A B + beta C'). A single wrong element deviates by its whole error in every vector; of other errors, each
-/// vector misses at most half.
+/// The root mean square of a row's deviations over the vectors estimates the Euclidean norm of its errors, the row of
+/// C - (alpha A B + beta C'). A single wrong element deviates by its whole error in every vector; of other errors, a
+/// vector misses at most half. An error in tiny elements is not seen beside rounding errors of large ones in their row.
 ///
 /// A and B are not read where alpha or k is 0, nor C' where beta is. NaN or Inf must be all over the row of C that
 /// belongs to a row of A with one, all over the column of a column of B with one, in the place of each in C', and
-/// nowhere else; such columns are left out of the sums, and of such a row nothing else is checked. That goes, too, for
-/// rows whose sums may leave the range of Scalar, in which an Inf is no error. An error in tiny elements of a row is
-/// not seen beside rounding errors of its large ones. Source: R. Freivalds, Probabilistic machines can use less running
-/// time, 1977.
+/// nowhere else. Such columns are left out of the sums, and of such rows nothing else is checked; neither is it of rows
+/// in which sums may leave the range of Scalar and there is an Inf, which is no error then.
+///
+/// Source: R. Freivalds, Probabilistic machines can use less running time, 1977.
 template <class Scalar>
 class Freivalds {
  public:
-  /// Takes in B and, where beta is not 0, the rows of C before they are overwritten. Matrices are those of one process:
-  /// any number of rows of A and C, all of B. @param vectors number of random x, from `seed`, the same on all processes
-  /// @throws InvalidArgument for extents that do not fit, or without a vector
+  /// Predicts C x from the matrices of one process: some rows of A and C, all of B. They are not needed afterwards.
+  /// @param c_before C before the multiplication
+  /// @param vectors number of random x, made from `seed`, the same on all processes
+  /// @throws InvalidArgument for extents that do not fit, of matrices that are read, or without a vector
   Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
-            const ConstMatrix<HostExecution, Scalar>& b, const ConstMatrix<HostExecution, Scalar>& c_before);
+            const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
+            const ConstMatrix<HostExecution, Scalar>& c_before);
 
   /// Compares the root mean square deviation of each row i with t = 1 + 8 / sqrt(vectors) times the largest norm that
   /// its rounding errors can have: by Laurent's and Massart's bound a row of that norm exceeds t with probability e^-32
@@ -43,21 +45,21 @@ class Freivalds {
   ///           share of the partial sums: P_i, their root mean square norm, is seen in the sums of A (B x).
   /// plus what is lost to underflow.
   /// @throws InvalidArgument for extents that do not fit
-  RowCheck check(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& c) const;
+  RowCheck check(const ConstMatrix<HostExecution, Scalar>& c) const;
 
  private:
-  void take_in(const ConstMatrix<HostExecution, Scalar>& b);
-  void skip_columns_not_finite(const ConstMatrix<HostExecution, Scalar>& b, const std::vector<unsigned char>& finite);
+  void predict_product(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b);
+  void look_for_special_columns(const ConstMatrix<HostExecution, Scalar>& b, const std::vector<unsigned char>& finite);
 
   HostExecution space_;
   Problem problem_;
   double alpha_, beta_;  ///< as they are in Scalar
+  bool reads_product_, reads_before_;
   VectorBundle x_;
   std::vector<unsigned char> skipped_;  ///< for each column, whether B has NaN or Inf there; empty: none
-  VectorBundle bx_;
   double b_norm_ = 0.0;
-  std::int64_t rows_before_ = 0;
-  RowProducts before_;
+  RowProducts product_;                               ///< of A with B x
+  RowProducts before_;                                ///< of C'
   std::vector<std::vector<bool>> not_finite_before_;  ///< elements of those rows of C' that have NaN or Inf
 };
 

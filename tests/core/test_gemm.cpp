@@ -42,7 +42,7 @@ struct Operands {
     for (const auto* matrix : {&a, &b, &c}) matrix->send();
   }
   void multiply(const Execution& space, Scalar alpha, Scalar beta) const {
-    gemm(space, alpha, a.view(), b.view(), beta, c.view());
+    blas::gemm(space, alpha, a.view(), b.view(), beta, c.view());
     space.fence();
   }
   std::vector<Scalar> result() const {
@@ -149,16 +149,16 @@ void check_refusals() {
   };
   for (const auto& [b, c] : {std::pair{sized(5, 6), sized(3, 6)}, std::pair{sized(4, 6), sized(2, 6)},
                              std::pair{sized(4, 6), sized(3, 7)}}) {
-    CHECK_THROWS_MATCHES(gemm(space, 1.0, sized(3, 4), b, 0.0, c), InvalidArgument,
+    CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, sized(3, 4), b, 0.0, c), InvalidArgument,
                          MessageMatches(StartsWith("gemm: A is 3 x 4, B is ") && ContainsSubstring(" x 6")));
   }
   // Nothing to compute is no reason to accept what does not fit.
-  CHECK_THROWS_AS(gemm(space, 1.0, sized(0, 4), sized(5, 0), 0.0, sized(0, 0)), InvalidArgument);
+  CHECK_THROWS_AS(blas::gemm(space, 1.0, sized(0, 4), sized(5, 0), 0.0, sized(0, 0)), InvalidArgument);
   const std::int64_t many = std::int64_t{1} << 31;
-  CHECK_THROWS_MATCHES(gemm(space, 1.0, sized(many, 0), sized(0, 1), 0.0, sized(many, 1)), InvalidArgument,
+  CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, sized(many, 0), sized(0, 1), 0.0, sized(many, 1)), InvalidArgument,
                        MessageMatches(ContainsSubstring("A is 2147483648 x 0")));
   const auto wide = matrix_at<Execution, double>(nullptr, 0, 3, many);
-  CHECK_THROWS_MATCHES(gemm(space, 1.0, sized(0, 2), sized(2, 3), 0.0, wide), InvalidArgument,
+  CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, sized(0, 2), sized(2, 3), 0.0, wide), InvalidArgument,
                        MessageMatches(ContainsSubstring("C is 0 x 3 with a leading dimension of 2147483648")));
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("whole matrices and their blocks are operands as they are") {
   const Whole a("a", 2, 3), b("b", 3, 4), c("c", 5, 4);
   Kokkos::deep_copy(a, 2.0F);
   Kokkos::deep_copy(b, 3.0F);
-  gemm(HostExecution(), 1.0F, a, b, 0, Kokkos::subview(c, Kokkos::make_pair(3, 5), Kokkos::ALL));
+  blas::gemm(HostExecution(), 1.0F, a, b, 0, Kokkos::subview(c, Kokkos::make_pair(3, 5), Kokkos::ALL));
   HostExecution().fence();
   for (int j = 0; j < 4; ++j) {
     CHECK(c(2, j) == 0.0F);
@@ -283,9 +283,9 @@ TEST_CASE("the companion's driver thread multiplies without starting others") {
 
 TEST_CASE("the library's name says which BLAS multiplies with how many threads") {
   const int threads = static_cast<int>(HostExecution().concurrency());
-  CHECK(gemm_library(HostExecution()) ==
+  CHECK(blas::gemm_library(HostExecution()) ==
         host_blas().name + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
   if (has_companion && !companion_is_device) {
-    CHECK(gemm_library(CompanionExecution()) == host_blas().name + ", 1 thread");
+    CHECK(blas::gemm_library(CompanionExecution()) == host_blas().name + ", 1 thread");
   }
 }

@@ -69,8 +69,8 @@ struct Product {
 
   void multiply() {
     c = before;
-    steelyard::gemm(HostExecution(), static_cast<Scalar>(problem.alpha), a.view(), b.view(),
-                    static_cast<Scalar>(problem.beta), c.view());
+    blas::gemm(HostExecution(), static_cast<Scalar>(problem.alpha), a.view(), b.view(),
+               static_cast<Scalar>(problem.beta), c.view());
     HostExecution().fence();
   }
 

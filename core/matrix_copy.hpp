@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "core/matrix.hpp"
+#include "core/spaces.hpp"
+
+namespace steelyard {
+namespace detail {
+
+/// Rows of bytes, `to_pitch` and `from_pitch` bytes apart.
+struct RowCopy {
+  void* to = nullptr;
+  std::size_t to_pitch = 0;
+  const void* from = nullptr;
+  std::size_t from_pitch = 0;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+};
+
+/// Between pinned host memory and the device's, on the queue; the caller fences.
+void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy);
+void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
+
+inline void copy_rows_here(const RowCopy& copy) {
+  auto* to = static_cast<std::byte*>(copy.to);
+  const auto* from = static_cast<const std::byte*>(copy.from);
+  const bool contiguous = copy.to_pitch == copy.row_bytes && copy.from_pitch == copy.row_bytes;
+  const std::size_t pieces = contiguous ? 1 : copy.rows;
+  const std::size_t piece_bytes = contiguous ? copy.rows * copy.row_bytes : copy.row_bytes;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    std::memcpy(to + i * copy.to_pitch, from + i * copy.from_pitch, piece_bytes);
+  }
+}
+
+template <class To, class From>
+RowCopy row_copy(const To& to, const From& from) {
+  constexpr std::size_t size = sizeof(typename To::value_type);
+  return {to.data(), size * to.stride(0), from.data(), size * from.stride(0), size * from.extent(1), from.extent(0)};
+}
+
+}  // namespace detail
+
+/// Copies a matrix from pinned host memory to one of the same extents in a unit's own memory, on the unit's queue; the
+/// caller fences. @throws RuntimeFailure from a device
+template <class Execution, class Scalar>
+void copy_matrix_from_host(const Execution& space, const Matrix<Execution, Scalar>& own,
+                           const ConstMatrix<HostExecution, Scalar>& host) {
+  if (host.size() == 0) return;
+  if constexpr (runs_on_host<Execution>) {
+    detail::copy_rows_here(detail::row_copy(own, host));
+  } else {
+    detail::copy_rows_to_device(space, detail::row_copy(own, host));
+  }
+}
+
+/// The other way.
+template <class Execution, class Scalar>
+void copy_matrix_to_host(const Execution& space, const Matrix<HostExecution, Scalar>& host,
+                         const ConstMatrix<Execution, Scalar>& own) {
+  if (host.size() == 0) return;
+  if constexpr (runs_on_host<Execution>) {
+    detail::copy_rows_here(detail::row_copy(host, own));
+  } else {
+    detail::copy_rows_to_host(space, detail::row_copy(host, own));
+  }
+}
+
+}  // namespace steelyard

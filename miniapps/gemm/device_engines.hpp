@@ -1,0 +1,85 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/gemm.hpp"
+#include "core/matrix_copy.hpp"
+#include "core/queue_event.hpp"
+#include "core/queue_time.hpp"
+#include "miniapps/gemm/engine_timeline.hpp"
+
+namespace steelyard::gemm {
+
+/// The companion's queues as the engines of a BlockedGemm: one copies to it, one multiplies, one copies back. On a host
+/// space each operation ends before the next one starts.
+template <class ScalarType>
+class DeviceEngines {
+ public:
+  using Execution = CompanionExecution;
+  using Scalar = ScalarType;
+  using Event = QueueEvent;
+  using Events = std::vector<Event>;
+  using DeviceMatrix = Matrix<Execution, Scalar>;
+  using ConstDeviceMatrix = ConstMatrix<Execution, Scalar>;
+  using HostMatrix = Matrix<HostExecution, Scalar>;
+  using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
+
+  Event load(const DeviceMatrix& to, const ConstHostMatrix& from, const Events& after) {
+    return on(Engine::loading, loading_, after, [&] { copy_matrix_from_host<Execution, Scalar>(loading_, to, from); });
+  }
+
+  Event multiply(Scalar alpha, const ConstDeviceMatrix& a, const ConstDeviceMatrix& b, Scalar beta,
+                 const DeviceMatrix& c, const Events& after) {
+    return on(Engine::multiplying, multiplying_, after, [&] { blas::gemm(multiplying_, alpha, a, b, beta, c); });
+  }
+
+  Event store(const HostMatrix& to, const ConstDeviceMatrix& from, const Events& after) {
+    return on(Engine::storing, storing_, after, [&] { copy_matrix_to_host<Execution, Scalar>(storing_, to, from); });
+  }
+
+  void finish() {
+    loading_.fence();
+    multiplying_.fence();
+    storing_.fence();
+  }
+
+  /// From now on every operation is timed.
+  void start_timeline() { timeline_.emplace(); }
+
+  /// What has been done since start_timeline(), which it ends; after finish().
+  std::vector<EngineOperation> take_timeline() {
+    std::vector<EngineOperation> operations;
+    for (const Timed& timed : *timeline_) {
+      const QueueTime& origin = timeline_->front().start;
+      operations.push_back({timed.engine, timed.start.seconds_since(origin), timed.end.seconds_since(origin)});
+    }
+    timeline_.reset();
+    return operations;
+  }
+
+ private:
+  struct Timed {
+    Engine engine;
+    QueueTime start, end;
+  };
+
+  template <class Operation>
+  Event on(Engine engine, const Execution& queue, const Events& after, const Operation& operation) {
+    for (const Event& event : after) event.hold_back(queue);
+    if (!timeline_) {
+      operation();
+    } else {
+      const QueueTime start = QueueTime::mark(queue);
+      operation();
+      timeline_->push_back({engine, start, QueueTime::mark(queue)});
+    }
+    return Event::record(queue);
+  }
+
+  std::vector<Execution> queues_ = make_queues(3);
+  Execution loading_ = queues_[0], multiplying_ = queues_[1], storing_ = queues_[2];
+  std::optional<std::vector<Timed>> timeline_;
+};
+
+}  // namespace steelyard::gemm

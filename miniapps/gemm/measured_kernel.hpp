@@ -1,0 +1,32 @@
+#pragma once
+
+#include <limits>
+
+#include "core/measurable_kernel.hpp"
+#include "core/options.hpp"
+#include "miniapps/gemm/problem.hpp"
+
+namespace steelyard::gemm {
+
+/// The multiplication on one unit's block rows, with all copies to and from a companion's memory (000, section 4.1.1):
+/// a computation unit is a block row of A and C, 2 x block x n x k flops.
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  MeasuredKernel() = default;
+  /// @param device_memory_bytes cap of a companion's memory, infinity for none
+  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes);
+
+  std::string app() const override { return "gemm"; }
+  std::string description() const override { return "C = alpha A B + beta C: block rows multiplied, copies included"; }
+  /// `--n`, `--k`, `--block`, `--beta`, `--device-memory`, `--type`
+  void add_options(CLI::App& parser) override;
+  KernelFacts facts() const override;
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+
+ private:
+  Problem problem_{0, 2048, 2048};
+  ElementType element_ = ElementType::float64;
+  double device_memory_bytes_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace steelyard::gemm

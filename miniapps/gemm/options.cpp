@@ -1,0 +1,118 @@
+#include "miniapps/gemm/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cmath>
+
+#include "core/base/errors.hpp"
+#include "core/base/npy.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/gemm/blocking.hpp"
+#include "partition/algorithms.hpp"
+
+namespace steelyard::gemm {
+namespace {
+
+constexpr std::int64_t default_extent = 2048;
+
+NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
+  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
+}
+
+/// An extent that several options or files name, and who named it first.
+struct Extent {
+  char name = ' ';
+  std::optional<std::int64_t> value;
+  std::string from;
+
+  void take_from_file(const std::filesystem::path& path, std::int64_t found) {
+    if (!value) {
+      value = found;
+      from = path.string();
+    } else if (*value != found) {
+      throw FileFormatError(path.string(), "shape",
+                            fmt::format("has {} = {} (expected {} as in {})", name, found, *value, from));
+    }
+    if (found > largest_extent) {
+      throw FileFormatError(path.string(), "shape",
+                            fmt::format("has {} = {} (expected at most {})", name, found, largest_extent));
+    }
+  }
+};
+
+void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
+  const auto& files = options.run.input;
+  if (files.empty()) return;
+  const bool needs_c = options.problem.reads_c();
+  if (files.size() < (needs_c ? 3U : 2U) || files.size() > 3) {
+    throw InvalidArgument(fmt::format("--input names {} file{} (expected A.npy B.npy{})", files.size(),
+                                      files.size() == 1 ? "" : "s",
+                                      needs_c ? " C.npy, for --beta is not 0" : " and, if at all, C.npy"));
+  }
+  const std::array<std::array<Extent*, 2>, 3> shapes{{{&m, &k}, {&k, &n}, {&m, &n}}};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const NpyHeader header = read_header(files[i], options.run.element);
+    for (const std::size_t j : {0, 1}) shapes[i][j]->take_from_file(files[i], header.shape[j]);
+  }
+}
+
+}  // namespace
+
+void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes) {
+  parser.add_option("--beta", problem.beta, "Factor of C; with 0 it is written without being read")
+      ->type_name("X")
+      ->capture_default_str();
+  parser.add_option("--block", problem.block, "Rows of a block row, the computation unit")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+      ->type_name("ROWS")
+      ->capture_default_str();
+  parser
+      .add_option_function<std::uint64_t>(
+          "--device-memory",
+          [&device_memory_bytes](const std::uint64_t& bytes) { device_memory_bytes = static_cast<double>(bytes); },
+          "The companion may use at most this much memory of its own, as 64MiB or in bytes; without a GPU it has as "
+          "much, apart from the host's (default: all of a GPU's, none of its own without one)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+}
+
+void add_options(CLI::App& parser, Options& options) {
+  add_standard_options(parser);
+  const CLI::Range extent(std::int64_t{0}, largest_extent);
+  CLI::Option* size = parser
+                          .add_option_function<std::int64_t>(
+                              "--size", [&options](std::int64_t n) { options.m = options.n = options.k = n; },
+                              fmt::format("Rows and columns of all matrices (default {})", default_extent))
+                          ->check(extent)
+                          ->type_name("N");
+  parser.add_option("--m", options.m, "Rows of A and C")->check(extent)->type_name("N")->excludes(size);
+  parser.add_option("--n", options.n, "Columns of B and C")->check(extent)->type_name("N")->excludes(size);
+  parser.add_option("--k", options.k, "Columns of A, rows of B")->check(extent)->type_name("N")->excludes(size);
+  parser.add_option("--alpha", options.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
+  add_block_options(parser, options.problem, options.device_memory_bytes);
+  add_run_options(parser, options.run);
+}
+
+Problem make_problem(const Options& options) {
+  Problem problem = options.problem;
+  for (const auto& [name, value] : {std::pair("--alpha", problem.alpha), std::pair("--beta", problem.beta)}) {
+    if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", name, value));
+  }
+  Extent m{'m', options.m, "--m"}, n{'n', options.n, "--n"}, k{'k', options.k, "--k"};
+  if (options.m && options.m == options.n && options.n == options.k) m.from = n.from = k.from = "the command line";
+  take_extents(options, m, n, k);
+  problem.m = m.value.value_or(default_extent);
+  problem.n = n.value.value_or(default_extent);
+  problem.k = k.value.value_or(default_extent);
+  const double element_bytes = options.run.element == ElementType::float64 ? sizeof(double) : sizeof(float);
+  if (options.device_memory_bytes < least_memory_bytes(element_bytes)) {
+    throw InvalidArgument(fmt::format("--device-memory {:.0f} (expected at least {:.0f} bytes: five blocks of 32 x 32)",
+                                      options.device_memory_bytes, least_memory_bytes(element_bytes)));
+  }
+  partition::find_algorithm(options.run.partition);
+  return problem;
+}
+
+}  // namespace steelyard::gemm

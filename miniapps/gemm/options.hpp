@@ -1,0 +1,31 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "core/options.hpp"
+#include "miniapps/gemm/problem.hpp"
+
+namespace steelyard::gemm {
+
+/// A BLAS counts with 32 bits.
+inline constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
+
+/// What the user typed.
+struct Options {
+  RunOptions run;
+  std::optional<std::int64_t> m, n, k;
+  Problem problem;  ///< but for the extents
+  double device_memory_bytes = std::numeric_limits<double>::infinity();
+};
+
+void add_options(CLI::App& parser, Options& options);
+
+/// `--block`, `--beta` and `--device-memory`: what besides extents and element type fixes how fast a block row is.
+void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
+
+/// Checks what only makes sense together, and takes extents from the input files where there are any.
+/// @throws InvalidArgument, FileFormatError
+Problem make_problem(const Options& options);
+
+}  // namespace steelyard::gemm
