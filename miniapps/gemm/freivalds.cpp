@@ -1,0 +1,249 @@
+#include "miniapps/gemm/freivalds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/base/errors.hpp"
+#include "miniapps/gemm/expect_extents.hpp"
+#include "miniapps/gemm/random_signs.hpp"
+
+namespace steelyard::gemm {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
+
+struct FillWithSigns {
+  VectorBundle x;
+  std::uint64_t seed;
+
+  void operator()(const std::int64_t column) const {
+    for (int v = 0; v < x.vectors(); ++v) x.at(column)[v] = random_sign(seed, column, v);
+  }
+};
+
+template <class Scalar>
+struct FindNotFinite {
+  ConstMatrix<HostExecution, Scalar> matrix;
+  const std::vector<unsigned char>* finite;
+  std::vector<std::vector<bool>>* found;
+
+  void operator()(const std::int64_t row) const {
+    const auto i = static_cast<std::size_t>(row);
+    if ((*finite)[i] != 0) return;
+    std::vector<bool>& elements = (*found)[i];
+    elements.resize(matrix.extent(1));
+    for (std::size_t j = 0; j < elements.size(); ++j) elements[j] = !std::isfinite(matrix(i, j));
+  }
+};
+
+/// How far the sums of a right row may be from those predicted.
+template <class Scalar>
+struct Tolerance {
+  double n, k, alpha, beta;
+  int vectors;
+  double b_norm;
+
+  double operator()(double a_norm, double before_norm, double partial_norm) const {
+    constexpr double unit = std::numeric_limits<Scalar>::epsilon() / 2.0;
+    constexpr double own_unit = std::numeric_limits<double>::epsilon() / 2.0;
+    const double size = std::fabs(alpha) * a_norm * b_norm + std::fabs(beta) * before_norm;
+    double errors = own_unit * (k + 2.0 * n + 3.0) * size;
+    if constexpr (std::is_same_v<Scalar, double>) {
+      errors += unit * (k + 3.0) * size;
+    } else {
+      errors += unit * ((3.0 + 0.5 * std::sqrt(k)) * size + 0.5 * k * std::fabs(alpha) * partial_norm);
+    }
+    // A device may take what is smaller than the least normal number for 0.
+    const double underflow =
+        std::numeric_limits<Scalar>::min() * std::sqrt(n) * (k * std::max(1.0, std::fabs(alpha)) + 3.0);
+    return (1.0 + 8.0 / std::sqrt(static_cast<double>(vectors))) * (errors + underflow);
+  }
+
+  /// Whether an element of the row, or a sum on the way to it, may be too large for Scalar, or a sum of this check for
+  /// double.
+  bool may_overflow(double a_norm, double before_norm) const {
+    const double size =
+        std::max(1.0, std::fabs(alpha)) * a_norm * b_norm + std::max(1.0, std::fabs(beta)) * before_norm;
+    constexpr double room = std::is_same_v<Scalar, double> ? 1e3 : 1.0;  // sums over a whole row
+    return !(size * room < std::numeric_limits<Scalar>::max());
+  }
+};
+
+struct RowFinding {
+  double error = 0.0;
+  bool masked = false;
+};
+
+/// Compares one row of C with what is predicted.
+template <class Scalar>
+struct JudgeRow {
+  Tolerance<Scalar> tolerance;
+  bool nothing_finite;                   ///< alpha or beta is NaN or Inf
+  const RowProducts* a;                  ///< null: not read
+  const RowProducts* before;             ///< null: not read
+  const std::vector<bool>* before_mask;  ///< for each row, empty where all of it is finite
+  const unsigned char* skipped;          ///< null: no column
+  const RowProducts* found;
+  ConstMatrix<HostExecution, Scalar> c;
+  RowFinding* findings;
+
+  void operator()(const std::int64_t i) const { findings[i] = judge(i); }
+
+ private:
+  /// Whether NaN or Inf are where they must be; elsewhere, too, they may be if `anywhere`.
+  template <class Expected>
+  bool agree(const std::int64_t i, const Expected& expected, bool anywhere) const {
+    const Scalar* const row = c.data() + i * static_cast<std::int64_t>(c.stride(0));
+    for (std::size_t j = 0; j < c.extent(1); ++j) {
+      const bool must = (skipped != nullptr && skipped[j] != 0) || expected(j);
+      if (std::isfinite(row[j]) ? must : !(must || anywhere)) return false;
+    }
+    return true;
+  }
+
+  RowFinding judge(const std::int64_t i) const {
+    const auto row = static_cast<std::size_t>(i);
+    if (nothing_finite || (a != nullptr && a->finite[row] == 0)) {
+      return {agree(
+                  i, [](std::size_t) { return true; }, false)
+                  ? 0.0
+                  : infinity,
+              true};
+    }
+    const double a_norm = a == nullptr ? 0.0 : a->norms[row];
+    const bool before_finite = before == nullptr || before->finite[row] != 0;
+    const double before_norm = before == nullptr || !before_finite ? 0.0 : before->norms[row];
+    const bool overflow = tolerance.may_overflow(a_norm, before_norm);
+    if (!before_finite) {
+      const std::vector<bool>& mask = before_mask[row];
+      return {agree(
+                  i, [&](std::size_t j) { return mask[j]; }, overflow)
+                  ? 0.0
+                  : infinity,
+              true};
+    }
+    const bool finite = found->finite[row] != 0;
+    if ((skipped != nullptr || !finite) && !agree(
+                                               i, [](std::size_t) { return false; }, overflow)) {
+      return {infinity, false};
+    }
+    if (!finite) return {0.0, true};
+    const double tolerated = tolerance(a_norm, before_norm, a == nullptr ? 0.0 : a->partial_norms[row]);
+    const double error = deviation(i, tolerated);
+    if (std::isfinite(tolerated) && std::isfinite(error)) return {error, false};
+    return overflow ? RowFinding{0.0, true} : RowFinding{infinity, false};
+  }
+
+  double deviation(const std::int64_t i, const double tolerated) const {
+    double squares = 0.0;
+    for (int v = 0; v < tolerance.vectors; ++v) {
+      double difference = found->products.at(i)[v];
+      if (a != nullptr) difference -= tolerance.alpha * a->products.at(i)[v];
+      if (before != nullptr) difference -= tolerance.beta * before->products.at(i)[v];
+      squares += (difference / tolerated) * (difference / tolerated);
+    }
+    return std::sqrt(squares / tolerance.vectors);
+  }
+};
+
+}  // namespace
+
+template <class Scalar>
+Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
+                             const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
+                             const ConstMatrix<HostExecution, Scalar>& c_before)
+    : space_(space),
+      problem_(problem),
+      alpha_(static_cast<Scalar>(problem.alpha)),
+      beta_(static_cast<Scalar>(problem.beta)),
+      // Where a factor rounds to 0 in Scalar, the multiplication does not read its matrices either.
+      reads_product_(alpha_ != 0.0 && problem.k > 0),
+      reads_before_(beta_ != 0.0),
+      x_(problem.n, std::max(vectors, 0)) {
+  if (vectors < 1) throw InvalidArgument(fmt::format("check of C with {} random vectors; expected 1 or more", vectors));
+  Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, problem.n), FillWithSigns{x_, seed});
+  space_.fence();
+  if (reads_product_) predict_product(a, b);
+  if (reads_before_) {
+    expect_extents("C before", c_before, static_cast<std::int64_t>(c_before.extent(0)), problem.n);
+    if (reads_product_ && a.extent(0) != c_before.extent(0)) {
+      expect_extents("A", a, static_cast<std::int64_t>(c_before.extent(0)), problem.k);
+    }
+    before_ = row_products(space_, c_before, x_, skipped_);
+    not_finite_before_.resize(c_before.extent(0));
+    Kokkos::parallel_for("steelyard::gemm::check",
+                         Policy(space_, 0, static_cast<std::int64_t>(not_finite_before_.size())),
+                         FindNotFinite<Scalar>{c_before, &before_.finite, &not_finite_before_});
+    space_.fence();
+  }
+}
+
+template <class Scalar>
+void Freivalds<Scalar>::predict_product(const ConstMatrix<HostExecution, Scalar>& a,
+                                        const ConstMatrix<HostExecution, Scalar>& b) {
+  expect_extents("A", a, static_cast<std::int64_t>(a.extent(0)), problem_.k);
+  expect_extents("B", b, problem_.k, problem_.n);
+  RowProducts bx = row_products(space_, b, x_, skipped_);
+  if (std::find(bx.finite.begin(), bx.finite.end(), 0) != bx.finite.end()) {
+    look_for_special_columns(b, bx.finite);
+    bx = row_products(space_, b, x_, skipped_);
+  }
+  b_norm_ = euclidean_norm(bx.norms);
+  product_ = row_products(space_, a, bx.products, {});
+}
+
+template <class Scalar>
+void Freivalds<Scalar>::look_for_special_columns(const ConstMatrix<HostExecution, Scalar>& b,
+                                                 const std::vector<unsigned char>& finite) {
+  skipped_.assign(b.extent(1), 0);
+  for (std::size_t l = 0; l < b.extent(0); ++l) {
+    if (finite[l] != 0) continue;
+    for (std::size_t j = 0; j < b.extent(1); ++j) {
+      if (!std::isfinite(b(l, j))) skipped_[j] = 1;
+    }
+  }
+}
+
+template <class Scalar>
+RowCheck Freivalds<Scalar>::check(const ConstMatrix<HostExecution, Scalar>& c) const {
+  const std::size_t rows = reads_product_  ? product_.finite.size()
+                           : reads_before_ ? before_.finite.size()
+                                           : c.extent(0);
+  expect_extents("C", c, static_cast<std::int64_t>(rows), problem_.n);
+  if (problem_.n == 0) return {};
+
+  const RowProducts found = row_products(space_, c, x_, skipped_);
+  std::vector<RowFinding> findings(rows);
+  const Tolerance<Scalar> tolerance{static_cast<double>(problem_.n),
+                                    reads_product_ ? static_cast<double>(problem_.k) : 0.0,
+                                    alpha_,
+                                    beta_,
+                                    x_.vectors(),
+                                    b_norm_};
+  const bool nothing_finite = (reads_product_ && !std::isfinite(alpha_)) || !std::isfinite(beta_);
+  Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, static_cast<std::int64_t>(rows)),
+                       JudgeRow<Scalar>{tolerance, nothing_finite, reads_product_ ? &product_ : nullptr,
+                                        reads_before_ ? &before_ : nullptr, not_finite_before_.data(),
+                                        skipped_.empty() ? nullptr : skipped_.data(), &found, c, findings.data()});
+  space_.fence();
+
+  RowCheck result;
+  for (std::size_t i = 0; i < rows; ++i) {
+    result.masked_rows += findings[i].masked ? 1 : 0;
+    if (findings[i].error > result.error) {
+      result.error = findings[i].error;
+      result.worst_row = static_cast<std::int64_t>(i);
+    }
+  }
+  return result;
+}
+
+template class Freivalds<double>;
+template class Freivalds<float>;
+
+}  // namespace steelyard::gemm
