@@ -24,13 +24,13 @@ std::int64_t quotient_up(std::int64_t value, std::int64_t divisor) { return (val
 /// The multiple of 32 that holds an extent; 32 for none.
 std::int64_t padded(std::int64_t extent) { return std::max(multiple, quotient_up(extent, multiple) * multiple); }
 
-/// The sizes, decreasing, of equal parts of an extent.
-std::vector<std::int64_t> part_sizes(std::int64_t extent) {
+/// The sizes, decreasing, of equal parts of an extent, as even as they can be with no size less than `least`.
+std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
   std::vector<std::int64_t> sizes;
   std::int64_t parts = 1;
   while (true) {
-    sizes.push_back(padded(quotient_up(extent, parts)));
-    if (sizes.back() == multiple) return sizes;
+    sizes.push_back(std::max(least, padded(quotient_up(extent, parts))));
+    if (sizes.back() == least) return sizes;
     parts = quotient_up(extent, sizes.back() - multiple);
   }
 }
@@ -65,12 +65,14 @@ double elements_kept(const BlockGrid& grid, bool at_end) {
   return rows_kept(grid, at_end && grid.columns() % 2 == 1) * real(edge);
 }
 
-/// The plan out of core that moves the fewest elements among those with blocks of `least_height` rows; of equal ones
-/// that with the tallest blocks.
-std::optional<Blocking> out_of_core(const BlockGrid& whole, bool reads_c, double elements, std::int64_t least_height) {
+/// The plan out of core that moves the fewest elements among those whose blocks of C have `least_extent` rows and
+/// columns where C has them; of equal ones that with the tallest blocks.
+std::optional<Blocking> out_of_core(const BlockGrid& whole, bool reads_c, double elements, std::int64_t least_extent) {
+  const std::int64_t least_height = std::min(padded(least_extent), padded(whole.m));
+  const std::int64_t least_width = std::min(padded(least_extent), padded(whole.n));
   std::optional<Blocking> best;
-  for (const std::int64_t depth : part_sizes(whole.k)) {
-    for (const std::int64_t width : part_sizes(whole.n)) {
+  for (const std::int64_t depth : part_sizes(whole.k, multiple)) {
+    for (const std::int64_t width : part_sizes(whole.n, least_width)) {
       const std::int64_t height = tallest(whole.m, width, depth, elements, least_height);
       if (height == 0) continue;
       const Blocking plan{
@@ -118,12 +120,12 @@ Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool read
   const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
   if (in_core_elements(m, n, k) <= elements) {
     const std::int64_t height =
-        std::min(padded(m), std::max(padded(goal.least_height), padded(quotient_up(m, goal.in_core_blocks))));
+        std::min(padded(m), std::max(padded(goal.least_extent), padded(quotient_up(m, goal.in_core_blocks))));
     const std::int64_t blocks = std::max<std::int64_t>(1, quotient_up(m, height));
     return {{m, n, k, height, padded(n), padded(k)}, blocks, blocks, true};
   }
   const BlockGrid whole{m, n, k};
-  std::optional<Blocking> plan = out_of_core(whole, reads_c, elements, std::min(padded(goal.least_height), padded(m)));
+  std::optional<Blocking> plan = out_of_core(whole, reads_c, elements, goal.least_extent);
   if (!plan) plan = out_of_core(whole, reads_c, elements, multiple);
   if (!plan) {
     throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five blocks of {} x {})",

@@ -40,7 +40,7 @@ struct Blocking {
 struct BlockingGoal {
   double memory_bytes = 0.0;
   double element_bytes = 8.0;
-  std::int64_t least_height = 128;  ///< blocks of fewer rows are slow; taken only where the memory forces it
+  std::int64_t least_extent = 128;  ///< blocks of C with fewer rows or columns are slow: only where memory forces it
   std::int64_t in_core_blocks =
       1;  ///< at least 1; rows of blocks in core, whose transfers overlap with each other's computation
 };

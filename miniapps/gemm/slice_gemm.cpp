@@ -121,8 +121,8 @@ BlockingGoal blocking_goal(double element_bytes, double device_memory_bytes) {
   BlockingGoal goal;
   goal.memory_bytes = steelyard::device_memory_bytes(device_memory_bytes);
   goal.element_bytes = element_bytes;
-  // A GPU's many cores need tall blocks, and several of them to copy some while multiplying others.
-  goal.least_height = companion_is_device ? 512 : 128;
+  // A GPU's many cores need large blocks, and several of them to copy some while multiplying others.
+  goal.least_extent = companion_is_device ? 512 : 128;
   goal.in_core_blocks = companion_is_device ? 8 : 1;
   return goal;
 }

@@ -196,7 +196,7 @@ TEST_CASE("products are right in the blocks that are planned for little memory a
   for (int trial = 0; trial < 60; ++trial) {
     const Product product(random, pick(), pick(), trial % 10 == 0 ? 0 : pick());
     gemm::BlockingGoal goal;
-    goal.least_height = 32 * any_of(random, 1, 4);
+    goal.least_extent = 32 * any_of(random, 1, 4);
     goal.in_core_blocks = any_of(random, 1, 3);
     goal.memory_bytes = gemm::least_memory_bytes(8.0) * static_cast<double>(any_of(random, 2, 16)) / 2.0;
     const Blocking blocking =

@@ -56,7 +56,7 @@ Request random_request(std::mt19937_64& random, std::int64_t least_extent, std::
   }
   request.reads_c = any_of(random, 0, 1) == 1;
   request.goal.element_bytes = any_of(random, 0, 1) == 1 ? 8.0 : 4.0;
-  request.goal.least_height = any_of(random, 0, 2) == 0 ? 128 : any_of(random, 1, 5) * alignment;
+  request.goal.least_extent = any_of(random, 0, 2) == 0 ? 128 : any_of(random, 1, 5) * alignment;
   request.goal.in_core_blocks = any_of(random, 1, 4);
   const double least = least_memory_bytes(request.goal.element_bytes);
   const double most = std::max(2.0 * least, 1.5 * request.in_core_elements() * request.goal.element_bytes);
@@ -68,7 +68,7 @@ Request random_request(std::mt19937_64& random, std::int64_t least_extent, std::
 /// What every plan is, and what can be said of its steps where they are few.
 void check_plan(const Request& request, bool with_steps) {
   CAPTURE(request.m, request.n, request.k, request.reads_c, request.goal.memory_bytes, request.goal.element_bytes,
-          request.goal.least_height, request.goal.in_core_blocks);
+          request.goal.least_extent, request.goal.in_core_blocks);
   const Blocking plan = request.plan();
   const BlockGrid& grid = plan.grid;
   CAPTURE(plan.in_core, grid.height, grid.width, grid.depth);
@@ -108,10 +108,16 @@ bool fits(const Request& request, std::int64_t height, std::int64_t width, std::
   return elements <= request.memory_elements();
 }
 
-/// The fewest rows that blocks may have: all there are, or `least_height` where the memory does not force fewer.
-std::int64_t fewest_rows(const Request& request) {
-  const std::int64_t height = padded(std::min(request.m, request.goal.least_height));
-  return fits(request, height, alignment, alignment) ? height : alignment;
+/// The fewest rows and columns that blocks of C may have: all there are, or `least_extent` where the memory does not
+/// force fewer.
+struct LeastBlock {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+LeastBlock least_block(const Request& request) {
+  const std::int64_t height = padded(std::min(request.m, request.goal.least_extent));
+  const std::int64_t width = padded(std::min(request.n, request.goal.least_extent));
+  return fits(request, height, width, alignment) ? LeastBlock{height, width} : LeastBlock{alignment, alignment};
 }
 
 double moved_elements(const Request& request, std::int64_t height, std::int64_t width, std::int64_t depth) {
@@ -125,8 +131,9 @@ double moved_elements(const Request& request, std::int64_t height, std::int64_t 
 /// The fewest elements that any five buffers move.
 double fewest_moved(const Request& request) {
   double fewest = std::numeric_limits<double>::infinity();
-  for (std::int64_t height = fewest_rows(request); height <= padded(request.m); height += alignment) {
-    for (std::int64_t width = alignment; width <= padded(request.n); width += alignment) {
+  const LeastBlock least = least_block(request);
+  for (std::int64_t height = least.height; height <= padded(request.m); height += alignment) {
+    for (std::int64_t width = least.width; width <= padded(request.n); width += alignment) {
       for (std::int64_t depth = alignment; depth <= padded(request.k); depth += alignment) {
         if (!fits(request, height, width, depth)) break;
         fewest = std::min(fewest, moved_elements(request, height, width, depth));
@@ -201,27 +208,29 @@ TEST_CASE("no block sizes in five buffers move fewer elements than the plan") {
     const Blocking plan = request.plan();
     if (plan.in_core) continue;
     ++planned;
-    CAPTURE(request.m, request.n, request.k, request.reads_c, request.memory_elements(), request.goal.least_height);
+    CAPTURE(request.m, request.n, request.k, request.reads_c, request.memory_elements(), request.goal.least_extent);
     CAPTURE(plan.grid.height, plan.grid.width, plan.grid.depth);
-    REQUIRE(plan.grid.height >= fewest_rows(request));
+    REQUIRE(plan.grid.height >= least_block(request).height);
+    REQUIRE(plan.grid.width >= least_block(request).width);
     REQUIRE(plan.moved_elements(request.reads_c) == fewest_moved(request));
   }
 }
 
-TEST_CASE("more memory moves no more elements, as long as it does not allow higher blocks") {
+TEST_CASE("more memory moves no more elements, as long as it does not allow larger blocks") {
   std::mt19937_64 random(4);
   for (int trial = 0; trial < 200; ++trial) {
     Request request = random_request(random, 1, 600);
     std::optional<double> before;
-    std::int64_t fewest_rows_before = 0;
+    std::int64_t least_before = 0;
     const double most_bytes = 1.1 * request.in_core_elements() * request.goal.element_bytes;
     request.goal.memory_bytes = least_memory_bytes(request.goal.element_bytes);
     for (; request.goal.memory_bytes < most_bytes; request.goal.memory_bytes *= 1.07) {
       const double moved = request.plan().moved_elements(request.reads_c);
       CAPTURE(request.m, request.n, request.k, request.goal.memory_bytes);
-      if (before && fewest_rows(request) == fewest_rows_before) REQUIRE(moved <= *before);
+      const LeastBlock least = least_block(request);
+      if (before && least.height * least.width == least_before) REQUIRE(moved <= *before);
       before = moved;
-      fewest_rows_before = fewest_rows(request);
+      least_before = least.height * least.width;
     }
   }
 }
@@ -302,8 +311,8 @@ TEST_CASE("huge matrices are planned in no time, and better than with block size
           const double part = std::uniform_real_distribution<double>(0.0, 1.0)(random);
           return padded(static_cast<std::int64_t>(static_cast<double>(least) * std::pow(ratio, part)));
         };
-        const std::int64_t height = pick(fewest_rows(request), padded(m));
-        const std::int64_t width = pick(alignment, padded(n));
+        const std::int64_t height = pick(least_block(request).height, padded(m));
+        const std::int64_t width = pick(least_block(request).width, padded(n));
         const std::int64_t depth = pick(alignment, padded(k));
         if (fits(request, height, width, depth)) REQUIRE(moved <= moved_elements(request, height, width, depth));
       }
