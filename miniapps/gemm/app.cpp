@@ -88,7 +88,7 @@ class App {
     session_.print(core_notes(record_));
     for (const char* unit : {"host", "device"}) {
       const auto library = record_.settings.find(fmt::format("{}_blas", unit));
-      if (library != record_.settings.end()) session_.print(fmt::format("{:<6} by {}\n", unit, library->second));
+      if (library != record_.settings.end()) session_.print(fmt::format("{:<10} {}\n", unit, library->second));
     }
   }
 

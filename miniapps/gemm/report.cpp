@@ -21,16 +21,14 @@ void complete_record(RunRecord& record, const Problem& problem, const Prediction
 
 std::string device_line(int rank, const Blocking& blocking, double element_bytes, const TransferOverlap& overlap) {
   const BlockGrid& grid = blocking.grid;
-  std::string text =
-      fmt::format("rank {} device holds {} ", rank, format_bytes(element_bytes * blocking.buffer_elements()));
-  if (blocking.in_core) {
-    text += "(in core)";
-  } else {
-    text += fmt::format("(out of core: C in {} x {} blocks of {} x {}, {} panel{} of {})", grid.rows(), grid.columns(),
+  const std::string how =
+      blocking.in_core
+          ? "in core"
+          : fmt::format("out of core, C in {} x {} blocks of {} x {}, {} panel{} of {}", grid.rows(), grid.columns(),
                         grid.height, grid.width, grid.panels(), grid.panels() == 1 ? "" : "s", grid.depth);
-  }
-  return text + fmt::format(", copies for {}, {:.0f} % of that while it multiplies\n",
-                            format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
+  return fmt::format("device     rank {}: {}, {}; copying for {}, {:.0f} % of that hidden by multiplying\n", rank,
+                     format_bytes(element_bytes * blocking.buffer_elements()), how, format_seconds(overlap.transfer_s),
+                     100.0 * overlap.hidden_share());
 }
 
 std::string summary(const RunRecord& record) {
