@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "miniapps/app/speed_models.hpp"
+#include "partition/algorithms.hpp"
+#include "tests/comm/synthetic_kernel.hpp"
+#include "tests/miniapps/app/collective_error.hpp"
+#include "tests/miniapps/app/described_run.hpp"
+#include "tests/miniapps/app/shared_folder.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using namespace steelyard;
+using namespace steelyard::tests;
+using models::FpmFile;
+using models::MeasuredPoint;
+
+namespace {
+
+const partition::Algorithm& geometric() { return partition::find_algorithm("geometric"); }
+
+FpmFile file_of(const std::vector<double>& sizes) {
+  FpmFile file;
+  for (const double units : sizes) file.points.push_back({units, 1e-3 * units});
+  return file;
+}
+
+std::vector<double> sizes_of(const FpmFile& file) {
+  std::vector<double> sizes;
+  for (const MeasuredPoint& point : file.points) sizes.push_back(point.units);
+  return sizes;
+}
+
+/// A file that says all that it can of the kernel.
+FpmFile full_file() {
+  FpmFile file = file_of({10.0});
+  file.app = "synthetic";
+  file.element = "double";
+  file.parameters = {{"columns", 64.0}, {"depth", 7.0}};
+  return file;
+}
+
+KernelFacts synthetic_facts() {
+  KernelFacts facts;
+  facts.app = "synthetic";
+  facts.element = "double";
+  facts.parameters = {{"columns", 64.0}, {"depth", 7.0}};
+  return facts;
+}
+
+/// One slot a rank, or two.
+std::vector<Slot> slots_of(int per_rank) {
+  std::vector<Slot> slots;
+  for (int rank = 0; rank < session().size(); ++rank) {
+    slots.push_back({rank, ProcessingUnit::Kind::host});
+    if (per_rank > 1) slots.push_back({rank, ProcessingUnit::Kind::companion});
+  }
+  return slots;
+}
+
+/// Files whose only point is at their number, starting with 1.
+std::vector<std::filesystem::path> write_numbered(const SharedFolder& folder, std::size_t count) {
+  std::vector<std::filesystem::path> paths;
+  for (std::size_t i = 1; i <= count; ++i) {
+    paths.push_back(folder / (std::to_string(i) + ".fpm.json"));
+    on_root(session().comm(), [&] { models::write_fpm_file(paths.back(), file_of({static_cast<double>(i)})); });
+  }
+  return paths;
+}
+
+std::string refusal(const FpmFile& file, const SharedFolder& folder) {
+  const std::filesystem::path path = folder / "refused.fpm.json";
+  on_root(session().comm(), [&] { models::write_fpm_file(path, file); });
+  const auto error =
+      collective_error([&] { read_speed_models(session(), {path}, synthetic_facts(), slots_of(1), "geometric"); });
+  CHECK((!error || error->code() == ExitCode::wrong_input));
+  return error ? error->what() : "";
+}
+
+}  // namespace
+
+TEST_CASE("points are added by size, in place of those within 2 %, and sizes of 0 add none") {
+  SpeedModels models({file_of({10.0, 100.0}), file_of({10.0}), file_of({})}, geometric());
+  CHECK(models.pointers()[0] != nullptr);
+  CHECK(models.pointers()[2] == nullptr);
+  models.add({{101.0, 0.5}, {5.0, 1.0}, {0.0, 0.0}});
+  CHECK(sizes_of(models.files()[0]) == std::vector<double>{10.0, 101.0});
+  CHECK(sizes_of(models.files()[1]) == std::vector<double>{5.0, 10.0});
+  CHECK(models.pointers()[2] == nullptr);
+  models.add({{50.0, 0.1}, {0.0, 0.0}, {7.0, 0.7}});
+  CHECK(sizes_of(models.files()[0]) == std::vector<double>{10.0, 50.0, 101.0});
+  CHECK(sizes_of(models.files()[1]) == std::vector<double>{5.0, 10.0});
+  CHECK(models.pointers()[2]->time_s(7.0) == 0.7);
+}
+
+TEST_CASE("a point out of core takes no place of one in core") {
+  FpmFile file = file_of({50.0, 100.0});
+  file.in_core_units = 100.0;
+  SpeedModels models({file}, geometric());
+  CHECK(models.pointers()[0]->max_units() == 100.0);
+  models.add({{101.0, 10.0}});
+  CHECK(sizes_of(models.files()[0]) == std::vector<double>{50.0, 100.0, 101.0});
+  CHECK(models.pointers()[0]->time_s(100.0) < 1.0);
+  CHECK(models.pointers()[0]->time_s(101.0) > 1.0);
+  models.add({{102.0, 20.0}});
+  CHECK(sizes_of(models.files()[0]) == std::vector<double>{50.0, 100.0, 102.0});
+}
+
+TEST_CASE("the algorithm chooses the kind of model") {
+  for (const partition::Algorithm& algorithm : partition::algorithms()) {
+    const SpeedModels models({file_of({10.0, 20.0, 40.0})}, algorithm);
+    CHECK(models.pointers().front()->kind() == algorithm.model_kind);
+  }
+}
+
+TEST_CASE("one file is every slot's, one per unit every rank's, one per slot its own") {
+  const SharedFolder folder;
+  for (const int per_rank : {1, 2}) {
+    const std::vector<Slot> slots = slots_of(per_rank);
+    const auto count = static_cast<std::size_t>(per_rank);
+    for (const std::size_t files : {std::size_t{1}, count, slots.size()}) {
+      const auto paths = write_numbered(folder, files);
+      const SpeedModels models = read_speed_models(session(), paths, synthetic_facts(), slots, "geometric");
+      CHECK(models.files().size() == slots.size());
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        CHECK(sizes_of(models.files()[i]) == std::vector<double>{static_cast<double>(i % files + 1)});
+      }
+    }
+    const auto error = collective_error([&] {
+      read_speed_models(session(), write_numbered(folder, slots.size() + 1), synthetic_facts(), slots, "geometric");
+    });
+    CHECK(error.has_value());
+    if (error) CHECK_THAT(error->what(), ContainsSubstring("--model names " + std::to_string(slots.size() + 1)));
+  }
+}
+
+TEST_CASE("a model of something else is refused naming file, key, value and what was expected") {
+  const SharedFolder folder;
+  CHECK(refusal(full_file(), folder).empty());
+  FpmFile file = full_file();
+  file.parameters["depth"] = 8.0;
+  CHECK_THAT(refusal(file, folder), ContainsSubstring("refused.fpm.json: parameters.depth: is 8 (expected 7)"));
+  file = full_file();
+  file.element = "float";
+  CHECK_THAT(refusal(file, folder), ContainsSubstring("refused.fpm.json: element: is float (expected double)"));
+  file = full_file();
+  file.app = "other";
+  CHECK_THAT(refusal(file, folder), ContainsSubstring("refused.fpm.json: app: is other (expected synthetic)"));
+}
+
+TEST_CASE("what only one of file and kernel says is no reason to refuse") {
+  const SharedFolder folder;
+  CHECK(refusal(file_of({1.0, 2.0}), folder).empty());
+  FpmFile file = full_file();
+  file.parameters["rank"] = 3.0;
+  file.parameters.erase("depth");
+  CHECK(refusal(file, folder).empty());
+}
+
+TEST_CASE("a run takes the models that it is given, and says how long it measured where it is given none") {
+  const SharedFolder folder;
+  SyntheticKernel kernel;
+  kernel.known = synthetic_facts();
+  kernel.on_run = [](ProcessingUnit::Kind, std::int64_t, int) { rest(1e-3); };
+  CoExecution co_execution(session().machine(), started_units());
+  const std::vector<Slot> slots = gather_slots(session(), started_units());
+  const auto obtain = [&](const RunOptions& options, RunRecord& record) {
+    return obtain_speed_models(session(), co_execution, started_units(), options, kernel, 3, slots, record);
+  };
+  RunOptions options;
+  options.models = write_numbered(folder, 1);
+  RunRecord given = described_run();
+  CHECK(sizes_of(obtain(options, given).files().back()) == std::vector<double>{1.0});
+  CHECK(kernel.instances().empty());
+  CHECK(given.figures.empty());
+  RunRecord measured = described_run();
+  const double start_s = now_s();
+  const SpeedModels models = obtain({}, measured);
+  CHECK(models.files().size() == slots.size());
+  CHECK_FALSE(kernel.instances().empty());
+  CHECK(measured.figures.at("model_time_s") > 0.0);
+  CHECK(measured.figures.at("model_time_s") <= now_s() - start_s + 1e-2);
+}
