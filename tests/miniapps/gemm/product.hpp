@@ -161,7 +161,11 @@ std::vector<Kind<Scalar>> kinds_of_matrices() {
          p.b.fill([](std::int64_t l, std::int64_t j) { return 0.3 + 0.01 * static_cast<double>(l / 2 % 13 + j); });
        }},
       {"sines",
-       [=](P& p, Random&) { all(p, [](std::int64_t i, std::int64_t j) { return std::sin(0.37 * i * j + i); }); }},
+       [=](P& p, Random&) {
+         all(p, [](std::int64_t i, std::int64_t j) {
+           return std::sin(static_cast<double>(37 * i * j + 100 * i) / 100.0);
+         });
+       }},
       {"one large row in B",
        [=](P& p, Random& random) {
          all(p, uniform(random, 0.0, unit));
