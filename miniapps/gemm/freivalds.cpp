@@ -56,7 +56,7 @@ struct Tolerance {
     if constexpr (std::is_same_v<Scalar, double>) {
       errors += unit * (k + 3.0) * size;
     } else {
-      errors += unit * ((3.0 + 0.5 * std::sqrt(k)) * size + 0.5 * k * std::fabs(alpha) * partial_norm);
+      errors += unit * ((3.0 + 0.25 * std::sqrt(k)) * size + 0.5 * k * std::fabs(alpha) * partial_norm);
     }
     // A device may take what is smaller than the least normal number for 0.
     const double underflow =
@@ -133,10 +133,22 @@ struct JudgeRow {
       return {infinity, false};
     }
     if (!finite) return {0.0, true};
-    const double tolerated = tolerance(a_norm, before_norm, a == nullptr ? 0.0 : a->partial_norms[row]);
+    const double tolerated = tolerance(a_norm, before_norm, a == nullptr ? 0.0 : partial_norm(i, a_norm, before_norm));
     const double error = deviation(i, tolerated);
     if (std::isfinite(tolerated) && std::isfinite(error)) return {error, false};
     return overflow ? RowFinding{0.0, true} : RowFinding{infinity, false};
+  }
+
+  /// Root mean square norm of the product's partial sums as the vectors see it. Where all of them have one direction,
+  /// by chance at right angles to the vectors, so has the whole sum, of which the norm is known.
+  double partial_norm(const std::int64_t i, const double a_norm, const double before_norm) const {
+    const auto row = static_cast<std::size_t>(i);
+    double squares = 0.0;
+    for (int v = 0; v < tolerance.vectors; ++v) squares += a->products.at(i)[v] * a->products.at(i)[v];
+    const double seen = std::sqrt(squares / tolerance.vectors);
+    const double known = (found->norms[row] - std::fabs(tolerance.beta) * before_norm) / std::fabs(tolerance.alpha);
+    if (!(known > seen)) return a->partial_norms[row];
+    return std::min(a_norm * tolerance.b_norm, seen > 0.0 ? known / seen * a->partial_norms[row] : known);
   }
 
   double deviation(const std::int64_t i, const double tolerated) const {
@@ -164,7 +176,7 @@ Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem,
       // Where a factor rounds to 0 in Scalar, the multiplication does not read its matrices either.
       reads_product_(alpha_ != 0.0 && problem.k > 0),
       reads_before_(beta_ != 0.0),
-      x_(problem.n, std::max(vectors, 0)) {
+      x_(problem.n, (std::max(vectors, 0) + VectorBundle::lanes - 1) / VectorBundle::lanes * VectorBundle::lanes) {
   if (vectors < 1) throw InvalidArgument(fmt::format("check of C with {} random vectors; expected 1 or more", vectors));
   Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, problem.n), FillWithSigns{x_, seed});
   space_.fence();

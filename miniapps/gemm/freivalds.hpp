@@ -19,8 +19,8 @@ namespace steelyard::gemm {
 ///
 /// A and B are not read where alpha or k is 0, nor C' where beta is. NaN or Inf must be all over the row of C that
 /// belongs to a row of A with one, all over the column of a column of B with one, in the place of each in C', and
-/// nowhere else. Such columns are left out of the sums, and of such rows nothing else is checked; neither is it of rows
-/// in which sums may leave the range of Scalar and there is an Inf, which is no error then.
+/// nowhere else. Such columns are left out of the sums, and of such rows nothing else is checked. Neither is it of rows
+/// where an Inf comes from sums that may leave the range of Scalar, or where the norms below leave that of double.
 ///
 /// Source: R. Freivalds, Probabilistic machines can use less running time, 1977.
 template <class Scalar>
@@ -28,22 +28,22 @@ class Freivalds {
  public:
   /// Predicts C x from the matrices of one process: some rows of A and C, all of B. They are not needed afterwards.
   /// @param c_before C before the multiplication
-  /// @param vectors number of random x, made from `seed`, the same on all processes
+  /// @param vectors number of random x, rounded up to a multiple of 8, which cost the same, and made from `seed`, the
+  /// same on all processes
   /// @throws InvalidArgument for extents that do not fit, of matrices that are read, or without a vector
   Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
             const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
             const ConstMatrix<HostExecution, Scalar>& c_before);
 
-  /// Compares the root mean square deviation of each row i with t = 1 + 8 / sqrt(vectors) times the largest norm that
-  /// its rounding errors can have: by Laurent's and Massart's bound a row of that norm exceeds t with probability e^-32
-  /// at most. With Scalar's unit roundoff u and R_i = |alpha| |A_i| |B|_F + |beta| |C'_i|, Euclidean norms, this is
-  ///   double: u (2 k + 2 n + 6) R_i, the worst case of the product and of this check's own sums. It is far below any
-  ///           error of interest.
-  ///   float:  u (3 + sqrt(k) / 2) R_i + u k / 2 |alpha| P_i. The worst case would hide a missing panel. Independent
-  ///           roundings add up like a random walk, which the first term bounds for sums in any order. But equal
-  ///           products round the same way over and over, by half the unit on average at worst, and what they lose is a
-  ///           share of the partial sums: P_i, their root mean square norm, is seen in the sums of A (B x).
-  /// plus what is lost to underflow.
+  /// The error of row i is the root mean square of its deviations, as a share of t = 1 + 8 / sqrt(vectors) times the
+  /// largest norm that its rounding errors may have, and of what is lost to underflow. Random signs make more than t of
+  /// that norm with a probability of at most e^-32 (Laurent's and Massart's bound). With Scalar's unit roundoff u,
+  /// Euclidean norms and R_i = |alpha| |A_i| |B|_F + |beta| |C'_i|, the largest norm is for double
+  /// u (2 k + 2 n + 6) R_i, the worst case of the product and of this check's sums, which is far below any error of
+  /// interest. In float it would hide a missing panel; there it is u (3 + sqrt(k) / 4) R_i + u k / 2 |alpha| P_i:
+  /// independent roundings add up like a random walk, for which the first term has room in any order of summation. But
+  /// equal products round the same way again and again, half a unit on average at worst, and lose a share of the
+  /// partial sums; P_i is the root mean square norm of those, which the sums of A (B x) show.
   /// @throws InvalidArgument for extents that do not fit
   RowCheck check(const ConstMatrix<HostExecution, Scalar>& c) const;
 

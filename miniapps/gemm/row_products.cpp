@@ -93,7 +93,8 @@ struct MultiplyRows {
         add_products(values, count, x.at(begin) + lane, width, result->products.at(first) + lane, partial_squares);
       }
     }
-    const double looks = static_cast<double>((columns() + chunk - 1) / chunk) * x.vectors();
+    const std::int64_t chunks = (columns() + chunk - 1) / chunk;
+    const auto looks = static_cast<double>(chunks * x.vectors());
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto row = static_cast<std::size_t>(first) + r;
       result->partial_norms[row] = looks == 0.0 ? 0.0 : std::sqrt(partial_squares[r] / looks);

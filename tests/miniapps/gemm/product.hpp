@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -50,6 +50,16 @@ inline auto uniform(std::mt19937_64& random, double low, double high) {
   return [&random, low, high](std::int64_t, std::int64_t) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
+}
+
+inline gemm::Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, double alpha = 1.0, double beta = 0.0) {
+  gemm::Problem problem;
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  problem.alpha = alpha;
+  problem.beta = beta;
+  return problem;
 }
 
 /// In which order a plain program adds up an inner product, all in Scalar.
@@ -151,7 +161,11 @@ std::vector<Kind<Scalar>> kinds_of_matrices() {
          p.b.fill([](std::int64_t l, std::int64_t j) { return 0.3 + 0.01 * static_cast<double>(l / 2 % 13 + j); });
        }},
       {"sines",
-       [=](P& p, Random&) { all(p, [](std::int64_t i, std::int64_t j) { return std::sin(0.37 * i * j + i); }); }},
+       [=](P& p, Random&) {
+         all(p, [](std::int64_t i, std::int64_t j) {
+           return std::sin(static_cast<double>(37 * i * j + 100 * i) / 100.0);
+         });
+       }},
       {"one large row in B",
        [=](P& p, Random& random) {
          all(p, uniform(random, 0.0, unit));
