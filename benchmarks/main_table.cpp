@@ -1,13 +1,16 @@
-// The main job's table: one row per configuration, from the result folders of its runs. A configuration that was run in
-// several rounds, interleaved with the others, counts with its median run; a gain is the median of the rounds' ratios,
-// for what ran one after the other ran on the same machine even where its speed drifts.
+// The main job's tables, one an app: one row per configuration, from the result folders of its runs. A configuration
+// that was run in several rounds, interleaved with the others, counts with its median run; a gain is the median of the
+// rounds' ratios, for what ran one after the other ran on the same machine even where its speed drifts.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
@@ -19,34 +22,57 @@ namespace {
 
 using namespace steelyard;
 
+/// How an app's results are shown.
+struct AppTable {
+  const char* app;
+  const char* problem;  ///< heading
+  std::vector<const char*> extents;
+  const char* computation_units;
+  const char* speed;  ///< heading
+  const char* speed_figure;
+  double speed_unit;
+  const char* bound;  ///< heading
+  const char* bound_figure;
+};
+
+const std::array<AppTable, 2> app_tables{{
+    {"gemm", "m x n x k", {"m", "n", "k"}, "block rows", "GFLOP/s", "flops_per_s", 1e9, "of units", "share_of_units"},
+    {"wave2d", "grid", {"rows", "columns"}, "rows", "Mpoint/s", "points_per_s", 1e6, "of bound", "share_of_bound"},
+}};
+
 /// What the table shows of one run.
 struct Run {
   std::string round;
-  std::string grid;
-  double points = 0.0;
+  std::string problem;
+  double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
   double predicted_s = 0.0;
-  double points_per_s = 0.0;
+  double speed = 0.0;
   double share_of_bound = 0.0;
+  double slowdown = 1.0;  ///< of the slowest unit
   std::string distribution;
   bool passed = false;
 };
 
-Run read_run(const std::filesystem::path& file) {
-  const nlohmann::json json = read_json_file(file);
+Run read_run(const AppTable& app, const std::filesystem::path& file, const nlohmann::json& json) {
   const JsonReader reader(file.string(), json);
-  reader.require_schema("steelyard.run/1");
   const JsonReader params = reader.object("params");
   const JsonReader figures = reader.object("figures");
   Run run;
-  run.points = params.number("rows") * params.number("columns");
-  run.grid = fmt::format("{:g} x {:g}", params.number("rows"), params.number("columns"));
+  run.size = 1.0;
+  for (const char* extent : app.extents) {
+    run.size *= params.number(extent);
+    run.problem += fmt::format("{}{:g}", run.problem.empty() ? "" : " x ", params.number(extent));
+  }
   run.time_s = reader.number("median_time_s");
   run.predicted_s = reader.number("predicted_time_s");
-  run.points_per_s = figures.number("points_per_s");
-  run.share_of_bound = figures.number("share_of_bound");
-  for (const nlohmann::json& rows : json.at("distribution")) {
-    run.distribution += fmt::format("{}{}", run.distribution.empty() ? "" : "+", rows.get<std::int64_t>());
+  run.speed = figures.number(app.speed_figure) / app.speed_unit;
+  run.share_of_bound = figures.number(app.bound_figure);
+  for (const nlohmann::json& unit : json.at("units")) {
+    run.slowdown = std::max(run.slowdown, unit.at("slowdown").get<double>());
+  }
+  for (const nlohmann::json& units : json.at("distribution")) {
+    run.distribution += fmt::format("{}{}", run.distribution.empty() ? "" : "+", units.get<std::int64_t>());
   }
   const nlohmann::json& passed = json.at("check").at("passed");
   run.passed = passed.is_boolean() && passed.get<bool>();
@@ -76,43 +102,53 @@ double paired_gain(const std::vector<Run>& even, const std::vector<Run>& balance
 double ideal_gain(double slowdown) { return (slowdown + 1.0) / 2.0; }
 
 struct Configuration {
-  const char* folder;  ///< of its results
-  const char* text;
+  const char* folder;          ///< of its results
+  const char* text;            ///< with a place for how many times slower its slow unit is
   const char* even = nullptr;  ///< folder of the configuration that it is to be better than
-  double slowdown = 1.0;
 };
 
 constexpr Configuration configurations[] = {
     {"host", "host only"},
     {"even", "host+device, even"},
-    {"geometric", "host+device, geometric", "even", 1.0},
-    {"even-slow-device", "host+device/3, even"},
-    {"geometric-slow-device", "host+device/3, geometric", "even-slow-device", 3.0},
-    {"even-slow-rank", "2 ranks, one /3, even"},
-    {"geometric-slow-rank", "2 ranks, one /3, geometric", "even-slow-rank", 3.0},
+    {"geometric", "host+device, geometric", "even"},
+    {"exact", "host+device, exact", "even"},
+    {"out-of-core", "host+device, out of core"},
+    {"even-slow-device", "host+device/{:g}, even"},
+    {"geometric-slow-device", "host+device/{:g}, geometric", "even-slow-device"},
+    {"exact-slow-device", "host+device/{:g}, exact", "even-slow-device"},
+    {"even-slow-rank", "2 ranks, one /{:g}, even"},
+    {"geometric-slow-rank", "2 ranks, one /{:g}, geometric", "even-slow-rank"},
 };
 
-/// All runs below `folder`/<size>/<configuration>/<round>, by size and configuration.
-std::map<double, std::map<std::string, std::vector<Run>>> read_results(const std::filesystem::path& folder) {
-  std::map<double, std::map<std::string, std::vector<Run>>> results;
+/// By configuration, and that by size.
+using Results = std::map<double, std::map<std::string, std::vector<Run>>>;
+
+/// All runs below `folder`/<app>/<size>/<configuration>/<round>, by app.
+std::map<std::string, Results> read_results(const std::filesystem::path& folder) {
+  std::map<std::string, Results> results;
   if (!std::filesystem::is_directory(folder)) throw InvalidArgument(folder.string() + " is not a folder of results");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() != "run.json") continue;
-    Run run = read_run(entry.path());
+    const nlohmann::json json = read_json_file(entry.path());
+    const JsonReader reader(entry.path().string(), json);
+    reader.require_schema("steelyard.run/1");
+    const std::string name = reader.text("app");
+    const auto* app = std::find_if(app_tables.begin(), app_tables.end(), [&](const auto& a) { return a.app == name; });
+    if (app == app_tables.end()) throw InvalidArgument(entry.path().string() + " is of the unknown app " + name);
+    Run run = read_run(*app, entry.path(), json);
     run.round = entry.path().parent_path().filename().string();
-    results[run.points][entry.path().parent_path().parent_path().filename().string()].push_back(run);
+    results[name][run.size][entry.path().parent_path().parent_path().filename().string()].push_back(run);
   }
   if (results.empty()) throw InvalidArgument(folder.string() + " holds no run.json");
   return results;
 }
 
-/// Prints the table; true when every run passed its verification.
-bool print_table(const std::filesystem::path& folder) {
-  auto results = read_results(folder);
+/// Prints an app's table; true when every run passed its verification.
+bool print_table(const AppTable& app, Results& results) {
   bool all_passed = true;
-  Table table({"grid", "units and partition", "rows", "time", "Mpoint/s", "of bound", "predicted", "difference",
-               "gain over even", "of ideal", "check"});
-  for (auto& [points, by_configuration] : results) {
+  Table table({app.problem, "units and partition", app.computation_units, "time", app.speed, app.bound, "predicted",
+               "difference", "gain over even", "of ideal", "check"});
+  for (auto& [size, by_configuration] : results) {
     for (const Configuration& configuration : configurations) {
       const auto found = by_configuration.find(configuration.folder);
       if (found == by_configuration.end()) continue;
@@ -124,33 +160,42 @@ bool print_table(const std::filesystem::path& folder) {
       if (even != by_configuration.end()) {
         const double factor = paired_gain(even->second, found->second);
         gain = fmt::format("{:.2f}x", factor);
-        if (configuration.slowdown > 1.0) {
-          of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(configuration.slowdown) - 1.0));
-        }
+        if (run.slowdown > 1.0) of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(run.slowdown) - 1.0));
       }
       const bool passed =
           std::all_of(found->second.begin(), found->second.end(), [](const Run& r) { return r.passed; });
       all_passed = all_passed && passed;
-      table.add_row({run.grid, configuration.text, run.distribution, format_seconds(run.time_s),
-                     fmt::format("{:.0f}", run.points_per_s / 1e6), fmt::format("{:.2f}", run.share_of_bound),
-                     format_seconds(run.predicted_s),
+      table.add_row({run.problem, fmt::format(fmt::runtime(configuration.text), run.slowdown), run.distribution,
+                     format_seconds(run.time_s), fmt::format("{:.0f}", run.speed),
+                     fmt::format("{:.2f}", run.share_of_bound), format_seconds(run.predicted_s),
                      fmt::format("{:.1f} %", percentage_difference(run.time_s, run.predicted_s)), gain, of_ideal,
                      passed ? "passed" : "FAILED"});
     }
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}\n{}\n", app.app, table.text());
+  return all_passed;
+}
+
+/// Prints a table for each app; true when every run passed its verification.
+bool print_tables(const std::filesystem::path& folder) {
+  std::map<std::string, Results> results = read_results(folder);
+  bool all_passed = true;
+  for (const AppTable& app : app_tables) {
+    const auto found = results.find(app.app);
+    if (found != results.end()) all_passed = print_table(app, found->second) && all_passed;
+  }
   return all_passed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App parser("Prints the table of the main job from its result folders", "steelyard-main-table");
+  CLI::App parser("Prints the tables of the main job from its result folders", "steelyard-main-table");
   std::string folder;
   parser.add_option("DIR", folder, "Folder of the main job's results")->required();
   CLI11_PARSE(parser, argc, argv);
   try {
-    return print_table(folder) ? 0 : 1;
+    return print_tables(folder) ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "steelyard-main-table: {}\n", error.what());
     return 2;

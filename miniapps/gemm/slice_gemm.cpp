@@ -50,7 +50,10 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
                                 blocking_goal(sizeof(Scalar), device_memory_bytes))),
         memory_(Kokkos::view_alloc(CompanionExecution(), Kokkos::WithoutInitializing, "steelyard::gemm::buffers"),
                 static_cast<std::size_t>(blocking_.buffer_elements())),
-        blocked_(make_blocked(problem.reads_c())) {}
+        blocked_(make_blocked(problem.reads_c())) {
+    // The memory may be a queue's own until then.
+    CompanionExecution().fence();
+  }
 
   void run(const Operands<Scalar>& operands) override {
     blocked_.run(alpha_, matrix_block(operands.a, 0, blocking_.grid.m, 0, depth_),
