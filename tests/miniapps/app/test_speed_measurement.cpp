@@ -106,17 +106,8 @@ TEST_CASE("slots are measured at an even share and about where the distribution 
   }
 }
 
-TEST_CASE("no slot is measured at more than it holds") {
-  if (!memory_is_known()) SKIP("this machine does not tell its memory");
-  LinearKernel kernel;
-  kernel.hold(40.0);
-  const auto count = static_cast<std::int64_t>(all_slots().size());
-  const SpeedModels models = measure(kernel, 30 * count);
-  for (const std::int64_t size : kernel.sizes(Kind::host)) CHECK(size <= 40);
-  for (const models::FpmFile& file : models.files()) CHECK(file.points.back().units <= file.max_units);
-}
-
-TEST_CASE("a total that does not fit all slots together is everyone's error") {
+TEST_CASE(
+    "a total that does not fit all slots together is everyone's error, and none is measured at more than it holds") {
   LinearKernel kernel;
   kernel.hold(10.0);
   const auto holds = [&](Kind kind) {
@@ -127,9 +118,15 @@ TEST_CASE("a total that does not fit all slots together is everyone's error") {
   const double all = all_sum(session().comm(), mine);
   // Not so where memory is unknown, or that of a GPU holds too much to measure here.
   if (!(all < 1000.0)) SKIP("slots hold a lot");
-  const auto error = collective_error([&] { measure(kernel, static_cast<std::int64_t>(all) + 1); });
+  const auto error = collective_error([&] { measure(kernel, 3 * static_cast<std::int64_t>(all)); });
   CHECK(error.has_value());
   if (error) CHECK_THAT(error->what(), ContainsSubstring("do not fit"));
+  for (const std::int64_t size : kernel.sizes(Kind::host)) CHECK(size <= 10);
+  CHECK_FALSE(kernel.instances().empty());
+  const std::int64_t fitting = static_cast<std::int64_t>(all);
+  const SpeedModels models = measure(kernel, fitting);
+  const auto units = partition::find_algorithm("geometric").distribute(fitting, models.pointers()).units;
+  CHECK(std::accumulate(units.begin(), units.end(), std::int64_t{0}) == fitting);
 }
 
 TEST_CASE("a slot that does not hold a single computation unit is everyone's error") {
