@@ -108,30 +108,21 @@ struct JudgeRow {
 
   RowFinding judge(const std::int64_t i) const {
     const auto row = static_cast<std::size_t>(i);
+    const auto everywhere = [](std::size_t) { return true; };
+    const auto nowhere = [](std::size_t) { return false; };
     if (nothing_finite || (a != nullptr && a->finite[row] == 0)) {
-      return {agree(
-                  i, [](std::size_t) { return true; }, false)
-                  ? 0.0
-                  : infinity,
-              true};
+      return {agree(i, everywhere, false) ? 0.0 : infinity, true};
     }
     const double a_norm = a == nullptr ? 0.0 : a->norms[row];
     const bool before_finite = before == nullptr || before->finite[row] != 0;
     const double before_norm = before == nullptr || !before_finite ? 0.0 : before->norms[row];
     const bool overflow = tolerance.may_overflow(a_norm, before_norm);
     if (!before_finite) {
-      const std::vector<bool>& mask = before_mask[row];
-      return {agree(
-                  i, [&](std::size_t j) { return mask[j]; }, overflow)
-                  ? 0.0
-                  : infinity,
-              true};
+      const auto where_before = [&](std::size_t j) { return before_mask[row][j]; };
+      return {agree(i, where_before, overflow) ? 0.0 : infinity, true};
     }
     const bool finite = found->finite[row] != 0;
-    if ((skipped != nullptr || !finite) && !agree(
-                                               i, [](std::size_t) { return false; }, overflow)) {
-      return {infinity, false};
-    }
+    if ((skipped != nullptr || !finite) && !agree(i, nowhere, overflow)) return {infinity, false};
     if (!finite) return {0.0, true};
     const double tolerated = tolerance(a_norm, before_norm, a == nullptr ? 0.0 : partial_norm(i, a_norm, before_norm));
     const double error = deviation(i, tolerated);

@@ -77,7 +77,7 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
     const BlockGrid& grid = blocking_.grid;
     Scalar* next = memory_.data();
     const auto take = [&next](std::int64_t rows, std::int64_t columns) {
-      const DeviceMatrix buffer = matrix_at<CompanionExecution>(next, rows, columns, columns);
+      DeviceMatrix buffer = matrix_at<CompanionExecution>(next, rows, columns, columns);
       next += rows * columns;
       return buffer;
     };
