@@ -65,6 +65,7 @@ void MeasuredKernel::add_options(CLI::App& parser) {
 }
 
 KernelFacts MeasuredKernel::facts() const {
+  require_block_options(problem_, element_, device_memory_bytes_);
   const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
   const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
   const double rows = static_cast<double>(problem_.block);

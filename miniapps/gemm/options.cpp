@@ -17,6 +17,15 @@ namespace {
 
 constexpr std::int64_t default_extent = 2048;
 
+void require_finite(const char* option, double value) {
+  if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", option, value));
+}
+
+/// What CLI11 does not complain of: a negative number of bytes, which wraps round to a very large one.
+std::string refuse_negative(const std::string& bytes) {
+  return bytes.starts_with('-') ? fmt::format("Value {} (expected a number of bytes)", bytes) : "";
+}
+
 NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
   return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
 }
@@ -75,7 +84,17 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
           "The companion may use at most this much memory of its own, as 64MiB or in bytes; without a GPU it has as "
           "much, apart from the host's (default: all of a GPU's, none of its own without one)")
       ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Validator(refuse_negative, ""))
       ->type_name("BYTES");
+}
+
+void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
+  require_finite("--beta", problem.beta);
+  const double least = least_memory_bytes(element == ElementType::float64 ? sizeof(double) : sizeof(float));
+  if (device_memory_bytes < least) {
+    throw InvalidArgument(fmt::format("--device-memory {:.0f} (expected at least {:.0f} bytes: five blocks of 32 x 32)",
+                                      device_memory_bytes, least));
+  }
 }
 
 void add_options(CLI::App& parser, Options& options) {
@@ -97,20 +116,14 @@ void add_options(CLI::App& parser, Options& options) {
 
 Problem make_problem(const Options& options) {
   Problem problem = options.problem;
-  for (const auto& [name, value] : {std::pair("--alpha", problem.alpha), std::pair("--beta", problem.beta)}) {
-    if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", name, value));
-  }
+  require_finite("--alpha", problem.alpha);
+  require_block_options(problem, options.run.element, options.device_memory_bytes);
   Extent m{'m', options.m, "--m"}, n{'n', options.n, "--n"}, k{'k', options.k, "--k"};
   if (options.m && options.m == options.n && options.n == options.k) m.from = n.from = k.from = "the command line";
   take_extents(options, m, n, k);
   problem.m = m.value.value_or(default_extent);
   problem.n = n.value.value_or(default_extent);
   problem.k = k.value.value_or(default_extent);
-  const double element_bytes = options.run.element == ElementType::float64 ? sizeof(double) : sizeof(float);
-  if (options.device_memory_bytes < least_memory_bytes(element_bytes)) {
-    throw InvalidArgument(fmt::format("--device-memory {:.0f} (expected at least {:.0f} bytes: five blocks of 32 x 32)",
-                                      options.device_memory_bytes, least_memory_bytes(element_bytes)));
-  }
   partition::find_algorithm(options.run.partition);
   return problem;
 }

@@ -24,6 +24,9 @@ void add_options(CLI::App& parser, Options& options);
 /// `--block`, `--beta` and `--device-memory`: what besides extents and element type fixes how fast a block row is.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
 
+/// Checks what they have been given. @throws InvalidArgument
+void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
+
 /// Checks what only makes sense together, and takes extents from the input files where there are any.
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
