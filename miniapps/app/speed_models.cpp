@@ -35,6 +35,16 @@ void require_same_kernel(const std::filesystem::path& path, const models::FpmFil
   }
 }
 
+/// Files in another order than units, as from `models/*.fpm.json`, would give a host the speed of a device.
+void require_same_kind(const std::filesystem::path& path, const models::FpmFile& file, const Slot& slot) {
+  const char* kind = slot.kind == ProcessingUnit::Kind::host ? "host" : "device";
+  if (file.unit_kind.empty() || file.unit_kind == kind) return;
+  throw FileFormatError(path.string(), "unit.kind",
+                        fmt::format("is {} (expected {}, for --model names files rank by rank, the host's before the "
+                                    "device's)",
+                                    file.unit_kind, kind));
+}
+
 void require_number_of_files(std::size_t files, std::size_t slots, std::size_t ranks) {
   const std::size_t per_rank = slots / ranks;
   const bool same_everywhere = slots == per_rank * ranks;
@@ -92,6 +102,7 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
       const std::filesystem::path& path = paths[i % paths.size()];
       files.push_back(models::read_fpm_file(path));
       require_same_kernel(path, files.back(), facts);
+      if (paths.size() > 1) require_same_kind(path, files.back(), slots[i]);
     }
     read.emplace(std::move(files), partition::find_algorithm(algorithm));
   });

@@ -40,7 +40,8 @@ class SpeedModels {
 
 /// Models from files: one for all slots, one per unit of a rank, or one per slot. Collective.
 /// @param facts of the kernel that the models have to be of: app, element type and every parameter, where the file says
-/// @throws CollectiveError for bad files, another number of files, or models of something else
+/// @throws CollectiveError for bad files, another number of files, models of something else, or of several files one of
+/// a host for a device or the other way round
 SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
                               const KernelFacts& facts, const std::vector<Slot>& slots, const std::string& algorithm);
 
