@@ -62,15 +62,15 @@ std::vector<std::string> Outcome::told_by(const std::string& program) const {
   return told;
 }
 
-Command::Command(int ranks, const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                 const std::filesystem::path& folder) {
+Command::Command(const Start& start) {
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   // In the folder that they share, one Open MPI that starts stumbles over another that tidies up.
   ::setenv("OMPI_MCA_orte_tmpdir_base", captured_.path().c_str(), 1);
   // Once a rank exits with an error, mpirun would give the others a second before it ends them.
   ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);
-  std::vector<std::string> words = command_line(ranks, program, arguments);
+  std::vector<std::string> words = command_line(start.ranks, start.program, start.arguments);
+  std::vector<std::string> environment = start.environment;
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -78,7 +78,8 @@ Command::Command(int ranks, const std::filesystem::path& program, const std::vec
   const std::string err = captured_ / "err";
   process_ = ::fork();
   if (process_ == 0) {
-    become(pointers, folder.c_str(), out.c_str(), err.c_str());
+    for (std::string& variable : environment) ::putenv(variable.data());
+    become(pointers, start.folder.c_str(), out.c_str(), err.c_str());
     ::_exit(127);
   }
   if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
@@ -131,8 +132,7 @@ std::vector<Outcome> run_all(const std::vector<Start>& starts) {
   std::vector<Outcome> outcomes;
   for (std::size_t next = 0; outcomes.size() < starts.size();) {
     for (; next < starts.size() && running.size() < at_a_time; ++next) {
-      const Start& start = starts[next];
-      running.push_back(std::make_unique<Command>(start.ranks, start.program, start.arguments, start.folder));
+      running.push_back(std::make_unique<Command>(starts[next]));
     }
     outcomes.push_back(running.front()->wait());
     running.pop_front();

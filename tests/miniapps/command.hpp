@@ -24,12 +24,19 @@ struct Outcome {
 
 std::vector<std::string> lines_of(const std::string& text);
 
+/// What to start.
+struct Start {
+  int ranks = 1;
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  std::filesystem::path folder;            ///< where it runs
+  std::vector<std::string> environment{};  ///< on top of this process's, as `NAME=value`
+};
+
 /// A program of the suite, running: by itself for one rank, under mpirun for more.
 class Command {
  public:
-  /// @param folder where it runs
-  Command(int ranks, const std::filesystem::path& program, const std::vector<std::string>& arguments,
-          const std::filesystem::path& folder);
+  explicit Command(const Start& start);
   /// Ends it if nobody waited for it.
   ~Command();
   Command(const Command&) = delete;
@@ -43,14 +50,6 @@ class Command {
 
   TemporaryFolder captured_;
   pid_t process_ = -1;
-};
-
-/// What to start.
-struct Start {
-  int ranks = 1;
-  std::filesystem::path program;
-  std::vector<std::string> arguments;
-  std::filesystem::path folder;
 };
 
 /// Starts all, a few at a time because starting is mostly waiting, and waits for them; the test fails if one hangs.

@@ -5,6 +5,7 @@
 
 #include "miniapps/wave2d/field_slice.hpp"
 #include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/leap_frog_on_paper.hpp"
 
 namespace steelyard::wave2d {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "miniapps/wave2d/standing_wave.hpp"
 #include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/leap_frog_on_paper.hpp"
 
 namespace steelyard::wave2d {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "models/communication/platform_file.hpp"
 #include "models/communication/platform_json.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests {
 namespace {

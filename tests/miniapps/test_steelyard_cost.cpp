@@ -5,7 +5,7 @@
 #include <set>
 
 #include "models/communication/platform_file.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/app_runs.hpp"
 
 using Catch::Matchers::WithinRel;
 

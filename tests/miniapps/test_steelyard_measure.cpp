@@ -98,7 +98,7 @@ TEST_CASE("steelyard measure writes a model for each rank and unit, which wave2d
                            folder.path());
   INFO(wave.out << wave.err);
   CHECK(wave.status == 0);
-  CHECK(rows_in_table(wave.out).size() == models.size());
+  CHECK(slices_in_table(wave.out, "rows").size() == models.size());
 }
 
 TEST_CASE("A measurement says once what a computation unit is, and has a line for each unit and size") {
@@ -246,7 +246,7 @@ TEST_CASE("Measurements that cannot be made are refused by name") {
   const auto wave = [](const Words& words) { return Words{"measure", "wave2d"} + words; };
   const Words output{"--output", "out"};
   expect_refused(steelyard_tool, {{{"measure"}, "app"},
-                                  {{"measure", "gemm"}, "gemm"},
+                                  {{"measure", "abacus"}, "abacus"},
                                   {wave({"--sizes", "8", "-4"}), "-4"},
                                   {wave({"--from", "64", "--to", "8"}), "64 to 8"},
                                   {wave({"--precision", "nan"}), "nan"},

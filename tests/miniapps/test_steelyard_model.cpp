@@ -7,7 +7,7 @@
 
 #include "models/fpm_file.hpp"
 #include "models/model_kinds.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests {
@@ -14,7 +15,7 @@ TEST_CASE("wave2d converges at second order to the analytic standing wave") {
   const std::string boundary = GENERATE("dirichlet", "neumann");
   const bool square = GENERATE(true, false);
   const TemporaryFolder folder;
-  std::vector<Wave2dRun> runs;
+  std::vector<AppRun> runs;
   for (const int factor : {1, 2, 4}) {
     const int rows = 20 * factor + 1;
     const int columns = square ? rows : 16 * factor + 1;

@@ -1,5 +1,4 @@
-// What a user can get wrong: exit code 2 and one line that names it. Files are named by absolute paths, because each
-// run has an empty folder of its own, which must stay empty.
+// What a user can get wrong: exit code 2 and one line that names it.
 
 #include <unistd.h>
 
@@ -18,27 +17,9 @@ std::string host_name() {
   return name.data();
 }
 
-/// Files for wrong runs; the model is right, so that runs which are not refused end soon.
-class Inputs {
- public:
-  Inputs() : model_(write_model(folder_, "even.fpm.json", 1e-6)) {}
-
-  std::string write(const std::string& name, const std::string& bytes) const { return folder_.write(name, bytes); }
-  std::string read(const std::string& name) const { return folder_.read(name); }
-  std::string path(const std::string& name) const { return folder_ / name; }
-  const std::string& model() const { return model_; }
-
-  void expect_refused(const std::vector<Mistake>& mistakes, const Words& others = {},
-                      const std::vector<int>& rank_counts = {1, 3}) const {
-    Words all{"--repetitions", "1", "--steps", "1", "--output", "field.npy", "--result", "result"};
-    all.insert(all.end(), others.begin(), others.end());
-    tests::expect_refused(wave2d, mistakes, all, rank_counts);
-  }
-  Words with_model() const { return {"--model", model_}; }
-
- private:
-  TemporaryFolder folder_;
-  std::string model_;
+/// Inputs for runs of wave2d that write a field and results.
+struct Inputs : WrongRuns {
+  Inputs() : WrongRuns(wave2d, {"--repetitions", "1", "--steps", "1", "--output", "field.npy", "--result", "result"}) {}
 };
 
 TEST_CASE("Unknown options and words are refused by name") {

@@ -5,6 +5,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests {

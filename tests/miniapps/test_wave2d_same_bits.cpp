@@ -5,6 +5,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests {
@@ -28,7 +29,7 @@ class SplitTest {
     REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(steps));
   }
 
-  void expect_same(const std::vector<Wave2dRun>& splits) {
+  void expect_same(const std::vector<AppRun>& splits) {
     for (const Grid<Scalar>& field : fields_of(splits)) {
       if (STEELYARD_UNITS_ROUND_ALIKE) {
         CHECK(field == whole_);
@@ -38,23 +39,15 @@ class SplitTest {
     }
   }
 
-  /// `--model` with a file for each unit: speeds that differ, or some units so slow that they get nothing.
-  Words models(const std::vector<double>& seconds_per_row) {
-    Words words{"--model"};
-    for (const double seconds : seconds_per_row) {
-      words.push_back(write_model(folder_, std::to_string(++models_) + ".fpm.json", seconds));
-    }
-    return words;
-  }
-
+  Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }
   const Grid<Scalar>& whole() const { return whole_; }
   /// What the first of the last runs printed.
   const std::string& table() const { return table_; }
 
  private:
-  std::vector<Grid<Scalar>> fields_of(std::vector<Wave2dRun> runs) {
+  std::vector<Grid<Scalar>> fields_of(std::vector<AppRun> runs) {
     std::vector<std::filesystem::path> files;
-    for (Wave2dRun& run : runs) {
+    for (AppRun& run : runs) {
       files.push_back(folder_ / ("field" + std::to_string(files.size()) + ".npy"));
       std::filesystem::remove(files.back());
       run.arguments = run.arguments + problem_ + Words{"--output", files.back()};
@@ -66,7 +59,6 @@ class SplitTest {
   }
 
   TemporaryFolder folder_;
-  int models_ = 0;
   int steps_;
   Words problem_;
   std::string table_;
@@ -86,7 +78,7 @@ TEMPLATE_TEST_CASE("Any units and any number of ranks compute the same bits", ""
 
 TEST_CASE("Every partition computes the same bits") {
   SplitTest<double> test(101, 29, true);
-  std::vector<Wave2dRun> runs;
+  std::vector<AppRun> runs;
   for (const std::string& name : partition_names()) {
     runs.push_back({3, Words{"--partition", name} + test.models({1e-6, 3e-6, 2e-6, 7e-6, 5e-7, 4e-6})});
     runs.push_back({1, Words{"--partition", name} + test.models({5e-6, 1e-6})});
