@@ -1,0 +1,70 @@
+// Matrices of few rows or columns, or none.
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include "core/base/json_file.hpp"
+#include "tests/miniapps/gemm_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+using Extents = std::array<std::int64_t, 3>;
+
+TEST_CASE("Matrices without rows or columns are multiplied like others") {
+  const auto [m, n, k] = GENERATE(Extents{0, 3, 5}, Extents{4, 0, 5}, Extents{4, 3, 0}, Extents{0, 0, 5},
+                                  Extents{0, 3, 0}, Extents{4, 0, 0}, Extents{0, 0, 0});
+  CAPTURE(m, n, k);
+  GemmTest<double> test(m, n, k);
+  test.expect_products({{1.0, 0.0}, {1.0, -0.5}}, {{1, {}}, {1, {"--block", "1", "--device-memory", "40KiB"}}});
+  test.expect_products({{-0.5, 1.0}}, {{3, {"--block", "1"}}});
+}
+
+TEST_CASE("Runs without anything to multiply have results that can be read") {
+  const auto [m, n, k] = GENERATE(Extents{0, 3, 5}, Extents{4, 0, 5}, Extents{4, 3, 0}, Extents{0, 0, 0});
+  CAPTURE(m, n, k);
+  const TemporaryFolder folder;
+  const Outcome outcome = run_gemm(1,
+                                   {"--m", std::to_string(m), "--n", std::to_string(n), "--k", std::to_string(k),
+                                    "--repetitions", "3", "--device-memory", "1MiB", "--result", "result"},
+                                   folder);
+  CHECK(lines_that_start(outcome.out, "speed ") == 0);
+  CHECK(outcome.out.find("nan") == std::string::npos);
+  CHECK(outcome.out.find("inf") == std::string::npos);
+  const auto json = read_run(folder / "result", "gemm");
+  CHECK(json.at("distribution").get<std::vector<long long>>().size() == 2);
+  CHECK(sum(json.at("distribution").get<std::vector<long long>>()) == (m > 0 ? 1 : 0));
+  CHECK(json.at("check").at("passed") == true);
+  CHECK(read_samples(folder / "result").size() == 3);
+}
+
+TEST_CASE("Vectors, single elements and prime extents are multiplied like others") {
+  const auto [m, n, k] = GENERATE(Extents{1, 1, 1}, Extents{1, 53, 75}, Extents{53, 1, 75}, Extents{53, 75, 1},
+                                  Extents{97, 89, 101}, Extents{2, 3, 5});
+  CAPTURE(m, n, k);
+  const std::vector<AppRun> runs{
+      {1, {"--block", "1"}}, {3, {"--block", "7"}}, {1, {"--block", "5", "--device-memory", "40KiB"}}};
+  GemmTest<double>(m, n, k).expect_products({{-0.5, 1.0}}, runs);
+  GemmTest<float>(m, n, k).expect_products({{-0.5, 1.0}}, {runs[0], runs[2]});
+}
+
+TEST_CASE("Fewer block rows than units leave some of them without") {
+  GemmTest<double> test(33, 17, 9);
+  std::vector<AppRun> runs;
+  for (const char* units : {"host", "device", "host+device"}) {
+    runs.push_back({4, {"--units", units, "--partition", "even"}});
+    runs.push_back({6, {"--units", units}});
+  }
+  test.expect_products({{1.0, 1.0}}, runs);
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const std::vector<long long> slices = test.block_rows(run);
+    CHECK(sum(slices) == 2);
+    CHECK(std::count(slices.begin(), slices.end(), 0) == static_cast<std::ptrdiff_t>(slices.size()) - 2);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::tests
