@@ -15,12 +15,14 @@
 #include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/slice_gemm.hpp"
 #include "tests/core/synthetic_machine.hpp"
+#include "tests/miniapps/allocations.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using namespace steelyard;
 using gemm::MeasuredKernel;
 using gemm::Problem;
+using tests::Allocations;
 using Kind = ProcessingUnit::Kind;
 
 namespace {
@@ -139,6 +141,54 @@ TEST_CASE("a slice of as many block rows as fit in core is planned in core, and 
     CHECK(in_core(1));
     CHECK(in_core(units));
     CHECK_FALSE(in_core(units + 1));
+  }
+}
+
+TEST_CASE("in core an instance takes no more of its unit's memory than the facts say, and not much less") {
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const std::int64_t n : {3, 64, 300}) {
+      for (const std::int64_t k : {1, 96, 250}) {
+        const MeasuredKernel kernel(problem_of(n, k), element, 1e9);
+        const KernelFacts facts = kernel.facts();
+        for (const std::int64_t units : {1, 2, 30}) {
+          const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(units);
+          CAPTURE(n, k, units, element_name(element));
+          {
+            const Allocations operands("steelyard::gemm::operand");
+            const auto run = kernel.allocate(Kind::host, units);
+            CHECK(operands.bytes() > 0.0);
+            CHECK(operands.bytes() <= told);
+          }
+          const Allocations buffers("steelyard::gemm::buffers");
+          const auto run = kernel.allocate(Kind::companion, units);
+          CHECK(buffers.bytes() <= told + 128.0);
+          CHECK(buffers.bytes() >= told);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("out of core a companion's instance takes no more of its memory than the cap, and it uses most of that") {
+  const MeasuredKernel kernel(problem_of(300, 300), ElementType::float64, 5e5);
+  for (const std::int64_t units : {1, 9, 40}) {
+    const Allocations buffers("steelyard::gemm::buffers");
+    const auto run = kernel.allocate(Kind::companion, units);
+    CHECK(buffers.bytes() <= 5e5);
+    CHECK(buffers.bytes() >= 2e5);
+  }
+}
+
+TEST_CASE("a run allocates nothing once Kokkos and the BLAS have what they need themselves") {
+  for (const double cap : {infinity, 1e9, 1e5}) {
+    const MeasuredKernel kernel(problem_of(80, 70), ElementType::float64, cap);
+    for (const Kind kind : kinds()) {
+      const std::unique_ptr<KernelRun> run = kernel.allocate(kind, 3);
+      run->run();
+      const Allocations allocations;
+      for (int i = 0; i < 3; ++i) run->run();
+      CHECK(allocations.bytes() == 0.0);
+    }
   }
 }
 

@@ -104,11 +104,14 @@ TEST_CASE("numbers that are negative, not numbers or out of range are refused wi
   const struct {
     const char* option;
     Words values;
-  } cases[] = {
-      {"--size", {"-1", "big", "2.5", "2147483648"}}, {"--m", {"-1", "big", "2147483648"}},
-      {"--n", {"-1", "big", "2147483648"}},           {"--k", {"-1", "big", "2147483648"}},
-      {"--block", {"0", "-1", "x", "1048577"}},       {"--alpha", {"x", "inf", "-inf", "nan"}},
-      {"--beta", {"x", "inf", "-inf", "nan"}},        {"--device-memory", {"x", "-1", "-64MiB", "64 parsecs"}}};
+  } cases[] = {{"--size", {"-1", "big", "2.5", "2147483648"}},
+               {"--m", {"-1", "big", "2147483648"}},
+               {"--n", {"-1", "big", "2147483648"}},
+               {"--k", {"-1", "big", "2147483648"}},
+               {"--block", {"0", "-1", "x", "1048577"}},
+               {"--alpha", {"x", "inf", "-inf", "nan"}},
+               {"--beta", {"x", "inf", "-inf", "nan"}},
+               {"--device-memory", {"x", "-1", "-64MiB", "64 parsecs", "99999999999GiB"}}};
   for (const auto& [option, values] : cases) {
     for (const std::string& value : values) check_refused({option, value}, {option});
   }
