@@ -112,14 +112,16 @@ TEST_CASE("what fits in core, as the facts have it, is what the blocks are plann
           for (const std::int64_t block : {32, 64, 320}) {
             CAPTURE(n, k, cap, block, rows, element_name(element));
             const MeasuredKernel kernel(problem_of(n, k, block), element, cap);
-            CHECK(companion_limits(kernel.facts()).in_core_units == static_cast<double>(rows / block));
+            const std::int64_t units = rows / block;
+            CHECK(companion_limits(kernel.facts()).in_core_units == static_cast<double>(units));
           }
           // Buffers have multiples of 32 rows, so with any other block some of the last rows do not fit.
           for (const std::int64_t block : {1, 7, 50}) {
             CAPTURE(n, k, cap, block, rows, element_name(element));
             const MeasuredKernel kernel(problem_of(n, k, block), element, cap);
+            const std::int64_t least_units = rows / block;
             const double units = companion_limits(kernel.facts()).in_core_units;
-            CHECK(units >= static_cast<double>(rows / block));
+            CHECK(units >= static_cast<double>(least_units));
             CHECK(units * static_cast<double>(block) < static_cast<double>(rows + 32));
           }
         }

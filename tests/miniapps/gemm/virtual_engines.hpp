@@ -32,7 +32,9 @@ class VirtualEngines {
   using Read = ConstMatrix<HostExecution, double>;
   using Written = Matrix<HostExecution, double>;
 
-  explicit VirtualEngines(const EngineCosts& costs) : costs_(costs) {}
+  /// @param copy_engines 2, or 1 for a device that copies one thing at a time, as asked for, in whatever direction
+  explicit VirtualEngines(const EngineCosts& costs, int copy_engines = 2)
+      : costs_(costs), storing_(copy_engines == 1 ? gemm::Engine::loading : gemm::Engine::storing) {}
 
   Event load(const Written& /*to*/, const Read& from, const Events& after) {
     return on(gemm::Engine::loading, costs_.load_s * real(from.size()), after);
@@ -67,7 +69,7 @@ class VirtualEngines {
   static double real(std::size_t value) { return static_cast<double>(value); }
 
   Event on(gemm::Engine engine, double duration_s, const Events& after) {
-    double& free_s = free_s_[static_cast<std::size_t>(engine)];
+    double& free_s = free_s_[static_cast<std::size_t>(engine == gemm::Engine::storing ? storing_ : engine)];
     double start_s = free_s;
     for (const Event& event : after) start_s = std::max(start_s, event.time_s);
     free_s = start_s + duration_s;
@@ -76,6 +78,7 @@ class VirtualEngines {
   }
 
   EngineCosts costs_;
+  gemm::Engine storing_;
   std::array<double, 3> free_s_{};
   std::vector<gemm::EngineOperation> operations_;
 };
