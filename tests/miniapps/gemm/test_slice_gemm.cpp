@@ -221,6 +221,22 @@ TEST_CASE("a slice may have fewer rows than the problem") {
   }
 }
 
+TEST_CASE("slices may be far higher than wide, so that a device has several rows of blocks in core") {
+  Random random(8);
+  for (const std::int64_t rows : {513, 1000, 1537, 4099}) {
+    Problem problem{rows, 37, 20};
+    problem.beta = 1.0;
+    const SliceProduct<double> product(problem, rows, 1, whole_numbers(random));
+    for (const Where& where : wheres(rows, problem, sizeof(double))) {
+      CAPTURE(rows, static_cast<int>(where.kind), where.cap_bytes);
+      product.put_c_back();
+      slice_for<double>(where, problem, rows)->run(product.operands());
+      CHECK(product.inexact_elements() == 0);
+      CHECK(product.untouched_between_rows());
+    }
+  }
+}
+
 TEST_CASE("one slice multiplies whatever operands of its extents it is given") {
   Random random(7);
   Problem problem{75, 66, 98};
