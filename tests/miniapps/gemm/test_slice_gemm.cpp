@@ -261,7 +261,7 @@ TEST_CASE("a cap gives a companion a memory of its own; what it does best with f
       const gemm::BlockingGoal goal = gemm::blocking_goal(element_bytes, cap);
       CHECK(goal.memory_bytes == device_memory_bytes(cap));
       CHECK(goal.element_bytes == element_bytes);
-      CHECK(goal.least_height >= 32);
+      CHECK(goal.least_extent >= 32);
       CHECK(goal.in_core_blocks >= 1);
     }
   }
