@@ -60,7 +60,18 @@ class BlockedGemm {
                  const HostMatrix& c) {
     const std::size_t per_panel = steps_.size() / static_cast<std::size_t>(grid_.panels());
     const std::size_t begin = per_panel * static_cast<std::size_t>(panel);
-    for (std::size_t i = begin; i < begin + per_panel; ++i) add_block(steps_[i], alpha, a, b, beta, c);
+    const std::size_t end = begin + per_panel;
+    if (begin < end) load(steps_[begin], a, b, c);
+    for (std::size_t i = begin; i < end; ++i) {
+      const BlockStep& step = steps_[i];
+      multiply(step, alpha, beta);
+      // Before this block is stored: a device with a single copy engine copies in the order in which it is asked. Only
+      // where this block has to make room for the next one does it go first.
+      const bool makes_room = i + 1 < end && step.store_c && steps_[i + 1].c_buffer == step.c_buffer;
+      if (i + 1 < end && !makes_room) load(steps_[i + 1], a, b, c);
+      if (step.store_c) store(step, c);
+      if (makes_room) load(steps_[i + 1], a, b, c);
+    }
   }
 
  private:
@@ -80,29 +91,53 @@ class BlockedGemm {
     return {first, std::min(size, extent - first)};
   }
 
-  void add_block(const BlockStep& step, Scalar alpha, const ConstHostMatrix& a, const ConstHostMatrix& b, Scalar beta,
-                 const HostMatrix& c) {
-    const Range rows = range(step.row, grid_.height, grid_.m);
-    const Range columns = range(step.column, grid_.width, grid_.n);
-    const std::int64_t depth = range(step.panel, grid_.depth, grid_.k).count;
-    Buffer& a_buffer = a_[static_cast<std::size_t>(step.a_buffer)];
-    Buffer& c_buffer = c_[static_cast<std::size_t>(step.c_buffer)];
-    const DeviceMatrix a_block = matrix_block(a_buffer.matrix, 0, rows.count, 0, depth);
-    const DeviceMatrix b_block = matrix_block(b_.matrix, 0, depth, 0, columns.count);
-    const DeviceMatrix c_block = matrix_block(c_buffer.matrix, 0, rows.count, 0, columns.count);
-    const HostMatrix c_host = matrix_block(c, rows.first, rows.count, columns.first, columns.count);
+  Range rows(const BlockStep& step) const { return range(step.row, grid_.height, grid_.m); }
+  Range columns(const BlockStep& step) const { return range(step.column, grid_.width, grid_.n); }
+  std::int64_t depth(const BlockStep& step) const { return range(step.panel, grid_.depth, grid_.k).count; }
+  Buffer& a_buffer(const BlockStep& step) { return a_[static_cast<std::size_t>(step.a_buffer)]; }
+  Buffer& c_buffer(const BlockStep& step) { return c_[static_cast<std::size_t>(step.c_buffer)]; }
+
+  DeviceMatrix a_block(const BlockStep& step) {
+    return matrix_block(a_buffer(step).matrix, 0, rows(step).count, 0, depth(step));
+  }
+  DeviceMatrix b_block(const BlockStep& step) const {
+    return matrix_block(b_.matrix, 0, depth(step), 0, columns(step).count);
+  }
+  DeviceMatrix c_block(const BlockStep& step) {
+    return matrix_block(c_buffer(step).matrix, 0, rows(step).count, 0, columns(step).count);
+  }
+  HostMatrix c_host(const BlockStep& step, const HostMatrix& c) const {
+    return matrix_block(c, rows(step).first, rows(step).count, columns(step).first, columns(step).count);
+  }
+
+  void load(const BlockStep& step, const ConstHostMatrix& a, const ConstHostMatrix& b, const HostMatrix& c) {
     if (step.load_a) {
-      a_buffer.filled = engines_.load(a_block, matrix_block(a, rows.first, rows.count, 0, depth), {a_buffer.free});
+      Buffer& buffer = a_buffer(step);
+      buffer.filled = engines_.load(a_block(step), matrix_block(a, rows(step).first, rows(step).count, 0, depth(step)),
+                                    {buffer.free});
     }
     if (step.load_b) {
-      b_.filled = engines_.load(b_block, matrix_block(b, 0, depth, columns.first, columns.count), {b_.free});
+      b_.filled = engines_.load(b_block(step),
+                                matrix_block(b, 0, depth(step), columns(step).first, columns(step).count), {b_.free});
     }
-    if (step.load_c) c_buffer.filled = engines_.load(c_block, c_host, {c_buffer.free});
+    if (step.load_c) {
+      Buffer& buffer = c_buffer(step);
+      buffer.filled = engines_.load(c_block(step), c_host(step, c), {buffer.free});
+    }
+  }
+
+  void multiply(const BlockStep& step, Scalar alpha, Scalar beta) {
+    Buffer& of_a = a_buffer(step);
+    Buffer& of_c = c_buffer(step);
     // A block that is written without being read is not loaded, so nobody has waited for its buffer yet.
-    c_buffer.filled = engines_.multiply(alpha, a_block, b_block, step.first ? beta : Scalar{1}, c_block,
-                                        {a_buffer.filled, b_.filled, c_buffer.filled, c_buffer.free});
-    a_buffer.free = b_.free = c_buffer.filled;
-    if (step.store_c) c_buffer.free = engines_.store(c_host, c_block, {c_buffer.filled});
+    of_c.filled = engines_.multiply(alpha, a_block(step), b_block(step), step.first ? beta : Scalar{1}, c_block(step),
+                                    {of_a.filled, b_.filled, of_c.filled, of_c.free});
+    of_a.free = b_.free = of_c.filled;
+  }
+
+  void store(const BlockStep& step, const HostMatrix& c) {
+    Buffer& buffer = c_buffer(step);
+    buffer.free = engines_.store(c_host(step, c), c_block(step), {buffer.filled});
   }
 
   Engines& engines_;

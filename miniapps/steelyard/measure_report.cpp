@@ -50,19 +50,21 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
   std::string parameters;
   for (const auto& [name, value] : kernel.parameters) parameters += fmt::format(", {} {:g}", name, value);
   std::string text = fmt::format(
-      "{} {} {}{}; a computation unit is {}\n{} rank{} on {} node{}, all units of a node at once{}; {:g} % precise at "
+      "{}{} {}{}; a computation unit is {}\n{} rank{} on {} node{}, all units of a node at once{}; {:g} % precise at "
       "level {:g}, {} to {} repetitions in each of {} round{}\n",
-      kernel.app, kernel.kernel, kernel.element, parameters, kernel.computation_unit, nodes.node_of_rank.size(),
-      nodes.node_of_rank.size() == 1 ? "" : "s", nodes.count(), nodes.count() == 1 ? "" : "s",
-      plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative, plan.precision.confidence,
-      plan.precision.repetitions_min, plan.precision.repetitions_max, plan.rounds, plan.rounds == 1 ? "" : "s");
+      kernel.app, kernel.kernel == kernel.app ? "" : " " + kernel.kernel, kernel.element, parameters,
+      kernel.computation_unit, nodes.node_of_rank.size(), nodes.node_of_rank.size() == 1 ? "" : "s", nodes.count(),
+      nodes.count() == 1 ? "" : "s", plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative,
+      plan.precision.confidence, plan.precision.repetitions_min, plan.precision.repetitions_max, plan.rounds,
+      plan.rounds == 1 ? "" : "s");
   if (oversubscribed) text += "note: there are more threads than cores; times mean little\n";
   if (unbound) text += "note: this system refuses to bind threads to cores; times vary\n";
   return text;
 }
 
 std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPlan& plan) {
-  std::vector<std::string> headings{"unit", "size", "time", "+-", "repetitions", "outliers", "units/s", "GB/s"};
+  std::vector<std::string> headings{"unit",     "size",    "time",    "+-",  "repetitions",
+                                    "outliers", "units/s", "GFLOP/s", "GB/s"};
   if (plan.solo) headings.insert(headings.end(), {"alone", "contention"});
   headings.emplace_back("used");
   Table table(headings);
@@ -78,6 +80,7 @@ std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPla
                                    fmt::format("{}", point.repetitions),
                                    fmt::format("{}", point.outliers),
                                    fmt::format("{:.4g}", point.speed()),
+                                   fmt::format("{:.2f}", 1e-9 * point.speed() * unit.group.flops_per_unit),
                                    fmt::format("{:.2f}", 1e-9 * point.speed() * unit.group.bytes_per_unit)};
       const MeasuredPoint* alone = unit.solo ? find(*unit.solo, point.units) : nullptr;
       if (plan.solo) {

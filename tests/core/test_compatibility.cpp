@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 
@@ -42,4 +43,25 @@ TEST_CASE("a build without a device has no devices and knows nothing of them") {
   const DeviceFacts none = device_facts(device_count());
   CHECK(none.name.empty());
   CHECK(none.pci_bus.empty());
+}
+
+TEST_CASE("the current device is the one that Kokkos was started with, and none in a build without a device") {
+  if (!companion_is_device) {
+    CHECK(current_device() == -1);
+  } else if (current_device() >= 0) {
+    CHECK(current_device() < device_count());
+    if (tests::started_units().companion) CHECK(current_device() == tests::started_units().companion->device);
+  }
+}
+
+TEST_CASE("there are as many independent instances as are asked for") {
+  if constexpr (companion_is_device) {
+    for (const int count : {1, 2, 3}) {
+      const auto instances = independent_instances<CompanionExecution>(count);
+      CHECK(instances.size() == static_cast<std::size_t>(count));
+      for (const CompanionExecution& instance : instances) instance.fence();
+    }
+  } else {
+    SKIP("there is no device");
+  }
 }

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
 
+#include "core/compatibility.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
+#include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
 using Catch::Approx;
@@ -79,18 +82,73 @@ TEST_CASE("a kernel without memory has no limit, and one whose fixed part does n
   CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(1e15, 0.0)).max_units == 0.0);
 }
 
-TEST_CASE("out of core a unit takes its rank's share of the node's memory, and never less than its own memory") {
+TEST_CASE("out of core a companion takes its rank's share of the node's memory, and never less than its own memory") {
   const SyntheticMachine machine(two_nodes);
-  const auto limits_of = [&](Kind kind, int ranks, bool out_of_core) {
-    return unit_limits(*machine, both(), kind, ranks, kernel_of(1024.0, 0.0, out_of_core));
-  };
   for (const int ranks : {1, 2, 5}) {
-    for (const Kind kind : {Kind::host, Kind::companion}) {
-      const UnitLimits in_core = limits_of(kind, ranks, false);
-      const UnitLimits out_of_core = limits_of(kind, ranks, true);
-      CHECK(out_of_core.in_core_units == in_core.in_core_units);
-      CHECK(out_of_core.max_units >= out_of_core.in_core_units);
-      CHECK(out_of_core.max_units >= std::floor(0.9 * 6.0 * gib / ranks / 1024.0));
+    const UnitLimits in_core = unit_limits(*machine, both(), Kind::companion, ranks, kernel_of(1024.0, 0.0, false));
+    const UnitLimits out_of_core = unit_limits(*machine, both(), Kind::companion, ranks, kernel_of(1024.0, 0.0, true));
+    CHECK(out_of_core.in_core_units == in_core.in_core_units);
+    CHECK(out_of_core.max_units >= out_of_core.in_core_units);
+    CHECK(out_of_core.max_units >= std::floor(0.9 * 6.0 * gib / ranks / 1024.0));
+  }
+}
+
+TEST_CASE("a host unit never runs out of core, and no cap of a companion's memory concerns it") {
+  const SyntheticMachine machine(two_nodes);
+  for (const RankUnits& units : {host_alone(), both()}) {
+    for (const int ranks : {1, 2, 5}) {
+      const UnitLimits expected = unit_limits(*machine, units, Kind::host, ranks, kernel_of(1024.0, 4096.0));
+      for (const bool out_of_core : {false, true}) {
+        for (const double cap : {infinity, 1e9, 1e6, 1.0}) {
+          KernelFacts kernel = kernel_of(1024.0, 4096.0, out_of_core);
+          kernel.device_memory_bytes = cap;
+          const UnitLimits limits = unit_limits(*machine, units, Kind::host, ranks, kernel);
+          CHECK(limits.in_core_units == expected.in_core_units);
+          CHECK(limits.max_units == limits.in_core_units);
+        }
+      }
     }
   }
+}
+
+TEST_CASE("a companion holds in core what fits under the kernel's cap of its memory, or into that memory") {
+  const SyntheticMachine machine(two_nodes);
+  for (const int ranks : {1, 3}) {
+    const double own_bytes = unit_memory_bytes(*machine, both(), Kind::companion, ranks);
+    const auto limits_with = [&](double cap, bool out_of_core) {
+      KernelFacts kernel = kernel_of(1024.0, 4096.0, out_of_core);
+      kernel.device_memory_bytes = cap;
+      return unit_limits(*machine, both(), Kind::companion, ranks, kernel);
+    };
+    const UnitLimits uncapped = limits_with(infinity, true);
+    double last_units = 0.0;
+    for (const double cap : {0.0, 4095.0, 4096.0, 5119.0, 5120.0, 1e6, 1e8, own_bytes, 1e15, infinity}) {
+      CAPTURE(ranks, cap);
+      const double bytes = std::min(cap, own_bytes);
+      const UnitLimits in_core = limits_with(cap, false), out_of_core = limits_with(cap, true);
+      CHECK(in_core.in_core_units == std::max(0.0, std::floor((bytes - 4096.0) / 1024.0)));
+      CHECK(in_core.in_core_units >= last_units);
+      last_units = in_core.in_core_units;
+      CHECK(in_core.max_units == in_core.in_core_units);
+      // The rest comes from host memory, which no cap of the companion's makes smaller.
+      CHECK(out_of_core.in_core_units == in_core.in_core_units);
+      CHECK(out_of_core.max_units == uncapped.max_units);
+    }
+  }
+}
+
+TEST_CASE("a kernel may use its cap of a device's memory or nine tenths of that; a host space has only the cap") {
+  const double most = device_memory_bytes(infinity);
+  if (companion_is_device) {
+    CHECK(most > 0.0);
+    const double device_bytes = device_facts(current_device()).memory_bytes;
+    if (device_bytes > 0.0) {
+      CHECK(most == Approx(0.9 * device_bytes));
+      if (started_units().companion)
+        CHECK(most == unit_memory_bytes(this_machine(), started_units(), Kind::companion, 1));
+    }
+  } else {
+    CHECK(most == infinity);
+  }
+  for (const double cap : {0.0, 1.0, 40960.0, 1e9, 1e12, 1e15}) CHECK(device_memory_bytes(cap) == std::min(cap, most));
 }

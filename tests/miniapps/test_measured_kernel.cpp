@@ -1,6 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <Kokkos_Core.hpp>
-#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -12,6 +10,7 @@
 #include "core/base/errors.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
+#include "tests/miniapps/allocations.hpp"
 
 namespace steelyard::wave2d {
 namespace {
@@ -19,22 +18,7 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Kind = ProcessingUnit::Kind;
-
-std::atomic<double> allocated_bytes{0.0};
-
-/// Sums what Kokkos allocates while this lives.
-class Allocations {
- public:
-  Allocations() {
-    allocated_bytes = 0.0;
-    Kokkos::Tools::Experimental::set_allocate_data_callback(
-        [](auto, const char*, const void*, std::uint64_t bytes) { allocated_bytes = allocated_bytes + bytes; });
-  }
-  ~Allocations() { Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr); }
-  Allocations(const Allocations&) = delete;
-  Allocations& operator=(const Allocations&) = delete;
-  double bytes() const { return allocated_bytes; }
-};
+using tests::Allocations;
 
 std::vector<Kind> kinds() {
   if (has_companion) return {Kind::host, Kind::companion};

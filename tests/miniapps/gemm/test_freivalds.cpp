@@ -108,12 +108,12 @@ TEMPLATE_TEST_CASE("right products of matrices of all kinds pass, however they a
 }
 
 TEST_CASE("roundings that all go the same way are no error, whatever the signs are") {
-  std::mt19937_64 random(3);
-  Product<float> x(problem_of(1, 6, 50000));
+  // With one vector in two, the products of nearly equal columns cancel; with some seeds, with all vectors.
+  Product<float> x(problem_of(1, 2, 20000));
   x.a.fill([](auto, auto) { return 0.1; });
-  x.b.fill([](auto, std::int64_t j) { return (j % 2 == 0 ? 0.1 : -0.17) * static_cast<double>(j + 1); });
+  x.b.fill([](auto, std::int64_t j) { return j == 0 ? 0.1 : 0.1037; });
   x.multiply(Order::forward);
-  for (std::uint64_t seed = 0; seed < 100; ++seed) REQUIRE(checked(x, seed).error < 0.5);
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) REQUIRE(checked(x, seed).error < 0.5);
 }
 
 TEMPLATE_TEST_CASE("a single wrong element is found", "", double, float) {

@@ -1,0 +1,255 @@
+#include <CLI/CLI.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/spaces.hpp"
+#include "core/unit_memory.hpp"
+#include "miniapps/gemm/measured_kernel.hpp"
+#include "miniapps/gemm/slice_gemm.hpp"
+#include "tests/core/synthetic_machine.hpp"
+#include "tests/miniapps/allocations.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using gemm::MeasuredKernel;
+using gemm::Problem;
+using tests::Allocations;
+using Kind = ProcessingUnit::Kind;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Problem problem_of(std::int64_t n, std::int64_t k, std::int64_t block = 32, double beta = 0.0) {
+  Problem problem{0, n, k};
+  problem.block = block;
+  problem.beta = beta;
+  return problem;
+}
+
+double element_bytes(ElementType element) { return element == ElementType::float64 ? 8.0 : 4.0; }
+
+std::vector<Kind> kinds() {
+  if (has_companion) return {Kind::host, Kind::companion};
+  return {Kind::host};
+}
+
+/// A kernel as `steelyard measure gemm` would have it.
+MeasuredKernel parsed(const std::vector<std::string>& words) {
+  MeasuredKernel kernel;
+  CLI::App parser("measures", "measure");
+  kernel.add_options(parser);
+  std::vector<const char*> arguments{"measure"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+  return kernel;
+}
+
+/// Limits of a companion on a machine with 64 GiB; a device has its own.
+UnitLimits companion_limits(const KernelFacts& facts) {
+  const tests::SyntheticMachine machine("numa:1(memory=68719476736) core:4 pu:1");
+  RankUnits units;
+  units.companion = ProcessingUnit{Kind::companion, "Companion", {1}, companion_is_device ? 0 : -1, 1.0};
+  return unit_limits(*machine, units, Kind::companion, 1, facts);
+}
+
+}  // namespace
+
+TEST_CASE("a block row takes 2 x rows x n x k operations, and moves its rows of A and C") {
+  for (const std::int64_t n : {1, 64, 1000}) {
+    for (const std::int64_t k : {1, 33, 2048}) {
+      for (const std::int64_t block : {1, 32, 100}) {
+        for (const double beta : {0.0, 2.0}) {
+          for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+            const KernelFacts facts = MeasuredKernel(problem_of(n, k, block, beta), element, infinity).facts();
+            const auto columns = static_cast<double>(n), depth = static_cast<double>(k);
+            const auto rows = static_cast<double>(block);
+            CHECK(facts.flops_per_unit == 2.0 * rows * columns * depth);
+            // C goes out; it comes in where it is read.
+            CHECK(facts.bytes_per_unit ==
+                  element_bytes(element) * (rows * depth + (beta == 0.0 ? 1.0 : 2.0) * rows * columns));
+            CHECK(facts.app == "gemm");
+            CHECK(facts.element == element_name(element));
+            CHECK_FALSE(facts.computation_unit.empty());
+            CHECK(facts.parameters.at("n") == columns);
+            CHECK(facts.parameters.at("k") == depth);
+            CHECK(facts.parameters.at("block") == rows);
+            CHECK(facts.parameters.at("reads_c") == (beta == 0.0 ? 0.0 : 1.0));
+            CHECK(facts.smallest >= 1);
+            CHECK(facts.largest > facts.smallest);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a kernel runs out of core where the companion has a memory of its own, and says how much of that") {
+  const Problem problem = problem_of(100, 100);
+  for (const double cap : {infinity, 1e6, 1e9}) {
+    const KernelFacts facts = MeasuredKernel(problem, ElementType::float64, cap).facts();
+    CHECK(facts.device_memory_bytes == cap);
+    CHECK(facts.runs_out_of_core == gemm::has_device_memory(cap));
+  }
+}
+
+TEST_CASE("what fits in core, as the facts have it, is what the blocks are planned in core for") {
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const std::int64_t n : {1, 32, 100, 1024}) {
+      for (const std::int64_t k : {1, 33, 640}) {
+        for (const double cap : {1e5, 1e6, 12345678.0, 1e8, 1e9}) {
+          const gemm::BlockingGoal goal = gemm::blocking_goal(element_bytes(element), cap);
+          const std::int64_t rows = gemm::in_core_rows(n, k, goal);
+          for (const std::int64_t block : {32, 64, 320}) {
+            CAPTURE(n, k, cap, block, rows, element_name(element));
+            const MeasuredKernel kernel(problem_of(n, k, block), element, cap);
+            const std::int64_t units = rows / block;
+            CHECK(companion_limits(kernel.facts()).in_core_units == static_cast<double>(units));
+          }
+          // Buffers have multiples of 32 rows, so with any other block some of the last rows do not fit.
+          for (const std::int64_t block : {1, 7, 50}) {
+            CAPTURE(n, k, cap, block, rows, element_name(element));
+            const MeasuredKernel kernel(problem_of(n, k, block), element, cap);
+            const std::int64_t least_units = rows / block;
+            const double units = companion_limits(kernel.facts()).in_core_units;
+            CHECK(units >= static_cast<double>(least_units));
+            CHECK(units * static_cast<double>(block) < static_cast<double>(rows + 32));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a slice of as many block rows as fit in core is planned in core, and one of more is not") {
+  constexpr double cap = 3e6;
+  for (const double beta : {0.0, 1.0}) {
+    const Problem problem = problem_of(200, 150, 32, beta);
+    const KernelFacts facts = MeasuredKernel(problem, ElementType::float64, cap).facts();
+    const auto units = static_cast<std::int64_t>(companion_limits(facts).in_core_units);
+    REQUIRE(units > 1);
+    const auto in_core = [&](std::int64_t count) {
+      return gemm::make_slice_gemm<double>(Kind::companion, problem, count * problem.block, cap)->blocking()->in_core;
+    };
+    CHECK(in_core(1));
+    CHECK(in_core(units));
+    CHECK_FALSE(in_core(units + 1));
+  }
+}
+
+TEST_CASE("in core an instance takes no more of its unit's memory than the facts say, and not much less") {
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const std::int64_t n : {3, 64, 300}) {
+      for (const std::int64_t k : {1, 96, 250}) {
+        const MeasuredKernel kernel(problem_of(n, k), element, 1e9);
+        const KernelFacts facts = kernel.facts();
+        for (const std::int64_t units : {1, 2, 30}) {
+          const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(units);
+          CAPTURE(n, k, units, element_name(element));
+          {
+            const Allocations operands("steelyard::gemm::operand");
+            const auto run = kernel.allocate(Kind::host, units);
+            CHECK(operands.bytes() > 0.0);
+            CHECK(operands.bytes() <= told);
+          }
+          const Allocations buffers("steelyard::gemm::buffers");
+          const auto run = kernel.allocate(Kind::companion, units);
+          CHECK(buffers.bytes() <= told + 128.0);
+          CHECK(buffers.bytes() >= told);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("out of core a companion's instance takes no more of its memory than the cap, and it uses most of that") {
+  const MeasuredKernel kernel(problem_of(300, 300), ElementType::float64, 5e5);
+  for (const std::int64_t units : {1, 9, 40}) {
+    const Allocations buffers("steelyard::gemm::buffers");
+    const auto run = kernel.allocate(Kind::companion, units);
+    CHECK(buffers.bytes() <= 5e5);
+    CHECK(buffers.bytes() >= 2e5);
+  }
+}
+
+TEST_CASE("a run allocates nothing once Kokkos and the BLAS have what they need themselves") {
+  for (const double cap : {infinity, 1e9, 1e5}) {
+    const MeasuredKernel kernel(problem_of(80, 70), ElementType::float64, cap);
+    for (const Kind kind : kinds()) {
+      const std::unique_ptr<KernelRun> run = kernel.allocate(kind, 3);
+      run->run();
+      const Allocations allocations;
+      for (int i = 0; i < 3; ++i) run->run();
+      CHECK(allocations.bytes() == 0.0);
+    }
+  }
+}
+
+TEST_CASE("a companion's limit out of core is beyond the one in core, and no cap lowers it") {
+  double last_units = 0.0;
+  double max_units =
+      companion_limits(MeasuredKernel(problem_of(500, 500), ElementType::float64, 1e9).facts()).max_units;
+  for (const double cap : {1e5, 1e6, 1e7, 1e8}) {
+    const UnitLimits limits = companion_limits(MeasuredKernel(problem_of(500, 500), ElementType::float64, cap).facts());
+    CHECK(limits.in_core_units >= last_units);
+    CHECK(limits.max_units > limits.in_core_units);
+    CHECK(limits.max_units == max_units);
+    last_units = limits.in_core_units;
+  }
+}
+
+TEST_CASE("the multiplication runs again and again on every unit, from one block row to many, in core and out of it") {
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const double beta : {0.0, 3.0}) {
+      const Problem problem = problem_of(70, 90, 32, beta);
+      for (const double cap : {infinity, 1e6, 40960.0}) {
+        const MeasuredKernel kernel(problem, element, cap);
+        for (const Kind kind : kinds()) {
+          for (const std::int64_t units : {1, 2, 9}) {
+            const std::unique_ptr<KernelRun> run = kernel.allocate(kind, units);
+            for (int i = 0; i < 3; ++i) CHECK_NOTHROW(run->run());
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("extents of 0 and blocks of one row can be measured too") {
+  for (const auto& [n, k] : {std::pair(0, 5), std::pair(5, 0), std::pair(0, 0), std::pair(1, 1)}) {
+    const MeasuredKernel kernel(problem_of(n, k, 1, 1.0), ElementType::float64, 1e5);
+    CHECK(kernel.facts().memory_bytes_per_unit > 0.0);
+    for (const Kind kind : kinds()) CHECK_NOTHROW(kernel.allocate(kind, 3)->run());
+  }
+}
+
+TEST_CASE("options fix what a computation unit is") {
+  const KernelFacts usual = parsed({}).facts();
+  CHECK(usual.element == "double");
+  CHECK(usual.parameters.at("reads_c") == 0.0);
+  CHECK(usual.device_memory_bytes == infinity);
+  CHECK(parsed({"--n", "77"}).facts().parameters.at("n") == 77.0);
+  CHECK(parsed({"--n", "77"}).facts().parameters.at("k") == usual.parameters.at("k"));
+  CHECK(parsed({"--k", "78"}).facts().parameters.at("k") == 78.0);
+  CHECK(parsed({"--block", "79"}).facts().parameters.at("block") == 79.0);
+  CHECK(parsed({"--beta", "-0.5"}).facts().parameters.at("reads_c") == 1.0);
+  CHECK(parsed({"--type", "float"}).facts().element == "float");
+  CHECK(parsed({"--device-memory", "64MiB"}).facts().device_memory_bytes == 64.0 * 1024.0 * 1024.0);
+  CHECK(parsed({"--device-memory", "1000000"}).facts().device_memory_bytes == 1e6);
+  for (const char* option : {"--n", "--k", "--block"}) {
+    for (const char* word : {"-1", "many", "4294967296"}) {
+      CHECK_THROWS_MATCHES(parsed({option, word}), InvalidArgument, MessageMatches(ContainsSubstring(option)));
+    }
+  }
+  CHECK_THROWS_MATCHES(parsed({"--block", "0"}), InvalidArgument, MessageMatches(ContainsSubstring("--block")));
+  CHECK_THROWS_MATCHES(parsed({"--type", "int"}), InvalidArgument, MessageMatches(ContainsSubstring("int")));
+}

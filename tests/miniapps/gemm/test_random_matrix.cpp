@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <array>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "miniapps/gemm/random_fill.hpp"
+#include "miniapps/gemm/random_matrix.hpp"
+
+using namespace steelyard::gemm;
+
+namespace {
+
+constexpr std::array<MatrixName, 3> names{MatrixName::a, MatrixName::b, MatrixName::c};
+constexpr std::array<std::uint64_t, 5> seeds{0, 1, 2, 12345, ~std::uint64_t{0}};
+
+template <class Scalar>
+std::vector<Scalar> filled(const RandomMatrix& matrix, std::int64_t first_row, std::int64_t rows,
+                           std::int64_t columns) {
+  std::vector<Scalar> elements(static_cast<std::size_t>(rows * columns), Scalar{7});
+  fill_random<Scalar>(matrix, first_row, columns, elements);
+  return elements;
+}
+
+double mean_product(const std::vector<double>& x, const std::vector<double>& y) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum / static_cast<double>(x.size());
+}
+
+/// Six standard deviations of a mean of `count` values of variance `variance`.
+double six_sigma(double variance, std::size_t count) { return 6.0 * std::sqrt(variance / static_cast<double>(count)); }
+
+}  // namespace
+
+TEST_CASE("elements are at least -1 and below 1, and multiples of 2^-52") {
+  for (const std::uint64_t seed : seeds) {
+    for (const MatrixName name : names) {
+      for (const double element : filled<double>(RandomMatrix(seed, name), 0, 200, 100)) {
+        REQUIRE(element >= -1.0);
+        REQUIRE(element < 1.0);
+        REQUIRE(std::ldexp(element, 52) == std::trunc(std::ldexp(element, 52)));
+      }
+    }
+  }
+}
+
+TEST_CASE("mean, variance and fourth moment are those of a uniform distribution on [-1, 1]") {
+  for (const std::uint64_t seed : seeds) {
+    for (const MatrixName name : names) {
+      const std::vector<double> x = filled<double>(RandomMatrix(seed, name), 0, 300, 300);
+      std::vector<double> squares;
+      for (const double element : x) squares.push_back(element * element);
+      const std::vector<double> ones(x.size(), 1.0);
+      CAPTURE(seed, static_cast<int>(name));
+      CHECK(std::abs(mean_product(x, ones)) < six_sigma(1.0 / 3.0, x.size()));
+      CHECK(std::abs(mean_product(squares, ones) - 1.0 / 3.0) < six_sigma(1.0 / 5.0 - 1.0 / 9.0, x.size()));
+      CHECK(std::abs(mean_product(squares, squares) - 1.0 / 5.0) < six_sigma(1.0 / 9.0 - 1.0 / 25.0, x.size()));
+    }
+  }
+}
+
+TEST_CASE("every tenth of the range gets as many elements as any other") {
+  const std::vector<double> x = filled<double>(RandomMatrix(6, MatrixName::b), 0, 400, 250);
+  std::array<std::int64_t, 10> counts{};
+  for (const double element : x) ++counts[static_cast<std::size_t>(5.0 * (element + 1.0))];
+  const double expected = 0.1 * static_cast<double>(x.size());
+  for (const std::int64_t count : counts) {
+    CHECK(std::abs(static_cast<double>(count) - expected) < 6.0 * std::sqrt(0.9 * expected));
+  }
+}
+
+TEST_CASE("neighbours in a row and in a column have nothing to do with each other") {
+  for (const MatrixName name : names) {
+    const RandomMatrix matrix(7, name);
+    const std::int64_t rows = 301, columns = 301;
+    std::vector<double> here, right, below;
+    for (std::int64_t i = 0; i + 1 < rows; ++i) {
+      for (std::int64_t j = 0; j + 1 < columns; ++j) {
+        here.push_back(matrix.element(i, j));
+        right.push_back(matrix.element(i, j + 1));
+        below.push_back(matrix.element(i + 1, j));
+      }
+    }
+    CHECK(std::abs(mean_product(here, right)) < six_sigma(1.0 / 9.0, here.size()));
+    CHECK(std::abs(mean_product(here, below)) < six_sigma(1.0 / 9.0, here.size()));
+  }
+}
+
+TEST_CASE("no element is that of another place, another matrix or another seed, also far from the origin") {
+  std::unordered_set<double> seen;
+  std::size_t count = 0;
+  const auto see = [&](double element) {
+    seen.insert(element);
+    ++count;
+  };
+  constexpr std::int64_t far = (std::int64_t{1} << 31) - 50;
+  for (const std::uint64_t seed : seeds) {
+    for (const MatrixName name : names) {
+      const RandomMatrix matrix(seed, name);
+      for (std::int64_t i = 0; i < 40; ++i) {
+        for (std::int64_t j = 0; j < 40; ++j) {
+          see(matrix.element(i, j));
+          see(matrix.element(far + i, j));
+          see(matrix.element(i, far + j));
+          see(matrix.element(far + i, far + j));
+        }
+      }
+    }
+  }
+  // Of 53 random bits, 96000 numbers hardly ever share all.
+  CHECK(seen.size() == count);
+}
+
+TEST_CASE("the three matrices of a seed, and those of different seeds, have nothing to do with each other") {
+  std::vector<std::vector<double>> matrices;
+  for (const std::uint64_t seed : seeds) {
+    for (const MatrixName name : names) matrices.push_back(filled<double>(RandomMatrix(seed, name), 0, 100, 100));
+  }
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      CAPTURE(i, j);
+      CHECK(std::abs(mean_product(matrices[i], matrices[j])) < six_sigma(1.0 / 9.0, matrices[i].size()));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("rows are the same whoever fills them, in whatever parts and on whatever host threads", "", double,
+                   float) {
+  std::mt19937_64 random(8);
+  for (const std::int64_t columns : {1, 3, 64, 257}) {
+    const std::int64_t rows = 101;
+    const RandomMatrix matrix(9, MatrixName::a);
+    const std::vector<TestType> whole = filled<TestType>(matrix, 0, rows, columns);
+    std::size_t wrong = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        wrong +=
+            whole[static_cast<std::size_t>(i * columns + j)] == static_cast<TestType>(matrix.element(i, j)) ? 0 : 1;
+      }
+    }
+    CHECK(wrong == 0);
+
+    std::vector<TestType> in_parts(whole.size());
+    for (std::int64_t first = 0; first < rows;) {
+      const std::int64_t count =
+          std::uniform_int_distribution<std::int64_t>(0, std::min<std::int64_t>(rows - first, 9))(random);
+      const std::span<TestType> part(in_parts.data() + first * columns, static_cast<std::size_t>(count * columns));
+      if (first % 2 == 0) {
+        fill_random(matrix, first, columns, part);
+      } else {
+        const RandomFill<TestType> fill{matrix, first, columns, part.data()};
+        for (std::int64_t row = count - 1; row >= 0; --row) fill(row);
+      }
+      first += count;
+    }
+    CHECK(in_parts == whole);
+  }
+}
+
+TEST_CASE("an empty part is filled with nothing") {
+  std::vector<double> none;
+  CHECK_NOTHROW(fill_random<double>(RandomMatrix(1, MatrixName::a), 5, 0, none));
+  CHECK_NOTHROW(fill_random<double>(RandomMatrix(1, MatrixName::a), 5, 10, none));
+}
+
+TEST_CASE("mixing gives different numbers for different numbers, about half of whose bits differ") {
+  std::unordered_set<std::uint64_t> seen;
+  std::mt19937_64 random(10);
+  int differing = 0;
+  constexpr int trials = 2000;
+  for (int trial = 0; trial < trials; ++trial) {
+    const std::uint64_t bits = random();
+    const std::uint64_t mixed = mixed_bits(bits);
+    seen.insert(mixed);
+    for (std::uint64_t other = mixed ^ mixed_bits(bits ^ (std::uint64_t{1} << (trial % 64))); other != 0;
+         other &= other - 1) {
+      ++differing;
+    }
+  }
+  CHECK(seen.size() == trials);
+  const double mean = static_cast<double>(differing) / trials;
+  CHECK(std::abs(mean - 32.0) < six_sigma(16.0, trials));
+}
