@@ -234,9 +234,9 @@ TEST_CASE("Layouts that steelyard writes are what gemm reads") {
   const TemporaryFolder folder;
   REQUIRE(run(ranks, steelyard_tool, {"layout", "--output", "here.layout"}, folder.path()).status == 0);
   const Words problem{"--size", "40", "--block", "4"};
-  const Outcome plain = run_gemm(ranks, problem, folder);
-  const Outcome followed = run_gemm(ranks, problem + Words{"--layout", "here.layout", "--result", "result"}, folder);
-  CHECK(block_rows_in_table(followed.out) == block_rows_in_table(plain.out));
+  const std::vector<Outcome> outcomes =
+      run_gemm({{ranks, problem}, {ranks, problem + Words{"--layout", "here.layout", "--result", "result"}}}, folder);
+  CHECK(block_rows_in_table(outcomes[1].out) == block_rows_in_table(outcomes[0].out));
   const std::string cores = read_run(folder / "result", "gemm").at("settings").at("cores");
   CHECK(cores.rfind("layout", 0) == 0);
 }
