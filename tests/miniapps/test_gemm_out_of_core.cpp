@@ -13,7 +13,7 @@ namespace {
 
 template <class Scalar>
 std::string least_memory() {
-  return std::to_string(5 * 32 * 32 * sizeof(Scalar));
+  return std::to_string(5UL * 32 * 32 * sizeof(Scalar));
 }
 
 TEMPLATE_TEST_CASE("A device of any memory writes the product", "", double, float) {
