@@ -81,8 +81,8 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
       .add_option_function<std::uint64_t>(
           "--device-memory",
           [&device_memory_bytes](const std::uint64_t& bytes) { device_memory_bytes = static_cast<double>(bytes); },
-          "The companion may use at most this much memory of its own, as 64MiB or in bytes; without a GPU it has as "
-          "much, apart from the host's (default: all of a GPU's, none of its own without one)")
+          "Memory of the companion's own at most, such as 64MiB; without a GPU a part of the host's stands for it "
+          "(default: all that a GPU has, and none without one)")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Validator(refuse_negative, ""))
       ->type_name("BYTES");
@@ -112,6 +112,8 @@ void add_options(CLI::App& parser, Options& options) {
   parser.add_option("--alpha", options.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_run_options(parser, options.run);
+  parser.get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");
+  parser.get_option("--output")->description("Where C goes (NumPy .npy)");
 }
 
 Problem make_problem(const Options& options) {
