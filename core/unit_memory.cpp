@@ -35,6 +35,10 @@ double unit_memory_bytes(const Machine& machine, const RankUnits& units, Process
   return node_memory_bytes(machine) / sharers;
 }
 
+double rank_memory_bytes(const Machine& machine, int ranks_on_node) {
+  return node_memory_bytes(machine) / ranks_on_node;
+}
+
 double device_memory_bytes(double cap_bytes) {
   const double bytes = companion_is_device ? device_facts(current_device()).memory_bytes : 0.0;
   return bytes > 0.0 ? std::min(cap_bytes, usable_share * bytes) : cap_bytes;
@@ -47,7 +51,7 @@ UnitLimits unit_limits(const Machine& machine, const RankUnits& units, Processin
   const double bytes = std::min(unit_memory_bytes(machine, units, kind, ranks_on_node), cap_bytes);
   const double in_core = units_in(bytes, kernel);
   if (on_host || !kernel.runs_out_of_core) return {in_core, in_core};
-  const double in_host = units_in(node_memory_bytes(machine) / ranks_on_node, kernel);
+  const double in_host = units_in(rank_memory_bytes(machine, ranks_on_node), kernel);
   return {in_core, std::max(in_core, in_host)};
 }
 

@@ -10,6 +10,10 @@ namespace steelyard {
 /// the node that lives in host memory. A tenth is left to everybody else. Infinity where the size is unknown.
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node);
 
+/// Bytes of the node's memory that one of its ranks may use. A tenth is left to everybody else. Infinity where the size
+/// is unknown.
+double rank_memory_bytes(const Machine& machine, int ranks_on_node);
+
 /// Bytes of the memory of the device that Kokkos works on that one kernel may use, at most `cap_bytes`; a host space
 /// has no other limit than that.
 double device_memory_bytes(double cap_bytes);

@@ -12,6 +12,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/gemm.hpp"
+#include "core/unit_memory.hpp"
 #include "miniapps/app/result_folder.hpp"
 #include "miniapps/app/row_output.hpp"
 #include "miniapps/app/run_header.hpp"
@@ -111,6 +112,7 @@ class App {
     std::optional<Multiplication<Scalar>> multiplication;
     std::optional<ResultCheck<Scalar>> result_check;
     collectively(session_.comm(), [&] {
+      require_memory(block_rows);
       multiplication.emplace(session_, co_execution_, problem_, slots_, block_rows, options_.device_memory_bytes,
                              source());
       if (options_.run.check == CheckLevel::none) return;
@@ -147,6 +149,21 @@ class App {
     });
     describe_devices(*multiplication);
     return measurement;
+  }
+
+  /// Some systems end the program where others would say that memory is short.
+  void require_memory(const std::vector<std::int64_t>& block_rows) const {
+    const UnitSizes share = own_share(session_, slots_, block_rows);
+    const double rows = static_cast<double>((share.host + share.companion) * problem_.block);
+    const auto n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
+    const double bytes = sizeof(Scalar) * (rows * (k + n) + k * n);
+    const double most = rank_memory_bytes(session_.machine(), session_.nodes().ranks_on_node);
+    if (bytes > most) {
+      throw InvalidArgument(
+          fmt::format("B and this rank's rows of A and C take {} (expected at most {}, its share of the "
+                      "node's memory)",
+                      format_bytes(bytes), format_bytes(most)));
+    }
   }
 
   /// Flop/s of all slots, each by its own seconds.

@@ -34,10 +34,8 @@ std::string device_line(int rank, const Blocking& blocking, double element_bytes
 std::string summary(const RunRecord& record) {
   std::string text = time_line(record, "") + predicted_line(record);
   if (record.figures.contains("flops_per_s")) {
-    text +=
-        fmt::format("speed      {:.1f} GFLOP/s, {:.0f} % of the {:.1f} GFLOP/s of all units when none of them waits\n",
-                    record.figures.at("flops_per_s") / 1e9, 100.0 * record.figures.at("share_of_units"),
-                    record.figures.at("units_flops_per_s") / 1e9);
+    text += fmt::format("speed      {:.4g} GFLOP/s, {:.0f} % of what all units reach when none of them waits\n",
+                        record.figures.at("flops_per_s") / 1e9, 100.0 * record.figures.at("share_of_units"));
   }
   return text + check_line(record.check);
 }

@@ -24,14 +24,13 @@ ResultCheck<Scalar>::ResultCheck(const Problem& problem, std::uint64_t seed,
 
 template <class Scalar>
 FoundError ResultCheck<Scalar>::check(const ConstMatrix<HostExecution, Scalar>& c) const {
-  FoundError found{freivalds_.check(c).error, 1.0,
-                   fmt::format("{} random vectors (Freivalds), as a share of what rounding may do", vectors)};
+  FoundError found{freivalds_.check(c).error, 1.0, fmt::format("rounding's bound, by {} random vectors", vectors)};
   if (c_before_) {
     const auto columns = static_cast<std::int64_t>(c.extent(1));
     const auto before = matrix_at<HostExecution, const Scalar>(
         c_before_->data(), static_cast<std::int64_t>(c.extent(0)), columns, columns);
     found.error = std::max(found.error, full_comparison<Scalar>(HostExecution(), problem_, a_, b_, before, c).error);
-    found.against = "every element and " + found.against;
+    found.against += " and element by element";
   }
   return found;
 }
