@@ -9,6 +9,8 @@
 
 #include <map>
 #include <utility>
+
+#include "core/cuda_check.hpp"
 #endif
 
 namespace steelyard {
@@ -38,8 +40,7 @@ class Handle {
 class StreamHandle {
  public:
   explicit StreamHandle(const Kokkos::Cuda& space) {
-    // The current device is a thread's own, and a driver thread's is not Kokkos' choice.
-    if (cudaSetDevice(space.cuda_device()) != cudaSuccess) throw RuntimeFailure("cudaSetDevice failed");
+    use_device_of(space);
     thread_local std::map<std::pair<int, cudaStream_t>, Handle> handles;
     handle_ = handles[{space.cuda_device(), space.cuda_stream()}].get();
     check(cublasSetStream(handle_, space.cuda_stream()), "cublasSetStream");

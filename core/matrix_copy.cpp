@@ -1,9 +1,7 @@
 #include "core/matrix_copy.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA)
-#include <fmt/format.h>
-
-#include "core/base/errors.hpp"
+#include "core/cuda_check.hpp"
 #endif
 
 namespace steelyard::detail {
@@ -12,13 +10,10 @@ namespace steelyard::detail {
 namespace {
 
 void copy_rows(const Kokkos::Cuda& queue, const RowCopy& copy, cudaMemcpyKind direction) {
-  // The current device is a thread's own, and a driver thread's is not Kokkos' choice.
-  cudaError_t error = cudaSetDevice(queue.cuda_device());
-  if (error == cudaSuccess) {
-    error = cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.row_bytes, copy.rows, direction,
-                              queue.cuda_stream());
-  }
-  if (error != cudaSuccess) throw RuntimeFailure(fmt::format("copying a matrix: {}", cudaGetErrorString(error)));
+  use_device_of(queue);
+  check_cuda(cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.row_bytes, copy.rows, direction,
+                               queue.cuda_stream()),
+             "cudaMemcpy2DAsync");
 }
 
 }  // namespace

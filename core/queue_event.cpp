@@ -3,32 +3,21 @@
 #include <cstddef>
 
 #if defined(KOKKOS_ENABLE_CUDA)
-#include <fmt/format.h>
-
-#include "core/base/errors.hpp"
+#include "core/cuda_check.hpp"
 #endif
 
 namespace steelyard {
 
 #if defined(KOKKOS_ENABLE_CUDA)
-namespace {
-
-void check(cudaError_t error, const char* call) {
-  if (error != cudaSuccess) throw RuntimeFailure(fmt::format("{}: {}", call, cudaGetErrorString(error)));
-}
-
-}  // namespace
-
 class QueueEvent::Recorded {
  public:
   explicit Recorded(const Kokkos::Cuda& queue) {
-    // The current device is a thread's own, and a driver thread's is not Kokkos' choice.
-    check(cudaSetDevice(queue.cuda_device()), "cudaSetDevice");
-    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+    use_device_of(queue);
+    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
     const cudaError_t error = cudaEventRecord(event_, queue.cuda_stream());
     if (error != cudaSuccess) {
       cudaEventDestroy(event_);
-      check(error, "cudaEventRecord");
+      check_cuda(error, "cudaEventRecord");
     }
   }
   ~Recorded() { cudaEventDestroy(event_); }
@@ -36,7 +25,7 @@ class QueueEvent::Recorded {
   Recorded& operator=(const Recorded&) = delete;
 
   void hold_back(const Kokkos::Cuda& queue) const {
-    check(cudaStreamWaitEvent(queue.cuda_stream(), event_, 0), "cudaStreamWaitEvent");
+    check_cuda(cudaStreamWaitEvent(queue.cuda_stream(), event_, 0), "cudaStreamWaitEvent");
   }
 
  private:

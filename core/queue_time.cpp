@@ -1,9 +1,7 @@
 #include "core/queue_time.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA)
-#include <fmt/format.h>
-
-#include "core/base/errors.hpp"
+#include "core/cuda_check.hpp"
 #else
 #include "core/timing.hpp"
 #endif
@@ -11,24 +9,15 @@
 namespace steelyard {
 
 #if defined(KOKKOS_ENABLE_CUDA)
-namespace {
-
-void check(cudaError_t error, const char* call) {
-  if (error != cudaSuccess) throw RuntimeFailure(fmt::format("{}: {}", call, cudaGetErrorString(error)));
-}
-
-}  // namespace
-
 class QueueTime::Marked {
  public:
   explicit Marked(const Kokkos::Cuda& queue) {
-    // The current device is a thread's own, and a driver thread's is not Kokkos' choice.
-    check(cudaSetDevice(queue.cuda_device()), "cudaSetDevice");
-    check(cudaEventCreate(&event_), "cudaEventCreate");
+    use_device_of(queue);
+    check_cuda(cudaEventCreate(&event_), "cudaEventCreate");
     const cudaError_t error = cudaEventRecord(event_, queue.cuda_stream());
     if (error != cudaSuccess) {
       cudaEventDestroy(event_);
-      check(error, "cudaEventRecord");
+      check_cuda(error, "cudaEventRecord");
     }
   }
   ~Marked() { cudaEventDestroy(event_); }
@@ -37,7 +26,7 @@ class QueueTime::Marked {
 
   double seconds_since(const Marked& earlier) const {
     float milliseconds = 0.0F;
-    check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");
+    check_cuda(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");
     return 1e-3 * static_cast<double>(milliseconds);
   }
 

@@ -115,6 +115,8 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
   precision.repetitions_min = 3;
   precision.repetitions_max = 20;
   precision.time_limit_s = 1.5;
+  // Two runs, which say how often to repeat, come first anyway.
+  precision.warmups = 0;
   KernelMeasurement measurement(session.comm(), co_execution, kernel, precision);
   const auto add = [&](const Sizes& sizes) {
     const std::vector<models::MeasuredPoint> points = measure(session, measurement, slots, sizes);
