@@ -21,15 +21,12 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 std::int64_t quotient_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-/// The multiple of 32 that holds an extent; 32 for none.
-std::int64_t padded(std::int64_t extent) { return std::max(multiple, quotient_up(extent, multiple) * multiple); }
-
 /// The sizes, decreasing, of equal parts of an extent, as even as they can be with no size less than `least`.
 std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
   std::vector<std::int64_t> sizes;
   std::int64_t parts = 1;
   while (true) {
-    sizes.push_back(std::max(least, padded(quotient_up(extent, parts))));
+    sizes.push_back(std::max(least, padded_extent(quotient_up(extent, parts))));
     if (sizes.back() == least) return sizes;
     parts = quotient_up(extent, sizes.back() - multiple);
   }
@@ -37,17 +34,19 @@ std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
 
 /// A, B and C in core, as many elements as their buffers have.
 double in_core_elements(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return real(padded(m)) * (real(padded(k)) + real(padded(n))) + real(padded(k)) * real(padded(n));
+  return real(padded_extent(m)) * (real(padded_extent(k)) + real(padded_extent(n))) +
+         real(padded_extent(k)) * real(padded_extent(n));
 }
 
 /// Rows of the tallest blocks of this width and depth whose five buffers fit, as even as they can be without having
 /// fewer than `least`; 0 where these do not fit.
 std::int64_t tallest(std::int64_t m, std::int64_t width, std::int64_t depth, double elements, std::int64_t least) {
   const double left = elements - real(depth) * real(width);
-  const double rows = std::min(left / (real(out_of_core_buffers) * (real(depth) + real(width))), real(padded(m)));
+  const double rows =
+      std::min(left / (real(out_of_core_buffers) * (real(depth) + real(width))), real(padded_extent(m)));
   const std::int64_t most = rows < real(multiple) ? 0 : static_cast<std::int64_t>(rows) / multiple * multiple;
   if (most < least) return 0;
-  return std::max(least, padded(quotient_up(m, quotient_up(std::max<std::int64_t>(m, 1), most))));
+  return std::max(least, padded_extent(quotient_up(m, quotient_up(std::max<std::int64_t>(m, 1), most))));
 }
 
 /// Rows of A's blocks that stay when the order turns round at the last row of blocks, or at the first one.
@@ -68,8 +67,8 @@ double elements_kept(const BlockGrid& grid, bool at_end) {
 /// The plan out of core that moves the fewest elements among those whose blocks of C have `least_extent` rows and
 /// columns where C has them; of equal ones that with the tallest blocks.
 std::optional<Blocking> out_of_core(const BlockGrid& whole, bool reads_c, double elements, std::int64_t least_extent) {
-  const std::int64_t least_height = std::min(padded(least_extent), padded(whole.m));
-  const std::int64_t least_width = std::min(padded(least_extent), padded(whole.n));
+  const std::int64_t least_height = std::min(padded_extent(least_extent), padded_extent(whole.m));
+  const std::int64_t least_width = std::min(padded_extent(least_extent), padded_extent(whole.n));
   std::optional<Blocking> best;
   for (const std::int64_t depth : part_sizes(whole.k, multiple)) {
     for (const std::int64_t width : part_sizes(whole.n, least_width)) {
@@ -97,7 +96,7 @@ double Blocking::buffer_elements() const {
          real(grid.depth) * real(grid.width);
 }
 
-std::int64_t Blocking::in_core_height() const { return padded(grid.m); }
+std::int64_t Blocking::in_core_height() const { return padded_extent(grid.m); }
 
 double Blocking::moved_elements(bool reads_c) const {
   const double a = real(grid.m) * real(grid.k);
@@ -120,9 +119,10 @@ Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool read
   const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
   if (in_core_elements(m, n, k) <= elements) {
     const std::int64_t height =
-        std::min(padded(m), std::max(padded(goal.least_extent), padded(quotient_up(m, goal.in_core_blocks))));
+        std::min(padded_extent(m),
+                 std::max(padded_extent(goal.least_extent), padded_extent(quotient_up(m, goal.in_core_blocks))));
     const std::int64_t blocks = std::max<std::int64_t>(1, quotient_up(m, height));
-    return {{m, n, k, height, padded(n), padded(k)}, blocks, blocks, true};
+    return {{m, n, k, height, padded_extent(n), padded_extent(k)}, blocks, blocks, true};
   }
   const BlockGrid whole{m, n, k};
   std::optional<Blocking> plan = out_of_core(whole, reads_c, elements, goal.least_extent);
@@ -137,9 +137,12 @@ Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool read
 
 double least_memory_bytes(double element_bytes) { return 5.0 * real(multiple * multiple) * element_bytes; }
 
+std::int64_t padded_extent(std::int64_t extent) { return std::max(multiple, quotient_up(extent, multiple) * multiple); }
+
 std::int64_t in_core_rows(std::int64_t n, std::int64_t k, const BlockingGoal& goal) {
   const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const double rows = (elements - real(padded(k)) * real(padded(n))) / (real(padded(k)) + real(padded(n)));
+  const double rows =
+      (elements - real(padded_extent(k)) * real(padded_extent(n))) / (real(padded_extent(k)) + real(padded_extent(n)));
   if (rows < real(multiple)) return 0;
   // Far beyond any matrix.
   constexpr double most = 9.0e15;

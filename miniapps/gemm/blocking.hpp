@@ -53,6 +53,9 @@ Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool read
 /// Bytes without which plan_blocking() has no plan for any large matrices: five buffers of 32 x 32.
 double least_memory_bytes(double element_bytes);
 
+/// The multiple of 32 that holds an extent, as a buffer's are; 32 for none.
+std::int64_t padded_extent(std::int64_t extent);
+
 /// The most rows of A and C that plan_blocking() keeps in core; 0 where not even B fits.
 std::int64_t in_core_rows(std::int64_t n, std::int64_t k, const BlockingGoal& goal);
 

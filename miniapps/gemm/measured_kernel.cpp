@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/random_fill.hpp"
@@ -49,8 +50,6 @@ std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const Problem& proble
   return std::make_unique<MultiplyRun<Scalar>>(kind, problem, rows, device_memory_bytes);
 }
 
-double padded(std::int64_t extent) { return 32.0 * static_cast<double>(std::max<std::int64_t>(1, (extent + 31) / 32)); }
-
 }  // namespace
 
 MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
@@ -77,9 +76,11 @@ KernelFacts MeasuredKernel::facts() const {
   facts.parameters = {{"n", n}, {"k", k}, {"block", rows}, {"reads_c", problem_.reads_c() ? 1.0 : 0.0}};
   facts.flops_per_unit = 2.0 * rows * n * k;
   facts.bytes_per_unit = element_bytes * rows * (k + n * (problem_.reads_c() ? 2.0 : 1.0));
-  // Buffers of a device have extents in multiples of 32.
-  facts.memory_bytes_per_unit = element_bytes * rows * (padded(problem_.k) + padded(problem_.n));
-  facts.memory_bytes_fixed = element_bytes * padded(problem_.k) * padded(problem_.n);
+  // As in a device's buffers.
+  const auto n_padded = static_cast<double>(padded_extent(problem_.n));
+  const auto k_padded = static_cast<double>(padded_extent(problem_.k));
+  facts.memory_bytes_per_unit = element_bytes * rows * (k_padded + n_padded);
+  facts.memory_bytes_fixed = element_bytes * k_padded * n_padded;
   facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
   facts.device_memory_bytes = device_memory_bytes_;
   // Up to twice as many rows as a square problem has.
