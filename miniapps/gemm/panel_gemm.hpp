@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/processing_unit.hpp"
+#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/slice_gemm.hpp"
+
+namespace steelyard::gemm {
+
+/// What is multiplied panel by panel: A is rows x k and B k x columns, in panels of `depth` columns of A and rows of B
+/// (the last one may have fewer).
+struct PanelProblem {
+  std::int64_t rows = 0, columns = 0, k = 0, depth = 1;
+
+  std::int64_t panels() const { return (k + depth - 1) / depth; }
+  std::int64_t panel_depth(std::int64_t panel) const { return std::min(depth, k - panel * depth); }
+};
+
+/// C += A B on one unit, one panel at a time, C staying in the unit's memory between panels where it fits: the kernel of
+/// an iteration of SUMMA. Source: 000, sections 3.3 and 4.2.1.
+template <class Scalar>
+class PanelGemm {
+ public:
+  /// Called now and then while a panel is multiplied, on the calling thread; may be empty.
+  using Meanwhile = std::function<void()>;
+
+  virtual ~PanelGemm() = default;
+  /// Adds one panel: `a` its columns of A, `b` its rows of B. Panels come in order, and from 0 again after the last one.
+  /// C is whole after the last one only, and must be left alone before; A and B are free when this returns. Called on
+  /// the unit's own thread.
+  virtual void add(std::int64_t panel, const Operands<Scalar>& operands, const Meanwhile& meanwhile) = 0;
+  /// How the device multiplies; nothing for a unit that works in the host's memory.
+  virtual std::optional<Blocking> blocking() const { return std::nullopt; }
+};
+
+/// Allocates what the unit needs beside the operands, on the calling thread.
+/// @param device_memory_bytes cap of a companion's memory, infinity for none
+/// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
+template <class Scalar>
+std::unique_ptr<PanelGemm<Scalar>> make_panel_gemm(ProcessingUnit::Kind kind, const PanelProblem& problem,
+                                                   double device_memory_bytes);
+
+}  // namespace steelyard::gemm
