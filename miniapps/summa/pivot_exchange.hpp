@@ -6,25 +6,17 @@
 #include <memory>
 #include <vector>
 
+#include "miniapps/summa/communication.hpp"
+#include "miniapps/summa/problem.hpp"
 #include "partition/rectangle.hpp"
 
-namespace steelyard {
-
-/// How the pivots of SUMMA travel: see make_pivot_exchange().
-enum class PivotTransport { messages, broadcasts, messages_ahead };
+namespace steelyard::summa {
 
 /// A rank's parts of one iteration's pivots, in host memory. Where the rank owns the part, it is what is sent; elsewhere
 /// it is where it arrives.
 struct PivotPanels {
   void* column = nullptr;  ///< of A: rows of its rectangle x depth, row after row without gaps
   void* row = nullptr;     ///< of B: depth x columns of its rectangle, likewise
-};
-
-/// The blocks of square matrices whose rectangles ranks own.
-struct PivotBlocks {
-  std::vector<partition::Rectangle> rectangles;  ///< of each rank, disjoint, covering all blocks
-  std::int64_t n = 0;                            ///< rows and columns in elements
-  std::int64_t block = 1;                        ///< rows and columns of a block; those at the end may be smaller
 };
 
 /// Sends every iteration's pivot block column of A along rows and pivot block row of B along columns, so that each rank
@@ -38,19 +30,19 @@ class PivotExchange {
   /// Lets messages move while the caller does something else.
   virtual void progress() {}
   /// Returns when this rank's parts of the iteration that was started last are there.
-  virtual void wait() = 0;
+  virtual void wait() {}
   /// Returns when what was given for iteration k may be written to.
   virtual void release(std::int64_t) {}
 };
 
-/// - messages: non-blocking ones along rows, from an owner to everybody whose rows overlap its own; then blocking ones
+/// - paper: non-blocking messages along rows, from an owner to everybody whose rows overlap its own; then blocking ones
 ///   along columns; all is over when start() returns.
-/// - broadcasts: MPI_Bcast in every band of rows that the same ranks share, from top to bottom, then of columns; all is
-///   over when start() returns.
-/// - messages_ahead: non-blocking ones in both directions; start() returns at once.
-/// Collective. @param element double or float
+/// - bcast: MPI_Bcast in every band of rows that the same ranks share, from top to bottom, then of columns; all is over
+///   when start() returns.
+/// - pipelined: non-blocking messages in both directions; start() returns at once.
+/// Collective. @param rectangles of each rank: disjoint, covering all blocks @param element double or float
 /// @throws InvalidArgument for another number of rectangles than ranks, and parts of 2^31 elements and more; MpiError
-std::unique_ptr<PivotExchange> make_pivot_exchange(PivotTransport transport, MPI_Comm comm, PivotBlocks blocks,
-                                                   MPI_Datatype element);
+std::unique_ptr<PivotExchange> make_pivot_exchange(Communication communication, MPI_Comm comm, const Problem& problem,
+                                                   std::vector<partition::Rectangle> rectangles, MPI_Datatype element);
 
-}  // namespace steelyard
+}  // namespace steelyard::summa
