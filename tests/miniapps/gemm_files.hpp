@@ -11,7 +11,7 @@
 
 namespace steelyard::tests {
 
-/// A, B and C of a multiplication: as NumPy files for gemm, and what it has to make of them.
+/// A, B and C of a multiplication: as NumPy files for gemm and summa, and what they have to make of them.
 template <class Scalar>
 struct GemmFiles {
   Grid<Scalar> a, b, c;
@@ -27,8 +27,9 @@ struct GemmFiles {
     write_grid(folder / "b.npy", b);
     write_grid(folder / "c.npy", c);
   }
-  static Words arguments() {
-    return {"--type", sizeof(Scalar) == 8 ? "double" : "float", "--input", "a.npy", "b.npy", "c.npy"};
+  static Words arguments(bool with_c = true) {
+    const Words words{"--type", sizeof(Scalar) == 8 ? "double" : "float", "--input", "a.npy", "b.npy"};
+    return with_c ? words + Words{"c.npy"} : words;
   }
 
   /// The largest deviation of an element from alpha A B + beta C, as a share of what rounding may make of it when its

@@ -7,33 +7,21 @@
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/gemm_runs.hpp"
+#include "tests/miniapps/wrong_blas.hpp"
 
 namespace steelyard::tests {
 namespace {
 
-/// Runs on files in a folder, with a BLAS that is wrong as wrong_gemm.cpp says.
-class WrongBlas {
- public:
-  WrongBlas() { write_model(folder_, "even.fpm.json", 1e-6); }
-
-  Start start(int ranks, const Words& arguments, const Words& how) const {
-    return {ranks, gemm, Words{"--model", folder_ / "even.fpm.json"} + arguments, folder_.path(),
-            Words{std::string("LD_PRELOAD=") + STEELYARD_WRONG_GEMM} + how};
-  }
-  Outcome run(int ranks, const Words& arguments, const Words& how) const {
-    return run_all({start(ranks, arguments, how)}).front();
-  }
-  const TemporaryFolder& folder() const { return folder_; }
-
- private:
-  TemporaryFolder folder_;
+/// gemm on files in a folder.
+struct WrongGemm : WrongBlas {
+  WrongGemm() : WrongBlas(gemm) {}
 };
 
 const Words once{"--repetitions", "1", "--warmups", "0"};
 
 TEMPLATE_TEST_CASE("A wrong element fails the check, and gemm exits 1 with all that it has found", "", double, float) {
   const int ranks = GENERATE(1, 3);
-  const WrongBlas blas;
+  const WrongGemm blas;
   const GemmFiles<TestType> files(70, 50, 60);
   files.write(blas.folder());
   const Outcome outcome =
@@ -57,7 +45,7 @@ TEMPLATE_TEST_CASE("A wrong element fails the check, and gemm exits 1 with all t
 }
 
 TEST_CASE("Without the error the same library passes") {
-  const WrongBlas blas;
+  const WrongGemm blas;
   const Outcome outcome = blas.run(3, once + Words{"--size", "64", "--block", "4"}, {});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 0);
@@ -65,7 +53,7 @@ TEST_CASE("Without the error the same library passes") {
 }
 
 TEST_CASE("One rank that is wrong fails the run") {
-  const WrongBlas blas;
+  const WrongGemm blas;
   std::vector<Start> starts;
   for (const char* rank : {"0", "1", "2"}) {
     starts.push_back(blas.start(3, once + Words{"--size", "64", "--block", "4"},
@@ -79,7 +67,7 @@ TEST_CASE("One rank that is wrong fails the run") {
 }
 
 TEST_CASE("A NaN where there should be none fails the check") {
-  const WrongBlas blas;
+  const WrongGemm blas;
   const Outcome outcome =
       blas.run(2, once + Words{"--size", "64", "--block", "4", "--result", "result"}, {"STEELYARD_WRONG_BY=nan"});
   INFO(outcome.out << outcome.err);
@@ -89,7 +77,7 @@ TEST_CASE("A NaN where there should be none fails the check") {
 }
 
 TEST_CASE("An error is found in problems that are too large for a comparison of every element") {
-  const WrongBlas blas;
+  const WrongGemm blas;
   const Words large = once + Words{"--size", "600"};
   const std::vector<Outcome> outcomes =
       run_all({blas.start(2, large, {"STEELYARD_WRONG_BY=1e-6"}), blas.start(1, large, {})});
@@ -99,7 +87,7 @@ TEST_CASE("An error is found in problems that are too large for a comparison of 
 
 TEST_CASE("An error in one block out of core fails the check") {
   if (!STEELYARD_UNITS_ROUND_ALIKE) SKIP("a GPU has a BLAS of its own");
-  const WrongBlas blas;
+  const WrongGemm blas;
   // 16 blocks of C and 4 panels; the first multiplication of all is not verified, the one after two of them is.
   std::vector<Start> starts;
   for (const int call : {1, 2 * 64 + 1, 2 * 64 + 30, 3 * 64}) {
@@ -114,7 +102,7 @@ TEST_CASE("An error in one block out of core fails the check") {
 }
 
 TEST_CASE("A wrong repetition is found by --check all, by --check last where it is the last, and never by none") {
-  const WrongBlas blas;
+  const WrongGemm blas;
   std::vector<Start> starts;
   for (int call = 1; call <= 8; ++call) {
     for (const char* level : {"none", "last", "all"}) {

@@ -1,0 +1,201 @@
+// C = A B + C', whoever computes which blocks of it, and however its pivots travel.
+
+#include <array>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+
+#include "tests/miniapps/summa_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+TEST_CASE("Any number of ranks writes the product, however pivots travel") {
+  SummaTest<double> test(97);
+  const Words block{"--block", "8"};
+  std::vector<AppRun> runs;
+  for (int ranks = 1; ranks <= 12; ++ranks) {
+    // 5 ways, so that all meet many numbers of ranks.
+    runs.push_back({ranks, block + communications[static_cast<std::size_t>(ranks) % 5]});
+  }
+  for (const Words& communication : communications) runs.push_back({5, block + communication});
+  test.expect_products(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Rectangles parts = test.parts(i);
+    CHECK(parts.size() == static_cast<std::size_t>(2 * runs[i].ranks));
+    CHECK(tile(parts, 13));
+    CHECK(tile(rank_rectangles(parts), 13));
+  }
+}
+
+TEST_CASE("Even grids of any number of ranks write the product") {
+  SummaTest<float> test(61);
+  std::vector<AppRun> runs;
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    runs.push_back({ranks, Words{"--partition", "even", "--units", "host", "--block", "4"} +
+                               communications[static_cast<std::size_t>(ranks) % 5]});
+  }
+  test.expect_products(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) CHECK(tile(test.parts(i), 16));
+}
+
+TEST_CASE("Any extents are multiplied in blocks of any size") {
+  // n and block: prime, less than a block, one block, a block and one element, blocks of one element.
+  for (const auto& [n, block, side] :
+       {std::array{97, 13, 8}, std::array{31, 7, 5}, std::array{5, 8, 1}, std::array{8, 8, 1}, std::array{9, 8, 2},
+        std::array{7, 1, 7}, std::array{1, 1, 1}, std::array{2, 1, 2}, std::array{60, 1048576, 1}}) {
+    CAPTURE(n, block);
+    const Words blocks{"--block", std::to_string(block)};
+    std::vector<AppRun> runs{{1, blocks + communications[static_cast<std::size_t>(n) % 5]},
+                             {3, blocks + communications[static_cast<std::size_t>(n + 1) % 5]}};
+    if (block == 8) runs.push_back({4, blocks + Words{"--partition", "even", "--communication", "bcast"}});
+    SummaTest<double> test(n);
+    test.expect_products(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) CHECK(tile(test.parts(i), side));
+    CHECK(test.outcomes()[0].out.find("n = " + std::to_string(n) + ", double, " + std::to_string(side) + " x " +
+                                      std::to_string(side) + " blocks of " + std::to_string(block) + ",") !=
+          std::string::npos);
+  }
+}
+
+TEMPLATE_TEST_CASE("Without a file C' is zero", "", double, float) {
+  SummaTest<TestType> test(50);
+  std::vector<AppRun> runs;
+  for (const Words& communication : communications) runs.push_back({2, Words{"--block", "16"} + communication});
+  runs.push_back({1, {"--block", "16", "--repetitions", "3", "--warmups", "1", "--check", "all"}});
+  runs.push_back({1, {"--block", "16", "--units", "device", "--device-memory", "40KiB"}});
+  test.expect_products(runs, false);
+}
+
+TEST_CASE("Every repetition starts from C' again") {
+  SummaTest<double> test(43);
+  std::vector<AppRun> runs;
+  for (const Words& communication : communications) {
+    runs.push_back(
+        {3, Words{"--block", "8", "--repetitions", "3", "--warmups", "2", "--check", "all"} + communication});
+  }
+  runs.push_back({1, {"--block", "8", "--device-memory", "40KiB", "--repetitions", "2", "--check", "all"}});
+  test.expect_products(runs);
+}
+
+TEST_CASE("Any units write the product") {
+  SummaTest<double> test(71);
+  std::vector<AppRun> runs;
+  for (const char* units : {"host", "device", "host+device"}) {
+    for (const int ranks : {1, 2, 4}) runs.push_back({ranks, {"--units", units, "--block", "8"}});
+  }
+  test.expect_products(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Rectangles parts = test.parts(i);
+    CHECK(parts.size() == static_cast<std::size_t>(runs[i].ranks * (i < 6 ? 1 : 2)));
+    CHECK(tile(parts, 9));
+  }
+}
+
+TEMPLATE_TEST_CASE("A device of any memory writes the product", "", double, float) {
+  SummaTest<TestType> test(150);
+  const std::string least = std::to_string(5UL * 32 * 32 * sizeof(TestType));
+  std::vector<AppRun> runs;
+  for (const std::string& memory : Words{least, "50000", "200KiB", "1GiB"}) {
+    runs.push_back({1, {"--units", "device", "--block", "70", "--device-memory", memory}});
+    runs.push_back({1, {"--block", "16", "--device-memory", memory, "--communication", "paper"}});
+  }
+  for (const Words& communication : communications) {
+    runs.push_back({3, Words{"--block", "16", "--device-memory", least} + communication});
+  }
+  test.expect_products(runs);
+}
+
+TEST_CASE("Ranks without blocks leave C as the others compute it") {
+  SummaTest<double> test(79);
+  const Words block{"--block", "8"};
+  // By models too slow for a single block …
+  std::vector<AppRun> runs;
+  const std::vector<std::vector<double>> speeds{{1e-6, 1.0, 1e-6, 1e-6, 1.0, 1e-6},
+                                                {1.0, 1.0, 1e-6, 1.0, 1.0, 1e-6},
+                                                {1.0, 1.0, 1.0, 1e-6, 1.0, 1.0},
+                                                {1e-6, 1.0, 1.0, 1.0, 1.0, 1e-6}};
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    runs.push_back({3, block + test.models(speeds[i]) + communications[i]});
+  }
+  runs.push_back({3, block + Words{"--device-memory", "40960"} + test.models(speeds.back())});
+  // … and by files, where others have one block or all but one.
+  const partition::Rectangle nothing{};
+  const Rectangles some{{0, 0, 1, 1}, nothing, {0, 1, 1, 9}, {1, 0, 9, 10}, nothing};
+  const Rectangles one{nothing, nothing, {0, 0, 10, 10}};
+  const Words by_some{"--partition", write_rectangles(test.folder(), "some.json", some)};
+  const Words by_one{"--partition", write_rectangles(test.folder(), "one.json", one)};
+  for (const Words& communication : communications) runs.push_back({5, block + by_some + communication});
+  runs.push_back({3, block + by_one + Words{"--communication", "bcast"}});
+  runs.push_back({3, block + by_one + Words{"--communication", "pipelined"}});
+  test.expect_products(runs);
+  for (std::size_t run = 0; run < speeds.size(); ++run) {
+    const Rectangles parts = test.parts(run);
+    CHECK(tile(parts, 10));
+    REQUIRE(parts.size() == speeds[run].size());
+    for (std::size_t i = 0; i < parts.size(); ++i) CHECK(parts[i].empty() == (speeds[run][i] == 1.0));
+  }
+}
+
+TEST_CASE("Slow units write the product") {
+  SummaTest<float> test(83);
+  test.expect_products({{2, {"--block", "8", "--slowdown", "device=4", "rank1=2"}},
+                        {1, {"--block", "8", "--slowdown", "host=2.5"}},
+                        {1, {"--block", "8", "--slowdown", "device=4", "--device-memory", "40KiB"}}});
+  CHECK(test.outcomes()[0].out.find(" 8 (emulated)") != std::string::npos);
+}
+
+TEST_CASE("Whole numbers are multiplied exactly") {
+  std::vector<AppRun> runs;
+  for (const Words& communication : communications) {
+    runs.push_back({1, Words{"--block", "7"} + communication});
+    runs.push_back({4, Words{"--block", "11"} + communication});
+    runs.push_back({6, Words{"--block", "16", "--device-memory", "40960"} + communication});
+  }
+  SummaTest<double>(101).expect_exact(runs);
+  SummaTest<float>(53).expect_exact({{1, {"--block", "4"}}, {7, {"--block", "4"}}});
+}
+
+TEST_CASE("NaN and Inf reach what a naive multiplication takes them to, and no other element") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const TemporaryFolder folder;
+  GemmFiles<double> files(45, 45, 45);
+  files.a(3, 7) = nan;
+  files.a(20, 44) = -infinity;
+  files.b(44, 5) = nan;
+  files.b(40, 11) = infinity;
+  files.c(44, 44) = nan;
+  files.c(30, 0) = infinity;
+  files.write(folder);
+  const auto output = [](std::size_t run) { return std::to_string(run) + ".npy"; };
+  std::vector<AppRun> runs;
+  const auto add = [&](int ranks, const Words& words) {
+    runs.push_back({ranks, files.arguments() + words + Words{"--block", "8", "--check", "none"} +
+                               Words{"--output", output(runs.size())}});
+  };
+  for (std::size_t i = 0; i < communications.size(); ++i) add(static_cast<int>(i) % 3 + 1, communications[i]);
+  add(2, {"--device-memory", "40960"});
+  run_summa(runs, folder);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    CAPTURE(i);
+    CHECK(files.deviation(read_grid<double>(folder / output(i)), 1.0, 1.0) <= 1.0);
+  }
+}
+
+TEST_CASE("What summa measures itself does not change the product") {
+  const TemporaryFolder folder;
+  const GemmFiles<double> files(90, 90, 90);
+  files.write(folder);
+  const Words once{"--block", "16", "--repetitions", "1", "--output", "c.npy"};
+  const Outcome outcome = run(2, summa, once + files.arguments(), folder.path());
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(lines_that_start(outcome.out, "speed models measured in ") == 1);
+  CHECK(lines_that_start(outcome.out, "channels measured in ") == 1);
+  CHECK(files.deviation(read_grid<double>(folder / "c.npy"), 1.0, 1.0) <= 1.0);
+  CHECK(tile(parts_in_table(outcome.out), 6));
+}
+
+}  // namespace
+}  // namespace steelyard::tests

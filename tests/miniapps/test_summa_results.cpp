@@ -1,0 +1,339 @@
+// What summa prints and what it leaves for other programs.
+
+#include <algorithm>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/json_file.hpp"
+#include "tests/miniapps/summa_runs.hpp"
+
+namespace steelyard::tests {
+namespace {
+
+TEST_CASE("A dry run of summa prints rectangles and a prediction, runs nothing and writes nothing") {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder models;
+  const TemporaryFolder folder;
+  std::vector<double> seconds;
+  for (int i = 0; i < 2 * ranks; ++i) seconds.push_back(1e-3 * (1 + i));
+  // Too much to run.
+  const Outcome outcome =
+      run_summa(ranks,
+                Words{"--size", "200001", "--block", "5000", "--dry-run", "--result", "result", "--output", "c.npy"} +
+                    with_models(models, seconds),
+                folder);
+  const Rectangles parts = parts_in_table(outcome.out);
+  CHECK(parts.size() == static_cast<std::size_t>(2 * ranks));
+  CHECK(tile(parts, 41));
+  CHECK(lines_that_start(outcome.out, "summa n = 200001, double, 41 x 41 blocks of 5000, ") == 1);
+  CHECK(lines_that_start(outcome.out, "predicted  ") == 1);
+  CHECK(outcome.out.find("measured/") == std::string::npos);
+  const Words expected{"summa ", "host ", "device ", "note: ", "unit ", "---", "rank ", "predicted  "};
+  for (const std::string& line : lines_of(outcome.out)) {
+    INFO(line);
+    CHECK(std::any_of(expected.begin(), expected.end(),
+                      [&](const std::string& start) { return line.rfind(start, 0) == 0; }));
+  }
+  CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("Only rank 0 of summa prints, and it prints once") {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run_summa(ranks, {"--size", "60", "--block", "8", "--communication", "bcast", "--output", "c.npy"}, folder);
+  for (const char* start : {"summa ", "host ", "device ", "unit ", "time ", "predicted ", "speed ", "  update ",
+                            "  communication ", "check "}) {
+    INFO(start << " in\n" << outcome.out);
+    CHECK(lines_that_start(outcome.out, start) == 1);
+  }
+  const std::string of_ranks = ranks == 1 ? "1 rank on 1 node" : "3 ranks on 1 node";
+  CHECK(lines_that_start(outcome.out, "summa n = 60, double, 8 x 8 blocks of 8, communication bcast, " + of_ranks +
+                                          ", partition column") == 1);
+  CHECK(lines_that_start(outcome.out, "check      passed: largest error ") == 1);
+  CHECK(outcome.out.find("against rounding's bound, by 8 random vectors (tolerance 1.0e+00)") != std::string::npos);
+  CHECK(lines_that_start(outcome.out, "speed models measured") == 0);
+  CHECK(lines_that_start(outcome.out, "channels measured") == 0);
+  for (const char* heading : {"row", "column", "rows", "columns", "blocks", "share", "predicted/iteration",
+                              "measured/iteration", "difference"}) {
+    CHECK(outcome.out.find(heading) != std::string::npos);
+  }
+  CHECK(tile(parts_in_table(outcome.out), 8));
+}
+
+TEST_CASE("Models of communication are named where pivots travel") {
+  const TemporaryFolder folder;
+  for (const Words& communication : communications) {
+    const Outcome outcome = run_summa(3, Words{"--size", "60", "--block", "8"} + communication, folder);
+    INFO(outcome.out);
+    for (const std::string& line : lines_of(outcome.out)) {
+      if (line.rfind("  communication ", 0) != 0) continue;
+      for (const char* model : {"tau-Lop", "event", "HLogGP", "Hockney"}) {
+        CHECK(line.find(model) != std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("Help and version of summa are printed once and end well") {
+  const TemporaryFolder folder;
+  const Words with_size{"--size", "9", "--help"};
+  const std::vector<Outcome> outcomes = run_all({{1, summa, {"--version"}, folder.path()},
+                                                 {1, summa, with_size, folder.path()},
+                                                 {3, summa, {"--version"}, folder.path()},
+                                                 {3, summa, with_size, folder.path()}});
+  for (const std::size_t i : {0, 2}) {
+    const Outcome& version = outcomes[i];
+    CHECK(version.status == 0);
+    CHECK(lines_of(version.out).size() == 1);
+    CHECK(version.out.rfind("summa ", 0) == 0);
+    const Outcome& help = outcomes[i + 1];
+    CHECK(help.status == 0);
+    CHECK(help.told_by("summa").empty());
+    for (const char* option :
+         {"--size",     "--block",       "--communication", "--barrier",   "--device-memory", "--seed",
+          "--type",     "--units",       "--layout",        "--partition", "--model",         "--platform",
+          "--slowdown", "--repetitions", "--warmups",       "--check",     "--input",         "--output",
+          "--result",   "--dry-run",     "--help",          "--version"}) {
+      INFO(option << " in\n" << help.out);
+      CHECK(lines_that_start(help.out, std::string("  ") + option) == 1);
+    }
+    for (const char* name : {"paper", "bcast", "pipelined"}) CHECK(help.out.find(name) != std::string::npos);
+    CHECK(help.out.find("--steps") == std::string::npos);
+    CHECK(help.out.find("--alpha") == std::string::npos);
+  }
+  CHECK(folder.entries() == 0);
+}
+
+const nlohmann::json& phase(const nlohmann::json& run, const std::string& name) {
+  for (const auto& found : run.at("phases")) {
+    if (found.at("name") == name) return found;
+  }
+  FAIL("there is no phase " << name);
+  throw std::logic_error("unreachable");
+}
+
+TEST_CASE("summa's result folder says what ran and what came of it") {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run_summa(ranks,
+                {"--size", "61", "--block", "8", "--communication", "paper", "--barrier", "--seed", "7",
+                 "--repetitions", "4", "--warmups", "1", "--slowdown", "rank0=2", "--result", "deep/result"},
+                folder);
+  CHECK(lines_that_start(outcome.out, "result     deep/result") == 1);
+  const auto json = read_run(folder / "deep" / "result", "summa");
+  CHECK(json.at("seed") == 7);
+  const auto words = json.at("argv").get<Words>();
+  CHECK(words.front() == summa.string());
+  CHECK(std::find(words.begin(), words.end(), "deep/result") != words.end());
+  std::map<std::string, double> expected{{"n", 61}, {"block", 8}, {"blocks", 8}, {"barrier", 1}};
+  for (const auto& [name, value] : expected) CHECK(json.at("params").at(name) == value);
+  CHECK(json.at("settings").at("element") == "double");
+  CHECK(json.at("settings").at("partition") == "column");
+  CHECK(json.at("settings").at("communication") == "paper");
+
+  const auto blocks = json.at("distribution").get<std::vector<long long>>();
+  const Rectangles parts = parts_in_table(outcome.out);
+  CHECK(blocks == slices_in_table(outcome.out, "blocks"));
+  CHECK(sum(blocks) == 64);
+  CHECK(tile(parts, 8));
+  const Rectangles rectangles = rectangles_of(json);
+  REQUIRE(rectangles.size() == static_cast<std::size_t>(ranks));
+  CHECK(tile(rectangles, 8));
+  CHECK((rectangles == rank_rectangles(parts)));
+  REQUIRE(json.at("units").size() == static_cast<std::size_t>(2 * ranks));
+  for (std::size_t i = 0; i < json.at("units").size(); ++i) {
+    const auto& unit = json.at("units")[i];
+    CHECK(unit.at("rank") == i / 2);
+    CHECK(unit.at("kind") == (i % 2 == 0 ? "host" : "device"));
+    CHECK(unit.at("slowdown").get<double>() == (i < 2 ? 2.0 : 1.0));
+    CHECK(unit.at("emulated") == (i < 2));
+  }
+
+  const double median_s = json.at("median_time_s").get<double>();
+  CHECK(std::abs(json.at("figures").at("flops_per_s").get<double>() * median_s / (2.0 * 61 * 61 * 61) - 1.0) < 1e-9);
+  REQUIRE(json.at("phases").size() == 2);
+  CHECK(phase(json, "update").at("measured_s").get<double>() > 0.0);
+  CHECK(phase(json, "update").at("predicted_s").get<double>() > 0.0);
+  CHECK((phase(json, "communication").at("predicted_s").get<double>() > 0.0) == (ranks > 1));
+  CHECK(json.at("check").at("performed") == true);
+  CHECK(json.at("check").at("passed") == true);
+  CHECK(json.at("check").at("error").get<double>() <= json.at("check").at("tolerance").get<double>());
+
+  std::vector<double> times;
+  for (const auto& sample : read_samples(folder / "deep" / "result")) {
+    if (sample.at("metric") != "time_s") continue;
+    CHECK(sample.at("params").at("repetition").get<std::size_t>() == times.size());
+    for (const auto& [name, value] : expected) CHECK(sample.at("params").at(name) == value);
+    CHECK(sample.at("communication") == "paper");
+    times.push_back(sample.at("value").get<double>());
+    CHECK(times.back() > 0.0);
+  }
+  REQUIRE(times.size() == 4);
+  std::sort(times.begin(), times.end());
+  CHECK(median_s >= times[1]);
+  CHECK(median_s <= times[2]);
+}
+
+TEST_CASE("A prediction is put together from those of its phases") {
+  const TemporaryFolder folder;
+  // Slow enough to be looked at one by one: a block takes 10 us, an iteration of 60 blocks of the slowest unit 600 us.
+  const Words problem = Words{"--size", "96", "--block", "8", "--units", "host"} + with_models(folder, {1e-5});
+  std::vector<AppRun> runs;
+  for (std::size_t i = 0; i < communications.size(); ++i) {
+    runs.push_back({3, problem + communications[i] + Words{"--result", "result" + std::to_string(i)}});
+  }
+  run_summa(runs, folder);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto json = read_run(folder / ("result" + std::to_string(i)), "summa");
+    const double whole_s = json.at("predicted_time_s").get<double>();
+    const double update_s = phase(json, "update").at("predicted_s").get<double>();
+    const double communication_s = phase(json, "communication").at("predicted_s").get<double>();
+    CAPTURE(i, whole_s, update_s, communication_s);
+    CHECK(communication_s > 0.0);
+    CHECK(update_s >= 12 * 48 * 1e-5);
+    CHECK(whole_s <= (update_s + communication_s) * (1.0 + 1e-9));
+    CHECK(whole_s >= std::max(update_s, communication_s) * (1.0 - 1e-9));
+    // Phases that take turns add up.
+    if (runs[i].arguments[7] != "pipelined") {
+      CHECK(whole_s >= (update_s + communication_s) * (1.0 - 1e-9));
+    }
+  }
+}
+
+TEST_CASE("Computation units are blocks: an update takes as long as the blocks of the slowest unit") {
+  const TemporaryFolder folder;
+  // In seconds, beside which starting units takes nothing. 4 iterations of 16 blocks.
+  const Outcome outcome = run_summa(
+      1, Words{"--size", "32", "--block", "8", "--units", "host", "--dry-run"} + with_models(folder, {1.0}), folder);
+  CHECK(lines_that_start(outcome.out, "predicted  64 s") == 1);
+}
+
+TEST_CASE("A unit that no rank of summa drives has no library") {
+  const std::string units = GENERATE("host", "device");
+  const TemporaryFolder folder;
+  const Outcome outcome = run_summa(2, {"--size", "32", "--block", "8", "--units", units, "--result", "r"}, folder);
+  CHECK(read_run(folder / "r", "summa").at("units").size() == 2);
+  CHECK(lines_that_start(outcome.out, "host ") == (units == "host" ? 1 : 0));
+  CHECK(lines_that_start(outcome.out, "device ") == (units == "device" ? 1 : 0));
+}
+
+TEST_CASE("summa makes checks as asked for") {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  const Words levels{"none", "last", "all"};
+  std::vector<AppRun> runs;
+  for (const std::string& level : levels) {
+    runs.push_back({ranks,
+                    {"--size", "40", "--block", "8", "--repetitions", "3", "--warmups", "1", "--check", level,
+                     "--result", level}});
+  }
+  const std::vector<Outcome> outcomes = run_summa(runs, folder);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool performed = levels[i] != "none";
+    CHECK(read_run(folder / levels[i], "summa").at("check").at("performed") == performed);
+    CHECK(lines_that_start(outcomes[i].out, performed ? "check      passed: " : "check      not done: --check none") ==
+          1);
+  }
+}
+
+TEST_CASE("Speed models of summa's result serve the next run and the partition tool") {
+  const TemporaryFolder folder;
+  const Words problem{"--size", "90", "--block", "16", "--units", "host", "--repetitions", "1"};
+  // Without --model: they are measured.
+  const Outcome first = run(2, summa, problem + Words{"--result", "result"} + with_platform(folder), folder.path());
+  INFO(first.out << first.err);
+  REQUIRE(first.status == 0);
+  CHECK(lines_that_start(first.out, "speed models measured in ") == 1);
+  CHECK(read_run(folder / "result", "summa").at("figures").at("model_time_s").get<double>() > 0.0);
+  Words models;
+  for (const char* name : {"rank0-host.fpm.json", "rank1-host.fpm.json"}) {
+    const std::filesystem::path path = folder / "result" / "models" / name;
+    const auto json = read_json_file(path);
+    CHECK(json.at("app") == "summa");
+    CHECK(json.at("element") == "double");
+    CHECK(json.at("parameters").at("block") == 16.0);
+    CHECK(json.at("flops_per_unit") == 2.0 * 16 * 16 * 16);
+    for (const char* key : {"kernel", "unit", "computation_unit", "bytes_per_unit", "machine", "commit"}) {
+      INFO(key);
+      CHECK(json.contains(key));
+    }
+    models.push_back(path);
+  }
+  const Outcome second = run_summa(2, problem + Words{"--model"} + models, folder);
+  CHECK(lines_that_start(second.out, "speed models measured") == 0);
+
+  const Outcome tool =
+      run(1, steelyard_tool, Words{"partition", "--columns", "--total", "36", "--format", "json", "--models"} + models,
+          folder.path());
+  INFO(tool.out << tool.err << second.out);
+  REQUIRE(tool.status == 0);
+  // The same models and the same algorithm: the same rectangles.
+  CHECK((rectangles_of(nlohmann::json::parse(tool.out)) == parts_in_table(second.out)));
+}
+
+TEST_CASE("Models of both units serve another size of the same blocks") {
+  const TemporaryFolder folder;
+  const Words block{"--block", "8", "--units", "host+device", "--type", "float"};
+  const Outcome first = run(1, summa, block + Words{"--size", "64", "--result", "result"}, folder.path());
+  INFO(first.out << first.err);
+  REQUIRE(first.status == 0);
+  // One rank has nobody to exchange pivots with.
+  CHECK(lines_that_start(first.out, "channels measured") == 0);
+  const Words models{"--model", folder / "result/models/rank0-host.fpm.json",
+                     folder / "result/models/rank0-device.fpm.json"};
+  const Outcome second = run_summa(1, block + Words{"--size", "83"} + models, folder);
+  CHECK(tile(parts_in_table(second.out), 11));
+  tests::expect_refused(summa,
+                        {{models + Words{"--size", "64", "--block", "16", "--type", "float"}, "block"},
+                         {models + Words{"--size", "64", "--block", "8", "--type", "double"}, "element"}},
+                        {}, {1});
+}
+
+TEMPLATE_TEST_CASE("C has its shape and type, and the folders that it needs", "", double, float) {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  run_summa(
+      ranks,
+      {"--size", "19", "--block", "4", "--output", "a/b/c.npy", "--type", sizeof(TestType) == 8 ? "double" : "float"},
+      folder);
+  const auto product = read_grid<TestType>(folder / "a" / "b" / "c.npy");
+  CHECK(product.rows == 19);
+  CHECK(product.columns == 19);
+  CHECK(folder.entries() == 4);  // and the speed model
+}
+
+TEST_CASE("A file that is read can be the one that is written") {
+  const TemporaryFolder folder;
+  const GemmFiles<double> files(33, 33, 33);
+  files.write(folder);
+  run_summa(3, files.arguments() + Words{"--block", "8", "--output", "c.npy", "--repetitions", "2"}, folder);
+  CHECK(files.deviation(read_grid<double>(folder / "c.npy"), 1.0, 1.0) <= 1.0);
+}
+
+TEST_CASE("A result of summa that cannot be written ends the run with exit code 3 and one line") {
+  const TemporaryFolder models;
+  expect_unwritable_refused(summa, {"--size", "9", "--block", "2", "--repetitions", "1", "--model",
+                                    write_model(models, "even.fpm.json", 1e-6)});
+}
+
+TEST_CASE("Layouts that steelyard writes are what summa reads") {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  REQUIRE(run(ranks, steelyard_tool, {"layout", "--output", "here.layout"}, folder.path()).status == 0);
+  const Words problem{"--size", "40", "--block", "8"};
+  const std::vector<Outcome> outcomes =
+      run_summa({{ranks, problem}, {ranks, problem + Words{"--layout", "here.layout", "--result", "result"}}}, folder);
+  CHECK((parts_in_table(outcomes[1].out) == parts_in_table(outcomes[0].out)));
+  const std::string cores = read_run(folder / "result", "summa").at("settings").at("cores");
+  CHECK(cores.rfind("layout", 0) == 0);
+}
+
+}  // namespace
+}  // namespace steelyard::tests
