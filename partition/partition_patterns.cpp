@@ -48,21 +48,28 @@ models::MessagePattern halo_pattern(std::span<const Rectangle> rectangles, doubl
 }
 
 models::MessagePattern summa_pattern(std::span<const Rectangle> rectangles, std::int64_t k, double block_bytes) {
-  require(rectangles, block_bytes);
+  return summa_pattern(rectangles, k, 1, block_bytes);
+}
+
+models::MessagePattern summa_pattern(std::span<const Rectangle> rectangles, std::int64_t first, std::int64_t depth,
+                                     double element_bytes) {
+  require(rectangles, element_bytes);
+  if (depth < 0) throw InvalidArgument(fmt::format("pivots of depth {} (expected >= 0)", depth));
   models::Phase pivot_column;
   models::Phase pivot_row;
   for (std::size_t i = 0; i < rectangles.size(); ++i) {
     const Rectangle& owner = rectangles[i];
-    const bool has_column = !owner.empty() && owner.column <= k && k < owner.end_column();
-    const bool has_row = !owner.empty() && owner.row <= k && k < owner.end_row();
+    const bool has_column = !owner.empty() && owner.column <= first && first < owner.end_column();
+    const bool has_row = !owner.empty() && owner.row <= first && first < owner.end_row();
     if (!has_column && !has_row) continue;
     for (std::size_t j = 0; j < rectangles.size(); ++j) {
       const Rectangle& other = rectangles[j];
       if (i == j || other.empty()) continue;
       const std::int64_t rows = common(owner.row, owner.end_row(), other.row, other.end_row());
       const std::int64_t columns = common(owner.column, owner.end_column(), other.column, other.end_column());
-      const auto add = [&](models::Phase& phase, std::int64_t blocks) {
-        phase.messages.push_back({static_cast<int>(i), static_cast<int>(j), block_bytes * static_cast<double>(blocks)});
+      const auto add = [&](models::Phase& phase, std::int64_t length) {
+        phase.messages.push_back(
+            {static_cast<int>(i), static_cast<int>(j), element_bytes * static_cast<double>(length * depth)});
       };
       if (has_column && rows > 0) add(pivot_column, rows);
       if (has_row && columns > 0) add(pivot_row, columns);

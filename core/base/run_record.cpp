@@ -39,6 +39,15 @@ Json run_json(const RunRecord& record) {
                              {"emulated", unit.slowdown > 1.0}});
   }
   json["distribution"] = record.distribution;
+  if (!record.rectangles.empty()) {
+    json["rectangles"] = Json::array();
+    for (const RectangleRecord& rectangle : record.rectangles) {
+      json["rectangles"].push_back({{"row", rectangle.row},
+                                    {"column", rectangle.column},
+                                    {"rows", rectangle.rows},
+                                    {"columns", rectangle.columns}});
+    }
+  }
   json["median_time_s"] = record.median_time_s;
   json["predicted_time_s"] = optional_number(record.predicted_time_s);
   json["figures"] = record.figures;

@@ -34,6 +34,14 @@ struct UnitRecord {
   double slowdown = 1.0;
 };
 
+/// Blocks that one rank owns, where slices have two dimensions.
+struct RectangleRecord {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
 /// One measured value: a repetition's metric with the parameters it was measured under.
 struct Sample {
   std::map<std::string, double> params;
@@ -54,6 +62,7 @@ struct RunRecord {
   std::map<std::string, std::string> settings;  ///< partition, boundary, element type, …
   std::vector<UnitRecord> units;
   std::vector<std::int64_t> distribution;  ///< computation units of each processing unit
+  std::vector<RectangleRecord> rectangles;  ///< of each rank; empty where slices have one dimension
   double median_time_s = 0.0;
   std::optional<double> predicted_time_s;
   std::map<std::string, double> figures;  ///< derived figures: speed, memory bound, …

@@ -97,7 +97,7 @@ class App {
     if (options_.run.input.empty()) {
       return [this](MatrixName name, std::int64_t first, std::span<Scalar> rows) {
         const std::int64_t columns = name == MatrixName::a ? problem_.k : problem_.n;
-        fill_random(RandomMatrix(options_.run.seed, name), first, columns, rows);
+        fill_random(RandomMatrix(options_.run.seed, name), first, 0, columns, rows);
       };
     }
     return [this](MatrixName name, std::int64_t first, std::span<Scalar> rows) {

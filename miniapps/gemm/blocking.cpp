@@ -32,10 +32,17 @@ std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
   }
 }
 
-/// A, B and C in core, as many elements as their buffers have.
-double in_core_elements(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return real(padded_extent(m)) * (real(padded_extent(k)) + real(padded_extent(n))) +
-         real(padded_extent(k)) * real(padded_extent(n));
+/// C and one panel of A and B in core, as many elements as their buffers have.
+double in_core_elements(std::int64_t m, std::int64_t n, std::int64_t depth) {
+  return real(padded_extent(m)) * (real(depth) + real(padded_extent(n))) + real(depth) * real(padded_extent(n));
+}
+
+Blocking in_core(const BlockGrid& whole, std::int64_t depth, const BlockingGoal& goal) {
+  const std::int64_t height =
+      std::min(padded_extent(whole.m),
+               std::max(padded_extent(goal.least_extent), padded_extent(quotient_up(whole.m, goal.in_core_blocks))));
+  const std::int64_t blocks = std::max<std::int64_t>(1, quotient_up(whole.m, height));
+  return {{whole.m, whole.n, whole.k, height, padded_extent(whole.n), depth}, blocks, blocks, true};
 }
 
 /// Rows of the tallest blocks of this width and depth whose five buffers fit, as even as they can be without having
@@ -66,11 +73,13 @@ double elements_kept(const BlockGrid& grid, bool at_end) {
 
 /// The plan out of core that moves the fewest elements among those whose blocks of C have `least_extent` rows and
 /// columns where C has them; of equal ones that with the tallest blocks.
-std::optional<Blocking> out_of_core(const BlockGrid& whole, bool reads_c, double elements, std::int64_t least_extent) {
+/// @param depths of a panel that may be tried
+std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<std::int64_t>& depths, bool reads_c,
+                                    double elements, std::int64_t least_extent) {
   const std::int64_t least_height = std::min(padded_extent(least_extent), padded_extent(whole.m));
   const std::int64_t least_width = std::min(padded_extent(least_extent), padded_extent(whole.n));
   std::optional<Blocking> best;
-  for (const std::int64_t depth : part_sizes(whole.k, multiple)) {
+  for (const std::int64_t depth : depths) {
     for (const std::int64_t width : part_sizes(whole.n, least_width)) {
       const std::int64_t height = tallest(whole.m, width, depth, elements, least_height);
       if (height == 0) continue;
@@ -117,22 +126,36 @@ double Blocking::moved_elements(bool reads_c) const {
 
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal) {
   const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  if (in_core_elements(m, n, k) <= elements) {
-    const std::int64_t height =
-        std::min(padded_extent(m),
-                 std::max(padded_extent(goal.least_extent), padded_extent(quotient_up(m, goal.in_core_blocks))));
-    const std::int64_t blocks = std::max<std::int64_t>(1, quotient_up(m, height));
-    return {{m, n, k, height, padded_extent(n), padded_extent(k)}, blocks, blocks, true};
-  }
   const BlockGrid whole{m, n, k};
-  std::optional<Blocking> plan = out_of_core(whole, reads_c, elements, goal.least_extent);
-  if (!plan) plan = out_of_core(whole, reads_c, elements, multiple);
+  if (in_core_elements(m, n, padded_extent(k)) <= elements) return in_core(whole, padded_extent(k), goal);
+  const std::vector<std::int64_t> depths = part_sizes(k, multiple);
+  std::optional<Blocking> plan = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
+  if (!plan) plan = out_of_core(whole, depths, reads_c, elements, multiple);
   if (!plan) {
     throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five blocks of {} x {})",
                                       format_bytes(goal.memory_bytes),
                                       format_bytes(least_memory_bytes(goal.element_bytes)), multiple, multiple));
   }
   return *plan;
+}
+
+Blocking plan_panel_blocking(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t depth,
+                             const BlockingGoal& goal) {
+  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
+  const BlockGrid whole{m, n, k};
+  if (in_core_elements(m, n, depth) <= elements) return in_core(whole, depth, goal);
+  std::optional<Blocking> plan = out_of_core(whole, {depth}, true, elements, goal.least_extent);
+  if (!plan) plan = out_of_core(whole, {depth}, true, elements, multiple);
+  if (!plan) {
+    throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five buffers for panels {} deep)",
+                                      format_bytes(goal.memory_bytes),
+                                      format_bytes(least_panel_memory_bytes(goal.element_bytes, depth)), depth));
+  }
+  return *plan;
+}
+
+double least_panel_memory_bytes(double element_bytes, std::int64_t depth) {
+  return element_bytes * real(multiple) * (3.0 * real(depth) + 2.0 * real(multiple));
 }
 
 double least_memory_bytes(double element_bytes) { return 5.0 * real(multiple * multiple) * element_bytes; }

@@ -50,8 +50,17 @@ struct BlockingGoal {
 /// @throws InvalidArgument where the matrices do not fit and the memory does not hold five buffers of 32 x 32
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal);
 
+/// The same for panels of a given depth, one after the other: the depth is kept as it is.
+/// @throws InvalidArgument where the matrices do not fit with a panel of A and B, and five buffers of 32 rows or columns
+/// do not either
+Blocking plan_panel_blocking(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t depth,
+                             const BlockingGoal& goal);
+
 /// Bytes without which plan_blocking() has no plan for any large matrices: five buffers of 32 x 32.
 double least_memory_bytes(double element_bytes);
+
+/// Likewise for plan_panel_blocking().
+double least_panel_memory_bytes(double element_bytes, std::int64_t depth);
 
 /// The multiple of 32 that holds an extent, as a buffer's are; 32 for none.
 std::int64_t padded_extent(std::int64_t extent);

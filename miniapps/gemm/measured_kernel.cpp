@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "miniapps/gemm/blocking.hpp"
-#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/random_fill.hpp"
+#include "miniapps/gemm/random_array.hpp"
 #include "miniapps/gemm/slice_gemm.hpp"
 
 namespace steelyard::gemm {
@@ -16,29 +15,15 @@ template <class Scalar>
 class MultiplyRun : public KernelRun {
  public:
   MultiplyRun(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
-      : a_(random(kind, MatrixName::a, rows, problem.k)),
-        b_(random(kind, MatrixName::b, problem.k, problem.n)),
-        c_(random(kind, MatrixName::c, rows, problem.n)),
+      : a_(random_array<Scalar>(kind, MatrixName::a, rows, problem.k)),
+        b_(random_array<Scalar>(kind, MatrixName::b, problem.k, problem.n)),
+        c_(random_array<Scalar>(kind, MatrixName::c, rows, problem.n)),
         operands_{a_.rows(0, rows), b_.rows(0, problem.k), c_.rows(0, rows)},
         slice_(make_slice_gemm<Scalar>(kind, problem, rows, device_memory_bytes)) {}
 
   void run() override { slice_->run(operands_); }
 
  private:
-  /// By the unit's own threads.
-  static HostArray<Scalar> random(ProcessingUnit::Kind kind, MatrixName name, std::int64_t rows, std::int64_t columns) {
-    HostArray<Scalar> array(rows, columns);
-    const RandomMatrix matrix(1, name);
-    const std::span<Scalar> elements = array.elements(0, rows);
-    if (kind == ProcessingUnit::Kind::host) {
-      fill_random(matrix, 0, columns, elements);
-    } else {
-      const RandomFill<Scalar> fill{matrix, 0, columns, elements.data()};
-      for (std::int64_t row = 0; row < rows; ++row) fill(row);
-    }
-    return array;
-  }
-
   HostArray<Scalar> a_, b_, c_;
   Operands<Scalar> operands_;
   std::unique_ptr<SliceGemm<Scalar>> slice_;

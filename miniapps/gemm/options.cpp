@@ -77,6 +77,10 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
       ->type_name("ROWS")
       ->capture_default_str();
+  add_device_memory_option(parser, device_memory_bytes);
+}
+
+void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
   parser
       .add_option_function<std::uint64_t>(
           "--device-memory",
@@ -91,9 +95,13 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
   require_finite("--beta", problem.beta);
   const double least = least_memory_bytes(element == ElementType::float64 ? sizeof(double) : sizeof(float));
-  if (device_memory_bytes < least) {
-    throw InvalidArgument(fmt::format("--device-memory {:.0f} (expected at least {:.0f} bytes: five blocks of 32 x 32)",
-                                      device_memory_bytes, least));
+  require_device_memory(device_memory_bytes, least, "five blocks of 32 x 32");
+}
+
+void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for) {
+  if (device_memory_bytes < least_bytes) {
+    throw InvalidArgument(fmt::format("--device-memory {:.0f} (expected at least {:.0f} bytes: {})",
+                                      device_memory_bytes, least_bytes, what_for));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "core/options.hpp"
 #include "miniapps/gemm/problem.hpp"
@@ -24,7 +25,13 @@ void add_options(CLI::App& parser, Options& options);
 /// `--block`, `--beta` and `--device-memory`: what besides extents and element type fixes how fast a block row is.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
 
-/// Checks what they have been given. @throws InvalidArgument
+/// `--device-memory` alone.
+void add_device_memory_option(CLI::App& parser, double& device_memory_bytes);
+
+/// @param what_for words for what needs it @throws InvalidArgument for a cap below `least_bytes`
+void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for);
+
+/// Checks what add_block_options() has been given. @throws InvalidArgument
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
 
 /// Checks what only makes sense together, and takes extents from the input files where there are any.

@@ -1,23 +1,14 @@
 #include "miniapps/gemm/slice_gemm.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "core/gemm.hpp"
 #include "core/unit_memory.hpp"
-#include "miniapps/gemm/blocked_gemm.hpp"
-#include "miniapps/gemm/device_engines.hpp"
+#include "miniapps/gemm/device_blocked_gemm.hpp"
+#include "miniapps/gemm/shared_memory.hpp"
 
 namespace steelyard::gemm {
 namespace {
-
-/// The same matrix, for a unit that works in host memory.
-template <class Execution, class Element>
-Matrix<Execution, Element> seen_by(const Matrix<HostExecution, Element>& matrix) {
-  return matrix_at<Execution>(matrix.data(), static_cast<std::int64_t>(matrix.extent(0)),
-                              static_cast<std::int64_t>(matrix.extent(1)), static_cast<std::int64_t>(matrix.stride(0)));
-}
 
 /// A unit that works in the host's memory: no copies.
 template <class Execution, class Scalar>
@@ -46,61 +37,28 @@ class DeviceMemoryGemm : public SliceGemm<Scalar> {
         beta_(static_cast<Scalar>(problem.beta)),
         // As in every BLAS, A and B are not read where alpha is 0.
         depth_(problem.alpha == 0.0 ? 0 : problem.k),
-        blocking_(plan_blocking(rows, problem.n, depth_, problem.reads_c(),
-                                blocking_goal(sizeof(Scalar), device_memory_bytes))),
-        memory_(Kokkos::view_alloc(CompanionExecution(), Kokkos::WithoutInitializing, "steelyard::gemm::buffers"),
-                static_cast<std::size_t>(blocking_.buffer_elements())),
-        blocked_(make_blocked(problem.reads_c())) {
-    // The memory may be a queue's own until then.
-    CompanionExecution().fence();
-  }
+        device_(plan_blocking(rows, problem.n, depth_, problem.reads_c(),
+                              blocking_goal(sizeof(Scalar), device_memory_bytes)),
+                problem.reads_c()) {}
 
   void run(const Operands<Scalar>& operands) override {
-    blocked_.run(alpha_, matrix_block(operands.a, 0, blocking_.grid.m, 0, depth_),
-                 matrix_block(operands.b, 0, depth_, 0, blocking_.grid.n), beta_, operands.c);
+    const BlockGrid& grid = device_.blocking().grid;
+    device_.blocked().run(alpha_, matrix_block(operands.a, 0, grid.m, 0, depth_),
+                          matrix_block(operands.b, 0, depth_, 0, grid.n), beta_, operands.c);
   }
 
-  std::optional<Blocking> blocking() const override { return blocking_; }
+  std::optional<Blocking> blocking() const override { return device_.blocking(); }
 
   std::optional<TransferOverlap> run_timed(const Operands<Scalar>& operands) override {
-    engines_.start_timeline();
+    device_.engines().start_timeline();
     run(operands);
-    return transfer_overlap(engines_.take_timeline());
+    return transfer_overlap(device_.engines().take_timeline());
   }
 
  private:
-  using DeviceMatrix = Matrix<CompanionExecution, Scalar>;
-  using Memory = Kokkos::View<Scalar*, DeviceOf<CompanionExecution>>;
-
-  /// Cuts the memory into buffers, one after the other.
-  BlockedGemm<DeviceEngines<Scalar>> make_blocked(bool reads_c) {
-    const BlockGrid& grid = blocking_.grid;
-    Scalar* next = memory_.data();
-    const auto take = [&next](std::int64_t rows, std::int64_t columns) {
-      DeviceMatrix buffer = matrix_at<CompanionExecution>(next, rows, columns, columns);
-      next += rows * columns;
-      return buffer;
-    };
-    const auto take_all = [&](std::int64_t count, std::int64_t columns) {
-      std::vector<DeviceMatrix> buffers;
-      std::int64_t left = blocking_.in_core ? blocking_.in_core_height() : count * grid.height;
-      for (std::int64_t i = 0; i < count; ++i) {
-        buffers.push_back(take(std::min(grid.height, left), columns));
-        left -= grid.height;
-      }
-      return buffers;
-    };
-    const std::vector<DeviceMatrix> a = take_all(blocking_.a_buffers, grid.depth);
-    const DeviceMatrix b = take(grid.depth, grid.width);
-    return {engines_, blocking_, reads_c, a, b, take_all(blocking_.c_buffers, grid.width)};
-  }
-
   Scalar alpha_, beta_;
   std::int64_t depth_;
-  Blocking blocking_;
-  Memory memory_;
-  DeviceEngines<Scalar> engines_;
-  BlockedGemm<DeviceEngines<Scalar>> blocked_;
+  DeviceBlockedGemm<Scalar> device_;
 };
 
 }  // namespace

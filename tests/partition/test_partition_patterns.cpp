@@ -11,7 +11,7 @@
 #include "models/communication/aligned_evaluation.hpp"
 #include "partition/partition_patterns.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
-#include "tests/partition/random_areas.hpp"
+#include "tests/partition/random_rectangles.hpp"
 
 using namespace steelyard;
 using namespace steelyard::partition;
@@ -50,36 +50,12 @@ std::string aligned(const MessagePattern& pattern, const std::vector<int>& nodes
   return to_string(aligned_form(models::expression(pattern, placement), models::TauLop(platform)));
 }
 
-/// Rectangles by cutting a rectangle into two again and again: not always columns. Some more are empty.
-void cut(Random& random, const Rectangle& whole_one, int pieces, Rectangles& into) {
-  const bool by_rows = whole(random, 0, 1) == 0 ? whole_one.rows > 1 : whole_one.columns <= 1;
-  const std::int64_t length = by_rows ? whole_one.rows : whole_one.columns;
-  if (pieces <= 1 || length < 2) {
-    into.push_back(whole_one);
-    return;
-  }
-  const std::int64_t at = whole(random, 1, static_cast<int>(length) - 1);
-  Rectangle one = whole_one, other = whole_one;
-  (by_rows ? one.rows : one.columns) = at;
-  (by_rows ? other.row : other.column) += at;
-  (by_rows ? other.rows : other.columns) -= at;
-  cut(random, one, pieces / 2, into);
-  cut(random, other, pieces - pieces / 2, into);
-}
-
 /// Partitions of square matrices of `blocks` rows: columns by areas, some units empty, or anything else.
 void for_each_partition(std::uint64_t seed, const std::function<void(const Rectangles&, std::int64_t blocks)>& visit) {
   Random random(seed);
   for (int trial = 0; trial < 150; ++trial) {
     const int blocks = trial % 5 == 0 ? whole(random, 1, 4) : whole(random, 1, 24);
-    Rectangles rectangles;
-    if (trial % 2 == 0) {
-      rectangles = column(tests::random_areas(random, whole(random, 1, 12)), {blocks, blocks}).rectangles;
-    } else {
-      cut(random, {0, 0, blocks, blocks}, whole(random, 1, 12), rectangles);
-      for (int empty = whole(random, 0, 2); empty > 0; --empty) rectangles.emplace_back();
-      std::ranges::shuffle(rectangles, random);
-    }
+    const Rectangles rectangles = tests::random_rectangles(random, blocks, 12);
     visit(rectangles, blocks);
   }
 }

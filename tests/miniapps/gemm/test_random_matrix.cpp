@@ -23,7 +23,7 @@ template <class Scalar>
 std::vector<Scalar> filled(const RandomMatrix& matrix, std::int64_t first_row, std::int64_t rows,
                            std::int64_t columns) {
   std::vector<Scalar> elements(static_cast<std::size_t>(rows * columns), Scalar{7});
-  fill_random<Scalar>(matrix, first_row, columns, elements);
+  fill_random<Scalar>(matrix, first_row, 0, columns, elements);
   return elements;
 }
 
@@ -152,9 +152,9 @@ TEMPLATE_TEST_CASE("rows are the same whoever fills them, in whatever parts and 
           std::uniform_int_distribution<std::int64_t>(0, std::min<std::int64_t>(rows - first, 9))(random);
       const std::span<TestType> part(in_parts.data() + first * columns, static_cast<std::size_t>(count * columns));
       if (first % 2 == 0) {
-        fill_random(matrix, first, columns, part);
+        fill_random(matrix, first, 0, columns, part);
       } else {
-        const RandomFill<TestType> fill{matrix, first, columns, part.data()};
+        const RandomFill<TestType> fill{matrix, first, 0, columns, part.data()};
         for (std::int64_t row = count - 1; row >= 0; --row) fill(row);
       }
       first += count;
@@ -165,8 +165,8 @@ TEMPLATE_TEST_CASE("rows are the same whoever fills them, in whatever parts and 
 
 TEST_CASE("an empty part is filled with nothing") {
   std::vector<double> none;
-  CHECK_NOTHROW(fill_random<double>(RandomMatrix(1, MatrixName::a), 5, 0, none));
-  CHECK_NOTHROW(fill_random<double>(RandomMatrix(1, MatrixName::a), 5, 10, none));
+  CHECK_NOTHROW(fill_random<double>(RandomMatrix(1, MatrixName::a), 5, 0, 0, none));
+  CHECK_NOTHROW(fill_random<double>(RandomMatrix(1, MatrixName::a), 5, 0, 10, none));
 }
 
 TEST_CASE("mixing gives different numbers for different numbers, about half of whose bits differ") {

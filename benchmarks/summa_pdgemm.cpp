@@ -1,0 +1,305 @@
+// C += A B by summa and by ScaLAPACK's pdgemm on the same ranks, which are all alike, in turns. Block size and, for
+// pdgemm, the grid of processes are tuned for each of them. Ratios are pdgemm over summa, round by round, so more than 1
+// is faster than pdgemm.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/progress.hpp"
+#include "core/base/run_record.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "core/gemm.hpp"
+#include "miniapps/app/started_units.hpp"
+#include "miniapps/app/timed_region.hpp"
+#include "miniapps/gemm/random_fill.hpp"
+#include "miniapps/summa/multiplication.hpp"
+#include "models/constant_model.hpp"
+
+extern "C" {
+void Cblacs_get(int context, int what, int* value);
+void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
+void Cblacs_gridinfo(int context, int* rows, int* columns, int* row, int* column);
+void Cblacs_gridexit(int context);
+int numroc_(const int* n, const int* block, const int* process, const int* first, const int* processes);
+void descinit_(int* descriptor, const int* m, const int* n, const int* row_block, const int* column_block,
+               const int* first_row, const int* first_column, const int* context, const int* leading, int* info);
+void pdgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+             const double* alpha, const double* a, const int* ia, const int* ja, const int* descriptor_a,
+             const double* b, const int* ib, const int* jb, const int* descriptor_b, const double* beta, double* c,
+             const int* ic, const int* jc, const int* descriptor_c);
+}
+
+namespace {
+
+using namespace steelyard;
+using gemm::MatrixName;
+
+constexpr std::uint64_t seed = 1;
+
+struct Options {
+  std::vector<std::int64_t> sizes{2000, 3000, 4000, 5000, 6000};
+  std::vector<std::int64_t> blocks{64, 128, 192, 256, 384, 512};
+  int rounds = 7;
+  std::filesystem::path result;
+};
+
+/// Something that multiplies and remembers the sums of C's elements and their squares, by which two of them agree.
+class Contender {
+ public:
+  virtual ~Contender() = default;
+  virtual std::string name() const = 0;
+  virtual void load() = 0;
+  virtual void run() = 0;
+  /// Collective.
+  virtual std::vector<double> sums() const = 0;
+};
+
+std::vector<double> sums_of(std::span<const double> elements) {
+  double sum = 0.0, squares = 0.0;
+  for (const double element : elements) {
+    sum += element;
+    squares += element * element;
+  }
+  return {all_sum(MPI_COMM_WORLD, sum), all_sum(MPI_COMM_WORLD, squares)};
+}
+
+class Summa : public Contender {
+ public:
+  Summa(const Session& session, CoExecution& co_execution, std::int64_t n, std::int64_t block,
+        summa::Communication communication)
+      : problem_{n, block}, communication_(communication) {
+    const models::ConstantModel alike(1.0);
+    const summa::Assignment assignment = summa::assign(
+        problem_, std::vector<summa::ProcessModels>(static_cast<std::size_t>(session.size()), {&alike, nullptr}),
+        "column");
+    const auto rank = static_cast<std::size_t>(session.rank());
+    multiplication_ = std::make_unique<summa::Multiplication<double>>(
+        co_execution, problem_, assignment.rectangles[rank], assignment.rows[rank],
+        std::numeric_limits<double>::infinity(), source());
+    exchange_ = summa::make_pivot_exchange(communication, session.comm(), problem_, assignment.rectangles, MPI_DOUBLE);
+  }
+
+  std::string name() const override {
+    return fmt::format("summa {} {}", summa::communication_name(communication_), problem_.block);
+  }
+  void load() override { multiplication_->load_c(source()); }
+  void run() override { multiplication_->run(*exchange_, communication_ == summa::Communication::pipelined); }
+  std::vector<double> sums() const override { return sums_of(multiplication_->c_elements()); }
+
+ private:
+  static summa::Multiplication<double>::Source source() {
+    return [](MatrixName name, const summa::Tile& tile, std::span<double> elements) {
+      gemm::fill_random(gemm::RandomMatrix(seed, name), tile.row, tile.column, tile.columns, elements);
+    };
+  }
+
+  summa::Problem problem_;
+  summa::Communication communication_;
+  std::unique_ptr<summa::Multiplication<double>> multiplication_;
+  std::unique_ptr<summa::PivotExchange> exchange_;
+};
+
+/// Blocks of the matrices dealt out in turns over a grid of processes; columns of elements one after the other.
+class Pdgemm : public Contender {
+ public:
+  Pdgemm(std::int64_t n, std::int64_t block, int grid_rows, int grid_columns)
+      : n_(static_cast<int>(n)), block_(static_cast<int>(block)), rows_(grid_rows), columns_(grid_columns) {
+    Cblacs_get(-1, 0, &context_);
+    Cblacs_gridinit(&context_, "Row", rows_, columns_);
+    Cblacs_gridinfo(context_, &rows_, &columns_, &row_, &column_);
+    constexpr int zero = 0;
+    local_rows_ = numroc_(&n_, &block_, &row_, &zero, &rows_);
+    local_columns_ = numroc_(&n_, &block_, &column_, &zero, &columns_);
+    const int leading = std::max(1, local_rows_);
+    int info = 0;
+    descinit_(descriptor_, &n_, &n_, &block_, &block_, &zero, &zero, &context_, &leading, &info);
+    if (info != 0) throw RuntimeFailure(fmt::format("descinit says {}", info));
+    for (std::vector<double>* matrix : {&a_, &b_, &c_}) {
+      matrix->resize(static_cast<std::size_t>(local_rows_) * static_cast<std::size_t>(local_columns_));
+    }
+    fill(MatrixName::a, a_);
+    fill(MatrixName::b, b_);
+  }
+  ~Pdgemm() override { Cblacs_gridexit(context_); }
+  Pdgemm(const Pdgemm&) = delete;
+  Pdgemm& operator=(const Pdgemm&) = delete;
+
+  std::string name() const override { return fmt::format("pdgemm {} on {} x {}", block_, rows_, columns_); }
+  void load() override { fill(MatrixName::c, c_); }
+  void run() override {
+    constexpr double one_factor = 1.0;
+    constexpr int one = 1;
+    pdgemm_("N", "N", &n_, &n_, &n_, &one_factor, a_.data(), &one, &one, descriptor_, b_.data(), &one, &one,
+            descriptor_, &one_factor, c_.data(), &one, &one, descriptor_);
+  }
+  std::vector<double> sums() const override { return sums_of(c_); }
+
+ private:
+  /// Global index of a local one.
+  std::int64_t global(int local, int process, int processes) const {
+    return (static_cast<std::int64_t>(local / block_) * processes + process) * block_ + local % block_;
+  }
+  void fill(MatrixName name, std::vector<double>& matrix) const {
+    const gemm::RandomMatrix random(seed, name);
+    for (int j = 0; j < local_columns_; ++j) {
+      for (int i = 0; i < local_rows_; ++i) {
+        matrix[static_cast<std::size_t>(j) * static_cast<std::size_t>(local_rows_) + static_cast<std::size_t>(i)] =
+            random.element(global(i, row_, rows_), global(j, column_, columns_));
+      }
+    }
+  }
+
+  int n_, block_, rows_, columns_;
+  int row_ = 0, column_ = 0, context_ = 0;
+  int local_rows_ = 0, local_columns_ = 0;
+  int descriptor_[9] = {};
+  std::vector<double> a_, b_, c_;
+};
+
+using Maker = std::function<std::unique_ptr<Contender>()>;
+
+double seconds(const Session& session, Contender& contender) {
+  contender.load();
+  return timed_region(session, "steelyard::summa_pdgemm::multiply", [&] { contender.run(); });
+}
+
+/// The fastest of several, each by the better of two runs.
+std::unique_ptr<Contender> fastest(const Session& session, const std::vector<Maker>& makers) {
+  double best_s = 0.0;
+  const Maker* best = nullptr;
+  for (const Maker& make : makers) {
+    const std::unique_ptr<Contender> contender = make();
+    seconds(session, *contender);
+    const double time_s = std::min(seconds(session, *contender), seconds(session, *contender));
+    if (best == nullptr || time_s < best_s) {
+      best_s = time_s;
+      best = &make;
+    }
+  }
+  return (*best)();
+}
+
+std::vector<std::unique_ptr<Contender>> tuned(const Session& session, CoExecution& co_execution, std::int64_t n,
+                                              const std::vector<std::int64_t>& blocks) {
+  std::vector<std::unique_ptr<Contender>> contenders;
+  std::vector<Maker> pdgemms;
+  for (const std::int64_t block : blocks) {
+    for (int rows = 1; rows <= session.size(); ++rows) {
+      if (session.size() % rows != 0) continue;
+      pdgemms.emplace_back([=, size = session.size()] {
+        return std::make_unique<Pdgemm>(n, block, rows, size / rows);
+      });
+    }
+  }
+  contenders.push_back(fastest(session, pdgemms));
+  for (const std::string& name : summa::communication_names()) {
+    std::vector<Maker> makers;
+    for (const std::int64_t block : blocks) {
+      makers.emplace_back([&session, &co_execution, n, block, name] {
+        return std::make_unique<Summa>(session, co_execution, n, block, summa::parse_communication(name));
+      });
+    }
+    contenders.push_back(fastest(session, makers));
+  }
+  return contenders;
+}
+
+void require_same_product(const std::vector<std::unique_ptr<Contender>>& contenders) {
+  const std::vector<double> expected = contenders.front()->sums();
+  for (const std::unique_ptr<Contender>& contender : contenders) {
+    const std::vector<double> sums = contender->sums();
+    // The sum of the elements cancels; that of their squares tells how much.
+    const bool same = std::abs(sums[1] - expected[1]) <= 1e-9 * expected[1] &&
+                      std::abs(sums[0] - expected[0]) <= 1e-9 * (std::sqrt(expected[1]) + std::abs(expected[0]));
+    if (!same) {
+      throw RuntimeFailure(fmt::format("{} and {} multiply to different matrices", contenders.front()->name(),
+                                       contender->name()));
+    }
+  }
+}
+
+double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < over.size(); ++i) ratios.push_back(over[i] / under[i]);
+  return median(ratios);
+}
+
+ExitCode compare(Session& session, const Options& options) {
+  RunOptions run;
+  run.units = UnitChoice::host;
+  const StartedUnits started(session, run);
+  CoExecution co_execution(session.machine(), started.units());
+  RunRecord record;
+  record.app = "summa-pdgemm";
+  record.argv = session.arguments();
+  record.mpi = Session::mpi_version();
+  record.hosts = session.nodes().hosts;
+  record.params["ranks"] = session.size();
+  Table table({"n", "pdgemm", "GFLOP/s", "summa", "GFLOP/s", "pdgemm/pipelined", "pdgemm/paper", "pdgemm/bcast",
+               "paper/pipelined"});
+  for (const std::int64_t n : options.sizes) {
+    const std::vector<std::unique_ptr<Contender>> contenders = tuned(session, co_execution, n, options.blocks);
+    std::vector<std::vector<double>> times(contenders.size());
+    Progress progress(fmt::format("n = {}", n), options.rounds, session.is_root());
+    for (int round = 0; round < options.rounds; ++round) {
+      for (std::size_t i = 0; i < contenders.size(); ++i) {
+        const double time_s = seconds(session, *contenders[i]);
+        times[i].push_back(time_s);
+        Sample sample;
+        sample.params = {{"n", static_cast<double>(n)}, {"round", round}};
+        sample.metric = "time_s";
+        sample.value = time_s;
+        sample.keys = {{"contender", contenders[i]->name()}};
+        record.samples.push_back(std::move(sample));
+      }
+      progress.advance();
+    }
+    require_same_product(contenders);
+    const std::vector<double>&pdgemm = times[0], &paper = times[1], &bcast = times[2], &pipelined = times[3];
+    const double gflop = summa::Problem{n, 1}.flops() / 1e9;
+    table.add_row({fmt::format("{}", n), contenders[0]->name().substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
+                   contenders[3]->name().substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
+                   fmt::format("{:.3f}", median_ratio(pdgemm, pipelined)),
+                   fmt::format("{:.3f}", median_ratio(pdgemm, paper)),
+                   fmt::format("{:.3f}", median_ratio(pdgemm, bcast)),
+                   fmt::format("{:.3f}", median_ratio(paper, pipelined))});
+  }
+  session.print(fmt::format("{} ranks on {} node{}, {}; medians of {} rounds\n\n", session.size(),
+                            session.nodes().count(), session.nodes().count() == 1 ? "" : "s",
+                            blas::gemm_library(HostExecution()), options.rounds));
+  session.print(table.text());
+  if (!options.result.empty()) {
+    on_root(session.comm(), [&] { write_run_record(options.result, record); });
+  }
+  return ExitCode::good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App parser("summa beside ScaLAPACK's pdgemm on the same ranks, in turns", "steelyard-summa-pdgemm");
+  add_standard_options(parser);
+  Options options;
+  parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+      ->type_name("N...")
+      ->capture_default_str();
+  parser.add_option("--blocks", options.blocks, "Block sizes to tune over")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16))
+      ->type_name("B...")
+      ->capture_default_str();
+  parser.add_option("--rounds", options.rounds, "Times that everything runs, in turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
+  return run_program(argc, argv, parser, [&](Session& session) { return compare(session, options); });
+}

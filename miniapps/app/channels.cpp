@@ -1,0 +1,88 @@
+#include "miniapps/app/channels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "comm/calibration.hpp"
+#include "comm/collective.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/table.hpp"
+#include "core/timing.hpp"
+#include "models/communication/platform_file.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr int rounds = 3;
+
+CalibrationDepth depth_for(double largest_bytes) {
+  constexpr double least = 1 << 16, most = 1 << 24;
+  CalibrationDepth depth;
+  depth.largest_bytes = static_cast<int>(std::exp2(std::ceil(std::log2(std::clamp(largest_bytes, least, most)))));
+  depth.time_s = 0.003;
+  return depth;
+}
+
+std::string why_not(const std::vector<std::string>& reasons) {
+  std::string text;
+  for (const std::string& reason : reasons) text += fmt::format("note: communication is not predicted: {}\n", reason);
+  return text;
+}
+
+std::optional<models::Platform> measure_channels(const Session& session, double largest_bytes, RunRecord& record) {
+  const std::vector<NodeFacts> facts = gather_node_facts(session);
+  CalibrationPlan plan;
+  try {
+    collectively(session.comm(), [&] { plan = plan_calibration(session.nodes(), facts); });
+  } catch (const CollectiveError& error) {
+    plan.refused.emplace_back(error.what());
+  }
+  // A plan for some channels only would predict some messages only.
+  if (!plan.refused.empty()) {
+    session.print(why_not(plan.refused));
+    return std::nullopt;
+  }
+  const double start_s = now_s();
+  ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(largest_bytes));
+  for (int round = 0; round < rounds; ++round) measurement.round();
+  const std::vector<MeasuredChannel> measured = measurement.result();
+  models::Platform platform;
+  try {
+    collectively(session.comm(), [&] {
+      for (std::size_t i = 0; i < measured.size(); ++i) add_channel(platform, plan.channels[i], measured[i].times);
+    });
+  } catch (const CollectiveError& error) {
+    // Noise of a short measurement may look like nothing that a channel does.
+    session.print(why_not({error.what()}));
+    return std::nullopt;
+  }
+  const double seconds = all_max(session.comm(), now_s() - start_s);
+  record.figures["channel_time_s"] = seconds;
+  session.print(fmt::format("channels measured in {}\n", format_seconds(seconds)));
+  return platform;
+}
+
+}  // namespace
+
+std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options, double largest_bytes,
+                                                RunRecord& record) {
+  std::optional<models::Platform> platform;
+  if (!options.platform.empty()) {
+    collectively(session.comm(), [&] { platform = models::read_platform_file(options.platform); });
+  } else if (session.size() > 1) {
+    platform = measure_channels(session, largest_bytes, record);
+  }
+  return platform;
+}
+
+models::Placement place_ranks(const Session& session, const models::Platform& platform) {
+  std::vector<std::string> kinds;
+  for (const NodeFacts& node : gather_node_facts(session)) kinds.push_back(node.kind);
+  std::optional<models::Placement> placement;
+  collectively(session.comm(), [&] { placement.emplace(platform, session.nodes().node_of_rank, kinds); });
+  return *placement;
+}
+
+}  // namespace steelyard

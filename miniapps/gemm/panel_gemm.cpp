@@ -1,0 +1,80 @@
+#include "miniapps/gemm/panel_gemm.hpp"
+
+#include <algorithm>
+
+#include "core/gemm.hpp"
+#include "miniapps/gemm/device_blocked_gemm.hpp"
+#include "miniapps/gemm/shared_memory.hpp"
+
+namespace steelyard::gemm {
+namespace {
+
+/// Rows between two calls of `meanwhile`. A BLAS packs B anew for each of them, which costs as much as some tens of
+/// rows.
+constexpr std::int64_t piece_rows = 768;
+
+/// A unit that works in the host's memory.
+template <class Execution, class Scalar>
+class SharedMemoryPanels : public PanelGemm<Scalar> {
+ public:
+  using Meanwhile = typename PanelGemm<Scalar>::Meanwhile;
+
+  void add(std::int64_t /*panel*/, const Operands<Scalar>& operands, const Meanwhile& meanwhile) override {
+    const Execution space;
+    const auto rows = static_cast<std::int64_t>(operands.a.extent(0));
+    const auto depth = static_cast<std::int64_t>(operands.a.extent(1));
+    const auto columns = static_cast<std::int64_t>(operands.c.extent(1));
+    const std::int64_t pieces = meanwhile ? std::max<std::int64_t>(1, rows / piece_rows) : 1;
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::int64_t first = rows * i / pieces;
+      const std::int64_t count = rows * (i + 1) / pieces - first;
+      blas::gemm(space, Scalar{1}, seen_by<Execution>(matrix_block(operands.a, first, count, 0, depth)),
+                 seen_by<Execution>(operands.b), Scalar{1},
+                 seen_by<Execution>(matrix_block(operands.c, first, count, 0, columns)));
+      space.fence();
+      if (meanwhile) meanwhile();
+    }
+  }
+};
+
+/// A companion with a memory of its own.
+template <class Scalar>
+class DeviceMemoryPanels : public PanelGemm<Scalar> {
+ public:
+  using Meanwhile = typename PanelGemm<Scalar>::Meanwhile;
+
+  DeviceMemoryPanels(const PanelProblem& problem, double device_memory_bytes)
+      : device_(plan_panel_blocking(problem.rows, problem.columns, problem.k, problem.depth,
+                                    blocking_goal(sizeof(Scalar), device_memory_bytes)),
+                true) {}
+
+  void add(std::int64_t panel, const Operands<Scalar>& operands, const Meanwhile& meanwhile) override {
+    device_.blocked().add_panel(panel, Scalar{1}, operands.a, operands.b, Scalar{1}, operands.c);
+    if (meanwhile) meanwhile();
+    device_.engines().finish();
+  }
+
+  std::optional<Blocking> blocking() const override { return device_.blocking(); }
+
+ private:
+  DeviceBlockedGemm<Scalar> device_;
+};
+
+}  // namespace
+
+template <class Scalar>
+std::unique_ptr<PanelGemm<Scalar>> make_panel_gemm(ProcessingUnit::Kind kind, const PanelProblem& problem,
+                                                   double device_memory_bytes) {
+  if (kind == ProcessingUnit::Kind::host) return std::make_unique<SharedMemoryPanels<HostExecution, Scalar>>();
+  if constexpr (!companion_is_device) {
+    if (!has_device_memory(device_memory_bytes)) {
+      return std::make_unique<SharedMemoryPanels<CompanionExecution, Scalar>>();
+    }
+  }
+  return std::make_unique<DeviceMemoryPanels<Scalar>>(problem, device_memory_bytes);
+}
+
+template std::unique_ptr<PanelGemm<double>> make_panel_gemm(ProcessingUnit::Kind, const PanelProblem&, double);
+template std::unique_ptr<PanelGemm<float>> make_panel_gemm(ProcessingUnit::Kind, const PanelProblem&, double);
+
+}  // namespace steelyard::gemm

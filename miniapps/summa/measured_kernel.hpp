@@ -1,0 +1,31 @@
+#pragma once
+
+#include <limits>
+
+#include "core/measurable_kernel.hpp"
+#include "core/options.hpp"
+#include "miniapps/summa/problem.hpp"
+
+namespace steelyard::summa {
+
+/// What an iteration updates: a nearly square rectangle of blocks of C, by a pivot column and a pivot row.
+/// Source: 000, section 3.3, figure 3.4 (b).
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  MeasuredKernel() = default;
+  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
+      : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
+
+  std::string app() const override { return "summa"; }
+  std::string description() const override { return "Update of a rectangle of blocks of C by a block column and row"; }
+  void add_options(CLI::App& parser) override;
+  KernelFacts facts() const override;
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+
+ private:
+  Problem problem_;
+  ElementType element_ = ElementType::float64;
+  double device_memory_bytes_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace steelyard::summa

@@ -1,0 +1,105 @@
+#include "miniapps/summa/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "core/base/errors.hpp"
+#include "core/base/npy.hpp"
+#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/options.hpp"
+#include "miniapps/summa/assignment.hpp"
+
+namespace steelyard::summa {
+namespace {
+
+constexpr std::int64_t default_size = 2048;
+
+NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
+  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
+}
+
+/// Rows and columns of the input, all of which must be square and alike; nothing without files.
+std::optional<std::int64_t> size_of_input(const Options& options) {
+  const auto& files = options.run.input;
+  if (files.empty()) return options.n;
+  if (files.size() < 2 || files.size() > 3) {
+    throw InvalidArgument(fmt::format("--input names {} file{} (expected A.npy B.npy and, if C is not 0, C.npy)",
+                                      files.size(), files.size() == 1 ? "" : "s"));
+  }
+  std::optional<std::int64_t> n = options.n;
+  for (const auto& file : files) {
+    const NpyHeader header = read_header(file, options.run.element);
+    const std::int64_t expected = n.value_or(header.shape[0]);
+    if (header.shape[0] != expected || header.shape[1] != expected) {
+      throw FileFormatError(
+          file.string(), "shape",
+          fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], expected, expected));
+    }
+    n = expected;
+  }
+  return n;
+}
+
+}  // namespace
+
+void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes) {
+  parser.add_option("--block", problem.block, "Rows and columns of a block, the computation unit")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+      ->type_name("ROWS")
+      ->capture_default_str();
+  gemm::add_device_memory_option(parser, device_memory_bytes);
+}
+
+void add_communication_option(CLI::App& parser, Communication& communication) {
+  parser
+      .add_option_function<std::string>(
+          "--communication", [&communication](const std::string& name) { communication = parse_communication(name); },
+          fmt::format("How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
+                      "while this one multiplies (default {})",
+                      communication_name(communication)))
+      ->check(CLI::IsMember(communication_names()))
+      ->type_name("paper|bcast|pipelined");
+}
+
+void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
+  const double bytes = element == ElementType::float64 ? sizeof(double) : sizeof(float);
+  gemm::require_device_memory(device_memory_bytes, gemm::least_panel_memory_bytes(bytes, problem.block),
+                              fmt::format("buffers for blocks of {}", problem.block));
+}
+
+void add_options(CLI::App& parser, Options& options) {
+  add_standard_options(parser);
+  parser.add_option("--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size))
+      ->check(CLI::Range(std::int64_t{1}, gemm::largest_extent))
+      ->type_name("N");
+  add_block_options(parser, options.problem, options.device_memory_bytes);
+  add_communication_option(parser, options.communication);
+  parser.add_flag("--barrier", options.barrier, "A barrier before every iteration's communication, as in the paper");
+  options.run.partition = "column";
+  add_run_options(parser, options.run);
+  add_platform_option(parser, options.run);
+  parser.get_option("--partition")
+      ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
+      ->type_name("NAME|FILE");
+  parser.get_option("--input")->description("A.npy B.npy and, where C is not 0, C.npy");
+  parser.get_option("--output")->description("Where C goes (NumPy .npy)");
+}
+
+Problem make_problem(const Options& options) {
+  Problem problem = options.problem;
+  problem.n = size_of_input(options).value_or(default_size);
+  if (problem.n < 1 || problem.n > gemm::largest_extent) {
+    throw FileFormatError(options.run.input.front().string(), "shape",
+                          fmt::format("has {} rows (expected 1 to {})", problem.n, gemm::largest_extent));
+  }
+  require_block_options(problem, options.run.element, options.device_memory_bytes);
+  if (options.barrier && options.communication == Communication::pipelined) {
+    throw InvalidArgument("--barrier with --communication pipelined, which has no communication by itself (expected "
+                          "paper or bcast)");
+  }
+  if (!is_partition_file(options.run.partition)) area_algorithm(options.run.partition);
+  return problem;
+}
+
+}  // namespace steelyard::summa

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "core/options.hpp"
+#include "miniapps/summa/communication.hpp"
+#include "miniapps/summa/problem.hpp"
+
+namespace steelyard::summa {
+
+/// What the user typed.
+struct Options {
+  RunOptions run;
+  std::optional<std::int64_t> n;
+  Problem problem;  ///< but for n
+  Communication communication = Communication::pipelined;
+  bool barrier = false;
+  double device_memory_bytes = std::numeric_limits<double>::infinity();
+};
+
+void add_options(CLI::App& parser, Options& options);
+
+/// `--block` and `--device-memory`: what besides the element type fixes how fast a block is updated.
+void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
+
+/// `--communication`.
+void add_communication_option(CLI::App& parser, Communication& communication);
+
+/// Checks what add_block_options() has been given. @throws InvalidArgument
+void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
+
+/// Checks what only makes sense together, and takes n from the input files where there are any.
+/// @throws InvalidArgument, FileFormatError
+Problem make_problem(const Options& options);
+
+}  // namespace steelyard::summa
