@@ -111,7 +111,8 @@ std::vector<long long> slices_in_table(const std::string& out, const std::string
     if (end == 0 || !starts(line, "rank ")) continue;
     REQUIRE(line.size() > end);
     const std::size_t start = line.find_last_of(' ', end - 1);
-    slices.push_back(std::stoll(line.substr(start, end - start)));
+    const std::string cell = line.substr(start + 1, end - start - 1);
+    slices.push_back(cell == "-" ? 0 : std::stoll(cell));
   }
   return slices;
 }

@@ -39,7 +39,7 @@ std::vector<Outcome> run_app(const std::filesystem::path& program, const std::ve
 /// Names that `steelyard partition --list` prints.
 Words partition_names();
 
-/// What the table of processing units says that each of them gets. @param heading of that column
+/// What the table of processing units says that each of them gets; 0 for a dash. @param heading of that column
 std::vector<long long> slices_in_table(const std::string& out, const std::string& heading);
 
 int lines_that_start(const std::string& text, const std::string& start);

@@ -108,7 +108,7 @@ class SummaTest : public ProductRuns<Scalar> {
   /// All runs at the same time, which have to leave the same bits. @returns the rectangles' parts of the first
   Rectangles expect_same_bits(const std::vector<AppRun>& runs) {
     expect_products(runs);
-    const Rectangles parts = this->parts(0);
+    Rectangles parts = this->parts(0);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       INFO("run " << i << " on " << runs[i].ranks << " ranks\n" << this->outcomes()[i].out);
       CHECK((this->results()[i] == this->results().front()));

@@ -50,8 +50,9 @@ TEST_CASE("summa refuses impossible extents and numbers by value") {
        {{"--size", "9", "--block", "some"}, "some"},
        {{"--size", "9", "--warmups", "-1"}, "--warmups"},
        {{"--size", "9", "--device-memory", "0"}, "--device-memory 0"},
-       {{"--size", "9", "--device-memory", "40959"}, "--device-memory 40959 (expected at least 40960"},
-       {{"--size", "9", "--type", "float", "--device-memory", "20479"}, "at least 20480"},
+       {{"--size", "99", "--block", "32", "--device-memory", "40959"},
+        "--device-memory 40959 (expected at least 40960"},
+       {{"--size", "99", "--block", "32", "--type", "float", "--device-memory", "20479"}, "at least 20480"},
        {{"--size", "9", "--device-memory", "much"}, "much"},
        {{"--size", "9", "--device-memory", "-5"}, "-5"}},
       inputs.with_model(), {1});

@@ -94,12 +94,14 @@ TEST_CASE("Any units write the product") {
 
 TEMPLATE_TEST_CASE("A device of any memory writes the product", "", double, float) {
   SummaTest<TestType> test(150);
+  // Five buffers of 32 x 32, as for gemm; A, B and C have 66 Ki elements.
   const std::string least = std::to_string(5UL * 32 * 32 * sizeof(TestType));
   std::vector<AppRun> runs;
   for (const std::string& memory : Words{least, "50000", "200KiB", "1GiB"}) {
-    runs.push_back({1, {"--units", "device", "--block", "70", "--device-memory", memory}});
+    runs.push_back({1, {"--units", "device", "--block", "32", "--device-memory", memory}});
     runs.push_back({1, {"--block", "16", "--device-memory", memory, "--communication", "paper"}});
   }
+  runs.push_back({1, {"--block", "70", "--device-memory", "100000"}});
   for (const Words& communication : communications) {
     runs.push_back({3, Words{"--block", "16", "--device-memory", least} + communication});
   }
