@@ -15,6 +15,15 @@
 namespace steelyard::tests {
 namespace {
 
+/// A platform of one node that only Hockney's model knows, with messages that take `latency_s` whatever they hold.
+std::string write_hockney(const TemporaryFolder& folder, double latency_s) {
+  const nlohmann::json segment{{"up_to_bytes", nullptr}, {"latency_s", latency_s}, {"bandwidth_bytes_per_s", 1e15}};
+  const nlohmann::json channel{{"id", 0}, {"path", {0}}, {"hockney", {{"segments", nlohmann::json::array({segment})}}}};
+  return folder.write(
+      "hockney.platform.json",
+      nlohmann::json{{"schema", "steelyard.platform/1"}, {"channels", nlohmann::json::array({channel})}}.dump());
+}
+
 TEST_CASE("A dry run of summa prints rectangles and a prediction, runs nothing and writes nothing") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder models;
@@ -66,18 +75,32 @@ TEST_CASE("Only rank 0 of summa prints, and it prints once") {
   CHECK(tile(parts_in_table(outcome.out), 8));
 }
 
-TEST_CASE("Models of communication are named where pivots travel") {
-  const TemporaryFolder folder;
-  for (const Words& communication : communications) {
-    const Outcome outcome = run_summa(3, Words{"--size", "60", "--block", "8"} + communication, folder);
-    INFO(outcome.out);
-    for (const std::string& line : lines_of(outcome.out)) {
-      if (line.rfind("  communication ", 0) != 0) continue;
-      for (const char* model : {"tau-Lop", "event", "HLogGP", "Hockney"}) {
-        CHECK(line.find(model) != std::string::npos);
-      }
-    }
+/// The line of that start that a run has printed.
+std::string line_of(const std::string& out, const std::string& start) {
+  for (const std::string& line : lines_of(out)) {
+    if (line.rfind(start, 0) == 0) return line;
   }
+  return "";
+}
+
+TEST_CASE("All models of communication that the platform has parameters for are named") {
+  const TemporaryFolder folder;
+  const Words problem{"--size", "60", "--block", "8"};
+  std::vector<AppRun> runs;
+  for (const Words& communication : communications) runs.push_back({3, problem + communication});
+  for (const Outcome& outcome : run_summa(runs, folder)) {
+    const std::string line = line_of(outcome.out, "  communication ");
+    INFO(outcome.out);
+    for (const char* model : {"tau-Lop ", "event ", "HLogGP ", "Hockney "})
+      CHECK(line.find(model) != std::string::npos);
+  }
+  const Words only{"--platform", write_hockney(folder, 1e-3)};
+  const Outcome outcome = run_app(summa, {{3, problem + only}}, folder).front();
+  const std::string line = line_of(outcome.out, "  communication ");
+  INFO(outcome.out);
+  CHECK(line.find("Hockney ") != std::string::npos);
+  CHECK(line.find("HLogGP") == std::string::npos);
+  CHECK(line.find("tau-Lop") == std::string::npos);
 }
 
 TEST_CASE("Help and version of summa are printed once and end well") {
@@ -204,6 +227,27 @@ TEST_CASE("A prediction is put together from those of its phases") {
     if (runs[i].arguments[7] != "pipelined") {
       CHECK(whole_s >= (update_s + communication_s) * (1.0 - 1e-9));
     }
+  }
+}
+
+TEST_CASE("With one message an iteration, communication takes its latency that many times") {
+  const TemporaryFolder folder;
+  // Two halves side by side: a part of A's pivot column goes to the other rank, and nothing of B's pivot row does.
+  const Words problem = Words{"--size",      "64",
+                              "--block",     "8",
+                              "--platform",  write_hockney(folder, 1e-3),
+                              "--partition", write_rectangles(folder, "halves.json", {{0, 0, 8, 4}, {0, 4, 8, 4}})} +
+                        with_models(folder, {1e-9});
+  std::vector<AppRun> runs;
+  for (const char* name : {"paper", "bcast", "pipelined"}) {
+    runs.push_back({2, problem + Words{"--communication", name, "--result", name}});
+  }
+  run_app(summa, runs, folder);
+  for (const char* name : {"paper", "bcast", "pipelined"}) {
+    CAPTURE(name);
+    const auto json = read_run(folder / name, "summa");
+    CHECK(std::abs(phase(json, "communication").at("predicted_s").get<double>() / 8e-3 - 1.0) < 0.01);
+    CHECK(json.at("predicted_time_s").get<double>() >= 8e-3);
   }
 }
 
