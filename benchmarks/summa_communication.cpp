@@ -171,6 +171,7 @@ ExitCode validate(Session& session, const Options& options) {
   std::vector<Case> cases = make_cases(options, session.size());
   CalibrationDepth depth;
   depth.time_s = options.time_s;
+  depth.off_cache = true;
   std::vector<MeasuredChannel> measured;
   {
     ChannelMeasurement measurement(session.comm(), plan.channels, depth);

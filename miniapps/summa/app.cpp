@@ -67,7 +67,7 @@ class App {
     Assignment assignment = assign_ranks(session_, options_, problem_, slots_, models);
     record_assignment(record_, slots_, assignment);
     const std::optional<models::Platform> platform = obtain_platform(
-        session_, options_.run, largest_message_bytes(problem_, assignment, sizeof(Scalar)), record_);
+        session_, options_.run, {largest_message_bytes(problem_, assignment, sizeof(Scalar)), true}, record_);
     const Prediction prediction =
         predict(session_, co_execution_, options_, problem_, std::move(assignment), platform);
     const UnitHeadings headings = unit_headings(slots_, prediction.assignment);
