@@ -21,7 +21,7 @@ void write_rows(const Session& session, const std::filesystem::path& path, std::
   });
   made = broadcast_text(session.comm(), made);
   const std::size_t blank = made.find(' ');
-  const NpyMatrixFile mine(path, made.substr(blank + 1), std::stoll(made.substr(0, blank)), columns);
+  const NpyMatrixFile mine(path, made.substr(blank + 1), std::stoll(made.substr(0, blank)), rows, columns);
   try {
     collectively(session.comm(), [&] {
       store([&](std::int64_t first, std::int64_t, std::span<const Element> part) { mine.write_rows(first, part); });
