@@ -1,5 +1,5 @@
-// Communication of summa as the paper measures it, with a barrier before every iteration (001, section 5.4), beside what
-// the models make of a calibration that takes turns with it (001, figures 12 and 14, table 2). Run it with mpirun.
+// Communication of summa as the paper measures it, with a barrier before every iteration (001, section 5.4), beside
+// what the models make of a calibration that takes turns with it (001, figures 12 and 14, table 2). Run it with mpirun.
 
 #include <fmt/format.h>
 
@@ -57,8 +57,11 @@ std::vector<Case> make_cases(const Options& options, int ranks) {
       std::vector<double> areas;
       for (int i = 0; i < ranks; ++i) areas.push_back(1.0 + (most - 1.0) * i / std::max(1, ranks - 1));
       for (int columns = 1; columns <= ranks; ++columns) {
-        cases.push_back({problem, fmt::format("1:{:g} in {} column{}", most, columns, columns == 1 ? "" : "s"),
-                         partition::column(areas, problem.extents(), columns).rectangles, {}, {}});
+        cases.push_back({problem,
+                         fmt::format("1:{:g} in {} column{}", most, columns, columns == 1 ? "" : "s"),
+                         partition::column(areas, problem.extents(), columns).rectangles,
+                         {},
+                         {}});
       }
     }
   }
@@ -78,8 +81,8 @@ double communication_s(const Session& session, CoExecution& co_execution, const 
                            source);
     multiplication->load_c(source);
   });
-  const std::unique_ptr<summa::PivotExchange> exchange = summa::make_pivot_exchange(
-      summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);
+  const std::unique_ptr<summa::PivotExchange> exchange =
+      summa::make_pivot_exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);
   double sum_s = 0.0;
   for (const double iteration_s :
        all_max(session.comm(), multiplication->run(*exchange, false, session.comm()).communication_s)) {
@@ -90,9 +93,8 @@ double communication_s(const Session& session, CoExecution& co_execution, const 
 
 void predict(std::vector<Case>& cases, const models::Platform& platform, const models::Placement& placement) {
   for (Case& one : cases) {
-    for (const summa::CommunicationCost& cost :
-         summa::communication_costs(one.problem, one.rectangles, sizeof(double), summa::Communication::paper, platform,
-                                    placement)) {
+    for (const summa::CommunicationCost& cost : summa::communication_costs(
+             one.problem, one.rectangles, sizeof(double), summa::Communication::paper, platform, placement)) {
       one.predicted_s[cost.model] = cost.total_s();
     }
   }
