@@ -19,7 +19,7 @@ struct IndexRange {
 /// collective among them; `work` is the process's own and must not communicate: what it throws on one, all throw.
 class Sharing {
  public:
-  /// How matrices are summed up row by row, columns of other processes not yet seen.
+  /// Says of rows of a matrix what a process's own part of them says.
   using RowWork = std::function<RowProducts()>;
 
   virtual ~Sharing() = default;
@@ -29,7 +29,7 @@ class Sharing {
   virtual IndexRange columns() const = 0;  ///< of B and C
 
   virtual void together(const std::function<void()>& work) const = 0;
-  /// What is true of this process's rows of A or C as a whole. @param work says it of its own part of them
+  /// What is true of this process's rows of A or C as a whole.
   virtual RowProducts whole_rows(const RowWork& work) const = 0;
   /// The same of all rows of B, those of other processes too.
   virtual RowProducts whole_b(const RowWork& work) const = 0;
