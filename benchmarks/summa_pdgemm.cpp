@@ -1,6 +1,6 @@
 // C += A B by summa and by ScaLAPACK's pdgemm on the same ranks, which are all alike, in turns. Block size and, for
-// pdgemm, the grid of processes are tuned for each of them. Ratios are pdgemm over summa, round by round, so more than 1
-// is faster than pdgemm.
+// pdgemm, the grid of processes are tuned for each of them. Ratios are pdgemm over summa, round by round, so more than
+// 1 is faster than pdgemm.
 
 #include <fmt/format.h>
 
@@ -195,9 +195,8 @@ std::vector<std::unique_ptr<Contender>> tuned(const Session& session, CoExecutio
   for (const std::int64_t block : blocks) {
     for (int rows = 1; rows <= session.size(); ++rows) {
       if (session.size() % rows != 0) continue;
-      pdgemms.emplace_back([=, size = session.size()] {
-        return std::make_unique<Pdgemm>(n, block, rows, size / rows);
-      });
+      pdgemms.emplace_back(
+          [=, size = session.size()] { return std::make_unique<Pdgemm>(n, block, rows, size / rows); });
     }
   }
   contenders.push_back(fastest(session, pdgemms));
@@ -221,8 +220,8 @@ void require_same_product(const std::vector<std::unique_ptr<Contender>>& contend
     const bool same = std::abs(sums[1] - expected[1]) <= 1e-9 * expected[1] &&
                       std::abs(sums[0] - expected[0]) <= 1e-9 * (std::sqrt(expected[1]) + std::abs(expected[0]));
     if (!same) {
-      throw RuntimeFailure(fmt::format("{} and {} multiply to different matrices", contenders.front()->name(),
-                                       contender->name()));
+      throw RuntimeFailure(
+          fmt::format("{} and {} multiply to different matrices", contenders.front()->name(), contender->name()));
     }
   }
 }
@@ -266,12 +265,11 @@ ExitCode compare(Session& session, const Options& options) {
     require_same_product(contenders);
     const std::vector<double>&pdgemm = times[0], &paper = times[1], &bcast = times[2], &pipelined = times[3];
     const double gflop = summa::Problem{n, 1}.flops() / 1e9;
-    table.add_row({fmt::format("{}", n), contenders[0]->name().substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
-                   contenders[3]->name().substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
-                   fmt::format("{:.3f}", median_ratio(pdgemm, pipelined)),
-                   fmt::format("{:.3f}", median_ratio(pdgemm, paper)),
-                   fmt::format("{:.3f}", median_ratio(pdgemm, bcast)),
-                   fmt::format("{:.3f}", median_ratio(paper, pipelined))});
+    table.add_row(
+        {fmt::format("{}", n), contenders[0]->name().substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
+         contenders[3]->name().substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
+         fmt::format("{:.3f}", median_ratio(pdgemm, pipelined)), fmt::format("{:.3f}", median_ratio(pdgemm, paper)),
+         fmt::format("{:.3f}", median_ratio(pdgemm, bcast)), fmt::format("{:.3f}", median_ratio(paper, pipelined))});
   }
   session.print(fmt::format("{} ranks on {} node{}, {}; medians of {} rounds\n\n", session.size(),
                             session.nodes().count(), session.nodes().count() == 1 ? "" : "s",

@@ -19,11 +19,14 @@
 namespace steelyard {
 namespace {
 
+/// Each way: several times what the caches of today's processors hold for a core.
+constexpr std::size_t off_cache_bytes = std::size_t{1} << 25;
+
 /// Ranks of one ring among all.
 class Participants {
  public:
   /// Collective on `comm`.
-  Participants(MPI_Comm comm, std::vector<int> ranks, int largest_bytes) {
+  Participants(MPI_Comm comm, std::vector<int> ranks, const CalibrationDepth& depth) {
     int rank = 0;
     STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
     takes_part_ = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
@@ -35,7 +38,8 @@ class Participants {
     for (int& member : ranks) {
       member = static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), member) - sorted.begin());
     }
-    exchange_ = std::make_unique<MessageExchange>(communicator_->get(), ranks, largest_bytes);
+    exchange_ = std::make_unique<MessageExchange>(communicator_->get(), ranks, depth.largest_bytes,
+                                                  depth.off_cache ? off_cache_bytes : 0);
   }
   /// Nothing for ranks that do not take part.
   MessageExchange* exchange() const { return exchange_.get(); }
@@ -141,8 +145,7 @@ class ChannelMeasurement::ChannelRun {
     }
     has_pair_ring_ = !plan.concurrencies.empty() && plan.concurrencies.front() == 2;
     for (const int ranks : rings) {
-      rings_.emplace_back(ranks,
-                          Participants(comm, {plan.ranks.begin(), plan.ranks.begin() + ranks}, depth.largest_bytes));
+      rings_.emplace_back(ranks, Participants(comm, {plan.ranks.begin(), plan.ranks.begin() + ranks}, depth));
     }
     std::vector<int> steps;
     if (MessageExchange* pair = rings_.front().second.exchange()) {

@@ -13,7 +13,8 @@ namespace steelyard {
 struct CalibrationDepth {
   int smallest_bytes = 8;
   int largest_bytes = 4 << 20;
-  double time_s = 0.01;  ///< for one size and concurrency in a round, about
+  double time_s = 0.01;    ///< for one size and concurrency in a round, about
+  bool off_cache = false;  ///< messages come from and go to memory, as what no kernel has just used
 };
 
 /// How far measured times can be trusted.

@@ -19,14 +19,6 @@ namespace {
 constexpr int tag = 22;
 constexpr int unused_tag = 24;
 
-void send(const std::vector<char>& buffer, int bytes, int to, MPI_Comm comm) {
-  STEELYARD_MPI(MPI_Send(buffer.data(), bytes, MPI_BYTE, to, tag, comm));
-}
-
-void receive(std::vector<char>& buffer, int bytes, int from, MPI_Comm comm) {
-  STEELYARD_MPI(MPI_Recv(buffer.data(), bytes, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE));
-}
-
 /// Lets MPI work without receiving anything: where a message goes through a buffer of the receiver's, it is taken out
 /// of it, which an eager send may wait for.
 void progress_for(double seconds, MPI_Comm comm) {
@@ -39,12 +31,28 @@ void progress_for(double seconds, MPI_Comm comm) {
 
 }  // namespace
 
-MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes)
+MessageMemory::MessageMemory(int largest_bytes, std::size_t pool_bytes, char content)
+    // Written to, so that the pages are there.
+    : bytes_(std::max(static_cast<std::size_t>(largest_bytes) + 1, pool_bytes), content),
+      moves_(pool_bytes > static_cast<std::size_t>(largest_bytes)) {}
+
+char* MessageMemory::next(int bytes) {
+  if (!moves_) return bytes_.data();
+  // Pages of its own for each message: a small one finds nothing that the one before brought along.
+  constexpr std::size_t page = 4096;
+  const std::size_t step = (static_cast<std::size_t>(bytes) / page + 1) * page;
+  if (place_ + step > bytes_.size()) place_ = 0;
+  char* const message = bytes_.data() + place_;
+  place_ += step;
+  return message;
+}
+
+MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t off_cache_bytes)
     : comm_(comm),
       order_(std::move(order)),
-      // Written to, so that the pages are there.
-      out_(static_cast<std::size_t>(largest_bytes) + 1, '\1'),
-      in_(static_cast<std::size_t>(largest_bytes) + 1, '\2') {
+      largest_bytes_(largest_bytes),
+      out_(largest_bytes, off_cache_bytes, '\1'),
+      in_(largest_bytes, off_cache_bytes, '\2') {
   int rank = 0;
   int size = 0;
   STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
@@ -58,6 +66,14 @@ MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int larg
   position_ = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
 }
 
+void MessageExchange::send(int bytes, int to) {
+  STEELYARD_MPI(MPI_Send(out_.next(bytes), bytes, MPI_BYTE, to, tag, comm_));
+}
+
+void MessageExchange::receive(int bytes, int from) {
+  STEELYARD_MPI(MPI_Recv(in_.next(bytes), bytes, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE));
+}
+
 double MessageExchange::from_first(double value) const {
   STEELYARD_MPI(MPI_Bcast(&value, 1, MPI_DOUBLE, at(0), comm_));
   return value;
@@ -67,9 +83,9 @@ double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous
   STEELYARD_MPI(MPI_Barrier(comm_));
   const auto throw_to = [&](int to) {
     if (synchronous) {
-      STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, to, tag, comm_));
+      STEELYARD_MPI(MPI_Ssend(out_.next(bytes), bytes, MPI_BYTE, to, tag, comm_));
     } else {
-      send(out_, bytes, to, comm_);
+      send(bytes, to);
     }
   };
   double start_s = now_s();
@@ -78,9 +94,9 @@ double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous
     if (i == 0) start_s = now_s();
     if (is_first()) {
       throw_to(at(1));
-      receive(in_, bytes, at(1), comm_);
+      receive(bytes, at(1));
     } else if (is_second()) {
-      receive(in_, bytes, at(0), comm_);
+      receive(bytes, at(0));
       throw_to(at(0));
     }
   }
@@ -96,8 +112,8 @@ std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
     MPI_Request requests[2];
-    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, tag, comm_, &requests[0]));
-    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, tag, comm_, &requests[1]));
+    STEELYARD_MPI(MPI_Irecv(in_.next(bytes), bytes, MPI_BYTE, previous, tag, comm_, &requests[0]));
+    STEELYARD_MPI(MPI_Isend(out_.next(bytes), bytes, MPI_BYTE, next, tag, comm_, &requests[1]));
     STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     times.push_back(now_s() - start_s);
   }
@@ -110,12 +126,12 @@ double MessageExchange::send_overhead_s(int bytes, int repetitions) {
   for (int i = 0; i < repetitions; ++i) {
     if (is_first()) {
       const double start_s = now_s();
-      send(out_, bytes, at(1), comm_);
+      send(bytes, at(1));
       sum_s += now_s() - start_s;
-      receive(in_, 0, at(1), comm_);
+      receive(0, at(1));
     } else if (is_second()) {
-      receive(in_, bytes, at(0), comm_);
-      send(out_, 0, at(0), comm_);
+      receive(bytes, at(0));
+      send(0, at(0));
     }
   }
   return from_first(sum_s / repetitions);
@@ -127,13 +143,13 @@ double MessageExchange::receive_overhead_s(int bytes, int repetitions) {
   double sum_s = 0.0;
   for (int i = 0; i < repetitions; ++i) {
     if (is_second()) {
-      send(out_, 0, at(0), comm_);
-      send(out_, bytes, at(0), comm_);
+      send(0, at(0));
+      send(bytes, at(0));
     } else if (is_first()) {
-      receive(in_, 0, at(1), comm_);
+      receive(0, at(1));
       for (const double start_s = now_s(); now_s() - start_s < wait_s;) continue;
       const double start_s = now_s();
-      receive(in_, bytes, at(1), comm_);
+      receive(bytes, at(1));
       sum_s += now_s() - start_s;
     }
   }
@@ -145,11 +161,11 @@ double MessageExchange::gap_s(int bytes, int messages) {
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
     if (is_first()) {
-      for (int i = 0; i < count; ++i) send(out_, bytes, at(1), comm_);
-      receive(in_, 0, at(1), comm_);
+      for (int i = 0; i < count; ++i) send(bytes, at(1));
+      receive(0, at(1));
     } else if (is_second()) {
-      for (int i = 0; i < count; ++i) receive(in_, bytes, at(0), comm_);
-      send(out_, 0, at(0), comm_);
+      for (int i = 0; i < count; ++i) receive(bytes, at(0));
+      send(0, at(0));
     }
     return from_first(now_s() - start_s);
   };
@@ -168,13 +184,13 @@ bool MessageExchange::is_eager(int bytes) {
     const double start_s = now_s();
     double sent_s = 0.0;
     if (is_first()) {
-      send(out_, 0, at(1), comm_);
-      send(out_, bytes, at(1), comm_);
+      send(0, at(1));
+      send(bytes, at(1));
       sent_s = now_s() - start_s;
     } else if (is_second()) {
-      receive(in_, 0, at(0), comm_);
+      receive(0, at(0));
       progress_for(late_s, comm_);
-      receive(in_, bytes, at(0), comm_);
+      receive(bytes, at(0));
     }
     if (from_first(sent_s) < 0.5 * late_s) return true;
   }
@@ -183,7 +199,7 @@ bool MessageExchange::is_eager(int bytes) {
 
 int MessageExchange::eager_limit() {
   int eager = 0;
-  int beyond = largest_bytes() + 1;
+  int beyond = largest_bytes_ + 1;
   while (beyond - eager > 1) {
     const int middle = eager + (beyond - eager) / 2;
     (is_eager(middle) ? eager : beyond) = middle;
@@ -202,7 +218,7 @@ std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
   constexpr double suspicious = 2.4;
   std::vector<int> steps;
   double lower_s = probe_s(smallest_bytes);
-  for (int lower = smallest_bytes; lower <= largest_bytes() / 2; lower *= 2) {
+  for (int lower = smallest_bytes; lower <= largest_bytes_ / 2; lower *= 2) {
     const double upper_s = probe_s(2 * lower);
     if (upper_s > suspicious * lower_s) {
       int before = lower;

@@ -2,9 +2,25 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace steelyard {
+
+/// Memory that messages take in turns: always the same, or another place each time until all of it has been used.
+class MessageMemory {
+ public:
+  /// @param largest_bytes of a message @param pool_bytes to go through; less than a message: always the same place
+  MessageMemory(int largest_bytes, std::size_t pool_bytes, char content);
+
+  /// Where the next message of this size is.
+  char* next(int bytes);
+
+ private:
+  std::vector<char> bytes_;
+  std::size_t place_ = 0;
+  bool moves_ = false;
+};
 
 /// Messages between the ranks of a communicator, to be timed. All functions are collective on it, take sizes in bytes
 /// up to the largest and give seconds; each repetition is one value, or as many repetitions together as the clock
@@ -12,9 +28,11 @@ namespace steelyard {
 class MessageExchange {
  public:
   /// @param order the ranks as they stand in the ring; the first two play ping-pong. All ranks of `comm`, at least two
-  /// @param largest_bytes size of the buffers
+  /// @param largest_bytes of a message
+  /// @param off_cache_bytes messages come from and go to other memory each time, so much in turns; 0: always the same,
+  /// which caches keep
   /// @throws InvalidArgument for an order that is not one of all ranks
-  MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes);
+  MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t off_cache_bytes = 0);
 
   /// Half a round trip, mean over `repetitions`: time of one transmission that nothing else disturbs. Source: 003,
   /// section 6.3.1.
@@ -44,7 +62,8 @@ class MessageExchange {
  private:
   bool is_eager(int bytes);
   double probe_s(int bytes);
-  int largest_bytes() const { return static_cast<int>(out_.size()) - 1; }
+  void send(int bytes, int to);
+  void receive(int bytes, int from);
   /// The value of the first rank of the order, on all ranks.
   double from_first(double value) const;
   bool is_first() const { return position_ == 0; }
@@ -54,8 +73,8 @@ class MessageExchange {
   MPI_Comm comm_;
   std::vector<int> order_;
   int position_ = 0;
-  std::vector<char> out_;
-  std::vector<char> in_;
+  int largest_bytes_;
+  MessageMemory out_, in_;
 };
 
 }  // namespace steelyard

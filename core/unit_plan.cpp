@@ -7,19 +7,11 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
+#include "core/layout_slowdown.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard {
 namespace {
-
-double parse_factor(const std::string& what, const std::string& text) {
-  char* end = nullptr;
-  const double factor = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(factor >= 1.0) || !std::isfinite(factor)) {
-    throw InvalidArgument(fmt::format("{} is \"{}\" (expected a factor of at least 1)", what, text));
-  }
-  return factor;
-}
 
 int parse_count(const std::string& what, const std::string& text, int least) {
   int value = 0;
@@ -40,23 +32,14 @@ CoreList even_share(const CoreList& cores, int rank_on_node, int ranks_on_node) 
 }
 
 /// Applies a layout line's suboptions to the units and checks that all of them are known.
-void apply_suboptions(const std::map<std::string, std::string>& suboptions, RankUnits& units) {
-  for (const auto& [key, value] : suboptions) {
-    if (key == "slowdown") {
-      const double factor = parse_factor(key, value);
-      if (units.host) units.host->slowdown *= factor;
-      if (units.companion) units.companion->slowdown *= factor;
-    } else if (key == "host_slowdown") {
-      if (units.host) units.host->slowdown *= parse_factor(key, value);
-    } else if (key == "device_slowdown") {
-      if (units.companion) units.companion->slowdown *= parse_factor(key, value);
-    } else if (key == "threads" || key == "OMP_NUM_THREADS") {
-      const auto threads = static_cast<std::size_t>(parse_count(key, value, 1));
-      if (units.host && units.host->cores.size() > threads) units.host->cores.resize(threads);
-    } else if (key != "device") {
-      throw InvalidArgument(fmt::format(
-          "suboption \"{}\" is unknown (expected slowdown, host_slowdown, device_slowdown, threads or device)", key));
-    }
+void apply_suboptions(const LayoutEntry& entry, RankUnits& units) {
+  const UnitSlowdowns slowdowns = unit_slowdowns(entry);
+  if (units.host) units.host->slowdown *= slowdowns.host;
+  if (units.companion) units.companion->slowdown *= slowdowns.companion;
+  for (const auto& [key, value] : entry.suboptions) {
+    if (key != "threads" && key != "OMP_NUM_THREADS") continue;
+    const auto threads = static_cast<std::size_t>(parse_count(key, value, 1));
+    if (units.host && units.host->cores.size() > threads) units.host->cores.resize(threads);
   }
 }
 
@@ -128,7 +111,7 @@ Slowdowns::Slowdowns(const std::vector<std::string>& words) {
       throw InvalidArgument(fmt::format("slowdown \"{}\" (expected host=F, device=F or rankN=F)", word));
     }
     if (rank) target = fmt::format("rank{}", parse_count("slowdown " + word + ": rank", target.substr(4), 0));
-    const double factor = parse_factor("slowdown " + target, word.substr(equals + 1));
+    const double factor = parse_slowdown("slowdown " + target, word.substr(equals + 1));
     factors_.try_emplace(target, 1.0).first->second *= factor;
   }
 }
@@ -187,7 +170,7 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   }
   if (units.companion) place_companion(machine, cores, units, units.host.has_value());
   if (units.host) units.host->cores = cores;
-  if (entry != nullptr) apply_suboptions(entry->suboptions, units);
+  if (entry != nullptr) apply_suboptions(*entry, units);
   for (std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
     if (*unit) (*unit)->slowdown *= request.slowdowns.factor(request.rank, (*unit)->kind);
   }

@@ -69,6 +69,42 @@ std::int64_t bytes_of_shape(const std::filesystem::path& path, const NpyHeader& 
   return bytes;
 }
 
+/// Part of a matrix.
+struct Block {
+  std::int64_t row, column, rows, columns;
+
+  std::string text() const {
+    return fmt::format("{} x {} elements from row {}, column {}", rows, columns, row, column);
+  }
+};
+
+bool lies_inside(const Block& block, std::int64_t rows, std::int64_t columns) {
+  const auto fits = [](std::int64_t first, std::int64_t count, std::int64_t extent) {
+    return first >= 0 && first <= extent && count >= 0 && count <= extent - first;
+  };
+  return fits(block.row, block.rows, rows) && fits(block.column, block.columns, columns);
+}
+
+/// How many rows of `columns` elements these are; nothing where the last one would not be whole.
+std::optional<std::int64_t> rows_of(std::size_t elements, std::int64_t columns) {
+  const auto count = static_cast<std::int64_t>(elements);
+  if (columns <= 0) return columns == 0 && count == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
+  return count % columns == 0 ? std::optional(count / columns) : std::nullopt;
+}
+
+/// Calls visit(element of the matrix, element of the block, how many) for every piece of a block that has no gaps in
+/// the matrix: whole rows are one.
+template <class Visit>
+void for_pieces(const Block& block, std::int64_t row_length, const Visit& visit) {
+  const bool whole_rows = block.columns == row_length;
+  const std::int64_t pieces = whole_rows ? 1 : block.rows;
+  const std::int64_t length = whole_rows ? block.rows * block.columns : block.columns;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    visit((block.row + i) * row_length + block.column, static_cast<std::size_t>(i * length),
+          static_cast<std::size_t>(length));
+  }
+}
+
 }  // namespace
 
 template <>
@@ -147,28 +183,40 @@ NpyHeader read_npy_matrix_header(const std::filesystem::path& path) {
 }
 
 template <class Element>
-void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
-                   std::span<Element> rows) {
-  const bool inside = first_row >= 0 && first_row <= header.shape[0] &&
-                      static_cast<std::int64_t>(rows.size()) <= (header.shape[0] - first_row) * header.shape[1];
-  if (!inside) {
-    throw FileFormatError(
-        path.string(), fmt::format("row {} and after", first_row),
-        fmt::format("{} elements (the array has {} rows of {})", rows.size(), header.shape[0], header.shape[1]));
+void read_npy_block(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
+                    std::int64_t first_column, std::int64_t rows, std::int64_t columns, std::span<Element> block) {
+  const Block place{first_row, first_column, rows, columns};
+  const std::int64_t row_length = header.shape[1];
+  if (!lies_inside(place, header.shape[0], row_length)) {
+    throw FileFormatError(path.string(), place.text(),
+                          fmt::format("are not in the array of {} x {}", header.shape[0], row_length));
+  }
+  if (static_cast<std::int64_t>(block.size()) != rows * columns) {
+    throw InvalidArgument(fmt::format("{}: {}: room for {}", path.string(), place.text(), block.size()));
   }
   std::ifstream file(path, std::ios::binary);
-  const std::int64_t row_bytes = header.shape[1] * static_cast<std::int64_t>(sizeof(Element));
-  file.seekg(header.data_offset + first_row * row_bytes);
-  file.read(reinterpret_cast<char*>(rows.data()), static_cast<std::streamsize>(rows.size_bytes()));
-  if (!file) {
+  for_pieces(place, row_length, [&](std::int64_t in_matrix, std::size_t in_block, std::size_t count) {
+    const std::span<Element> piece = block.subspan(in_block, count);
+    file.seekg(header.data_offset + in_matrix * static_cast<std::int64_t>(sizeof(Element)));
+    file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(piece.size_bytes()));
+  });
+  if (!file) throw FileFormatError(path.string(), place.text(), "cannot be read");
+}
+
+template <class Element>
+void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
+                   std::span<Element> rows) {
+  const std::optional<std::int64_t> count = rows_of(rows.size(), header.shape[1]);
+  if (!count) {
     throw FileFormatError(path.string(), fmt::format("row {} and after", first_row),
-                          fmt::format("{} bytes cannot be read", rows.size_bytes()));
+                          fmt::format("room for {} elements (the array's rows have {})", rows.size(), header.shape[1]));
   }
+  read_npy_block(path, header, first_row, 0, *count, header.shape[1], rows);
 }
 
 NpyMatrixFile::NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset,
-                             std::int64_t columns)
-    : path_(std::move(path)), part_(std::move(part)), data_offset_(data_offset), columns_(columns) {}
+                             std::int64_t rows, std::int64_t columns)
+    : path_(std::move(path)), part_(std::move(part)), data_offset_(data_offset), rows_(rows), columns_(columns) {}
 
 template <class Element>
 NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
@@ -199,17 +247,33 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
     std::filesystem::remove(part, error);
     throw RuntimeFailure(fmt::format("{}: no room for {} x {} elements", path.string(), rows, columns));
   }
-  return {path, part, offset, columns};
+  return {path, part, offset, rows, columns};
+}
+
+template <class Element>
+void NpyMatrixFile::write_block(std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
+                                std::span<const Element> block) const {
+  const std::optional<std::int64_t> rows = rows_of(block.size(), columns);
+  const Block place{first_row, first_column, rows.value_or(0), columns};
+  if (!rows || !lies_inside(place, rows_, columns_)) {
+    throw InvalidArgument(
+        fmt::format("{}: {} elements in rows of {} from row {}, column {} (expected whole rows inside the {} x {} of "
+                    "the matrix)",
+                    path_.string(), block.size(), columns, first_row, first_column, rows_, columns_));
+  }
+  std::fstream file(part_, std::ios::binary | std::ios::in | std::ios::out);
+  for_pieces(place, columns_, [&](std::int64_t in_matrix, std::size_t in_block, std::size_t count) {
+    const std::span<const Element> piece = block.subspan(in_block, count);
+    file.seekp(data_offset_ + in_matrix * static_cast<std::int64_t>(sizeof(Element)));
+    file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size_bytes()));
+  });
+  file.close();
+  if (!file) throw RuntimeFailure(fmt::format("{}: {} cannot be written", path_.string(), place.text()));
 }
 
 template <class Element>
 void NpyMatrixFile::write_rows(std::int64_t first_row, std::span<const Element> rows) const {
-  if (first_row < 0) throw InvalidArgument(fmt::format("{}: row {} (expected >= 0)", path_.string(), first_row));
-  std::fstream file(part_, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekp(data_offset_ + first_row * columns_ * static_cast<std::int64_t>(sizeof(Element)));
-  file.write(reinterpret_cast<const char*>(rows.data()), static_cast<std::streamsize>(rows.size_bytes()));
-  file.close();
-  if (!file) throw RuntimeFailure(fmt::format("{}: rows from {} cannot be written", path_.string(), first_row));
+  write_block(first_row, 0, columns_, rows);
 }
 
 void NpyMatrixFile::finish() const {
@@ -223,11 +287,15 @@ void NpyMatrixFile::discard() const noexcept {
   std::filesystem::remove(part_, ignored);
 }
 
-#define STEELYARD_NPY_ELEMENT(Element)                                                                             \
-  template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                                \
-  template void read_npy_rows<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t,               \
-                                       std::span<Element>);                                                        \
-  template NpyMatrixFile NpyMatrixFile::create<Element>(const std::filesystem::path&, std::int64_t, std::int64_t); \
+#define STEELYARD_NPY_ELEMENT(Element)                                                                              \
+  template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                                 \
+  template void read_npy_block<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t, std::int64_t, \
+                                        std::int64_t, std::int64_t, std::span<Element>);                            \
+  template void read_npy_rows<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t,                \
+                                       std::span<Element>);                                                         \
+  template NpyMatrixFile NpyMatrixFile::create<Element>(const std::filesystem::path&, std::int64_t, std::int64_t);  \
+  template void NpyMatrixFile::write_block<Element>(std::int64_t, std::int64_t, std::int64_t,                       \
+                                                    std::span<const Element>) const;                                \
   template void NpyMatrixFile::write_rows<Element>(std::int64_t, std::span<const Element>) const;
 STEELYARD_NPY_ELEMENT(double)
 STEELYARD_NPY_ELEMENT(float)

@@ -35,14 +35,21 @@ NpyHeader read_npy_header(const std::filesystem::path& path);
 template <class Element>
 NpyHeader read_npy_matrix_header(const std::filesystem::path& path);
 
-/// Reads rows `first_row`, `first_row` + 1, … of a matrix into `rows`, whose size is a multiple of the row length.
-/// Any number of processes may read different rows at once. @throws FileFormatError
+/// Reads a block of a matrix into `block`, row after row without gaps. Any number of processes may read at once.
+/// @throws InvalidArgument unless `block` has rows x columns elements; FileFormatError for a block that is not inside
+/// the matrix
+template <class Element>
+void read_npy_block(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
+                    std::int64_t first_column, std::int64_t rows, std::int64_t columns, std::span<Element> block);
+
+/// The block of whole rows `first_row`, `first_row` + 1, …; the size of `rows` is a multiple of the row length.
 template <class Element>
 void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
                    std::span<Element> rows);
 
 /// An array file that is written in parts, by one process or by several through a shared file system, and appears
-/// under its own name only when it is whole: one process calls create(), then all write rows, then one calls finish().
+/// under its own name only when it is whole: one process calls create(), then all write their parts, then one calls
+/// finish().
 class NpyMatrixFile {
  public:
   /// Makes the file at its full length under a temporary name.
@@ -50,8 +57,15 @@ class NpyMatrixFile {
   template <class Element>
   static NpyMatrixFile create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns);
   /// What create() made, as seen by another process. `part` and `data_offset` come from the process that made it.
-  NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset, std::int64_t columns);
+  NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset, std::int64_t rows,
+                std::int64_t columns);
 
+  /// Writes a block of elements that lie row after row without gaps: as many rows of `columns` elements as `block` has.
+  /// @throws InvalidArgument for one that is not inside the matrix, RuntimeFailure when it cannot be written
+  template <class Element>
+  void write_block(std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
+                   std::span<const Element> block) const;
+  /// The block of whole rows `first_row`, `first_row` + 1, …
   template <class Element>
   void write_rows(std::int64_t first_row, std::span<const Element> rows) const;
   /// Renames to the final name. @throws RuntimeFailure
@@ -66,7 +80,7 @@ class NpyMatrixFile {
   std::filesystem::path path_;
   std::filesystem::path part_;
   std::int64_t data_offset_;
-  std::int64_t columns_;
+  std::int64_t rows_, columns_;
 };
 
 }  // namespace steelyard

@@ -17,11 +17,12 @@ namespace {
 
 constexpr int rounds = 3;
 
-CalibrationDepth depth_for(double largest_bytes) {
+CalibrationDepth depth_for(double largest_bytes, bool off_cache) {
   constexpr double least = 1 << 16, most = 1 << 24;
   CalibrationDepth depth;
   depth.largest_bytes = static_cast<int>(std::exp2(std::ceil(std::log2(std::clamp(largest_bytes, least, most)))));
   depth.time_s = 0.003;
+  depth.off_cache = off_cache;
   return depth;
 }
 
@@ -31,7 +32,8 @@ std::string why_not(const std::vector<std::string>& reasons) {
   return text;
 }
 
-std::optional<models::Platform> measure_channels(const Session& session, double largest_bytes, RunRecord& record) {
+std::optional<models::Platform> measure_channels(const Session& session, const MessageFacts& message,
+                                                 RunRecord& record) {
   const std::vector<NodeFacts> facts = gather_node_facts(session);
   CalibrationPlan plan;
   try {
@@ -45,7 +47,7 @@ std::optional<models::Platform> measure_channels(const Session& session, double 
     return std::nullopt;
   }
   const double start_s = now_s();
-  ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(largest_bytes));
+  ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(message.largest_bytes, message.off_cache));
   for (int round = 0; round < rounds; ++round) measurement.round();
   const std::vector<MeasuredChannel> measured = measurement.result();
   models::Platform platform;
@@ -66,13 +68,13 @@ std::optional<models::Platform> measure_channels(const Session& session, double 
 
 }  // namespace
 
-std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options, double largest_bytes,
-                                                RunRecord& record) {
+std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options,
+                                                const MessageFacts& message, RunRecord& record) {
   std::optional<models::Platform> platform;
   if (!options.platform.empty()) {
     collectively(session.comm(), [&] { platform = models::read_platform_file(options.platform); });
   } else if (session.size() > 1) {
-    platform = measure_channels(session, largest_bytes, record);
+    platform = measure_channels(session, message, record);
   }
   return platform;
 }

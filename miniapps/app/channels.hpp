@@ -9,12 +9,18 @@
 
 namespace steelyard {
 
+/// What is known of an app's messages.
+struct MessageFacts {
+  double largest_bytes = 0.0;
+  bool off_cache = false;  ///< kernels between them drive them out of the caches
+};
+
 /// What a prediction knows of communication: those of `--platform` or, without it, the channels between these ranks,
-/// measured in passing up to `largest_bytes`. How long that took is printed, and kept as `channel_time_s`. Collective.
+/// measured in passing for such messages. How long that took is printed, and kept as `channel_time_s`. Collective.
 /// @return nothing for a single rank, and where the ranks are more than the cores, which is printed
 /// @throws CollectiveError for a bad file
-std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options, double largest_bytes,
-                                                RunRecord& record);
+std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options,
+                                                const MessageFacts& message, RunRecord& record);
 
 /// These ranks on the platform. Collective.
 models::Placement place_ranks(const Session& session, const models::Platform& platform);

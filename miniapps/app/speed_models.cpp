@@ -10,6 +10,7 @@
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/app/same_kernel.hpp"
 #include "miniapps/app/speed_measurement.hpp"
 #include "miniapps/app/timed_region.hpp"
 #include "models/model_kinds.hpp"
@@ -18,32 +19,6 @@ namespace steelyard {
 namespace {
 
 constexpr double same_size = 0.02;  ///< sizes closer than this are one point
-
-/// @throws FileFormatError naming what differs
-void require_same_kernel(const std::filesystem::path& path, const models::FpmFile& file, const KernelFacts& facts) {
-  for (const auto& [name, expected] : facts.parameters) {
-    const auto found = file.parameters.find(name);
-    if (found == file.parameters.end() || found->second == expected) continue;
-    throw FileFormatError(path.string(), "parameters." + name,
-                          fmt::format("is {} (expected {})", found->second, expected));
-  }
-  if (!file.element.empty() && file.element != facts.element) {
-    throw FileFormatError(path.string(), "element", fmt::format("is {} (expected {})", file.element, facts.element));
-  }
-  if (!file.app.empty() && file.app != facts.app) {
-    throw FileFormatError(path.string(), "app", fmt::format("is {} (expected {})", file.app, facts.app));
-  }
-}
-
-/// Files in another order than units, as from `models/*.fpm.json`, would give a host the speed of a device.
-void require_same_kind(const std::filesystem::path& path, const models::FpmFile& file, const Slot& slot) {
-  const char* kind = slot.kind == ProcessingUnit::Kind::host ? "host" : "device";
-  if (file.unit_kind.empty() || file.unit_kind == kind) return;
-  throw FileFormatError(path.string(), "unit.kind",
-                        fmt::format("is {} (expected {}, for --model names files rank by rank, the host's before the "
-                                    "device's)",
-                                    file.unit_kind, kind));
-}
 
 void require_number_of_files(std::size_t files, std::size_t slots, std::size_t ranks) {
   const std::size_t per_rank = slots / ranks;
@@ -102,7 +77,7 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
       const std::filesystem::path& path = paths[i % paths.size()];
       files.push_back(models::read_fpm_file(path));
       require_same_kernel(path, files.back(), facts);
-      if (paths.size() > 1) require_same_kind(path, files.back(), slots[i]);
+      if (paths.size() > 1) require_same_kind(path, files.back(), slots[i].kind);
     }
     read.emplace(std::move(files), partition::find_algorithm(algorithm));
   });

@@ -42,9 +42,7 @@ std::string unit_table(const RunRecord& record, const UnitHeadings& headings, st
   for (std::size_t i = 0; i < record.units.size(); ++i) {
     const UnitRecord& unit = record.units[i];
     const double share = total > 0.0 ? static_cast<double>(record.distribution[i]) / total : 0.0;
-    std::vector<std::string> row{fmt::format("rank {} {}", unit.rank, unit.kind),
-                                 unit.space,
-                                 unit.cores,
+    std::vector<std::string> row{fmt::format("rank {} {}", unit.rank, unit.kind), unit.space, unit.cores,
                                  unit.slowdown > 1.0 ? fmt::format("{:g} (emulated)", unit.slowdown) : "-"};
     for (const UnitColumn& column : headings.columns) row.push_back(column.cells[i]);
     row.insert(row.end(), {fmt::format("{}", record.distribution[i]), fmt::format("{:.1f} %", 100.0 * share),

@@ -16,8 +16,8 @@ struct UnitColumn {
 
 /// What an app calls things in its table of processing units.
 struct UnitHeadings {
-  std::string computation_units;  ///< such as `rows`
-  std::string per;                ///< what times are for, behind `predicted` and `measured`: `/step`, or nothing
+  std::string computation_units;         ///< such as `rows`
+  std::string per;                       ///< what times are for, behind `predicted` and `measured`: `/step`, or nothing
   std::vector<UnitColumn> columns = {};  ///< before the computation units
 };
 

@@ -13,8 +13,8 @@
 #include "core/base/table.hpp"
 #include "core/gemm.hpp"
 #include "core/unit_memory.hpp"
+#include "miniapps/app/matrix_output.hpp"
 #include "miniapps/app/result_folder.hpp"
-#include "miniapps/app/row_output.hpp"
 #include "miniapps/app/run_header.hpp"
 #include "miniapps/app/slot_shares.hpp"
 #include "miniapps/app/speed_models.hpp"
@@ -144,8 +144,8 @@ class App {
     measurement.units_flops_per_s = median(units_flops_per_s);
     measurement.share_of_units = median(shares);
     measurement.slot_s = gather_seconds(session_, slots_, {median(unit_s[0]), median(unit_s[1])});
-    write_rows<Scalar>(session_, options_.run.output, problem_.m, problem_.n, [&](const RowSink<Scalar>& sink) {
-      sink(multiplication->first_row(), multiplication->rows(), multiplication->c_elements());
+    write_matrix<Scalar>(session_, options_.run.output, problem_.m, problem_.n, [&](const BlockSink<Scalar>& sink) {
+      sink(multiplication->first_row(), 0, problem_.n, multiplication->c_elements());
     });
     describe_devices(*multiplication);
     return measurement;

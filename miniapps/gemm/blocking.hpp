@@ -51,8 +51,8 @@ struct BlockingGoal {
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal);
 
 /// The same for panels of a given depth, one after the other: the depth is kept as it is.
-/// @throws InvalidArgument where the matrices do not fit with a panel of A and B, and five buffers of 32 rows or columns
-/// do not either
+/// @throws InvalidArgument where the matrices do not fit with a panel of A and B, and five buffers of 32 rows or
+/// columns do not either
 Blocking plan_panel_blocking(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t depth,
                              const BlockingGoal& goal);
 

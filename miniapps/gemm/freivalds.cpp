@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "miniapps/gemm/expect_extents.hpp"
@@ -19,10 +20,11 @@ using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t
 
 struct FillWithSigns {
   VectorBundle x;
+  std::int64_t first;  ///< column of the matrix
   std::uint64_t seed;
 
   void operator()(const std::int64_t column) const {
-    for (int v = 0; v < x.vectors(); ++v) x.at(column)[v] = random_sign(seed, column, v);
+    for (int v = 0; v < x.vectors(); ++v) x.at(column)[v] = random_sign(seed, first + column, v);
   }
 };
 
@@ -78,6 +80,20 @@ struct RowFinding {
   double error = 0.0;
   bool masked = false;
 };
+
+/// Columns with NaN or Inf. @param finite of each row, whether it has none and need not be read
+template <class Scalar>
+std::vector<unsigned char> special_columns(const ConstMatrix<HostExecution, Scalar>& matrix,
+                                           const unsigned char* finite) {
+  std::vector<unsigned char> special(matrix.extent(1), 0);
+  for (std::size_t i = 0; i < matrix.extent(0); ++i) {
+    if (finite[i] != 0) continue;
+    for (std::size_t j = 0; j < matrix.extent(1); ++j) {
+      if (!std::isfinite(matrix(i, j))) special[j] = 1;
+    }
+  }
+  return special;
+}
 
 /// Compares one row of C with what is predicted.
 template <class Scalar>
@@ -160,67 +176,98 @@ template <class Scalar>
 Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
                              const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
                              const ConstMatrix<HostExecution, Scalar>& c_before)
+    : Freivalds(space, problem, vectors, seed, std::make_shared<WholeRows>(problem), a, b, c_before) {}
+
+template <class Scalar>
+Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
+                             std::shared_ptr<const Sharing> sharing, const ConstMatrix<HostExecution, Scalar>& a,
+                             const ConstMatrix<HostExecution, Scalar>& b,
+                             const ConstMatrix<HostExecution, Scalar>& c_before)
     : space_(space),
       problem_(problem),
+      sharing_(std::move(sharing)),
       alpha_(static_cast<Scalar>(problem.alpha)),
       beta_(static_cast<Scalar>(problem.beta)),
       // Where a factor rounds to 0 in Scalar, the multiplication does not read its matrices either.
       reads_product_(alpha_ != 0.0 && problem.k > 0),
-      reads_before_(beta_ != 0.0),
-      x_(problem.n, (std::max(vectors, 0) + VectorBundle::lanes - 1) / VectorBundle::lanes * VectorBundle::lanes) {
-  if (vectors < 1) throw InvalidArgument(fmt::format("check of C with {} random vectors; expected 1 or more", vectors));
-  Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, problem.n), FillWithSigns{x_, seed});
-  space_.fence();
-  if (reads_product_) predict_product(a, b);
-  if (reads_before_) {
-    expect_extents("C before", c_before, static_cast<std::int64_t>(c_before.extent(0)), problem.n);
-    if (reads_product_ && a.extent(0) != c_before.extent(0)) {
-      expect_extents("A", a, static_cast<std::int64_t>(c_before.extent(0)), problem.k);
+      reads_before_(beta_ != 0.0) {
+  sharing_->together([&] {
+    if (vectors < 1) {
+      throw InvalidArgument(fmt::format("check of C with {} random vectors; expected 1 or more", vectors));
     }
-    before_ = row_products(space_, c_before, x_, skipped_);
-    not_finite_before_.resize(c_before.extent(0));
-    Kokkos::parallel_for("steelyard::gemm::check",
-                         Policy(space_, 0, static_cast<std::int64_t>(not_finite_before_.size())),
-                         FindNotFinite<Scalar>{c_before, &before_.finite, &not_finite_before_});
+    expect_fit(a, b, c_before);
+    const IndexRange columns = sharing_->columns();
+    x_ = VectorBundle(columns.count, (vectors + VectorBundle::lanes - 1) / VectorBundle::lanes * VectorBundle::lanes);
+    Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, columns.count),
+                         FillWithSigns{x_, columns.first, seed});
     space_.fence();
+  });
+  if (reads_product_) predict_product(a, b);
+  if (reads_before_) predict_before(c_before);
+}
+
+template <class Scalar>
+void Freivalds<Scalar>::expect_fit(const ConstMatrix<HostExecution, Scalar>& a,
+                                   const ConstMatrix<HostExecution, Scalar>& b,
+                                   const ConstMatrix<HostExecution, Scalar>& c_before) const {
+  const std::int64_t a_columns = sharing_->a_columns().count;
+  const std::int64_t columns = sharing_->columns().count;
+  if (reads_product_) {
+    expect_extents("A", a, static_cast<std::int64_t>(a.extent(0)), a_columns);
+    expect_extents("B", b, sharing_->b_rows().count, columns);
+  }
+  if (reads_before_) {
+    expect_extents("C before", c_before, static_cast<std::int64_t>(c_before.extent(0)), columns);
+    if (reads_product_) expect_extents("A", a, static_cast<std::int64_t>(c_before.extent(0)), a_columns);
   }
 }
 
 template <class Scalar>
 void Freivalds<Scalar>::predict_product(const ConstMatrix<HostExecution, Scalar>& a,
                                         const ConstMatrix<HostExecution, Scalar>& b) {
-  expect_extents("A", a, static_cast<std::int64_t>(a.extent(0)), problem_.k);
-  expect_extents("B", b, problem_.k, problem_.n);
-  RowProducts bx = row_products(space_, b, x_, skipped_);
+  const auto multiply_b = [&] { return row_products(space_, b, x_, skipped_); };
+  RowProducts bx = sharing_->whole_b(multiply_b);
   if (std::find(bx.finite.begin(), bx.finite.end(), 0) != bx.finite.end()) {
-    look_for_special_columns(b, bx.finite);
-    bx = row_products(space_, b, x_, skipped_);
+    skipped_ = sharing_->marked_by_any(
+        [&] { return special_columns<Scalar>(b, bx.finite.data() + sharing_->b_rows().first); });
+    bx = sharing_->whole_b(multiply_b);
   }
   b_norm_ = euclidean_norm(bx.norms);
-  product_ = row_products(space_, a, bx.products, {});
+  product_ = sharing_->whole_rows([&] {
+    const IndexRange own = sharing_->a_columns();
+    return row_products(space_, a, bx.products.part(own.first, own.count), {});
+  });
 }
 
 template <class Scalar>
-void Freivalds<Scalar>::look_for_special_columns(const ConstMatrix<HostExecution, Scalar>& b,
-                                                 const std::vector<unsigned char>& finite) {
-  skipped_.assign(b.extent(1), 0);
-  for (std::size_t l = 0; l < b.extent(0); ++l) {
-    if (finite[l] != 0) continue;
-    for (std::size_t j = 0; j < b.extent(1); ++j) {
-      if (!std::isfinite(b(l, j))) skipped_[j] = 1;
-    }
-  }
+void Freivalds<Scalar>::predict_before(const ConstMatrix<HostExecution, Scalar>& c_before) {
+  before_ = sharing_->whole_rows([&] { return row_products(space_, c_before, x_, skipped_); });
+  sharing_->together([&] {
+    not_finite_before_.resize(c_before.extent(0));
+    Kokkos::parallel_for("steelyard::gemm::check",
+                         Policy(space_, 0, static_cast<std::int64_t>(not_finite_before_.size())),
+                         FindNotFinite<Scalar>{c_before, &before_.finite, &not_finite_before_});
+    space_.fence();
+  });
 }
 
 template <class Scalar>
 RowCheck Freivalds<Scalar>::check(const ConstMatrix<HostExecution, Scalar>& c) const {
-  const std::size_t rows = reads_product_  ? product_.finite.size()
-                           : reads_before_ ? before_.finite.size()
-                                           : c.extent(0);
-  expect_extents("C", c, static_cast<std::int64_t>(rows), problem_.n);
-  if (problem_.n == 0) return {};
+  const RowProducts found = sharing_->whole_rows([&] {
+    const std::size_t rows = reads_product_  ? product_.finite.size()
+                             : reads_before_ ? before_.finite.size()
+                                             : c.extent(0);
+    expect_extents("C", c, static_cast<std::int64_t>(rows), sharing_->columns().count);
+    return row_products(space_, c, x_, skipped_);
+  });
+  RowCheck result;
+  if (problem_.n > 0) sharing_->together([&] { result = judge(c, found); });
+  return result;
+}
 
-  const RowProducts found = row_products(space_, c, x_, skipped_);
+template <class Scalar>
+RowCheck Freivalds<Scalar>::judge(const ConstMatrix<HostExecution, Scalar>& c, const RowProducts& found) const {
+  const std::size_t rows = c.extent(0);
   std::vector<RowFinding> findings(rows);
   const Tolerance<Scalar> tolerance{static_cast<double>(problem_.n),
                                     reads_product_ ? static_cast<double>(problem_.k) : 0.0,

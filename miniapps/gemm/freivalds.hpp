@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/matrix.hpp"
 #include "miniapps/gemm/problem.hpp"
 #include "miniapps/gemm/row_check.hpp"
 #include "miniapps/gemm/row_products.hpp"
+#include "miniapps/gemm/sharing.hpp"
 
 namespace steelyard::gemm {
 
@@ -34,6 +36,11 @@ class Freivalds {
   Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
             const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
             const ConstMatrix<HostExecution, Scalar>& c_before);
+  /// The same where processes share rows: sums over their parts are the rows' sums, and NaN or Inf in one part count in
+  /// all. Collective, as `sharing` is. @param a, b, c_before this process's parts of the matrices
+  Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
+            std::shared_ptr<const Sharing> sharing, const ConstMatrix<HostExecution, Scalar>& a,
+            const ConstMatrix<HostExecution, Scalar>& b, const ConstMatrix<HostExecution, Scalar>& c_before);
 
   /// The error of row i is the root mean square of its deviations, as a share of t = 1 + 8 / sqrt(vectors) times the
   /// largest norm that its rounding errors may have, and of what is lost to underflow. Random signs make more than t of
@@ -44,15 +51,20 @@ class Freivalds {
   /// independent roundings add up like a random walk, for which the first term has room in any order of summation. But
   /// equal products round the same way again and again, half a unit on average at worst, and lose a share of the
   /// partial sums; P_i is the root mean square norm of those, which the sums of A (B x) show.
+  /// Collective where processes share rows; each looks for NaN and Inf in its own columns of C.
   /// @throws InvalidArgument for extents that do not fit
   RowCheck check(const ConstMatrix<HostExecution, Scalar>& c) const;
 
  private:
+  void expect_fit(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
+                  const ConstMatrix<HostExecution, Scalar>& c_before) const;
   void predict_product(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b);
-  void look_for_special_columns(const ConstMatrix<HostExecution, Scalar>& b, const std::vector<unsigned char>& finite);
+  void predict_before(const ConstMatrix<HostExecution, Scalar>& c_before);
+  RowCheck judge(const ConstMatrix<HostExecution, Scalar>& c, const RowProducts& found) const;
 
   HostExecution space_;
   Problem problem_;
+  std::shared_ptr<const Sharing> sharing_;
   double alpha_, beta_;  ///< as they are in Scalar
   bool reads_product_, reads_before_;
   VectorBundle x_;

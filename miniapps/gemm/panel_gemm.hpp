@@ -21,8 +21,8 @@ struct PanelProblem {
   std::int64_t panel_depth(std::int64_t panel) const { return std::min(depth, k - panel * depth); }
 };
 
-/// C += A B on one unit, one panel at a time, C staying in the unit's memory between panels where it fits: the kernel of
-/// an iteration of SUMMA. Source: 000, sections 3.3 and 4.2.1.
+/// C += A B on one unit, one panel at a time, C staying in the unit's memory between panels where it fits: the kernel
+/// of an iteration of SUMMA. Source: 000, sections 3.3 and 4.2.1.
 template <class Scalar>
 class PanelGemm {
  public:
@@ -30,9 +30,9 @@ class PanelGemm {
   using Meanwhile = std::function<void()>;
 
   virtual ~PanelGemm() = default;
-  /// Adds one panel: `a` its columns of A, `b` its rows of B. Panels come in order, and from 0 again after the last one.
-  /// C is whole after the last one only, and must be left alone before; A and B are free when this returns. Called on
-  /// the unit's own thread.
+  /// Adds one panel: `a` its columns of A, `b` its rows of B. Panels come in order, and from 0 again after the last
+  /// one. C is whole after the last one only, and must be left alone before; A and B are free when this returns. Called
+  /// on the unit's own thread.
   virtual void add(std::int64_t panel, const Operands<Scalar>& operands, const Meanwhile& meanwhile) = 0;
   /// How the device multiplies; nothing for a unit that works in the host's memory.
   virtual std::optional<Blocking> blocking() const { return std::nullopt; }

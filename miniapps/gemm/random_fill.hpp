@@ -16,7 +16,8 @@ struct RandomFill {
 
   KOKKOS_FUNCTION void operator()(const std::int64_t row) const {
     Scalar* const out = elements + row * columns;
-    for (std::int64_t j = 0; j < columns; ++j) out[j] = static_cast<Scalar>(matrix.element(first_row + row, first_column + j));
+    for (std::int64_t j = 0; j < columns; ++j)
+      out[j] = static_cast<Scalar>(matrix.element(first_row + row, first_column + j));
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/matrix.hpp"
@@ -24,6 +25,12 @@ class VectorBundle {
   int width() const { return width_; }  ///< vectors with those of zeros
   /// The elements of index i, of all vectors.
   double* at(std::int64_t i) const { return elements_.data() + i * width_; }
+  /// Those of `count` indices from `first` on, sharing them.
+  VectorBundle part(std::int64_t first, std::int64_t count) const {
+    VectorBundle result(*this);
+    result.elements_ = Kokkos::subview(elements_, std::make_pair(first * width_, (first + count) * width_));
+    return result;
+  }
 
  private:
   int vectors_ = 0;

@@ -17,5 +17,6 @@ void add_measure_command(CLI::App& parser, Action& chosen);
 void add_model_command(CLI::App& parser, Action& chosen);
 void add_calibrate_command(CLI::App& parser, Action& chosen);
 void add_cost_command(CLI::App& parser, Action& chosen);
+void add_predict_command(CLI::App& parser, Action& chosen);
 
 }  // namespace steelyard::tool

@@ -152,6 +152,8 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
           ->check(CLI::Range(1, 1000))
           ->type_name("N")
           ->capture_default_str();
+  command->add_flag("--off-cache", options->depth.off_cache,
+                    "Messages come from and go to memory, as those of SUMMA, rather than the same buffers again");
   command->add_flag("--quick", options->quick, "Three short rounds")->excludes(rounds);
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return calibrate(session, *options); }; });

@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "comm/collective.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/text_file.hpp"
 #include "core/layout.hpp"
+#include "core/layout_slowdown.hpp"
 #include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {
@@ -14,12 +16,38 @@ namespace {
 
 struct LayoutOptions {
   RunOptions run;
+  std::filesystem::path like;
   std::filesystem::path output;
 };
 
+/// The line of another layout whose units and slowness this rank is to have. Collective.
+LayoutEntry line_like(const Session& session, const std::filesystem::path& path) {
+  LayoutEntry line;
+  collectively(session.comm(), [&] {
+    const Layout layout = read_layout(path);
+    if (layout.entries.size() != static_cast<std::size_t>(session.size())) {
+      throw InvalidArgument(fmt::format("{} has {} lines for {} ranks (expected one each: mpirun -n {} …)",
+                                        path.string(), layout.entries.size(), session.size(), layout.entries.size()));
+    }
+    line = layout.entries[static_cast<std::size_t>(session.rank())];
+  });
+  return line;
+}
+
 /// Writes the layout that the ranks of this mpirun have without one, to be edited.
 ExitCode write_layout(Session& session, const LayoutOptions& options) {
-  const RankUnits units = session.plan_units(options.run);
+  RunOptions run = options.run;
+  LayoutEntry like;
+  if (!options.like.empty()) {
+    like = line_like(session, options.like);
+    run.units = like.units;
+  }
+  RankUnits units = session.plan_units(run);
+  collectively(session.comm(), [&] {
+    const UnitSlowdowns slowdowns = unit_slowdowns(like);
+    if (units.host) units.host->slowdown *= slowdowns.host;
+    if (units.companion) units.companion->slowdown *= slowdowns.companion;
+  });
   LayoutEntry entry;
   entry.host_name = session.machine().host_name();
   entry.rank_on_node = session.nodes().rank_on_node;
@@ -62,6 +90,11 @@ void add_layout_command(CLI::App& parser, Action& chosen) {
       ->check(CLI::IsMember({"host", "device", "host+device"}))
       ->type_name("UNITS");
   command->add_option("--slowdown", options->run.slowdown, "host=F, device=F or rankN=F")->type_name("WHICH=F");
+  command
+      ->add_option("--like", options->like,
+                   "Layout of other hosts, a line a rank, whose units and slowdowns the ranks here are to have")
+      ->type_name("FILE")
+      ->excludes("--units");
   command->add_option("--output", options->output, "File to write (default: standard output)")->type_name("FILE");
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return write_layout(session, *options); }; });

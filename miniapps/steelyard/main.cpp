@@ -22,5 +22,6 @@ int main(int argc, char** argv) {
   tool::add_partition_command(parser, chosen);
   tool::add_calibrate_command(parser, chosen);
   tool::add_cost_command(parser, chosen);
+  tool::add_predict_command(parser, chosen);
   return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
 }

@@ -21,6 +21,7 @@
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
 #include "miniapps/app/verification.hpp"
+#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "miniapps/summa/multiplication.hpp"
@@ -67,9 +68,8 @@ class App {
     Assignment assignment = assign_ranks(session_, options_, problem_, slots_, models);
     record_assignment(record_, slots_, assignment);
     const std::optional<models::Platform> platform = obtain_platform(
-        session_, options_.run, largest_message_bytes(problem_, assignment, sizeof(Scalar)), record_);
-    const Prediction prediction =
-        predict(session_, co_execution_, options_, problem_, std::move(assignment), platform);
+        session_, options_.run, {largest_message_bytes(problem_, assignment, sizeof(Scalar)), true}, record_);
+    const Prediction prediction = predict(session_, co_execution_, options_, problem_, std::move(assignment), platform);
     const UnitHeadings headings = unit_headings(slots_, prediction.assignment);
     const std::vector<double> predicted_s = predicted_slot_s(problem_, slots_, prediction.assignment);
     if (options_.run.dry_run) {
@@ -132,11 +132,7 @@ class App {
                              options_.device_memory_bytes, source());
       multiplication->load_c(source());
     });
-    std::optional<ResultCheck<Scalar>> result_check;
-    if (options_.run.check != CheckLevel::none) {
-      result_check.emplace(session_, problem_, options_.run.seed, multiplication->tile(), multiplication->a(),
-                           multiplication->b(), multiplication->c());
-    }
+    const std::unique_ptr<ResultCheck<Scalar>> result_check = make_check(*multiplication);
     const std::unique_ptr<PivotExchange> exchange =
         make_pivot_exchange(options_.communication, session_.comm(), problem_, assignment.rectangles,
                             std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT);
@@ -171,11 +167,26 @@ class App {
     return measurement;
   }
 
+  /// Nothing where the user asked for none.
+  std::unique_ptr<ResultCheck<Scalar>> make_check(const Multiplication<Scalar>& multiplication) const {
+    if (options_.run.check == CheckLevel::none) return nullptr;
+    const Tile& tile = multiplication.tile();
+    gemm::HostArray<Scalar> a;
+    collectively(session_.comm(), [&] {
+      a = gemm::HostArray<Scalar>(tile.rows, tile.columns);
+      if (!tile.empty()) source()(MatrixName::a, tile, a.elements(0, tile.rows));
+    });
+    return std::make_unique<ResultCheck<Scalar>>(session_, problem_, options_.run.seed, tile, a.rows(0, tile.rows),
+                                                 multiplication.b(), multiplication.c());
+  }
+
   /// Some systems end the program where others would say that memory is short.
   void require_memory(const partition::Rectangle& rectangle) const {
     const Tile tile = problem_.tile(rectangle);
     const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
-    const double bytes = sizeof(Scalar) * (3.0 * rows * columns + 2.0 * static_cast<double>(problem_.depth(0)) * (rows + columns));
+    const double tiles = options_.run.check == CheckLevel::none ? 3.0 : 4.0;
+    const double panels = 2.0 * static_cast<double>(problem_.depth(0)) * (rows + columns);
+    const double bytes = sizeof(Scalar) * (tiles * rows * columns + panels);
     const double most = rank_memory_bytes(session_.machine(), session_.nodes().ranks_on_node);
     if (bytes > most) {
       throw InvalidArgument(
@@ -187,8 +198,8 @@ class App {
   double flops_per_s(const Slot& slot, const Assignment& assignment, double update_s) const {
     if (!(update_s > 0.0)) return 0.0;
     const Tile tile = problem_.tile(part_of(slot, assignment));
-    return 2.0 * static_cast<double>(tile.rows) * static_cast<double>(tile.columns) *
-           static_cast<double>(problem_.n) / update_s;
+    return 2.0 * static_cast<double>(tile.rows) * static_cast<double>(tile.columns) * static_cast<double>(problem_.n) /
+           update_s;
   }
 
   static double sum_of(const std::vector<double>& values) {

@@ -45,8 +45,8 @@ struct Assignment {
 /// A rectangle's block rows go to the two units of a process such that both end as early as they can together; with
 /// `even`, half to each.
 /// Source: 000, sections 3.3 and 4.2; 004, section III.
-/// @throws InvalidArgument for an unknown name, and as the algorithms do; FileFormatError for a file with another number
-/// of rectangles, or whose rectangles do not cover every block of the matrix exactly once
+/// @throws InvalidArgument for an unknown name, and as the algorithms do; FileFormatError for a file with another
+/// number of rectangles, or whose rectangles do not cover every block of the matrix exactly once
 Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition);
 
 /// Whether `partition` is a file rather than a name.

@@ -17,19 +17,6 @@ using gemm::MatrixName;
 using gemm::Operands;
 using Kind = ProcessingUnit::Kind;
 
-/// Copies rows of a matrix to an array without gaps.
-template <class Scalar>
-struct PackRows {
-  ConstMatrix<HostExecution, Scalar> from;
-  Scalar* to;
-
-  void operator()(const std::int64_t row) const {
-    const auto columns = static_cast<std::int64_t>(from.extent(1));
-    const Scalar* const source = from.data() + row * static_cast<std::int64_t>(from.stride(0));
-    std::copy(source, source + columns, to + row * columns);
-  }
-};
-
 }  // namespace
 
 template <class Scalar>
@@ -39,7 +26,7 @@ class Multiplication<Scalar>::State {
         double device_memory_bytes, const Source& source)
       : co_execution_(co_execution), problem_(problem), rectangle_(rectangle), tile_(problem.tile(rectangle)) {
     place_units(rows);
-    a_ = HostArray<Scalar>(tile_.rows, tile_.columns);
+    a_ = HostArray<Scalar>(tile_.columns, tile_.rows);
     b_ = HostArray<Scalar>(tile_.rows, tile_.columns);
     c_ = HostArray<Scalar>(tile_.rows, tile_.columns);
     const std::int64_t depth = problem_.depth(0);
@@ -50,7 +37,10 @@ class Multiplication<Scalar>::State {
     // The companion touches its rows first, so that they are near its core; the host's threads the rest.
     co_execution_.run([] {}, [&] { touch(companion_); });
     if (!tile_.empty()) {
-      source(MatrixName::a, tile_, a_.elements(0, tile_.rows));
+      for (std::int64_t k = rectangle_.column; k < rectangle_.end_column(); ++k) {
+        const std::int64_t column = problem_.first_row(k), columns = problem_.depth(k);
+        source(MatrixName::a, {tile_.row, column, tile_.rows, columns}, a_.elements(column - tile_.column, columns));
+      }
       source(MatrixName::b, tile_, b_.elements(0, tile_.rows));
     }
     const auto make = [&](Unit& unit, Kind kind) {
@@ -70,7 +60,6 @@ class Multiplication<Scalar>::State {
   }
 
   const Tile& tile() const { return tile_; }
-  const HostArray<Scalar>& a() const { return a_; }
   const HostArray<Scalar>& b() const { return b_; }
   const HostArray<Scalar>& c() const { return c_; }
   std::optional<gemm::Blocking> blocking() const {
@@ -98,38 +87,21 @@ class Multiplication<Scalar>::State {
   }
 
   void touch(const Unit& unit) {
-    for (const HostArray<Scalar>* array : {&a_, &b_, &c_}) {
-      const std::span<Scalar> elements = array->elements(unit.first, unit.rows);
-      std::fill(elements.begin(), elements.end(), Scalar{0});
-    }
+    const std::span<Scalar> elements = c_.elements(unit.first, unit.rows);
+    std::fill(elements.begin(), elements.end(), Scalar{0});
   }
 
   bool owns_column(std::int64_t k) const { return rectangle_.column <= k && k < rectangle_.end_column(); }
-  /// Whether nobody else has these rows: A's part is used where it is.
-  bool spans_rows() const { return rectangle_.columns == problem_.blocks(); }
   bool owns_row(std::int64_t k) const { return rectangle_.row <= k && k < rectangle_.end_row(); }
 
-  /// A's block column k, of the tile that has it.
-  ConstMatrix<HostExecution, Scalar> own_column(std::int64_t k) const {
-    return matrix_block(a_.rows(0, tile_.rows), 0, tile_.rows, problem_.first_row(k) - tile_.column,
-                        problem_.depth(k));
-  }
+  Scalar* own_column(std::int64_t k) const { return a_.elements(problem_.first_row(k) - tile_.column, 1).data(); }
   Scalar* own_row(std::int64_t k) const { return b_.elements(problem_.first_row(k) - tile_.row, 1).data(); }
 
   PivotPanels panels(std::int64_t k) {
     if (tile_.empty()) return {};
     const Panels& of_k = panels_[static_cast<std::size_t>(k % 2)];
-    return {of_k.column.elements(0, 0).data(), owns_row(k) ? own_row(k) : of_k.row.elements(0, 0).data()};
-  }
-
-  /// Puts the rank's part of pivot column k, if it owns it, together for sending.
-  void pack(std::int64_t k) {
-    if (tile_.empty() || !owns_column(k) || spans_rows()) return;
-    const PackRows<Scalar> pack_rows{own_column(k), static_cast<Scalar*>(panels(k).column)};
-    using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-    const HostExecution space;
-    Kokkos::parallel_for("steelyard::summa::pack", Policy(space, 0, tile_.rows), pack_rows);
-    space.fence();
+    return {owns_column(k) ? own_column(k) : of_k.column.elements(0, 0).data(),
+            owns_row(k) ? own_row(k) : of_k.row.elements(0, 0).data()};
   }
 
   Durations run_in_turns(PivotExchange& exchange, MPI_Comm barrier) {
@@ -137,7 +109,6 @@ class Multiplication<Scalar>::State {
     for (std::int64_t k = 0; k < problem_.blocks(); ++k) {
       if (barrier != MPI_COMM_NULL) STEELYARD_MPI(MPI_Barrier(barrier));
       const double start_s = now_s();
-      pack(k);
       exchange.start(k, panels(k));
       exchange.wait();
       durations.communication_s.push_back(now_s() - start_s);
@@ -150,21 +121,17 @@ class Multiplication<Scalar>::State {
     Durations durations;
     const std::int64_t last = problem_.blocks() - 1;
     durations.communication_s.resize(static_cast<std::size_t>(last + 1));
-    const auto start = [&](std::int64_t k) {
-      pack(k);
-      exchange.start(k, panels(k));
-    };
     // MPI is for the calling thread, which is the companion's too where there is no host unit.
     const auto progress = [&exchange, calling = std::this_thread::get_id()] {
       if (std::this_thread::get_id() == calling) exchange.progress();
     };
     double start_s = now_s();
-    start(0);
+    exchange.start(0, panels(0));
     for (std::int64_t k = 0; k <= last; ++k) {
       exchange.wait();
       if (k < last) {
         if (k > 0) exchange.release(k - 1);
-        start(k + 1);
+        exchange.start(k + 1, panels(k + 1));
       }
       durations.communication_s[static_cast<std::size_t>(k)] = now_s() - start_s;
       update(k, progress, durations.update_s);
@@ -181,10 +148,8 @@ class Multiplication<Scalar>::State {
     if (tile_.empty()) return;
     const PivotPanels of_k = panels(k);
     const std::int64_t depth = problem_.depth(k);
-    const ConstMatrix<HostExecution, Scalar> a =
-        spans_rows() ? own_column(k)
-                     : matrix_at<HostExecution, const Scalar>(static_cast<const Scalar*>(of_k.column), tile_.rows,
-                                                              depth, depth);
+    const auto a =
+        matrix_at<HostExecution, const Scalar>(static_cast<const Scalar*>(of_k.column), tile_.rows, depth, depth);
     const auto b = matrix_at<HostExecution, const Scalar>(static_cast<const Scalar*>(of_k.row), depth, tile_.columns,
                                                           tile_.columns);
     const auto add = [&](Unit& unit) {
@@ -201,7 +166,8 @@ class Multiplication<Scalar>::State {
   Problem problem_;
   partition::Rectangle rectangle_;
   Tile tile_;
-  HostArray<Scalar> a_, b_, c_;
+  HostArray<Scalar> a_;  ///< block columns, each row after row
+  HostArray<Scalar> b_, c_;
   std::array<Panels, 2> panels_;
   Unit host_, companion_;
 };
@@ -224,10 +190,6 @@ Durations Multiplication<Scalar>::run(PivotExchange& exchange, bool ahead, MPI_C
 template <class Scalar>
 const Tile& Multiplication<Scalar>::tile() const {
   return state_->tile();
-}
-template <class Scalar>
-ConstMatrix<HostExecution, Scalar> Multiplication<Scalar>::a() const {
-  return state_->a().rows(0, tile().rows);
 }
 template <class Scalar>
 ConstMatrix<HostExecution, Scalar> Multiplication<Scalar>::b() const {

@@ -20,11 +20,12 @@ namespace steelyard::summa {
 
 /// What one multiplication took on a rank.
 struct Durations {
-  std::vector<double> communication_s;  ///< of each iteration: packing, sending and waiting
+  std::vector<double> communication_s;  ///< of each iteration: sending and waiting
   UnitSeconds update_s;                 ///< of each unit, sum over the iterations
 };
 
-/// C += A B on one rank: its tile of the three matrices, in host memory. Source: 001, section 4.1, algorithm 1; 000,
+/// C += A B on one rank: its tile of the three matrices, in host memory. A's block columns lie one after the other, so
+/// that a pivot is sent from where it is. Source: 001, section 4.1, algorithm 1; 000,
 /// section 3.3.
 template <class Scalar>
 class Multiplication {
@@ -48,7 +49,6 @@ class Multiplication {
   Durations run(PivotExchange& exchange, bool ahead, MPI_Comm barrier = MPI_COMM_NULL);
 
   const Tile& tile() const;
-  ConstMatrix<HostExecution, Scalar> a() const;
   ConstMatrix<HostExecution, Scalar> b() const;
   ConstMatrix<HostExecution, Scalar> c() const;
   std::span<const Scalar> c_elements() const;

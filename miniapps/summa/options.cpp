@@ -55,9 +55,10 @@ void add_communication_option(CLI::App& parser, Communication& communication) {
   parser
       .add_option_function<std::string>(
           "--communication", [&communication](const std::string& name) { communication = parse_communication(name); },
-          fmt::format("How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
-                      "while this one multiplies (default {})",
-                      communication_name(communication)))
+          fmt::format(
+              "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
+              "while this one multiplies (default {})",
+              communication_name(communication)))
       ->check(CLI::IsMember(communication_names()))
       ->type_name("paper|bcast|pipelined");
 }
@@ -95,8 +96,9 @@ Problem make_problem(const Options& options) {
   }
   require_block_options(problem, options.run.element, options.device_memory_bytes);
   if (options.barrier && options.communication == Communication::pipelined) {
-    throw InvalidArgument("--barrier with --communication pipelined, which has no communication by itself (expected "
-                          "paper or bcast)");
+    throw InvalidArgument(
+        "--barrier with --communication pipelined, which has no communication by itself (expected "
+        "paper or bcast)");
   }
   if (!is_partition_file(options.run.partition)) area_algorithm(options.run.partition);
   return problem;

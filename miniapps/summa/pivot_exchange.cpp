@@ -29,8 +29,8 @@ class Datatype {
     if (columns == pitch) {
       STEELYARD_MPI(MPI_Type_contiguous(static_cast<int>(rows * columns), element, &type_));
     } else {
-      STEELYARD_MPI(MPI_Type_vector(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(pitch), element,
-                                    &type_));
+      STEELYARD_MPI(
+          MPI_Type_vector(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(pitch), element, &type_));
     }
     STEELYARD_MPI(MPI_Type_commit(&type_));
   }
@@ -61,9 +61,10 @@ class Blocks {
       const Tile tile = problem_.tile(rectangles_[i]);
       const std::int64_t most = std::max(tile.rows, tile.columns);
       if (most > std::numeric_limits<int>::max() / problem_.depth(0)) {
-        throw InvalidArgument(fmt::format("rank {}: {} rows or columns in blocks of {} (expected messages of less than "
-                                          "2^31 elements: smaller blocks)",
-                                          i, most, problem_.block));
+        throw InvalidArgument(
+            fmt::format("rank {}: {} rows or columns in blocks of {} (expected messages of less than "
+                        "2^31 elements: smaller blocks)",
+                        i, most, problem_.block));
       }
     }
     rank_ = rank;
@@ -130,8 +131,7 @@ class Requests {
   void progress() {
     int done = 0;
     if (requests_.empty()) return;
-    STEELYARD_MPI(
-        MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
+    STEELYARD_MPI(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
     if (done != 0) requests_.clear();
   }
 
@@ -174,8 +174,8 @@ class PaperExchange : public PivotExchange {
   }
 
  private:
-  /// One message from one owner in a partition in columns; in others owners may be several, and receiving from one after
-  /// the other could lock.
+  /// One message from one owner in a partition in columns; in others owners may be several, and receiving from one
+  /// after the other could lock.
   void send_down(std::int64_t k, const PivotPanels& panels) {
     Requests vertical;
     for (const Overlap& overlap : partners_.in_columns()) {
@@ -209,7 +209,8 @@ class BandComm {
   ~BandComm() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
   }
-  BandComm(BandComm&& other) noexcept : band_(std::move(other.band_)), comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+  BandComm(BandComm&& other) noexcept
+      : band_(std::move(other.band_)), comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   BandComm& operator=(BandComm&&) = delete;
 
   const Band& band() const { return band_; }

@@ -12,8 +12,8 @@
 
 namespace steelyard::summa {
 
-/// A rank's parts of one iteration's pivots, in host memory. Where the rank owns the part, it is what is sent; elsewhere
-/// it is where it arrives.
+/// A rank's parts of one iteration's pivots, in host memory. Where the rank owns the part, it is what is sent;
+/// elsewhere it is where it arrives.
 struct PivotPanels {
   void* column = nullptr;  ///< of A: rows of its rectangle x depth, row after row without gaps
   void* row = nullptr;     ///< of B: depth x columns of its rectangle, likewise

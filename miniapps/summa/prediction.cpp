@@ -37,8 +37,8 @@ Prediction predict(const Session& session, CoExecution& co_execution, const Opti
     });
     iteration_s = prediction.communication.front().iteration_s;
   }
-  prediction.cost = total_cost(problem, iteration_s, options.communication, prediction.assignment.update_s(),
-                               prediction.start_s);
+  prediction.cost =
+      total_cost(problem, iteration_s, options.communication, prediction.assignment.update_s(), prediction.start_s);
   return prediction;
 }
 

@@ -45,8 +45,8 @@ std::vector<double> predicted_slot_s(const Problem& problem, const std::vector<S
   std::vector<double> seconds;
   for (const Slot& slot : slots) {
     const auto rank = static_cast<std::size_t>(slot.rank);
-    seconds.push_back(of_full * (slot.kind == ProcessingUnit::Kind::host ? assignment.host_s[rank]
-                                                                         : assignment.companion_s[rank]));
+    seconds.push_back(
+        of_full * (slot.kind == ProcessingUnit::Kind::host ? assignment.host_s[rank] : assignment.companion_s[rank]));
   }
   return seconds;
 }

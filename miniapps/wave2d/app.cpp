@@ -13,8 +13,8 @@
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/app/matrix_output.hpp"
 #include "miniapps/app/result_folder.hpp"
-#include "miniapps/app/row_output.hpp"
 #include "miniapps/app/run_header.hpp"
 #include "miniapps/app/slot_shares.hpp"
 #include "miniapps/app/speed_models.hpp"
@@ -160,8 +160,12 @@ class App {
     measurement.exchange_step_s = median(exchange_s);
     measurement.bound_bytes_per_s = median(bandwidths);
     measurement.slot_step_s = gather_seconds(session_, slots_, {median(unit_s[0]), median(unit_s[1])});
-    write_rows<Scalar>(session_, options_.run.output, problem_.rows, problem_.columns,
-                       [&](const RowSink<Scalar>& sink) { simulation->store(sink); });
+    write_matrix<Scalar>(session_, options_.run.output, problem_.rows, problem_.columns,
+                         [&](const BlockSink<Scalar>& sink) {
+                           simulation->store([&](std::int64_t first, std::int64_t, std::span<const Scalar> part) {
+                             sink(first, 0, problem_.columns, part);
+                           });
+                         });
     return measurement;
   }
 

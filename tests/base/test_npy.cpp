@@ -152,7 +152,7 @@ TEMPLATE_TEST_CASE("rows written out of order and by other processes read like r
   };
 
   const auto file = NpyMatrixFile::create<TestType>(folder / "a.npy", rows, columns);
-  const NpyMatrixFile other(folder / "a.npy", file.part(), file.data_offset(), columns);
+  const NpyMatrixFile other(folder / "a.npy", file.part(), file.data_offset(), rows, columns);
   bool mine = false;
   for (const Part& part : parts) {
     mine = !mine;
@@ -170,6 +170,132 @@ TEMPLATE_TEST_CASE("rows written out of order and by other processes read like r
                                                         static_cast<std::size_t>(part.count * columns)));
   }
   CHECK(in_parts == elements);
+}
+
+namespace {
+
+/// Part of a matrix.
+struct Block {
+  std::int64_t row, column, rows, columns;
+
+  std::size_t size() const { return static_cast<std::size_t>(rows * columns); }
+};
+
+/// A block cut in two again and again, anywhere, so that some parts are empty.
+void cut(const Block& block, int times, std::mt19937_64& random, std::vector<Block>& parts) {
+  if (times == 0) {
+    parts.push_back(block);
+    return;
+  }
+  const bool rows = random() % 2 == 0;
+  const auto extent = static_cast<std::uint64_t>(rows ? block.rows : block.columns);
+  const auto at = static_cast<std::int64_t>(random() % (extent + 1));
+  Block first = block, second = block;
+  (rows ? first.rows : first.columns) = at;
+  (rows ? second.rows : second.columns) -= at;
+  (rows ? second.row : second.column) += at;
+  cut(first, times - 1, random, parts);
+  cut(second, times - 1, random, parts);
+}
+
+template <class Element>
+std::vector<Element> elements_of(const Block& block, const std::vector<Element>& matrix, std::int64_t columns) {
+  std::vector<Element> elements;
+  for (std::int64_t i = 0; i < block.rows; ++i) {
+    for (std::int64_t j = 0; j < block.columns; ++j) {
+      elements.push_back(matrix[static_cast<std::size_t>((block.row + i) * columns + block.column + j)]);
+    }
+  }
+  return elements;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a tiling written in any order and by other processes reads like rows written at once", "", double,
+                   float, Complex) {
+  const TemporaryFolder folder;
+  std::mt19937_64 random(5);
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {1, 29}, {29, 1}, {31, 17}, {0, 5}, {5, 0}}) {
+    for (int round = 0; round < 5; ++round) {
+      CAPTURE(rows, columns, round);
+      const auto elements = random_elements<TestType>(rows * columns, static_cast<unsigned>(round));
+      std::vector<Block> blocks;
+      cut({0, 0, rows, columns}, round, random, blocks);
+      std::shuffle(blocks.begin(), blocks.end(), random);
+      const auto file = NpyMatrixFile::create<TestType>(folder / "a.npy", rows, columns);
+      const NpyMatrixFile other(folder / "a.npy", file.part(), file.data_offset(), rows, columns);
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const Block& block = blocks[i];
+        (i % 2 == 0 ? file : other)
+            .template write_block<TestType>(block.row, block.column, block.columns,
+                                            elements_of(block, elements, columns));
+      }
+      file.finish();
+      REQUIRE(read_matrix<TestType>(folder / "a.npy") == elements);
+
+      cut({0, 0, rows, columns}, 4, random, blocks);
+      const NpyHeader header = read_npy_matrix_header<TestType>(folder / "a.npy");
+      for (const Block& block : blocks) {
+        std::vector<TestType> found(block.size());
+        read_npy_block<TestType>(folder / "a.npy", header, block.row, block.column, block.rows, block.columns, found);
+        REQUIRE(found == elements_of(block, elements, columns));
+      }
+    }
+  }
+}
+
+TEST_CASE("a block changes no element beside it") {
+  const TemporaryFolder folder;
+  const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 4, 4);
+  file.write_rows<double>(0, std::vector<double>(16, 1.0));
+  file.write_block<double>(1, 2, 1, std::vector<double>{5.0, 6.0});
+  file.finish();
+  CHECK(read_matrix<double>(folder / "a.npy") == std::vector<double>{1, 1, 1, 1, 1, 1, 5, 1, 1, 1, 6, 1, 1, 1, 1, 1});
+}
+
+TEST_CASE("blocks that are not inside the matrix are refused with their place, and nothing is written") {
+  const TemporaryFolder folder;
+  write_matrix<double>(folder / "a.npy", 4, 5, random_elements<double>(20, 1));
+  const NpyHeader header = read_npy_matrix_header<double>(folder / "a.npy");
+  const auto file = NpyMatrixFile::create<double>(folder / "b.npy", 4, 5);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const Block& bad :
+       {Block{-1, 0, 1, 1}, Block{0, -1, 1, 1}, Block{3, 0, 2, 5}, Block{3, 0, 2, 2}, Block{0, 4, 1, 2},
+        Block{0, 3, 2, 3}, Block{5, 0, 1, 1}, Block{0, 6, 1, 1}, Block{most, 0, 1, 1}, Block{0, most, 1, 1}}) {
+    CAPTURE(bad.row, bad.column, bad.rows, bad.columns);
+    std::vector<double> elements(bad.size(), 7.0);
+    CHECK_THROWS_MATCHES(
+        read_npy_block<double>(folder / "a.npy", header, bad.row, bad.column, bad.rows, bad.columns, elements),
+        FileFormatError,
+        MessageMatches(ContainsSubstring((folder / "a.npy").string()) &&
+                       ContainsSubstring("from row " + std::to_string(bad.row) + ", column " +
+                                         std::to_string(bad.column) + ": are not in the array of 4 x 5")));
+    CHECK_THROWS_MATCHES(file.write_block<double>(bad.row, bad.column, bad.columns, elements), InvalidArgument,
+                         MessageMatches(ContainsSubstring((folder / "b.npy").string()) &&
+                                        ContainsSubstring("from row " + std::to_string(bad.row) + ", column " +
+                                                          std::to_string(bad.column)) &&
+                                        ContainsSubstring("4 x 5")));
+  }
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{-1, 1}, {1, -1}, {-1, -1}, {most, most}}) {
+    CHECK_THROWS_AS(read_npy_block<double>(folder / "a.npy", header, 0, 0, rows, columns, std::span<double>()),
+                    FileFormatError);
+  }
+  std::vector<double> three(3);
+  CHECK_THROWS_MATCHES(read_npy_block<double>(folder / "a.npy", header, 0, 0, 2, 2, three), InvalidArgument,
+                       MessageMatches(ContainsSubstring("2 x 2 elements") && ContainsSubstring("room for 3")));
+  CHECK_THROWS_AS(read_npy_rows<double>(folder / "a.npy", header, 0, std::span<double>(three)), FileFormatError);
+  CHECK_THROWS_AS(file.write_block<double>(0, 0, 2, three), InvalidArgument);
+  CHECK_THROWS_AS(file.write_block<double>(0, 0, 0, three), InvalidArgument);
+  CHECK_THROWS_AS(file.write_block<double>(0, 0, -3, three), InvalidArgument);
+  CHECK_THROWS_AS(file.write_rows<double>(0, three), InvalidArgument);
+  CHECK_THROWS_AS(file.write_rows<double>(4, std::vector<double>(5)), InvalidArgument);
+  file.finish();
+  CHECK(read_matrix<double>(folder / "b.npy") == std::vector<double>(20, 0.0));
+  CHECK_THROWS_AS(read_npy_block<double>(folder / "none.npy", header, 0, 0, 1, 3, three), FileFormatError);
+  file.discard();
+  CHECK_THROWS_AS(file.write_block<double>(0, 0, 3, three), RuntimeFailure);
 }
 
 TEST_CASE("rows that nobody wrote are zero") {

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include "core/layout_slowdown.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests {
@@ -73,6 +74,46 @@ TEST_CASE("A layout is printed once without a file to write it to") {
   CHECK(lines[0].rfind("#hostname", 0) == 0);
   folder.write("pasted.layout", printed.out);
   CHECK(run(3, steelyard_tool, {"units", "--layout", "pasted.layout"}, folder.path()).status == 0);
+}
+
+TEST_CASE("A layout like another one has its units and slowdowns, rank by rank, on the hosts and cores here") {
+  const TemporaryFolder folder;
+  const std::string other = folder.write("other.layout",
+                                         "# Two nodes that are not here\n"
+                                         "fat-0  0 0-5   host        slowdown=8.5\n"
+                                         "fat-0  1 6     device      device=1,slowdown=1\n"
+                                         "thin-0 0 0-30  host+device slowdown=2,host_slowdown=1.5\n");
+  const Outcome like = run(3, steelyard_tool, {"layout", "--like", other, "--output", "here.layout"}, folder.path());
+  INFO(like.err);
+  REQUIRE(like.status == 0);
+  const Layout layout = read_layout(folder / "here.layout");
+  const Layout here = parse_layout(run(3, steelyard_tool, {"layout"}, folder.path()).out, "here");
+  REQUIRE(layout.entries.size() == 3);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    CHECK(layout.entries[rank].host_name == here.entries[rank].host_name);
+    CHECK(layout.entries[rank].rank_on_node == here.entries[rank].rank_on_node);
+  }
+  CHECK(layout.entries[0].units == UnitChoice::host);
+  CHECK(layout.entries[1].units == UnitChoice::device);
+  CHECK(layout.entries[2].units == UnitChoice::host_and_device);
+  CHECK(unit_slowdowns(layout.entries[0]).host == 8.5);
+  CHECK(unit_slowdowns(layout.entries[1]).companion == 1.0);
+  CHECK(unit_slowdowns(layout.entries[2]).host == 3.0);
+  CHECK(unit_slowdowns(layout.entries[2]).companion == 2.0);
+  // It is followed here.
+  const Outcome units = run(3, steelyard_tool, {"units", "--layout", "here.layout"}, folder.path());
+  CHECK(units.status == 0);
+  CHECK(lines_of_rank(unit_lines(units.out), 2) == 2);
+}
+
+TEST_CASE("A layout like one for another number of ranks is refused, and one with a line that nobody understands") {
+  const TemporaryFolder folder;
+  const std::string two = folder.write("two.layout", "a 0 all host slowdown=2\na 1 all host\n");
+  expect_refused(steelyard_tool, {{{"layout", "--like", two}, "two.layout has 2 lines for"},
+                                  {{"layout", "--like", folder / "missing"}, "missing"},
+                                  {{"layout", "--like", two, "--units", "host"}, "--like"}});
+  const std::string wrong = folder.write("wrong.layout", "a 0 all host slowness=2\n");
+  expect_refused(steelyard_tool, {{{"layout", "--like", wrong}, "slowness"}}, {}, {1});
 }
 
 TEST_CASE("A layout that cannot be written ends with exit code 3 and one line") {

@@ -1,0 +1,134 @@
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <complex>
+#include <random>
+
+#include "core/base/errors.hpp"
+#include "core/base/npy.hpp"
+#include "miniapps/app/matrix_output.hpp"
+#include "tests/miniapps/app/collective_error.hpp"
+#include "tests/miniapps/app/shared_folder.hpp"
+
+using namespace steelyard;
+using namespace steelyard::tests;
+
+namespace {
+
+template <class Element>
+Element element_at(std::int64_t row, std::int64_t column) {
+  return static_cast<Element>(100.0 * static_cast<double>(row) + static_cast<double>(column));
+}
+
+template <class Element>
+void hand_over(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns,
+               const BlockSink<Element>& sink) {
+  std::vector<Element> elements;
+  for (std::int64_t i = row; i < row + rows; ++i) {
+    for (std::int64_t j = column; j < column + columns; ++j) elements.push_back(element_at<Element>(i, j));
+  }
+  sink(row, column, columns, elements);
+}
+
+/// Cuts a block in two anywhere, again and again, the same way on all ranks; each part goes to a rank by chance.
+template <class Element>
+void deal_blocks(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns, int times,
+                 std::mt19937& random, const BlockSink<Element>& sink) {
+  if (times == 0) {
+    const bool mine = random() % static_cast<unsigned>(session().size()) == static_cast<unsigned>(session().rank());
+    if (mine) hand_over<Element>(row, column, rows, columns, sink);
+    return;
+  }
+  if (random() % 2 == 0) {
+    const auto above = static_cast<std::int64_t>(random() % static_cast<unsigned>(rows + 1));
+    deal_blocks<Element>(row, column, above, columns, times - 1, random, sink);
+    deal_blocks<Element>(row + above, column, rows - above, columns, times - 1, random, sink);
+  } else {
+    const auto left = static_cast<std::int64_t>(random() % static_cast<unsigned>(columns + 1));
+    deal_blocks<Element>(row, column, rows, left, times - 1, random, sink);
+    deal_blocks<Element>(row, column + left, rows, columns - left, times - 1, random, sink);
+  }
+}
+
+/// Hands over the rows that are this rank's when rows are dealt out like cards, one at a time.
+template <class Element>
+void deal_rows(std::int64_t rows, std::int64_t columns, const BlockSink<Element>& sink) {
+  for (std::int64_t row = session().rank(); row < rows; row += session().size()) {
+    hand_over<Element>(row, 0, 1, columns, sink);
+  }
+}
+
+template <class Element>
+void check_written(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
+  const NpyHeader header = read_npy_matrix_header<Element>(path);
+  CHECK(header.shape == std::vector<std::int64_t>{rows, columns});
+  std::vector<Element> all(static_cast<std::size_t>(rows * columns));
+  read_npy_rows<Element>(path, header, 0, all);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      CHECK(all[static_cast<std::size_t>(i * columns + j)] == element_at<Element>(i, j));
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a matrix has the rows of all ranks", "", double, float, std::complex<double>) {
+  const SharedFolder folder;
+  for (const std::int64_t rows : {0, 1, 17}) {
+    const std::filesystem::path path = folder / "rows of a matrix.npy";
+    write_matrix<TestType>(session(), path, rows, 3,
+                           [&](const BlockSink<TestType>& sink) { deal_rows<TestType>(rows, 3, sink); });
+    CHECK(folder.entries() == 1);
+    check_written<TestType>(path, rows, 3);
+    // Everyone reads before it is written again.
+    CHECK(folder.entries() == 1);
+  }
+}
+
+TEMPLATE_TEST_CASE("a matrix has the blocks of all ranks, whoever has them", "", double, float, std::complex<double>) {
+  const SharedFolder folder;
+  std::mt19937 random(7);
+  for (const auto& [rows, columns] : {std::pair{0, 4}, {4, 0}, {1, 1}, {1, 40}, {40, 1}, {23, 31}}) {
+    const std::filesystem::path path = folder / "a.npy";
+    write_matrix<TestType>(session(), path, rows, columns, [&, r = rows, c = columns](const BlockSink<TestType>& sink) {
+      deal_blocks<TestType>(0, 0, r, c, 4, random, sink);
+    });
+    CHECK(folder.entries() == 1);
+    check_written<TestType>(path, rows, columns);
+    CHECK(folder.entries() == 1);
+  }
+}
+
+TEST_CASE("without --output nothing is asked for or written") {
+  bool asked = false;
+  write_matrix<double>(session(), "", 5, 3, [&](const BlockSink<double>&) { asked = true; });
+  CHECK_FALSE(asked);
+}
+
+TEST_CASE("a rank that fails is everyone's error, and a file that was there stays as it was") {
+  const SharedFolder folder;
+  const auto write = [&](const char* name, int failing, std::int64_t first_column = 0) {
+    write_matrix<double>(session(), folder / name, 8, 3, [&](const BlockSink<double>& sink) {
+      deal_rows<double>(8, 3, sink);
+      if (session().rank() != failing) return;
+      if (first_column > 0) hand_over<double>(0, first_column, 1, 3, sink);
+      throw RuntimeFailure("cannot be read back");
+    });
+  };
+  write("good.npy", -1);
+  for (int failing = 0; failing < session().size(); ++failing) {
+    for (const char* name : {"good.npy", "new.npy"}) {
+      for (const std::int64_t first_column : {0, 1}) {
+        const auto error = collective_error([&] { write(name, failing, first_column); });
+        CHECK(error.has_value());
+        if (error) CHECK(error->teller() == failing);
+        // A block that is not inside the matrix is refused before anything else is wrong.
+        if (error) CHECK((error->code() == ExitCode::wrong_input) == (first_column > 0));
+        CHECK(folder.entries() == 1);
+        CHECK(read_npy_matrix_header<double>(folder / "good.npy").shape.front() == 8);
+      }
+    }
+  }
+  CHECK(collective_error([&] { write("good.npy/below", -1); }).has_value());
+  CHECK(folder.entries() == 1);
+}

@@ -1,0 +1,380 @@
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/table.hpp"
+#include "core/layout_slowdown.hpp"
+#include "models/communication/platform_file.hpp"
+#include "models/fpm_file.hpp"
+#include "tests/miniapps/app_runs.hpp"
+
+using Catch::Matchers::WithinRel;
+using nlohmann::json;
+
+namespace steelyard::tests {
+namespace {
+
+constexpr double memory_s = 1e-9, network_s = 8e-9;  ///< of a byte
+constexpr double memory_start_s = 2e-6, network_start_s = 3e-5;
+constexpr double two_at_once = 1.5;  ///< what a transfer takes when there are two, as a multiple
+
+models::Channel channel(int id, double start_s, double byte_s) {
+  models::Channel channel;
+  channel.id = id;
+  channel.name = id == 0 ? "shared memory" : "network";
+  channel.scope = id == 0 ? models::Channel::Scope::node : models::Channel::Scope::network;
+  channel.path = {id};
+  channel.hockney = {{std::numeric_limits<double>::infinity(), {start_s, 1.0 / byte_s}}};
+  channel.loggp = models::LogGP{start_s, 0.0, 0.0, 0.0, byte_s};
+  channel.tau_lop = models::TauLopTables{models::SizeTable({{1.0, 0.0}}, models::SizeTable::Outside::constant),
+                                         models::TransferTable({{1.0, 1, byte_s}, {1.0, 2, two_at_once * byte_s}})};
+  return channel;
+}
+
+models::Platform made_up_platform() {
+  models::Platform platform;
+  platform.channels = {channel(0, memory_start_s, memory_s), channel(1, network_start_s, network_s)};
+  return platform;
+}
+
+std::string write_platform(const TemporaryFolder& folder, const models::Platform& platform = made_up_platform()) {
+  models::write_platform_file(folder / "made-up.platform.json", platform);
+  return folder / "made-up.platform.json";
+}
+
+std::string write_summa_model(const TemporaryFolder& folder, const std::string& name, const models::FpmFile& facts) {
+  models::FpmFile file = facts;
+  for (const double units : {1.0, 1000.0}) file.points.push_back({units, units * 1e-3, 1, 0.0});
+  models::write_fpm_file(folder / name, file);
+  return folder / name;
+}
+
+json predicted(const TemporaryFolder& folder, const Words& more, int ranks = 1) {
+  const Outcome outcome =
+      run(ranks, steelyard_tool, Words{"predict", "summa", "--format", "json"} + more, folder.path());
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.told_by("steelyard").empty());
+  json result = json::parse(outcome.out);
+  REQUIRE(result.at("app") == "summa");
+  return result;
+}
+
+double phase_s(const json& prediction, const std::string& name) {
+  for (const json& phase : prediction.at("phases")) {
+    if (phase.at("name") == name) return phase.at("time_s");
+  }
+  FAIL("no phase " << name);
+  return 0.0;
+}
+
+long long area(const json& rectangle) {
+  return rectangle.at("rows").get<long long>() * rectangle.at("columns").get<long long>();
+}
+
+TEST_CASE("Four processes on two nodes take what one gets by hand") {
+  const TemporaryFolder folder;
+  const std::string model = write_model(folder, "unit.fpm.json", 1e-4);
+  const Words arguments{"--size",     "64", "--block",     "16",   "--processes", "4",
+                        "--per-node", "2",  "--partition", "even", "--platform",  write_platform(folder),
+                        "--model",    model};
+  const json paper = predicted(folder, arguments);
+  // Rectangles of 2 x 2 blocks. In each of 4 iterations two processes send 32 x 16 elements inside their nodes, then
+  // two as many across, at the same time.
+  const double bytes = 32 * 16 * 8;
+  const double computation_s = 4 * 4e-4;
+  const double tau_lop_s = 4 * bytes * (memory_s + two_at_once * network_s);
+  const double hockney_s = 4 * (memory_start_s + network_start_s + bytes * (memory_s + network_s));
+  CHECK_THAT(phase_s(paper, "computation"), WithinRel(computation_s, 1e-12));
+  CHECK_THAT(phase_s(paper, "communication"), WithinRel(tau_lop_s, 1e-12));
+  CHECK_THAT(paper.at("time_s").get<double>(), WithinRel(computation_s + tau_lop_s, 1e-12));
+  CHECK(paper.at("communication_model") == "tau-Lop");
+  const json& models = paper.at("models");
+  CHECK(models.size() == 4);
+  CHECK_THAT(models.at("tau-Lop").get<double>(), WithinRel(tau_lop_s, 1e-12));
+  CHECK_THAT(models.at("tau-Lop event").get<double>(), WithinRel(tau_lop_s, 1e-12));
+  CHECK_THAT(models.at("Hockney").get<double>(), WithinRel(hockney_s, 1e-12));
+  CHECK_THAT(models.at("HLogGP").get<double>(), WithinRel(hockney_s - 4 * (memory_s + network_s), 1e-9));
+  // Overlapped, only the first communication is seen beside the longer computation.
+  const json pipelined = predicted(folder, arguments + Words{"--communication", "pipelined"});
+  const double one_s = phase_s(pipelined, "communication") / 4;
+  CHECK(one_s < 4e-4);
+  CHECK_THAT(pipelined.at("time_s").get<double>(), WithinRel(computation_s + one_s, 1e-9));
+  // With floats half the bytes; with 60 rows the last blocks have 12.
+  CHECK_THAT(phase_s(predicted(folder, arguments + Words{"--type", "float"}), "communication"),
+             WithinRel(0.5 * tau_lop_s, 1e-12));
+  Words smaller = arguments;
+  smaller[1] = "60";
+  const json last = predicted(folder, smaller);
+  CHECK_THAT(phase_s(last, "computation"), WithinRel(3.75 * 4e-4, 1e-12));
+  CHECK_THAT(last.at("models").at("Hockney").get<double>(),
+             WithinRel(4 * (memory_start_s + network_start_s) + 60 * 32 * 8 * (memory_s + network_s), 1e-12));
+}
+
+TEST_CASE("The table for people says what the JSON says, whatever the number of ranks") {
+  const TemporaryFolder folder;
+  const Words arguments{"predict",     "summa",
+                        "--size",      "64",
+                        "--block",     "16",
+                        "--processes", "4",
+                        "--per-node",  "2",
+                        "--platform",  write_platform(folder),
+                        "--model",     write_model(folder, "unit.fpm.json", 1e-3)};
+  const Outcome table = run(1, steelyard_tool, arguments, folder.path());
+  INFO(table.out << table.err);
+  REQUIRE(table.status == 0);
+  for (const char* model : {"tau-Lop ", "tau-Lop event ", "HLogGP ", "Hockney "}) {
+    CHECK(lines_that_start(table.out, model) >= 1);
+  }
+  CHECK(lines_that_start(table.out, "processes  4 with 4 processing units on 2 nodes") == 1);
+  const json same = json::parse(run(1, steelyard_tool, arguments + Words{"--format", "json"}, folder.path()).out);
+  CHECK(lines_that_start(table.out, "total      " + format_seconds(same.at("time_s")) + " (tau-Lop)") == 1);
+  CHECK(run(3, steelyard_tool, arguments, folder.path()).out == table.out);
+  const Outcome detail = run(1, steelyard_tool, arguments + Words{"--detail"}, folder.path());
+  CHECK(lines_of(detail.out).size() == lines_of(table.out).size() + 2 + 4);
+}
+
+TEST_CASE("A model is as much slower on a layout's unit as the line says beside what was measured") {
+  const TemporaryFolder folder;
+  const std::string layout = folder.write("two.layout",
+                                          "a 0 0-5 host slowdown=2\n"
+                                          "a 1 6 device device=0\n");
+  models::FpmFile facts;
+  facts.app = "summa";
+  facts.element = "double";
+  facts.parameters["block"] = 16;
+  facts.slowdown = 4.0;
+  const std::string model = write_summa_model(folder, "slow.fpm.json", facts);
+  const Words arguments{"--size", "96", "--block", "16", "--layout", layout, "--platform", write_platform(folder)};
+  // 36 blocks: 12 for the unit that takes 0.5 ms a block, 24 for that which takes 0.25 ms.
+  const json one = predicted(folder, arguments + Words{"--model", model});
+  CHECK(area(one.at("rectangles")[0]) == 12);
+  CHECK(area(one.at("rectangles")[1]) == 24);
+  CHECK_THAT(phase_s(one, "computation"), WithinRel(6 * 12 * 0.5e-3, 1e-12));
+  facts.slowdown = 1.0;
+  facts.unit_kind = "device";
+  const std::string device = write_summa_model(folder, "device.fpm.json", facts);
+  // Now 1 ms for the device, and 18 blocks each come to 9 ms and 18 ms.
+  const json each = predicted(folder, arguments + Words{"--partition", "even", "--model", model, device});
+  CHECK_THAT(phase_s(each, "computation"), WithinRel(6 * 18 * 1e-3, 1e-12));
+}
+
+TEST_CASE("Without models only communication is predicted, and areas go by slowdown") {
+  const TemporaryFolder folder;
+  const std::string layout = folder.write("two.layout", "a 0 all host\nb 0 all host slowdown=3\n");
+  const json prediction =
+      predicted(folder, {"--size", "128", "--block", "16", "--layout", layout, "--platform", write_platform(folder)});
+  REQUIRE(prediction.at("phases").size() == 1);
+  CHECK(prediction.at("time_s") == phase_s(prediction, "communication"));
+  CHECK(area(prediction.at("rectangles")[0]) == 48);
+  CHECK(area(prediction.at("rectangles")[1]) == 16);
+  // A column of the matrix for each process; whoever has the pivot column sends it across.
+  CHECK_THAT(prediction.at("models").at("Hockney").get<double>(),
+             WithinRel(8 * (network_start_s + 128 * 16 * 8 * network_s), 1e-12));
+}
+
+TEST_CASE("One process sends nothing and needs no platform") {
+  const TemporaryFolder folder;
+  const json prediction =
+      predicted(folder, {"--size", "64", "--block", "16", "--model", write_model(folder, "unit.fpm.json", 1e-3)});
+  CHECK(phase_s(prediction, "communication") == 0.0);
+  CHECK_THAT(prediction.at("time_s").get<double>(), WithinRel(4 * 16e-3, 1e-12));
+}
+
+TEST_CASE("Rectangles of a prediction, given as a partition, make the same prediction") {
+  const TemporaryFolder folder;
+  const Words arguments{"--size",      "320",
+                        "--block",     "16",
+                        "--processes", "7",
+                        "--per-node",  "3",
+                        "--platform",  write_platform(folder),
+                        "--model",     write_model(folder, "unit.fpm.json", 1e-3)};
+  const json prediction = predicted(folder, arguments);
+  const std::string file = folder.write("cut.json", prediction.dump());
+  CHECK(predicted(folder, arguments + Words{"--partition", file}) == prediction);
+  CHECK(predicted(folder, arguments + Words{"--partition", "even"}).at("rectangles") != prediction.at("rectangles"));
+}
+
+TEST_CASE("Nodes that the platform names are of their kinds") {
+  const TemporaryFolder folder;
+  models::Platform platform = made_up_platform();
+  platform.nodes = {{"a", "fat", 12}, {"b", "thin", 8}};
+  platform.channels[1].between = {"fat", "thin"};
+  models::Channel slow = channel(2, 2 * network_start_s, 2 * network_s);
+  slow.between = {"fat", "fat"};
+  platform.channels.push_back(slow);
+  const std::string file = write_platform(folder, platform);
+  const auto hockney_s = [&](const std::string& hosts) {
+    const std::string layout = folder.write("two.layout", hosts);
+    return predicted(folder, {"--size", "128", "--block", "16", "--layout", layout, "--platform", file})
+        .at("models")
+        .at("Hockney")
+        .get<double>();
+  };
+  const double expected_s = 8 * (network_start_s + 128 * 16 * 8 * network_s);
+  CHECK_THAT(hockney_s("a 0 all host\nb 0 all host\n"), WithinRel(expected_s, 1e-12));
+  // Unknown ones are all like the first that it names.
+  CHECK_THAT(hockney_s("x 0 all host\ny 0 all host\n"), WithinRel(2 * expected_s, 1e-12));
+}
+
+TEST_CASE("A thousand processes are predicted in seconds") {
+  const TemporaryFolder folder;
+  const std::string platform = write_platform(folder), model = write_model(folder, "unit.fpm.json", 1e-3);
+  for (const char* communication : {"paper", "bcast", "pipelined"}) {
+    const json prediction =
+        predicted(folder, {"--size", "16384", "--block", "64", "--processes", "1000", "--per-node", "20", "--platform",
+                           platform, "--model", model, "--communication", communication});
+    long long blocks = 0;
+    for (const json& rectangle : prediction.at("rectangles")) blocks += area(rectangle);
+    CHECK(prediction.at("rectangles").size() == 1000);
+    CHECK(blocks == 256 * 256);
+    CHECK(prediction.at("models").size() == 4);
+    CHECK(prediction.at("time_s").get<double>() >= phase_s(prediction, "computation"));
+  }
+}
+
+/// A row of 001, table 1: nodes of 12 and of 8 cores, processes with 6 to 2 cores, on GPUs, and all.
+struct Row {
+  int nodes_of_12, nodes_of_8;
+  std::array<int, 5> cores;
+  int gpus, processes;
+};
+
+const std::vector<Row> table_1{
+    {1, 0, {2, 0, 0, 0, 0}, 0, 2},    {2, 0, {3, 1, 0, 0, 0}, 1, 5},     {2, 1, {3, 1, 2, 0, 0}, 1, 7},
+    {3, 1, {4, 1, 3, 0, 0}, 3, 11},   {3, 2, {4, 1, 4, 1, 0}, 4, 14},    {3, 3, {4, 1, 5, 1, 1}, 6, 18},
+    {4, 3, {6, 1, 5, 1, 1}, 6, 20},   {8, 0, {11, 3, 2, 0, 0}, 7, 23},   {9, 0, {12, 3, 3, 0, 0}, 9, 27},
+    {9, 1, {12, 3, 5, 0, 0}, 9, 29},  {9, 2, {12, 3, 6, 1, 0}, 10, 32},  {9, 3, {12, 3, 7, 1, 1}, 12, 36},
+    {9, 4, {12, 3, 9, 1, 1}, 12, 38}, {9, 5, {12, 3, 10, 2, 1}, 13, 41}, {9, 6, {12, 3, 11, 2, 2}, 15, 45},
+    {9, 7, {12, 3, 13, 2, 2}, 15, 47}};
+
+std::string fermi(int number) { return std::string(STEELYARD_FERMI) + "/M" + std::to_string(number) + ".layout"; }
+
+TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cores of its own") {
+  for (int number = 1; number <= 16; ++number) {
+    INFO("M" << number);
+    const Row& row = table_1[static_cast<std::size_t>(number - 1)];
+    const Layout layout = read_layout(fermi(number));
+    CHECK(layout.entries.size() == static_cast<std::size_t>(row.processes));
+    std::map<std::string, CoreList> cores_of_host;
+    std::map<std::string, std::set<std::string>> devices_of_host;
+    std::map<std::string, int> ranks_of_host;
+    std::array<int, 5> processes{};
+    int gpus = 0;
+    for (const LayoutEntry& entry : layout.entries) {
+      REQUIRE(entry.cores);
+      CHECK(entry.rank_on_node == ranks_of_host[entry.host_name]++);
+      CoreList& used = cores_of_host[entry.host_name];
+      used.insert(used.end(), entry.cores->begin(), entry.cores->end());
+      if (entry.units == UnitChoice::device) {
+        ++gpus;
+        CHECK(entry.cores->size() == 1);
+        CHECK(devices_of_host[entry.host_name].insert(entry.suboptions.at("device")).second);
+        CHECK(unit_slowdowns(entry).companion == 1.0);
+      } else {
+        REQUIRE(entry.cores->size() >= 2);
+        REQUIRE(entry.cores->size() <= 6);
+        ++processes[6 - entry.cores->size()];
+        const double gigahertz = entry.host_name.rfind("e5649", 0) == 0 ? 2.53 : 2.27;
+        CHECK_THAT(unit_slowdowns(entry).host,
+                   WithinRel(515.0 / (static_cast<double>(entry.cores->size()) * gigahertz * 4.0), 1e-4));
+        const int socket = entry.host_name.rfind("e5649", 0) == 0 ? 6 : 4;
+        CHECK(entry.cores->front() / socket == entry.cores->back() / socket);
+      }
+    }
+    CHECK(processes == row.cores);
+    CHECK(gpus == row.gpus);
+    int nodes_of_12 = 0, nodes_of_8 = 0;
+    for (auto& [host, cores] : cores_of_host) {
+      std::sort(cores.begin(), cores.end());
+      CHECK(std::adjacent_find(cores.begin(), cores.end()) == cores.end());
+      const bool has_12 = host.rfind("e5649", 0) == 0;
+      CHECK(cores.size() == (has_12 ? 12U : 8U));
+      CHECK(devices_of_host[host].size() <= 2);
+      ++(has_12 ? nodes_of_12 : nodes_of_8);
+    }
+    CHECK(nodes_of_12 == row.nodes_of_12);
+    CHECK(nodes_of_8 == row.nodes_of_8);
+  }
+}
+
+TEST_CASE("Fermi's layouts are predicted as they are: GPUs get the largest rectangles") {
+  const TemporaryFolder folder;
+  const std::string platform = write_platform(folder), model = write_model(folder, "gpu.fpm.json", 1e-5);
+  for (const int number : {1, 10, 16}) {
+    const json prediction = predicted(folder, {"--size", "8192", "--block", "32", "--layout", fermi(number),
+                                               "--platform", platform, "--model", model});
+    const Layout layout = read_layout(fermi(number));
+    const json& rectangles = prediction.at("rectangles");
+    REQUIRE(rectangles.size() == layout.entries.size());
+    long long least_gpu = std::numeric_limits<long long>::max(), most_host = 0, blocks = 0;
+    for (std::size_t i = 0; i < layout.entries.size(); ++i) {
+      blocks += area(rectangles[i]);
+      if (layout.entries[i].units == UnitChoice::device) {
+        least_gpu = std::min(least_gpu, area(rectangles[i]));
+      } else {
+        most_host = std::max(most_host, area(rectangles[i]));
+      }
+    }
+    CHECK(blocks == 256 * 256);
+    CHECK(least_gpu > 8 * most_host);
+    CHECK(prediction.at("models").at("tau-Lop").get<double>() > 0.0);
+  }
+}
+
+TEST_CASE("Predictions that cannot be made are refused by name") {
+  const TemporaryFolder folder;
+  const std::string platform = write_platform(folder);
+  models::Platform memory_alone = made_up_platform();
+  memory_alone.channels.pop_back();
+  models::write_platform_file(folder / "memory.platform.json", memory_alone);
+  const std::string layout = folder.write("two.layout", "a 0 all host\na 1 all device\n");
+  const std::string wrong_layout = folder.write("wrong.layout", "a 0 all host slowness=3\n");
+  const std::string cut = folder.write("cut.json", R"({"rectangles": []})");
+  models::FpmFile facts;
+  facts.app = "summa";
+  facts.element = "double";
+  facts.parameters["block"] = 32;
+  facts.unit_kind = "host";
+  const std::string model = write_summa_model(folder, "host.fpm.json", facts);
+  models::FpmFile other = facts;
+  other.app = "gemm";
+  const std::string gemm = write_summa_model(folder, "gemm.fpm.json", other);
+  const auto summa = [](const Words& more) { return Words{"predict", "summa", "--size", "64"} + more; };
+  expect_refused(
+      steelyard_tool,
+      {{{"predict"}, "An app to predict"},
+       {{"predict", "chess"}, "chess"},
+       {summa({"--processes", "2"}), "--platform is missing (expected measured channels for 2 processes)"},
+       {summa({"--processes", "0"}), "--processes"},
+       {summa({"--size", "0"}), "--size"},
+       {{"predict", "summa", "--size", "1073741824", "--block", "1"}, "1073741824 iterations"},
+       {summa({"--layout", layout, "--processes", "2"}), "--processes"},
+       {summa({"--layout", layout, "--per-node", "2"}), "--per-node"},
+       {summa({"--layout", folder / "missing", "--platform", platform}), "missing"},
+       {summa({"--layout", wrong_layout}), "wrong.layout: rank 0 of a: suboption \"slowness\""},
+       {summa({"--processes", "2", "--platform", folder / "none"}), "none"},
+       {summa({"--block", "16", "--processes", "2", "--per-node", "1", "--platform", folder / "memory.platform.json"}),
+        "no channel between nodes"},
+       {summa({"--partition", "fair"}), "partition \"fair\" is unknown (expected one of column, even"},
+       {summa({"--partition", cut}), "cut.json: rectangles"},
+       {summa({"--communication", "pigeons"}), "pigeons"},
+       {summa({"--format", "xml"}), "xml"},
+       {summa({"--block", "16", "--model", model}), "parameters.block: is 32 (expected 16)"},
+       {summa({"--block", "32", "--type", "float", "--model", model}), "element: is double (expected float)"},
+       {summa({"--block", "32", "--model", gemm}), "app: is gemm (expected summa)"},
+       {summa({"--block", "32", "--model", model, model}), "--model names 2 files for 1 processing units"},
+       {summa({"--block", "32", "--layout", layout, "--platform", platform, "--model", model, model}),
+        "unit.kind: is host (expected device"}},
+      {}, {1});
+  expect_refused(steelyard_tool, {{summa({"--processes", "2"}), "--platform is missing"}}, {}, {3});
+}
+
+}  // namespace
+}  // namespace steelyard::tests
