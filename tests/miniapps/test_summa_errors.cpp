@@ -60,6 +60,11 @@ TEST_CASE("summa refuses impossible extents and numbers by value") {
                         inputs.with_model() + Words{"--output", "product.npy"}, {1});
 }
 
+TEST_CASE("Matrices that no memory holds are refused before anything is allocated") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--size", "2000000000", "--block", "1000000"}, "expected at most"}}, inputs.with_model());
+}
+
 TEST_CASE("Barriers with pivots that travel while units multiply are refused") {
   const Inputs inputs;
   inputs.expect_refused({{{"--size", "9", "--barrier", "--communication", "pipelined"}, "--barrier"}},

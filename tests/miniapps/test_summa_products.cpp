@@ -4,6 +4,8 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/miniapps/summa_runs.hpp"
 
@@ -99,6 +101,39 @@ TEST_CASE("Any units write the product") {
     const Rectangles parts = test.parts(i);
     CHECK(parts.size() == static_cast<std::size_t>(runs[i].ranks * (i < 6 ? 1 : 2)));
     CHECK(tile(parts, 9));
+  }
+}
+
+TEST_CASE("Ranks that drive other units than their neighbours write the product") {
+  SummaTest<double> test(59);
+  REQUIRE(run(4, steelyard_tool, {"layout", "--output", "all"}, test.folder().path()).status == 0);
+  const Words kinds{"host", "device", "host+device", "device"};
+  std::string layout = test.folder().read("all");
+  std::size_t from = 0;
+  for (const std::string& kind : kinds) {
+    from = layout.find("host+device", from);
+    REQUIRE(from != std::string::npos);
+    layout.replace(from, std::string("host+device").size(), kind);
+    from += kind.size();
+  }
+  const std::string file = test.folder().write("mixed.layout", layout);
+  std::vector<AppRun> runs;
+  for (const Words& communication : communications) {
+    runs.push_back({4, Words{"--block", "8", "--layout", file, "--result", "result" + std::to_string(runs.size())} +
+                           communication});
+  }
+  runs.push_back({4, {"--block", "8", "--layout", file, "--partition", "even"}});
+  test.expect_products(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    CHECK(tile(test.parts(i), 8));
+    CHECK(test.parts(i).size() == 5);
+  }
+  const auto units = read_run(test.folder() / "result0", "summa").at("units");
+  const std::vector<std::pair<int, std::string>> expected{
+      {0, "host"}, {1, "device"}, {2, "host"}, {2, "device"}, {3, "device"}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(units.at(i).at("rank") == expected[i].first);
+    CHECK(units.at(i).at("kind") == expected[i].second);
   }
 }
 
