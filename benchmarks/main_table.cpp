@@ -103,8 +103,8 @@ double paired_gain(const std::vector<Run>& other, const std::vector<Run>& better
 double ideal_gain(double slowdown) { return (slowdown + 1.0) / 2.0; }
 
 struct Configuration {
-  const char* folder;          ///< of its results
-  const char* text;            ///< with a place for how many times slower its slow unit is
+  const char* folder;           ///< of its results
+  const char* text;             ///< with a place for how many times slower its slow unit is
   const char* other = nullptr;  ///< folder of the configuration that it is to be better than
 };
 

@@ -61,7 +61,7 @@ struct RunRecord {
   std::map<std::string, double> params;         ///< problem size and such
   std::map<std::string, std::string> settings;  ///< partition, boundary, element type, …
   std::vector<UnitRecord> units;
-  std::vector<std::int64_t> distribution;  ///< computation units of each processing unit
+  std::vector<std::int64_t> distribution;   ///< computation units of each processing unit
   std::vector<RectangleRecord> rectangles;  ///< of each rank; empty where slices have one dimension
   double median_time_s = 0.0;
   std::optional<double> predicted_time_s;

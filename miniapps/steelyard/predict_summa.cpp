@@ -22,7 +22,7 @@ struct SummaOptions {
   ElementType element = ElementType::float64;
   ProcessOptions processes;
   std::string partition = "column";
-  std::string communication = "paper";
+  std::string communication = "pipelined";
   bool detail = false;
   std::string format = "table";
 };

@@ -128,6 +128,7 @@ class App {
     std::optional<Multiplication<Scalar>> multiplication;
     collectively(session_.comm(), [&] {
       require_memory(assignment.rectangles[rank]);
+      require_countable_pivots(problem_, assignment.rectangles);
       multiplication.emplace(co_execution_, problem_, assignment.rectangles[rank], assignment.rows[rank],
                              options_.device_memory_bytes, source());
       multiplication->load_c(source());

@@ -14,7 +14,6 @@ namespace {
 
 using gemm::HostArray;
 using gemm::MatrixName;
-using gemm::Operands;
 using Kind = ProcessingUnit::Kind;
 
 }  // namespace

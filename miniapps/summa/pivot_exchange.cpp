@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -57,16 +58,7 @@ class Blocks {
     if (rectangles_.size() != static_cast<std::size_t>(size)) {
       throw InvalidArgument(fmt::format("{} rectangles for {} ranks (expected one each)", rectangles_.size(), size));
     }
-    for (std::size_t i = 0; i < rectangles_.size(); ++i) {
-      const Tile tile = problem_.tile(rectangles_[i]);
-      const std::int64_t most = std::max(tile.rows, tile.columns);
-      if (most > std::numeric_limits<int>::max() / problem_.depth(0)) {
-        throw InvalidArgument(
-            fmt::format("rank {}: {} rows or columns in blocks of {} (expected messages of less than "
-                        "2^31 elements: smaller blocks)",
-                        i, most, problem_.block));
-      }
-    }
+    require_countable_pivots(problem_, rectangles_);
     rank_ = rank;
     tile_ = problem_.tile(own());
   }
@@ -306,6 +298,19 @@ class PipelinedExchange : public PivotExchange {
 };
 
 }  // namespace
+
+void require_countable_pivots(const Problem& problem, const std::vector<partition::Rectangle>& rectangles) {
+  for (std::size_t i = 0; i < rectangles.size(); ++i) {
+    const Tile tile = problem.tile(rectangles[i]);
+    const std::int64_t most = std::max(tile.rows, tile.columns);
+    if (most > std::numeric_limits<int>::max() / problem.depth(0)) {
+      throw InvalidArgument(
+          fmt::format("rank {}: {} rows or columns of pivots {} deep (expected messages of less than 2^31 elements: "
+                      "smaller blocks)",
+                      i, most, problem.depth(0)));
+    }
+  }
+}
 
 std::unique_ptr<PivotExchange> make_pivot_exchange(Communication communication, MPI_Comm comm, const Problem& problem,
                                                    std::vector<partition::Rectangle> rectangles, MPI_Datatype element) {

@@ -35,13 +35,16 @@ class PivotExchange {
   virtual void release(std::int64_t) {}
 };
 
+/// What MPI can count. @throws InvalidArgument for a part of a pivot of 2^31 elements and more
+void require_countable_pivots(const Problem& problem, const std::vector<partition::Rectangle>& rectangles);
+
 /// - paper: non-blocking messages along rows, from an owner to everybody whose rows overlap its own; then blocking ones
 ///   along columns; all is over when start() returns.
 /// - bcast: MPI_Bcast in every band of rows that the same ranks share, from top to bottom, then of columns; all is over
 ///   when start() returns.
 /// - pipelined: non-blocking messages in both directions; start() returns at once.
 /// Collective. @param rectangles of each rank: disjoint, covering all blocks @param element double or float
-/// @throws InvalidArgument for another number of rectangles than ranks, and parts of 2^31 elements and more; MpiError
+/// @throws InvalidArgument for another number of rectangles than ranks, and as require_countable_pivots(); MpiError
 std::unique_ptr<PivotExchange> make_pivot_exchange(Communication communication, MPI_Comm comm, const Problem& problem,
                                                    std::vector<partition::Rectangle> rectangles, MPI_Datatype element);
 
