@@ -21,6 +21,9 @@ inline const std::vector<Words> communications{{"--communication", "paper"},
                                                {"--communication", "paper", "--barrier"},
                                                {"--communication", "bcast", "--barrier"}};
 
+/// One of them, so that each meets many numbers.
+inline const Words& communication_of(int number) { return communications[static_cast<std::size_t>(number) % 5]; }
+
 /// `--platform` with a file, which this writes, of one node's shared memory as all models of communication know it:
 /// nothing is measured.
 inline Words with_platform(const TemporaryFolder& folder) {

@@ -22,7 +22,6 @@ TEMPLATE_TEST_CASE("However pivots travel, the same rectangles give the same bit
   SummaTest<TestType> test(97);
   const Words models = test.models({1e-6, 3e-6, 2e-6, 7e-6, 5e-7, 4e-6});
   CHECK(tile(test.expect_same_bits(all_communications(3, Words{"--block", "8"} + models)), 13));
-  CHECK(tile(test.expect_same_bits(all_communications(1, {"--block", "13"})), 8));
 }
 
 TEST_CASE("With a rank in several bands of rows and of columns the bits are the same") {
