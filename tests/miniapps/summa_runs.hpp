@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,15 @@ inline std::vector<Outcome> run_summa(std::vector<AppRun> runs, const TemporaryF
 }
 inline Outcome run_summa(int ranks, const Words& arguments, const TemporaryFolder& folder) {
   return run_summa({{ranks, arguments}}, folder).front();
+}
+
+/// A phase in `run.json`.
+inline const nlohmann::json& phase(const nlohmann::json& run, const std::string& name) {
+  for (const auto& found : run.at("phases")) {
+    if (found.at("name") == name) return found;
+  }
+  FAIL("there is no phase " << name);
+  throw std::logic_error("unreachable");
 }
 
 /// Where every unit's blocks are, as the table says that summa prints; that also has to count them right.
