@@ -22,12 +22,14 @@ class Buffers {
   };
 
   /// The buffer of a block that `step` uses.
-  Place use(const Block& block, std::size_t step) {
+  /// @param only the one that has room for it, if not all have
+  Place use(const Block& block, std::size_t step, std::optional<std::int64_t> only = {}) {
     auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.block == block; });
     Place place;
     if (found == held_.end()) {
-      found = std::min_element(held_.begin(), held_.end(),
-                               [](const Held& x, const Held& y) { return x.last_use < y.last_use; });
+      found = only ? held_.begin() + *only
+                   : std::min_element(held_.begin(), held_.end(),
+                                      [](const Held& x, const Held& y) { return x.last_use < y.last_use; });
       place.loads = true;
       place.evicts = found->last_use;
       found->block = block;
@@ -74,7 +76,9 @@ std::vector<BlockStep> make_block_steps(const Blocking& blocking, bool reads_c) 
   for (std::int64_t panel = 0; panel < blocking.grid.panels(); ++panel) {
     for (const auto& [row, column] : order) {
       const std::size_t now = steps.size();
-      const Buffers::Place in_a = a.use({row, panel}, now);
+      // In core the last row of blocks has a buffer that is too small for the others.
+      const Buffers::Place in_a =
+          a.use({row, panel}, now, blocking.in_core ? std::optional<std::int64_t>(row) : std::nullopt);
       const Buffers::Place in_c = c.use({row, column}, now);
       BlockStep step{row, column, panel, in_a.buffer, in_c.buffer};
       step.first = panel == 0;

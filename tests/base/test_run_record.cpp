@@ -95,6 +95,26 @@ TEST_CASE("run.json holds what the record holds") {
   CHECK(run["phases"][0]["predicted_s"].get<double>() == 0.02);
 }
 
+TEST_CASE(
+    "run.json has the rectangles of all ranks, empty ones too, where slices have two dimensions, and only there") {
+  RunRecord record = sample_record();
+  CHECK_FALSE(written(record).contains("rectangles"));
+  record.rectangles = {{0, 0, 5, 3}, {0, 3, 5, 4}, {}};
+  const json run = written(record);
+  const json& rectangles = run["rectangles"];
+  REQUIRE(rectangles.size() == record.rectangles.size());
+  for (std::size_t i = 0; i < rectangles.size(); ++i) {
+    CHECK(keys(rectangles[i]) == std::set<std::string>{"row", "column", "rows", "columns"});
+    CHECK(rectangles[i]["row"].get<std::int64_t>() == record.rectangles[i].row);
+    CHECK(rectangles[i]["column"].get<std::int64_t>() == record.rectangles[i].column);
+    CHECK(rectangles[i]["rows"].get<std::int64_t>() == record.rectangles[i].rows);
+    CHECK(rectangles[i]["columns"].get<std::int64_t>() == record.rectangles[i].columns);
+  }
+  std::set<std::string> all = keys(written(sample_record()));
+  all.insert("rectangles");
+  CHECK(keys(run) == all);
+}
+
 TEST_CASE("run.json says what the binary was built from") {
   const json run = written(RunRecord{});
   CHECK(run["version"] == build_info().version);

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -9,6 +11,7 @@
 #include "tests/miniapps/app/described_run.hpp"
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
 using namespace steelyard;
 using namespace steelyard::tests;
 
@@ -48,6 +51,46 @@ TEST_CASE("measured times come with how far the prediction is from them, where b
   CHECK_THAT(lines[2], ContainsSubstring("1 ms           1 ms") && ContainsSubstring("0.0 %"));
   CHECK_THAT(lines[3], ContainsSubstring("6 ms") && ContainsSubstring("100.0 %"));
   CHECK_THAT(lines[4], ContainsSubstring("3 ms") && !ContainsSubstring("200.0 %"));
+}
+
+TEST_CASE("columns of the app's own stand before the computation units, in their order, with a cell in every line") {
+  UnitHeadings headings{"blocks", "/iteration"};
+  headings.columns = {{"rectangle", {"7 x 5", "2 x 5", "9 x 1"}}, {"at", {"(0, 0)", "(7, 0)", "(0, 5)"}}};
+  const std::vector<double> predicted{1e-3, 2e-3, 5e-3};
+  const std::vector<std::string> lines = lines_of(unit_table(described_run(), headings, predicted, predicted));
+  REQUIRE(lines.size() == 5);
+  const std::vector<std::vector<std::string>> in_order{{"slowdown", "rectangle", "at", "blocks", "predicted/iteration"},
+                                                       {"rank 0 host", "7 x 5", "(0, 0)", " 60 "},
+                                                       {"rank 0 device", "2 x 5", "(7, 0)", " 30 "},
+                                                       {"rank 1 host", "9 x 1", "(0, 5)", " 10 "}};
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    // Behind the headings is a rule.
+    const std::string& line = lines[i == 0 ? 0 : i + 1];
+    CAPTURE(line);
+    std::size_t from = 0;
+    for (const std::string& word : in_order[i]) {
+      CAPTURE(word);
+      const std::size_t at = line.find(word, from);
+      REQUIRE(at != std::string::npos);
+      from = at + word.size();
+    }
+  }
+  // What else there is does not change.
+  headings.columns.clear();
+  for (const std::string& line : lines_of(unit_table(described_run(), headings, predicted, predicted))) {
+    CHECK_THAT(line, !ContainsSubstring(" x ") && !ContainsSubstring("rectangle"));
+  }
+}
+
+TEST_CASE("a column with more or fewer cells than units is refused by its heading") {
+  const std::vector<double> predicted(3, 1.0);
+  for (const std::size_t cells : {0, 2, 4}) {
+    UnitHeadings headings{"blocks", ""};
+    headings.columns = {{"right", {"1", "2", "3"}}, {"rectangle", std::vector<std::string>(cells, "1 x 1")}};
+    CHECK_THROWS_MATCHES(
+        unit_table(described_run(), headings, predicted), InvalidArgument,
+        MessageMatches(ContainsSubstring("column rectangle") && ContainsSubstring(std::to_string(cells) + " cells")));
+  }
 }
 
 TEST_CASE("nothing to distribute is a share of nothing") {

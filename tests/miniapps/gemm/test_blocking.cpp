@@ -319,3 +319,94 @@ TEST_CASE("huge matrices are planned in no time, and better than with block size
     }
   }
 }
+
+TEST_CASE("plans for panels keep their depth, the memory, and what the steps move; what fits at once is in core") {
+  std::mt19937_64 random(7);
+  int in_core = 0;
+  constexpr int trials = 2000;
+  for (int trial = 0; trial < trials; ++trial) {
+    Request request = random_request(random, 1, 300);
+    const std::int64_t depth = any_of(random, 1, 120);
+    const double bytes = request.goal.element_bytes;
+    const auto whole =
+        static_cast<double>((padded(request.m) + padded(request.n)) * depth + padded(request.m) * padded(request.n));
+    const double least = std::min(whole * bytes, least_panel_memory_bytes(bytes, depth));
+    request.goal.memory_bytes =
+        least * std::pow(1.5 * whole * bytes / least, std::uniform_real_distribution<double>(0.0, 1.0)(random));
+    const Blocking plan = plan_panel_blocking(request.m, request.n, request.k, depth, request.goal);
+    const BlockGrid& grid = plan.grid;
+    CAPTURE(request.m, request.n, request.k, depth, request.goal.memory_bytes, request.goal.in_core_blocks);
+    CAPTURE(plan.in_core, grid.height, grid.width);
+    REQUIRE(grid.m == request.m);
+    REQUIRE(grid.n == request.n);
+    REQUIRE(grid.k == request.k);
+    REQUIRE(grid.depth == depth);
+    REQUIRE(grid.height % alignment == 0);
+    REQUIRE(grid.width % alignment == 0);
+    const auto rows = static_cast<double>(plan.in_core ? padded(grid.m) : 2 * grid.height);
+    REQUIRE(plan.buffer_elements() ==
+            rows * static_cast<double>(depth + grid.width) + static_cast<double>(depth * grid.width));
+    REQUIRE(plan.buffer_elements() * bytes <= request.goal.memory_bytes);
+    REQUIRE(plan.in_core == (whole <= request.memory_elements()));
+    REQUIRE(static_cast<double>(moved_by(grid, make_block_steps(plan, true)).all()) == plan.moved_elements(true));
+    request.reads_c = true;
+    if (plan.in_core) REQUIRE(plan.moved_elements(true) == request.each_once());
+    in_core += plan.in_core ? 1 : 0;
+  }
+  CHECK(in_core > trials / 20);
+  CHECK(in_core < trials * 19 / 20);
+}
+
+TEST_CASE("no blocks of C of a panel in five buffers move fewer elements than the plan") {
+  std::mt19937_64 random(8);
+  int planned = 0;
+  while (planned < 500) {
+    Request request = random_request(random, 1, 260);
+    request.reads_c = true;
+    const std::int64_t depth = any_of(random, 1, 100);
+    request.goal.memory_bytes =
+        std::max(request.goal.memory_bytes, least_panel_memory_bytes(request.goal.element_bytes, depth));
+    const Blocking plan = plan_panel_blocking(request.m, request.n, request.k, depth, request.goal);
+    if (plan.in_core) continue;
+    ++planned;
+    std::int64_t height = padded(std::min(request.m, request.goal.least_extent));
+    std::int64_t width = padded(std::min(request.n, request.goal.least_extent));
+    if (!fits(request, height, width, depth)) height = width = alignment;
+    CAPTURE(request.m, request.n, request.k, depth, request.memory_elements(), request.goal.least_extent);
+    CAPTURE(plan.grid.height, plan.grid.width);
+    REQUIRE(plan.grid.height >= height);
+    REQUIRE(plan.grid.width >= width);
+    double fewest = std::numeric_limits<double>::infinity();
+    for (std::int64_t h = height; h <= padded(request.m); h += alignment) {
+      for (std::int64_t w = width; w <= padded(request.n); w += alignment) {
+        if (fits(request, h, w, depth)) fewest = std::min(fewest, moved_elements(request, h, w, depth));
+      }
+    }
+    REQUIRE(plan.moved_elements(true) == fewest);
+  }
+}
+
+TEST_CASE("the least memory for panels suffices for any matrices, and with less there is no plan for large ones") {
+  for (const double element_bytes : {4.0, 8.0}) {
+    for (const std::int64_t depth : {1, 31, 32, 33, 128, 1000}) {
+      BlockingGoal goal;
+      goal.element_bytes = element_bytes;
+      const double least = least_panel_memory_bytes(element_bytes, depth);
+      CAPTURE(element_bytes, depth, least);
+      for (const std::int64_t extent : {1, 33, 200, 5000, 1000000}) {
+        for (const std::int64_t other : {1, 64, 997}) {
+          goal.memory_bytes = least;
+          CHECK_NOTHROW(plan_panel_blocking(extent, other, extent, depth, goal));
+          CHECK_NOTHROW(plan_panel_blocking(other, extent, other, depth, goal));
+          CHECK_NOTHROW(plan_panel_blocking(extent, extent, other, depth, goal));
+        }
+      }
+      for (const double too_little : {0.0, 1.0, least / 2.0, least - element_bytes, least - 1.0}) {
+        goal.memory_bytes = too_little;
+        CHECK_THROWS_AS(plan_panel_blocking(100, 100, 100, depth, goal), InvalidArgument);
+        CHECK_THROWS_AS(plan_panel_blocking(5000, 70, 1, depth, goal), InvalidArgument);
+        CHECK_THROWS_AS(plan_panel_blocking(1000000, 1000000, 1000000, depth, goal), InvalidArgument);
+      }
+    }
+  }
+}

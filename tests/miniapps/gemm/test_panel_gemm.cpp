@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/unit_memory.hpp"
+#include "miniapps/gemm/device_blocked_gemm.hpp"
+#include "miniapps/gemm/panel_gemm.hpp"
+#include "tests/miniapps/gemm/random_blockings.hpp"
+#include "tests/miniapps/gemm/slice_product.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using namespace steelyard::tests;
+using gemm::Blocking;
+using gemm::make_panel_gemm;
+using gemm::Operands;
+using gemm::PanelGemm;
+using gemm::PanelProblem;
+using Kind = ProcessingUnit::Kind;
+using Random = std::mt19937_64;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A unit, and how much memory of its own a companion is given.
+struct Where {
+  Kind kind = Kind::host;
+  double cap_bytes = infinity;
+};
+
+double padded(std::int64_t extent) { return 32.0 * static_cast<double>(std::max<std::int64_t>(1, (extent + 31) / 32)); }
+
+/// What C and one panel of A and B take in a companion's memory.
+double in_core_bytes(const PanelProblem& problem, double element_bytes) {
+  const auto depth = static_cast<double>(problem.depth);
+  const double rows = padded(problem.rows), columns = padded(problem.columns);
+  return element_bytes * (rows * columns + (rows + columns) * depth);
+}
+
+/// The smallest cap with which the companion has a plan.
+double least_cap_bytes(const PanelProblem& problem, double element_bytes) {
+  return std::min(in_core_bytes(problem, element_bytes), gemm::least_panel_memory_bytes(element_bytes, problem.depth));
+}
+
+/// Both units, the companion with as much memory as it needs at least, up to more than it can use.
+std::vector<Where> wheres(const PanelProblem& problem, double element_bytes) {
+  const double least = least_cap_bytes(problem, element_bytes), most = in_core_bytes(problem, element_bytes);
+  std::vector<Where> all{{Kind::host, infinity}, {Kind::host, least}, {Kind::companion, infinity}};
+  for (double cap = least; cap < most; cap *= 1.7) all.push_back({Kind::companion, cap});
+  for (const double cap : {most - 1.0, most, 3.0 * most}) {
+    if (cap >= least) all.push_back({Kind::companion, cap});
+  }
+  return all;
+}
+
+/// Extents and depths of all kinds: one panel, one column per panel, depths that divide k or not, or exceed it, that
+/// are multiples of 32 or not.
+std::vector<PanelProblem> problems() {
+  std::vector<PanelProblem> all{{1, 1, 1, 1},     {1, 70, 40, 16},   {70, 1, 40, 16},    {33, 65, 96, 32},
+                                {64, 64, 64, 64}, {97, 131, 50, 50}, {40, 45, 100, 33},  {131, 89, 7, 1},
+                                {13, 47, 30, 96}, {96, 33, 128, 31}, {200, 150, 90, 40}, {65, 200, 129, 128}};
+  Random random(1);
+  for (int i = 0; i < 12; ++i) {
+    all.push_back({any_of(random, 1, 140), any_of(random, 1, 140), any_of(random, 1, 120), any_of(random, 1, 70)});
+  }
+  return all;
+}
+
+/// The whole product, C += passes x A B, of which units are given panels.
+template <class Scalar>
+class PanelProduct {
+ public:
+  template <class Next>
+  PanelProduct(const PanelProblem& problem, int passes, std::int64_t room, const Next& next)
+      : problem_(problem), passes_(passes), product_(whole(problem, passes), problem.rows, room, next) {}
+
+  /// All panels, in order, so many times.
+  void add_all(PanelGemm<Scalar>& gemm, const typename PanelGemm<Scalar>::Meanwhile& meanwhile = {}) const {
+    const Operands<Scalar> all = product_.operands();
+    for (std::int64_t i = 0; i < passes_ * problem_.panels(); ++i) {
+      const std::int64_t panel = i % problem_.panels();
+      const std::int64_t first = panel * problem_.depth, depth = problem_.panel_depth(panel);
+      gemm.add(panel,
+               {matrix_block(all.a, 0, problem_.rows, first, depth),
+                matrix_block(all.b, first, depth, 0, problem_.columns), all.c},
+               meanwhile);
+    }
+  }
+  const SliceProduct<Scalar>& product() const { return product_; }
+
+ private:
+  static gemm::Problem whole(const PanelProblem& problem, int passes) {
+    gemm::Problem product{problem.rows, problem.columns, problem.k};
+    product.alpha = passes;
+    product.beta = 1.0;
+    return product;
+  }
+
+  PanelProblem problem_;
+  int passes_;
+  SliceProduct<Scalar> product_;
+};
+
+auto whole_numbers(Random& random) {
+  return [&random] { return any_of(random, -4, 4); };
+}
+auto real_numbers(Random& random) {
+  return [&random] { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
+}
+
+}  // namespace
+
+TEST_CASE("panels cover k once, all but the last at full depth") {
+  for (const PanelProblem& problem : problems()) {
+    std::int64_t covered = 0;
+    for (std::int64_t panel = 0; panel < problem.panels(); ++panel) {
+      CHECK(covered == panel * problem.depth);
+      CHECK(problem.panel_depth(panel) > 0);
+      if (panel + 1 < problem.panels()) CHECK(problem.panel_depth(panel) == problem.depth);
+      covered += problem.panel_depth(panel);
+    }
+    CHECK(covered == problem.k);
+  }
+}
+
+TEMPLATE_TEST_CASE(
+    "all panels together are the exact product of whole numbers, whatever a memory holds, and every "
+    "further pass adds it again",
+    "", double, float) {
+  Random random(2);
+  for (const PanelProblem& problem : problems()) {
+    for (const int passes : {1, 2, 3}) {
+      const PanelProduct<TestType> panels(problem, passes, any_of(random, 0, 2) * 3, whole_numbers(random));
+      for (const Where& where : wheres(problem, sizeof(TestType))) {
+        CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, passes, static_cast<int>(where.kind),
+                where.cap_bytes);
+        panels.product().put_c_back();
+        const auto gemm = make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes);
+        panels.add_all(*gemm);
+        REQUIRE(panels.product().inexact_elements() == 0);
+        REQUIRE(panels.product().untouched_between_rows());
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("all panels together are the product within what rounding explains", "", double, float) {
+  Random random(3);
+  for (const PanelProblem& problem : problems()) {
+    const PanelProduct<TestType> panels(problem, 1, any_of(random, 0, 2) * 3, real_numbers(random));
+    for (const Where& where : wheres(problem, sizeof(TestType))) {
+      CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
+      panels.product().put_c_back();
+      panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
+      REQUIRE(panels.product().wrong_elements() == 0);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE(
+    "meanwhile is called on the calling thread in every panel, more often in high ones, and changes no "
+    "bit",
+    "", double, float) {
+  Random random(4);
+  std::vector<PanelProblem> all = problems();
+  // Higher than the pieces between two calls.
+  all.push_back({1537, 37, 50, 20});
+  all.push_back({2500, 70, 300, 128});
+  for (const PanelProblem& problem : all) {
+    const PanelProduct<TestType> panels(problem, 1, 0, real_numbers(random));
+    for (const Where& where : wheres(problem, sizeof(TestType))) {
+      CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
+      panels.product().put_c_back();
+      panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
+      const std::vector<TestType> without = panels.product().result();
+      panels.product().put_c_back();
+      std::int64_t calls = 0, elsewhere = 0;
+      panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes),
+                     [&, calling = std::this_thread::get_id()] {
+                       ++calls;
+                       elsewhere += std::this_thread::get_id() == calling ? 0 : 1;
+                     });
+      REQUIRE(panels.product().result() == without);
+      REQUIRE(calls >= problem.panels());
+      if (where.kind == Kind::host && problem.rows >= 1537) REQUIRE(calls >= 2 * problem.panels());
+      REQUIRE(elsewhere == 0);
+    }
+  }
+}
+
+TEST_CASE("a companion multiplies panels in the blocks that are planned for its memory, which hold no more than that") {
+  for (const PanelProblem& problem : problems()) {
+    for (const Where& where : wheres(problem, sizeof(double))) {
+      const std::optional<Blocking> blocking =
+          make_panel_gemm<double>(where.kind, problem, where.cap_bytes)->blocking();
+      CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
+      REQUIRE(blocking.has_value() == (where.kind == Kind::companion && gemm::has_device_memory(where.cap_bytes)));
+      if (!blocking) continue;
+      const double memory_bytes = device_memory_bytes(where.cap_bytes);
+      REQUIRE(8.0 * blocking->buffer_elements() <= memory_bytes);
+      REQUIRE(blocking->in_core == (in_core_bytes(problem, 8.0) <= memory_bytes));
+      REQUIRE(blocking->grid.m == problem.rows);
+      REQUIRE(blocking->grid.n == problem.columns);
+      REQUIRE(blocking->grid.k == problem.k);
+      REQUIRE(blocking->grid.depth == problem.depth);
+      REQUIRE(blocking->grid.panels() == problem.panels());
+    }
+  }
+}
+
+TEST_CASE("a companion's memory that holds neither C and a panel nor five buffers is refused, and nothing else") {
+  for (const PanelProblem& problem : problems()) {
+    const double least = least_cap_bytes(problem, 8.0);
+    CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, least);
+    for (const double cap : {0.0, 1.0, least / 2.0, least - 1.0}) {
+      CHECK_THROWS_MATCHES(make_panel_gemm<double>(Kind::companion, problem, cap), InvalidArgument,
+                           MessageMatches(ContainsSubstring("of device memory")));
+    }
+    CHECK_NOTHROW(make_panel_gemm<double>(Kind::companion, problem, least));
+    CHECK_NOTHROW(make_panel_gemm<double>(Kind::host, problem, 0.0));
+  }
+}
+
+TEST_CASE("in core, C may be in several rows of blocks, the last of which is less high, through any number of panels") {
+  Random random(5);
+  for (const std::int64_t rows : {128, 129, 300, 333, 500, 1000}) {
+    for (const std::int64_t blocks : {1, 2, 3, 5}) {
+      for (const PanelProblem& problem : {PanelProblem{rows, 40, 20, 20}, PanelProblem{rows, 40, 60, 20},
+                                          PanelProblem{rows, 33, 70, 9}, PanelProblem{rows, 70, 64, 32}}) {
+        gemm::BlockingGoal goal;
+        goal.memory_bytes = 1e9;
+        goal.least_extent = 32;
+        goal.in_core_blocks = blocks;
+        const Blocking blocking =
+            gemm::plan_panel_blocking(problem.rows, problem.columns, problem.k, problem.depth, goal);
+        REQUIRE(blocking.in_core);
+        CAPTURE(rows, blocks, problem.columns, problem.k, problem.depth, blocking.grid.rows(), blocking.grid.height);
+        const PanelProduct<double> panels(problem, 1, 2, whole_numbers(random));
+        const Operands<double> all = panels.product().operands();
+        gemm::DeviceBlockedGemm<double> device(blocking, true);
+        for (int pass = 0; pass < 2; ++pass) {
+          panels.product().put_c_back();
+          device.blocked().run(1.0, all.a, all.b, 1.0, all.c);
+          REQUIRE(panels.product().inexact_elements() == 0);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <array>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/spaces.hpp"
+#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/summa/multiplication.hpp"
+#include "tests/comm/started_session.hpp"
+#include "tests/core/naive_gemm.hpp"
+#include "tests/miniapps/summa/random_rectangles.hpp"
+
+using namespace steelyard;
+using namespace steelyard::summa;
+using namespace steelyard::tests;
+using gemm::MatrixName;
+using partition::Rectangle;
+
+namespace {
+
+/// Random numbers of all ranks: the same.
+using Random = std::mt19937_64;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class Scalar>
+const MPI_Datatype datatype = std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT;
+
+const std::array<Communication, 3>& communications() {
+  static const std::array<Communication, 3> all{Communication::paper, Communication::bcast, Communication::pipelined};
+  return all;
+}
+
+template <class Scalar>
+Scalar element(MatrixName name, std::int64_t row, std::int64_t column) {
+  return static_cast<Scalar>(gemm::RandomMatrix(3, name).element(row, column));
+}
+
+template <class Scalar>
+void fill(MatrixName name, const Tile& tile, std::span<Scalar> elements) {
+  std::size_t next = 0;
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    for (std::int64_t j = 0; j < tile.columns; ++j) {
+      elements[next++] = element<Scalar>(name, tile.row + i, tile.column + j);
+    }
+  }
+}
+
+/// What C is in a tile, after so many multiplications.
+template <class Scalar>
+std::vector<NaiveElement> expected_of(const Problem& problem, const Tile& tile, int times) {
+  struct At {
+    MatrixName name;
+    std::int64_t row, column;
+    Scalar at(std::int64_t i, std::int64_t j) const { return element<Scalar>(name, row + i, column + j); }
+  };
+  return naive_gemm(tile.rows, tile.columns, problem.n, static_cast<Scalar>(times), At{MatrixName::a, tile.row, 0},
+                    At{MatrixName::b, 0, tile.column}, Scalar{1}, At{MatrixName::c, tile.row, tile.column});
+}
+
+template <class Scalar>
+int wrong_elements(std::span<const Scalar> found, const std::vector<NaiveElement>& expected) {
+  if (found.size() != expected.size()) return std::numeric_limits<int>::max();
+  int wrong = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) wrong += agrees(found[i], expected[i]) ? 0 : 1;
+  return wrong;
+}
+
+/// A rank's block rows, shared by its units anyhow.
+UnitRows split(const Rectangle& rectangle, Random& random) {
+  const auto cut = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rectangle.rows + 1));
+  if (!started_units().companion) return {rectangle.rows, 0};
+  if (!started_units().host) return {0, rectangle.rows};
+  return {cut, rectangle.rows - cut};
+}
+
+void check_durations(const Durations& durations, const Problem& problem, const Tile& tile, const UnitRows& rows) {
+  CHECK(static_cast<std::int64_t>(durations.communication_s.size()) == problem.blocks());
+  CHECK(std::all_of(durations.communication_s.begin(), durations.communication_s.end(),
+                    [](double seconds) { return seconds >= 0.0; }));
+  CHECK((durations.update_s.host_s > 0.0) == (!tile.empty() && rows.host > 0));
+  CHECK((durations.update_s.companion_s > 0.0) == (!tile.empty() && rows.companion > 0));
+}
+
+const Rectangle& own(const std::vector<Rectangle>& rectangles) {
+  return rectangles[static_cast<std::size_t>(session().rank())];
+}
+
+/// Multiplies in every way that there is, and returns how often the result was not as it should be, or had other bits
+/// than the first one.
+template <class Scalar>
+void check_product(const Problem& problem, const std::vector<Rectangle>& rectangles, const UnitRows& rows,
+                   double device_memory_bytes) {
+  const Rectangle& rectangle = own(rectangles);
+  CAPTURE(problem.n, problem.block, rectangle.row, rectangle.column, rectangle.rows, rectangle.columns, rows.host,
+          rows.companion, device_memory_bytes);
+  CoExecution co_execution(session().machine(), started_units());
+  Multiplication<Scalar> multiplication(co_execution, problem, rectangle, rows, device_memory_bytes, fill<Scalar>);
+  const Tile tile = problem.tile(rectangle);
+  CHECK(multiplication.tile() == tile);
+  CHECK(multiplication.blocking().has_value() ==
+        (!tile.empty() && rows.companion > 0 && gemm::has_device_memory(device_memory_bytes)));
+  const std::vector<NaiveElement> expected = expected_of<Scalar>(problem, tile, 1);
+  std::vector<Scalar> first;
+  for (const Communication communication : communications()) {
+    const auto exchange = make_pivot_exchange(communication, session().comm(), problem, rectangles, datatype<Scalar>);
+    for (const MPI_Comm barrier : {MPI_COMM_NULL, session().comm()}) {
+      multiplication.load_c(fill<Scalar>);
+      const bool ahead = communication == Communication::pipelined;
+      check_durations(multiplication.run(*exchange, ahead, barrier), problem, tile, rows);
+      const std::span<const Scalar> c = multiplication.c_elements();
+      CAPTURE(communication_name(communication), barrier == MPI_COMM_NULL);
+      CHECK(wrong_elements(c, expected) == 0);
+      if (first.empty()) first.assign(c.begin(), c.end());
+      CHECK(std::equal(c.begin(), c.end(), first.begin(), first.end()));
+    }
+  }
+}
+
+/// Blocks that divide n or not, of one element, as large as the matrix and larger.
+std::vector<Problem> problems() {
+  return {{1, 1}, {1, 4}, {5, 1}, {7, 2}, {12, 4}, {20, 64}, {40, 7}, {70, 13}, {100, 32}};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE(
+    "C becomes C + A B with the same bits however pivots travel, blocks are shared out and units share "
+    "a rank's rows",
+    "", double, float) {
+  Random random(1);
+  for (const Problem& problem : problems()) {
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
+      check_product<TestType>(problem, rectangles, split(own(rectangles), random), infinity);
+    }
+  }
+}
+
+TEST_CASE("a companion with a memory of its own gives the product too, in core and out of it") {
+  if (!has_companion) return;
+  Random random(2);
+  for (const Problem& problem : {Problem{40, 7}, Problem{100, 32}, Problem{130, 20}}) {
+    for (const double bytes : {gemm::least_panel_memory_bytes(8.0, problem.block), 1e5, 1e7}) {
+      const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
+      check_product<double>(problem, rectangles, split(own(rectangles), random), bytes);
+    }
+  }
+}
+
+TEST_CASE("five rectangles around each other multiply beside a rank without blocks") {
+  if (session().size() < 5) return;
+  Random random(3);
+  for (const Problem& problem : {Problem{3, 1}, Problem{50, 10}, Problem{101, 9}}) {
+    const std::vector<Rectangle> rectangles = pinwheel(problem.blocks(), session().size(), random);
+    check_product<double>(problem, rectangles, split(own(rectangles), random), infinity);
+  }
+}
+
+TEST_CASE("a tile higher than the pieces between which messages move has the same bits as without looking ahead") {
+  Random random(4);
+  const Problem problem{1700, 400};
+  std::vector<Rectangle> rectangles;
+  // Columns of blocks, so that every rank with some has all rows.
+  for (std::int64_t i = 0; i < session().size(); ++i) {
+    const std::int64_t first = 5 * i / session().size(), end = 5 * (i + 1) / session().size();
+    rectangles.push_back(first == end ? Rectangle{} : Rectangle{0, first, 5, end - first});
+  }
+  const Rectangle& rectangle = own(rectangles);
+  CoExecution co_execution(session().machine(), started_units());
+  const UnitRows rows = started_units().host ? UnitRows{rectangle.rows, 0} : UnitRows{0, rectangle.rows};
+  Multiplication<float> multiplication(co_execution, problem, rectangle, rows, infinity, fill<float>);
+  std::vector<float> first;
+  for (const Communication communication : communications()) {
+    const auto exchange = make_pivot_exchange(communication, session().comm(), problem, rectangles, MPI_FLOAT);
+    multiplication.load_c(fill<float>);
+    multiplication.run(*exchange, communication == Communication::pipelined);
+    const std::span<const float> c = multiplication.c_elements();
+    if (first.empty()) first.assign(c.begin(), c.end());
+    CHECK(std::equal(c.begin(), c.end(), first.begin(), first.end()));
+  }
+}
+
+TEST_CASE("a second multiplication adds the product again, and B stays as it was") {
+  Random random(5);
+  const Problem problem{50, 8};
+  const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
+  CoExecution co_execution(session().machine(), started_units());
+  Multiplication<double> multiplication(co_execution, problem, own(rectangles), split(own(rectangles), random),
+                                        infinity, fill<double>);
+  const auto exchange =
+      make_pivot_exchange(Communication::pipelined, session().comm(), problem, rectangles, MPI_DOUBLE);
+  multiplication.load_c(fill<double>);
+  for (int times = 1; times <= 3; ++times) {
+    multiplication.run(*exchange, true);
+    const std::vector<NaiveElement> expected = expected_of<double>(problem, multiplication.tile(), times);
+    CHECK(wrong_elements(multiplication.c_elements(), expected) == 0);
+  }
+  const Tile& tile = multiplication.tile();
+  std::int64_t changed = 0;
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    for (std::int64_t j = 0; j < tile.columns; ++j) {
+      const double now = multiplication.b()(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+      changed += now == element<double>(MatrixName::b, tile.row + i, tile.column + j) ? 0 : 1;
+    }
+  }
+  CHECK(changed == 0);
+}
