@@ -129,7 +129,7 @@ TEST_CASE("messages of one size take the whole pool in turns, each with pages of
 TEST_CASE("messages of any sizes stay in the pool, and clear of the one before where it holds three of the largest") {
   std::minstd_rand random(2);
   constexpr int largest = 30000;
-  constexpr std::size_t step = 8 * 4096;
+  constexpr std::size_t step = std::size_t{8} * 4096;
   for (const std::size_t pool : {std::size_t{30001}, std::size_t{50000}, 3 * step, 3 * step + 1, 10 * step}) {
     Places places(largest, pool);
     std::ptrdiff_t before = 0, before_end = 0;
