@@ -33,6 +33,7 @@ struct Options {
   std::int64_t block = 32;
   int rounds = 3;
   double time_s = 0.01;
+  std::size_t footprint_bytes = std::size_t{1} << 28;
   std::filesystem::path base;
   std::filesystem::path result;
 };
@@ -173,7 +174,7 @@ ExitCode validate(Session& session, const Options& options) {
   std::vector<Case> cases = make_cases(options, session.size());
   CalibrationDepth depth;
   depth.time_s = options.time_s;
-  depth.off_cache = true;
+  depth.footprint_bytes = options.footprint_bytes;
   std::vector<MeasuredChannel> measured;
   {
     ChannelMeasurement measurement(session.comm(), plan.channels, depth);
@@ -229,6 +230,12 @@ int main(int argc, char** argv) {
   parser.add_option("--time", options.time_s, "Seconds for a message size in a round of the calibration, about")
       ->check(CLI::Range(1e-6, 10.0))
       ->type_name("S")
+      ->capture_default_str();
+  parser
+      .add_option("--footprint", options.footprint_bytes,
+                  "Memory that messages of the calibration come from, and as much that they go to")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES")
       ->capture_default_str();
   parser
       .add_option("--base", options.base,

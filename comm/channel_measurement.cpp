@@ -19,9 +19,6 @@
 namespace steelyard {
 namespace {
 
-/// Each way: several times what the caches of today's processors hold for a core.
-constexpr std::size_t off_cache_bytes = std::size_t{1} << 25;
-
 /// Ranks of one ring among all.
 class Participants {
  public:
@@ -38,8 +35,8 @@ class Participants {
     for (int& member : ranks) {
       member = static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), member) - sorted.begin());
     }
-    exchange_ = std::make_unique<MessageExchange>(communicator_->get(), ranks, depth.largest_bytes,
-                                                  depth.off_cache ? off_cache_bytes : 0);
+    exchange_ =
+        std::make_unique<MessageExchange>(communicator_->get(), ranks, depth.largest_bytes, depth.footprint_bytes);
   }
   /// Nothing for ranks that do not take part.
   MessageExchange* exchange() const { return exchange_.get(); }

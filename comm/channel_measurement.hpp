@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "comm/calibration_plan.hpp"
@@ -13,8 +14,9 @@ namespace steelyard {
 struct CalibrationDepth {
   int smallest_bytes = 8;
   int largest_bytes = 4 << 20;
-  double time_s = 0.01;    ///< for one size and concurrency in a round, about
-  bool off_cache = false;  ///< messages come from and go to memory, as what no kernel has just used
+  double time_s = 0.01;             ///< for one size and concurrency in a round, about
+  std::size_t footprint_bytes = 0;  ///< memory that messages come from, and as much that they go to, in turns; 0:
+                                    ///< always the same buffers, which caches keep
 };
 
 /// How far measured times can be trusted.

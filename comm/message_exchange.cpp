@@ -47,12 +47,12 @@ char* MessageMemory::next(int bytes) {
   return message;
 }
 
-MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t off_cache_bytes)
+MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes)
     : comm_(comm),
       order_(std::move(order)),
       largest_bytes_(largest_bytes),
-      out_(largest_bytes, off_cache_bytes, '\1'),
-      in_(largest_bytes, off_cache_bytes, '\2') {
+      out_(largest_bytes, footprint_bytes, '\1'),
+      in_(largest_bytes, footprint_bytes, '\2') {
   int rank = 0;
   int size = 0;
   STEELYARD_MPI(MPI_Comm_rank(comm, &rank));

@@ -10,7 +10,7 @@ namespace steelyard {
 /// Memory that messages take in turns: always the same, or another place each time until all of it has been used.
 class MessageMemory {
  public:
-  /// @param largest_bytes of a message @param pool_bytes to go through; less than a message: always the same place
+  /// @param largest_bytes of a message @param pool_bytes to go through; no more than a message: always the same place
   MessageMemory(int largest_bytes, std::size_t pool_bytes, char content);
 
   /// Where the next message of this size is.
@@ -29,10 +29,10 @@ class MessageExchange {
  public:
   /// @param order the ranks as they stand in the ring; the first two play ping-pong. All ranks of `comm`, at least two
   /// @param largest_bytes of a message
-  /// @param off_cache_bytes messages come from and go to other memory each time, so much in turns; 0: always the same,
-  /// which caches keep
+  /// @param footprint_bytes messages come from and go to other memory each time, so much of each in turns; 0: always
+  /// the same, which caches keep
   /// @throws InvalidArgument for an order that is not one of all ranks
-  MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t off_cache_bytes = 0);
+  MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes = 0);
 
   /// Half a round trip, mean over `repetitions`: time of one transmission that nothing else disturbs. Source: 003,
   /// section 6.3.1.

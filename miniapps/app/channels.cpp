@@ -17,12 +17,14 @@ namespace {
 
 constexpr int rounds = 3;
 
-CalibrationDepth depth_for(double largest_bytes, bool off_cache) {
+CalibrationDepth depth_for(const MessageFacts& message) {
   constexpr double least = 1 << 16, most = 1 << 24;
   CalibrationDepth depth;
-  depth.largest_bytes = static_cast<int>(std::exp2(std::ceil(std::log2(std::clamp(largest_bytes, least, most)))));
+  depth.largest_bytes =
+      static_cast<int>(std::exp2(std::ceil(std::log2(std::clamp(message.largest_bytes, least, most)))));
   depth.time_s = 0.003;
-  depth.off_cache = off_cache;
+  constexpr double most_footprint = 1 << 28;
+  depth.footprint_bytes = static_cast<std::size_t>(std::min(message.footprint_bytes, most_footprint));
   return depth;
 }
 
@@ -47,7 +49,7 @@ std::optional<models::Platform> measure_channels(const Session& session, const M
     return std::nullopt;
   }
   const double start_s = now_s();
-  ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(message.largest_bytes, message.off_cache));
+  ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(message));
   for (int round = 0; round < rounds; ++round) measurement.round();
   const std::vector<MeasuredChannel> measured = measurement.result();
   models::Platform platform;

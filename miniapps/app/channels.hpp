@@ -12,7 +12,7 @@ namespace steelyard {
 /// What is known of an app's messages.
 struct MessageFacts {
   double largest_bytes = 0.0;
-  bool off_cache = false;  ///< kernels between them drive them out of the caches
+  double footprint_bytes = 0.0;  ///< memory that they come from and go to; 0: what caches keep
 };
 
 /// What a prediction knows of communication: those of `--platform` or, without it, the channels between these ranks,

@@ -32,9 +32,10 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
     text += fmt::format("node       {}: {}; {} rank{} on {} core{}\n", nodes.hosts[static_cast<std::size_t>(node)],
                         fact.kind, ranks, ranks == 1 ? "" : "s", fact.cores, fact.cores == 1 ? "" : "s");
   }
+  const std::string footprint =
+      depth.footprint_bytes > 0 ? fmt::format(" in {} of memory", format_bytes(depth.footprint_bytes)) : "";
   text += fmt::format("messages   {} to {}{}, {} round{}\n", format_bytes(depth.smallest_bytes),
-                      format_bytes(depth.largest_bytes), depth.off_cache ? " from memory to memory" : "", rounds,
-                      rounds == 1 ? "" : "s");
+                      format_bytes(depth.largest_bytes), footprint, rounds, rounds == 1 ? "" : "s");
   for (const std::string& reason : plan.refused) text += fmt::format("refused    {}\n", reason);
   return text;
 }

@@ -152,8 +152,13 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
           ->check(CLI::Range(1, 1000))
           ->type_name("N")
           ->capture_default_str();
-  command->add_flag("--off-cache", options->depth.off_cache,
-                    "Messages come from and go to memory, as those of SUMMA, rather than the same buffers again");
+  command
+      ->add_option(
+          "--footprint", options->depth.footprint_bytes,
+          "Memory that messages come from, and as much that they go to, in turns, such as 256MiB: with what no "
+          "cache holds, as in SUMMA (default: always the same buffers)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
   command->add_flag("--quick", options->quick, "Three short rounds")->excludes(rounds);
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return calibrate(session, *options); }; });

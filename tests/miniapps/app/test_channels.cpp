@@ -98,8 +98,8 @@ std::vector<double> seconds_of(const Platform& platform) {
 
 TEST_CASE("a single rank has no channels: nothing is measured, printed or kept") {
   if (session().size() > 1) return;
-  for (const bool off_cache : {false, true}) {
-    const Obtained obtained = obtain({}, {1e6, off_cache});
+  for (const double footprint_bytes : {0.0, 1e7}) {
+    const Obtained obtained = obtain({}, {1e6, footprint_bytes});
     CHECK_FALSE(obtained.platform.has_value());
     CHECK(obtained.printed.empty());
     CHECK(obtained.record.figures.empty());
@@ -168,7 +168,7 @@ TEST_CASE("ranks with cores of their own have channels with positive times, the 
     }));
     if (!obtained.platform) continue;
     const std::vector<double> seconds = seconds_of(*obtained.platform);
-    CAPTURE(seconds, message.largest_bytes, message.off_cache);
+    CAPTURE(seconds, message.largest_bytes, message.footprint_bytes);
     CHECK_FALSE(seconds.empty());
     CHECK(std::all_of(seconds.begin(), seconds.end(), [](double time_s) { return time_s > 0.0; }));
     CHECK(same_on_all_ranks(seconds));
