@@ -20,6 +20,7 @@
 #include "core/gemm.hpp"
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
+#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "models/constant_model.hpp"
@@ -123,8 +124,9 @@ class Pdgemm : public Contender {
     int info = 0;
     descinit_(descriptor_, &n_, &n_, &block_, &block_, &zero, &zero, &context_, &leading, &info);
     if (info != 0) throw RuntimeFailure(fmt::format("descinit says {}", info));
-    for (std::vector<double>* matrix : {&a_, &b_, &c_}) {
-      matrix->resize(static_cast<std::size_t>(local_rows_) * static_cast<std::size_t>(local_columns_));
+    // The same memory as summa's.
+    for (gemm::HostArray<double>* matrix : {&a_, &b_, &c_}) {
+      *matrix = gemm::HostArray<double>(local_columns_, local_rows_);
     }
     fill(MatrixName::a, a_);
     fill(MatrixName::b, b_);
@@ -138,31 +140,32 @@ class Pdgemm : public Contender {
   void run() override {
     constexpr double one_factor = 1.0;
     constexpr int one = 1;
-    pdgemm_("N", "N", &n_, &n_, &n_, &one_factor, a_.data(), &one, &one, descriptor_, b_.data(), &one, &one,
-            descriptor_, &one_factor, c_.data(), &one, &one, descriptor_);
+    pdgemm_("N", "N", &n_, &n_, &n_, &one_factor, data(a_), &one, &one, descriptor_, data(b_), &one, &one, descriptor_,
+            &one_factor, data(c_), &one, &one, descriptor_);
   }
-  std::vector<double> sums() const override { return sums_of(c_); }
+  std::vector<double> sums() const override { return sums_of(c_.elements(0, local_columns_)); }
 
  private:
   /// Global index of a local one.
   std::int64_t global(int local, int process, int processes) const {
     return (static_cast<std::int64_t>(local / block_) * processes + process) * block_ + local % block_;
   }
-  void fill(MatrixName name, std::vector<double>& matrix) const {
+  void fill(MatrixName name, const gemm::HostArray<double>& matrix) const {
     const gemm::RandomMatrix random(seed, name);
     for (int j = 0; j < local_columns_; ++j) {
+      double* const column = matrix.elements(j, 1).data();
       for (int i = 0; i < local_rows_; ++i) {
-        matrix[static_cast<std::size_t>(j) * static_cast<std::size_t>(local_rows_) + static_cast<std::size_t>(i)] =
-            random.element(global(i, row_, rows_), global(j, column_, columns_));
+        column[i] = random.element(global(i, row_, rows_), global(j, column_, columns_));
       }
     }
   }
+  static double* data(const gemm::HostArray<double>& matrix) { return matrix.elements(0, 0).data(); }
 
   int n_, block_, rows_, columns_;
   int row_ = 0, column_ = 0, context_ = 0;
   int local_rows_ = 0, local_columns_ = 0;
   int descriptor_[9] = {};
-  std::vector<double> a_, b_, c_;
+  gemm::HostArray<double> a_, b_, c_;
 };
 
 using Maker = std::function<std::unique_ptr<Contender>()>;

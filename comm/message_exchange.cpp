@@ -11,6 +11,7 @@
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
+#include "core/huge_pages.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard {
@@ -32,17 +33,21 @@ void progress_for(double seconds, MPI_Comm comm) {
 }  // namespace
 
 MessageMemory::MessageMemory(int largest_bytes, std::size_t pool_bytes, char content)
-    // Written to, so that the pages are there.
-    : bytes_(std::max(static_cast<std::size_t>(largest_bytes) + 1, pool_bytes), content),
-      moves_(pool_bytes > static_cast<std::size_t>(largest_bytes)) {}
+    : size_(std::max(static_cast<std::size_t>(largest_bytes) + 1, pool_bytes)),
+      bytes_(new char[size_]),
+      moves_(pool_bytes > static_cast<std::size_t>(largest_bytes)) {
+  advise_huge_pages(bytes_.get(), size_);
+  // Written to, so that the pages are there.
+  std::fill_n(bytes_.get(), size_, content);
+}
 
 char* MessageMemory::next(int bytes) {
-  if (!moves_) return bytes_.data();
+  if (!moves_) return bytes_.get();
   // Pages of its own for each message: a small one finds nothing that the one before brought along.
   constexpr std::size_t page = 4096;
   const std::size_t step = (static_cast<std::size_t>(bytes) / page + 1) * page;
-  if (place_ + step > bytes_.size()) place_ = 0;
-  char* const message = bytes_.data() + place_;
+  if (place_ + step > size_) place_ = 0;
+  char* const message = bytes_.get() + place_;
   place_ += step;
   return message;
 }

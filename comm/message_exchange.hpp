@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace steelyard {
@@ -17,7 +18,8 @@ class MessageMemory {
   char* next(int bytes);
 
  private:
-  std::vector<char> bytes_;
+  std::size_t size_;
+  std::unique_ptr<char[]> bytes_;
   std::size_t place_ = 0;
   bool moves_ = false;
 };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/huge_pages.hpp"
 #include "core/matrix.hpp"
 
 namespace steelyard::gemm {
@@ -17,7 +18,10 @@ class HostArray {
       : row_count_(rows),
         columns_(columns),
         elements_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::gemm::operand"),
-                  static_cast<std::size_t>(rows * columns)) {}
+                  static_cast<std::size_t>(rows * columns)) {
+    // Pinned memory has its pages already.
+    if constexpr (!companion_is_device) advise_huge_pages(elements_.data(), elements_.size() * sizeof(Scalar));
+  }
 
   Matrix<HostExecution, Scalar> rows(std::int64_t first, std::int64_t count) const {
     return matrix_at<HostExecution>(elements_.data() + first * columns_, count, columns_, columns_);
