@@ -1,7 +1,6 @@
 #include "miniapps/summa/multiplication.hpp"
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
 #include "comm/mpi_check.hpp"
@@ -28,11 +27,9 @@ class Multiplication<Scalar>::State {
     a_ = HostArray<Scalar>(tile_.columns, tile_.rows);
     b_ = HostArray<Scalar>(tile_.rows, tile_.columns);
     c_ = HostArray<Scalar>(tile_.rows, tile_.columns);
+    // In one piece, for small ones get no huge pages.
     const std::int64_t depth = problem_.depth(0);
-    for (Panels& panels : panels_) {
-      panels.column = HostArray<Scalar>(tile_.rows, depth);
-      panels.row = HostArray<Scalar>(depth, tile_.columns);
-    }
+    panels_ = HostArray<Scalar>(4, depth * longest_side());
     // The companion touches its rows first, so that they are near its core; the host's threads the rest.
     co_execution_.run([] {}, [&] { touch(companion_); });
     if (!tile_.empty()) {
@@ -72,10 +69,7 @@ class Multiplication<Scalar>::State {
     std::int64_t rows = 0;
     std::unique_ptr<gemm::PanelGemm<Scalar>> gemm;  ///< null without rows
   };
-  /// Where an iteration's parts of the pivots are put together.
-  struct Panels {
-    HostArray<Scalar> column, row;
-  };
+  std::int64_t longest_side() const { return std::max(tile_.rows, tile_.columns); }
 
   void place_units(const UnitRows& rows) {
     if (tile_.empty()) return;
@@ -98,9 +92,10 @@ class Multiplication<Scalar>::State {
 
   PivotPanels panels(std::int64_t k) {
     if (tile_.empty()) return {};
-    const Panels& of_k = panels_[static_cast<std::size_t>(k % 2)];
-    return {owns_column(k) ? own_column(k) : of_k.column.elements(0, 0).data(),
-            owns_row(k) ? own_row(k) : of_k.row.elements(0, 0).data()};
+    // Where what others send of iterations k and k + 1 arrives.
+    const std::int64_t place = 2 * (k % 2);
+    return {owns_column(k) ? own_column(k) : panels_.elements(place, 1).data(),
+            owns_row(k) ? own_row(k) : panels_.elements(place + 1, 1).data()};
   }
 
   Durations run_in_turns(PivotExchange& exchange, MPI_Comm barrier) {
@@ -167,7 +162,7 @@ class Multiplication<Scalar>::State {
   Tile tile_;
   HostArray<Scalar> a_;  ///< block columns, each row after row
   HostArray<Scalar> b_, c_;
-  std::array<Panels, 2> panels_;
+  HostArray<Scalar> panels_;  ///< two of columns and two of rows, in turns
   Unit host_, companion_;
 };
 
