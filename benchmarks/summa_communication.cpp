@@ -33,7 +33,7 @@ struct Options {
   std::int64_t block = 32;
   int rounds = 3;
   double time_s = 0.01;
-  std::size_t footprint_bytes = std::size_t{1} << 28;
+  std::size_t footprint_bytes = std::size_t{1} << 26;
   std::filesystem::path base;
   std::filesystem::path result;
 };
@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   parser
       .add_option("--footprint", options.footprint_bytes,
-                  "Memory that messages of the calibration come from, and as much that they go to")
+                  "Memory that every rank goes through between messages of the calibration")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES")
       ->capture_default_str();

@@ -222,15 +222,22 @@ class ChannelMeasurement::ChannelRun {
     }
   }
 
-  /// Repetitions that take about `share` of a round's time, from the time of one.
+  /// Repetitions that take about `share` of a round's time, from the time of one with all that goes with it.
   int repetitions(double one_s, double share = 1.0) const {
     return static_cast<int>(std::clamp(share * depth_.time_s / std::max(one_s, 1e-9), 3.0, 20000.0));
   }
 
   /// Many short batches, of which those that something disturbs do not move the median.
   /// @param one_s seconds of one repetition
+  /// @param sweep_s of going through other memory before it
   /// @param time_s seconds by number of repetitions
-  void measure_batches(const Key& key, double one_s, const std::function<double(int)>& time_s) {
+  void measure_batches(const Key& key, double one_s, double sweep_s, const std::function<double(int)>& time_s) {
+    if (sweep_s > 0.0) {
+      std::vector<double> times_s;
+      for (int left = repetitions(one_s + sweep_s); left > 0; --left) times_s.push_back(time_s(1));
+      samples_[key].add(times_s);
+      return;
+    }
     constexpr double batch_s = 1e-4;
     const double per_batch = std::clamp(std::floor(batch_s / std::max(one_s, 1e-9)), 1.0, 1000.0);
     // Each has a repetition more, to warm up.
@@ -243,7 +250,7 @@ class ChannelMeasurement::ChannelRun {
   }
 
   void measure_ping_pong(MessageExchange& exchange, const Key& key, bool synchronous) {
-    measure_batches(key, 2.0 * exchange.ping_pong_s(key.second, 3, synchronous),
+    measure_batches(key, 2.0 * exchange.ping_pong_s(key.second, 3, synchronous), exchange.sweep_s(),
                     [&](int repetitions) { return exchange.ping_pong_s(key.second, repetitions, synchronous); });
   }
 
@@ -252,8 +259,9 @@ class ChannelMeasurement::ChannelRun {
     measure_ping_pong(exchange, {empty_synchronous, 0}, true);
     const int bytes = depth_.smallest_bytes;
     const double one_s = exchange.ping_pong_s(bytes, 3);
-    measure_batches({send_overhead, 0}, 2.0 * one_s, [&](int count) { return exchange.send_overhead_s(bytes, count); });
-    measure_batches({receive_overhead, 0}, 12.0 * one_s,
+    measure_batches({send_overhead, 0}, 2.0 * one_s, 0.0,
+                    [&](int count) { return exchange.send_overhead_s(bytes, count); });
+    measure_batches({receive_overhead, 0}, 12.0 * one_s, 0.0,
                     [&](int count) { return exchange.receive_overhead_s(bytes, count); });
   }
 
@@ -267,7 +275,7 @@ class ChannelMeasurement::ChannelRun {
 
   void measure_ring(MessageExchange& exchange, int ranks, int bytes) {
     const double one_s = median(exchange.ring_s(bytes, 3));
-    samples_[{ranks, bytes}].add(exchange.ring_s(bytes, repetitions(one_s)));
+    samples_[{ranks, bytes}].add(exchange.ring_s(bytes, repetitions(one_s + exchange.sweep_s())));
   }
 
   CalibrationDepth depth_;

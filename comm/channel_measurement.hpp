@@ -15,8 +15,7 @@ struct CalibrationDepth {
   int smallest_bytes = 8;
   int largest_bytes = 4 << 20;
   double time_s = 0.01;             ///< for one size and concurrency in a round, about
-  std::size_t footprint_bytes = 0;  ///< memory that messages come from, and as much that they go to, in turns; 0:
-                                    ///< always the same buffers, which caches keep
+  std::size_t footprint_bytes = 0;  ///< memory that a rank goes through between messages; 0: caches keep their buffers
 };
 
 /// How far measured times can be trusted.

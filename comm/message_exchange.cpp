@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -20,6 +21,8 @@ namespace {
 constexpr int tag = 22;
 constexpr int unused_tag = 24;
 
+constexpr std::align_val_t huge_page{huge_page_bytes};
+
 /// Lets MPI work without receiving anything: where a message goes through a buffer of the receiver's, it is taken out
 /// of it, which an eager send may wait for.
 void progress_for(double seconds, MPI_Comm comm) {
@@ -32,32 +35,28 @@ void progress_for(double seconds, MPI_Comm comm) {
 
 }  // namespace
 
-MessageMemory::MessageMemory(int largest_bytes, std::size_t pool_bytes, char content)
-    : size_(std::max(static_cast<std::size_t>(largest_bytes) + 1, pool_bytes)),
-      bytes_(new char[size_]),
-      moves_(pool_bytes > static_cast<std::size_t>(largest_bytes)) {
-  advise_huge_pages(bytes_.get(), size_);
+MessageMemory::MessageMemory(std::size_t bytes, char content)
+    : bytes_(static_cast<char*>(::operator new[](bytes + huge_page_bytes, huge_page))) {
+  advise_huge_pages(bytes_.get(), bytes);
   // Written to, so that the pages are there.
-  std::fill_n(bytes_.get(), size_, content);
+  std::fill_n(bytes_.get(), bytes, content);
 }
 
-char* MessageMemory::next(int bytes) {
-  if (!moves_) return bytes_.get();
-  // Pages of its own for each message: a small one finds nothing that the one before brought along.
-  constexpr std::size_t page = 4096;
-  const std::size_t step = (static_cast<std::size_t>(bytes) / page + 1) * page;
-  if (place_ + step > size_) place_ = 0;
-  char* const message = bytes_.get() + place_;
-  place_ += step;
-  return message;
+void MessageMemory::Free::operator()(char* bytes) const { ::operator delete[](bytes, huge_page); }
+
+void CacheSweep::run() {
+  constexpr std::size_t line = 64;
+  for (std::size_t i = 0; i < memory_.size(); i += line) ++memory_[i];
 }
 
 MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes)
     : comm_(comm),
       order_(std::move(order)),
       largest_bytes_(largest_bytes),
-      out_(largest_bytes, footprint_bytes, '\1'),
-      in_(largest_bytes, footprint_bytes, '\2') {
+      out_(static_cast<std::size_t>(largest_bytes) + 1, '\1'),
+      in_(static_cast<std::size_t>(largest_bytes) + 1, '\2'),
+      is_cold_(footprint_bytes > 0),
+      sweep_(footprint_bytes) {
   int rank = 0;
   int size = 0;
   STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
@@ -71,12 +70,10 @@ MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int larg
   position_ = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
 }
 
-void MessageExchange::send(int bytes, int to) {
-  STEELYARD_MPI(MPI_Send(out_.next(bytes), bytes, MPI_BYTE, to, tag, comm_));
-}
+void MessageExchange::send(int bytes, int to) { STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, tag, comm_)); }
 
 void MessageExchange::receive(int bytes, int from) {
-  STEELYARD_MPI(MPI_Recv(in_.next(bytes), bytes, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE));
+  STEELYARD_MPI(MPI_Recv(in_.data(), bytes, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE));
 }
 
 double MessageExchange::from_first(double value) const {
@@ -84,28 +81,50 @@ double MessageExchange::from_first(double value) const {
   return value;
 }
 
+void MessageExchange::throw_and_catch(int bytes, bool synchronous) {
+  const int partner = at(is_first() ? 1 : 0);
+  if (is_second()) receive(bytes, partner);
+  if (synchronous) {
+    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, partner, tag, comm_));
+  } else {
+    send(bytes, partner);
+  }
+  if (is_first()) receive(bytes, partner);
+}
+
 double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous) {
+  return is_cold_ ? cold_ping_pong_s(bytes, repetitions, synchronous)
+                  : warm_ping_pong_s(bytes, repetitions, synchronous);
+}
+
+double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchronous) {
   STEELYARD_MPI(MPI_Barrier(comm_));
-  const auto throw_to = [&](int to) {
-    if (synchronous) {
-      STEELYARD_MPI(MPI_Ssend(out_.next(bytes), bytes, MPI_BYTE, to, tag, comm_));
-    } else {
-      send(bytes, to);
-    }
-  };
   double start_s = now_s();
   for (int i = -1; i < repetitions; ++i) {
     // The first one warms up, and makes good for leaving the barrier at different times.
     if (i == 0) start_s = now_s();
-    if (is_first()) {
-      throw_to(at(1));
-      receive(bytes, at(1));
-    } else if (is_second()) {
-      receive(bytes, at(0));
-      throw_to(at(0));
-    }
+    if (is_first() || is_second()) throw_and_catch(bytes, synchronous);
   }
   return from_first((now_s() - start_s) / (2.0 * repetitions));
+}
+
+double MessageExchange::cold_ping_pong_s(int bytes, int repetitions, bool synchronous) {
+  double sum_s = 0.0;
+  for (int i = 0; i < repetitions; ++i) {
+    sweep_.run();
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    if (is_first() || is_second()) throw_and_catch(bytes, synchronous);
+    sum_s += now_s() - start_s;
+  }
+  return from_first(sum_s / (2.0 * repetitions));
+}
+
+double MessageExchange::sweep_s() {
+  if (!is_cold_) return 0.0;
+  const double start_s = now_s();
+  sweep_.run();
+  return from_first(now_s() - start_s);
 }
 
 std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
@@ -114,11 +133,12 @@ std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
   const int previous = at((position_ + ranks - 1) % ranks);
   std::vector<double> times;
   for (int i = 0; i < repetitions; ++i) {
+    sweep_.run();
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
     MPI_Request requests[2];
-    STEELYARD_MPI(MPI_Irecv(in_.next(bytes), bytes, MPI_BYTE, previous, tag, comm_, &requests[0]));
-    STEELYARD_MPI(MPI_Isend(out_.next(bytes), bytes, MPI_BYTE, next, tag, comm_, &requests[1]));
+    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, tag, comm_, &requests[0]));
+    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, tag, comm_, &requests[1]));
     STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     times.push_back(now_s() - start_s);
   }
@@ -144,7 +164,7 @@ double MessageExchange::send_overhead_s(int bytes, int repetitions) {
 
 double MessageExchange::receive_overhead_s(int bytes, int repetitions) {
   // Long enough for a message to arrive.
-  const double wait_s = 10.0 * ping_pong_s(bytes, 10);
+  const double wait_s = 10.0 * warm_ping_pong_s(bytes, 10, false);
   double sum_s = 0.0;
   for (int i = 0; i < repetitions; ++i) {
     if (is_second()) {
@@ -214,7 +234,7 @@ int MessageExchange::eager_limit() {
 
 double MessageExchange::probe_s(int bytes) {
   double shortest_s = std::numeric_limits<double>::infinity();
-  for (int attempt = 0; attempt < 5; ++attempt) shortest_s = std::min(shortest_s, ping_pong_s(bytes, 5));
+  for (int attempt = 0; attempt < 5; ++attempt) shortest_s = std::min(shortest_s, warm_ping_pong_s(bytes, 5, false));
   return shortest_s;
 }
 

@@ -8,20 +8,30 @@
 
 namespace steelyard {
 
-/// Memory that messages take in turns: always the same, or another place each time until all of it has been used.
+/// Memory of messages, in huge pages where the system has them, as that of the apps' large arrays.
 class MessageMemory {
  public:
-  /// @param largest_bytes of a message @param pool_bytes to go through; no more than a message: always the same place
-  MessageMemory(int largest_bytes, std::size_t pool_bytes, char content);
+  MessageMemory(std::size_t bytes, char content);
 
-  /// Where the next message of this size is.
-  char* next(int bytes);
+  char* data() { return bytes_.get(); }
 
  private:
-  std::size_t size_;
-  std::unique_ptr<char[]> bytes_;
-  std::size_t place_ = 0;
-  bool moves_ = false;
+  struct Free {
+    void operator()(char* bytes) const;
+  };
+  std::unique_ptr<char[], Free> bytes_;
+};
+
+/// Drives what the caches hold out of them, as the kernel of an app does between its messages: goes through so much
+/// memory, reading and writing every cache line.
+class CacheSweep {
+ public:
+  /// @param bytes 0: run() does nothing
+  explicit CacheSweep(std::size_t bytes) : memory_(bytes, '\1') {}
+  void run();
+
+ private:
+  std::vector<char> memory_;
 };
 
 /// Messages between the ranks of a communicator, to be timed. All functions are collective on it, take sizes in bytes
@@ -30,9 +40,9 @@ class MessageMemory {
 class MessageExchange {
  public:
   /// @param order the ranks as they stand in the ring; the first two play ping-pong. All ranks of `comm`, at least two
-  /// @param largest_bytes of a message
-  /// @param footprint_bytes messages come from and go to other memory each time, so much of each in turns; 0: always
-  /// the same, which caches keep
+  /// @param largest_bytes size of the buffers
+  /// @param footprint_bytes what every rank goes through before each message of ping_pong_s() and ring_s(), which then
+  /// comes from and goes to memory; 0: messages stay in the caches
   /// @throws InvalidArgument for an order that is not one of all ranks
   MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes = 0);
 
@@ -40,6 +50,10 @@ class MessageExchange {
   /// section 6.3.1.
   /// @param synchronous with MPI_Ssend, which waits until the receiver answers (the handshake of rendezvous)
   double ping_pong_s(int bytes, int repetitions, bool synchronous = false);
+
+  /// What going through other memory before a message takes, on the first rank of the order; 0 where none is gone
+  /// through.
+  double sweep_s();
 
   /// Ring_tau, tau the number of ranks: after a barrier every rank sends to the next and receives from the previous at
   /// once; the longest time over the ranks, of each repetition. Source: 001, section 5.2; section 5.4, algorithm 1.
@@ -64,6 +78,9 @@ class MessageExchange {
  private:
   bool is_eager(int bytes);
   double probe_s(int bytes);
+  double warm_ping_pong_s(int bytes, int repetitions, bool synchronous);
+  double cold_ping_pong_s(int bytes, int repetitions, bool synchronous);
+  void throw_and_catch(int bytes, bool synchronous);
   void send(int bytes, int to);
   void receive(int bytes, int from);
   /// The value of the first rank of the order, on all ranks.
@@ -77,6 +94,8 @@ class MessageExchange {
   int position_ = 0;
   int largest_bytes_;
   MessageMemory out_, in_;
+  bool is_cold_;
+  CacheSweep sweep_;
 };
 
 }  // namespace steelyard

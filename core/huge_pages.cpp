@@ -8,13 +8,15 @@
 
 namespace steelyard {
 
+void* begin_of_huge_page(void* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  return reinterpret_cast<void*>((address + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes);
+}
+
 void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // Whole pages of any size that Linux uses for small ones.
-  constexpr std::uintptr_t page = 1 << 16;
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
-  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  const std::size_t pages = (bytes + huge_page_bytes - 1) / huge_page_bytes;
+  if (2 * bytes > huge_page_bytes) madvise(data, pages * huge_page_bytes, MADV_HUGEPAGE);
 #endif
 }
 

@@ -22,8 +22,12 @@ CalibrationDepth depth_for(const MessageFacts& message) {
   CalibrationDepth depth;
   depth.largest_bytes =
       static_cast<int>(std::exp2(std::ceil(std::log2(std::clamp(message.largest_bytes, least, most)))));
+  // Some sizes more, or no model can tell latency from bandwidth.
+  const double smallest = std::clamp(message.smallest_bytes, 8.0, static_cast<double>(depth.largest_bytes) / 64.0);
+  depth.smallest_bytes = static_cast<int>(std::exp2(std::floor(std::log2(smallest))));
   depth.time_s = 0.003;
-  constexpr double most_footprint = 1 << 28;
+  // More than today's caches hold for a core.
+  constexpr double most_footprint = 1 << 26;
   depth.footprint_bytes = static_cast<std::size_t>(std::min(message.footprint_bytes, most_footprint));
   return depth;
 }

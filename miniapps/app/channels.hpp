@@ -11,8 +11,9 @@ namespace steelyard {
 
 /// What is known of an app's messages.
 struct MessageFacts {
+  double smallest_bytes = 0.0;
   double largest_bytes = 0.0;
-  double footprint_bytes = 0.0;  ///< memory that they come from and go to; 0: what caches keep
+  double footprint_bytes = 0.0;  ///< memory that a rank goes through between them
 };
 
 /// What a prediction knows of communication: those of `--platform` or, without it, the channels between these ranks,

@@ -17,24 +17,32 @@ class HostArray {
   HostArray(std::int64_t rows, std::int64_t columns)
       : row_count_(rows),
         columns_(columns),
-        elements_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::gemm::operand"),
-                  static_cast<std::size_t>(rows * columns)) {
+        memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::gemm::operand"),
+                static_cast<std::size_t>(rows * columns) + room / sizeof(Scalar)),
+        elements_(memory_.data()) {
     // Pinned memory has its pages already.
-    if constexpr (!companion_is_device) advise_huge_pages(elements_.data(), elements_.size() * sizeof(Scalar));
+    if constexpr (!companion_is_device) {
+      elements_ = static_cast<Scalar*>(begin_of_huge_page(memory_.data()));
+      advise_huge_pages(elements_, static_cast<std::size_t>(rows * columns) * sizeof(Scalar));
+    }
   }
 
   Matrix<HostExecution, Scalar> rows(std::int64_t first, std::int64_t count) const {
-    return matrix_at<HostExecution>(elements_.data() + first * columns_, count, columns_, columns_);
+    return matrix_at<HostExecution>(elements_ + first * columns_, count, columns_, columns_);
   }
   std::span<Scalar> elements(std::int64_t first_row, std::int64_t rows) const {
-    return {elements_.data() + first_row * columns_, static_cast<std::size_t>(rows * columns_)};
+    return {elements_ + first_row * columns_, static_cast<std::size_t>(rows * columns_)};
   }
   std::int64_t row_count() const { return row_count_; }
 
  private:
+  /// So that the elements can begin and end with a huge page.
+  static constexpr std::size_t room = companion_is_device ? 0 : 2 * huge_page_bytes;
+
   std::int64_t row_count_ = 0;
   std::int64_t columns_ = 0;
-  Kokkos::View<Scalar*, PinnedMemory> elements_;
+  Kokkos::View<Scalar*, PinnedMemory> memory_;
+  Scalar* elements_ = nullptr;
 };
 
 }  // namespace steelyard::gemm

@@ -153,10 +153,9 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
           ->type_name("N")
           ->capture_default_str();
   command
-      ->add_option(
-          "--footprint", options->depth.footprint_bytes,
-          "Memory that messages come from, and as much that they go to, in turns, such as 256MiB: with what no "
-          "cache holds, as in SUMMA (default: always the same buffers)")
+      ->add_option("--footprint", options->depth.footprint_bytes,
+                   "Memory that every rank goes through between messages, such as 64MiB, as the kernel of an app does "
+                   "(default: none, so that caches keep the messages)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
   command->add_flag("--quick", options->quick, "Three short rounds")->excludes(rounds);

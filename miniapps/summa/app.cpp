@@ -67,11 +67,8 @@ class App {
                             problem_.blocks() * problem_.blocks(), slots_, record_);
     Assignment assignment = assign_ranks(session_, options_, problem_, slots_, models);
     record_assignment(record_, slots_, assignment);
-    // Between two messages a rank goes through all of its C.
-    const double tile_bytes = sizeof(Scalar) * static_cast<double>(problem_.n) * static_cast<double>(problem_.n) /
-                              static_cast<double>(session_.size());
-    const std::optional<models::Platform> platform = obtain_platform(
-        session_, options_.run, {largest_message_bytes(problem_, assignment, sizeof(Scalar)), tile_bytes}, record_);
+    const std::optional<models::Platform> platform =
+        obtain_platform(session_, options_.run, message_facts(problem_, assignment, sizeof(Scalar)), record_);
     const Prediction prediction = predict(session_, co_execution_, options_, problem_, std::move(assignment), platform);
     const UnitHeadings headings = unit_headings(slots_, prediction.assignment);
     const std::vector<double> predicted_s = predicted_slot_s(problem_, slots_, prediction.assignment);

@@ -42,13 +42,19 @@ Prediction predict(const Session& session, CoExecution& co_execution, const Opti
   return prediction;
 }
 
-double largest_message_bytes(const Problem& problem, const Assignment& assignment, double element_bytes) {
-  std::int64_t most = 0;
+MessageFacts message_facts(const Problem& problem, const Assignment& assignment, double element_bytes) {
+  std::int64_t shortest = problem.n, longest = 0, largest_tile = 0;
   for (const partition::Rectangle& rectangle : assignment.rectangles) {
     const Tile tile = problem.tile(rectangle);
-    most = std::max({most, tile.rows, tile.columns});
+    if (tile.empty()) continue;
+    shortest = std::min({shortest, tile.rows, tile.columns});
+    longest = std::max({longest, tile.rows, tile.columns});
+    largest_tile = std::max(largest_tile, tile.rows * tile.columns);
   }
-  return element_bytes * static_cast<double>(most) * static_cast<double>(problem.depth(0));
+  const double row_bytes = element_bytes * static_cast<double>(problem.depth(0));
+  // Between two messages a rank goes through all of its C.
+  return {row_bytes * static_cast<double>(shortest), row_bytes * static_cast<double>(longest),
+          element_bytes * static_cast<double>(largest_tile)};
 }
 
 }  // namespace steelyard::summa

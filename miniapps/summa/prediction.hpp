@@ -6,6 +6,7 @@
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
 #include "core/co_execution.hpp"
+#include "miniapps/app/channels.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
@@ -30,7 +31,7 @@ Assignment assign_ranks(const Session& session, const Options& options, const Pr
 Prediction predict(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
                    Assignment assignment, const std::optional<models::Platform>& platform);
 
-/// Bytes of the largest message that an assignment may need.
-double largest_message_bytes(const Problem& problem, const Assignment& assignment, double element_bytes);
+/// Messages that an assignment needs, as long as those of whole sides of rectangles at most.
+MessageFacts message_facts(const Problem& problem, const Assignment& assignment, double element_bytes);
 
 }  // namespace steelyard::summa

@@ -74,101 +74,19 @@ bool returns_before_receiver(int bytes, Mode mode, int attempts) {
   return least_s < late_s - 1e-3;
 }
 
-/// Where messages lie in a memory, from its first byte on.
-class Places {
- public:
-  Places(int largest_bytes, std::size_t pool_bytes) : memory_(largest_bytes, pool_bytes, content) {}
-
-  /// The next message's place. The message is changed as one that arrives.
-  std::ptrdiff_t next(int bytes) {
-    char* const message = memory_.next(bytes);
-    if (first_ == nullptr) first_ = message;
-    std::fill_n(message, bytes, 'x');
-    return message - first_;
-  }
-
- private:
-  static constexpr char content = 'c';
-  MessageMemory memory_;
-  char* first_ = nullptr;
-};
-
 }  // namespace
 
-TEST_CASE("messages without a pool, or with one that is less than a message, are always at the same place") {
-  for (const int largest : {0, 1, 4096, 100000}) {
-    for (const std::size_t pool : {std::size_t{0}, static_cast<std::size_t>(largest)}) {
-      Places places(largest, pool);
-      for (const int bytes : {0, 1, largest / 2, largest, 0}) CHECK(places.next(std::min(bytes, largest)) == 0);
-    }
-  }
-}
-
-TEST_CASE("messages of one size take the whole pool in turns, each with pages of its own") {
-  constexpr std::size_t page = 4096;
-  for (const int bytes : {0, 1, 4095, 4096, 5000, 100000}) {
-    for (const std::size_t pool : {200001, 300000, 1048576}) {
-      Places places(100000, pool);
-      const std::size_t pages = static_cast<std::size_t>(bytes) / page + 1;
-      const std::size_t different = pool / (pages * page);
-      CAPTURE(bytes, pool, different);
-      REQUIRE(different >= 1);
-      std::vector<std::ptrdiff_t> first_turn;
-      for (std::size_t i = 0; i < different; ++i) {
-        const std::ptrdiff_t place = places.next(bytes);
-        // Behind the message before, in none of its pages, and within the pool.
-        CHECK(place == static_cast<std::ptrdiff_t>(i * pages * page));
-        CHECK(static_cast<std::size_t>(place) + static_cast<std::size_t>(bytes) <= pool);
-        first_turn.push_back(place);
-      }
-      for (const std::ptrdiff_t place : first_turn) CHECK(places.next(bytes) == place);
-    }
-  }
-}
-
-TEST_CASE("messages of any sizes stay in the pool, and clear of the one before where it holds three of the largest") {
-  std::minstd_rand random(2);
-  constexpr int largest = 30000;
-  constexpr std::size_t step = std::size_t{8} * 4096;
-  for (const std::size_t pool : {std::size_t{30001}, std::size_t{50000}, 3 * step, 3 * step + 1, 10 * step}) {
-    Places places(largest, pool);
-    std::ptrdiff_t before = 0, before_end = 0;
-    int outside = 0, overlapping = 0;
-    for (int i = 0; i < 2000; ++i) {
-      const int bytes = i % 7 == 0 ? largest : static_cast<int>(random() % (largest + 1));
-      const std::ptrdiff_t place = places.next(bytes), end = place + bytes;
-      outside += place < 0 || static_cast<std::size_t>(end) > pool ? 1 : 0;
-      overlapping += i > 0 && place < before_end && before < end ? 1 : 0;
-      before = place;
-      before_end = end;
-    }
-    CAPTURE(pool);
-    CHECK(outside == 0);
-    if (pool >= 3 * step) CHECK(overlapping == 0);
-  }
-}
-
-TEST_CASE("what messages lie in holds what it was filled with") {
-  for (const std::size_t pool : {0, 20000}) {
-    MessageMemory memory(5000, pool, '\7');
-    for (int i = 0; i < 10; ++i) {
-      const char* const message = memory.next(5000);
-      CHECK(std::all_of(message, message + 5000, [](char byte) { return byte == '\7'; }));
-    }
-  }
-}
-
-TEST_CASE("messages from memory off the caches give times in all ways, whatever the pool") {
+TEST_CASE("messages after a sweep of other memory give times in all ways, however much that is") {
   if (session().size() < 2) return;
   constexpr int largest = 65536;
-  for (const std::size_t pool : {std::size_t{1}, std::size_t{65536}, std::size_t{65537}, std::size_t{1} << 20}) {
-    MessageExchange exchange(session().comm(), ranks_in_order(), largest, pool);
+  for (const std::size_t footprint : {std::size_t{1}, std::size_t{65537}, std::size_t{1} << 20}) {
+    MessageExchange exchange(session().comm(), ranks_in_order(), largest, footprint);
     for (const int bytes : {0, 1, 5000, largest}) {
       std::vector<double> times = exchange.ring_s(bytes, 5);
       CHECK(times.size() == 5);
       times.insert(times.end(), {exchange.ping_pong_s(bytes, 5), exchange.ping_pong_s(bytes, 5, true),
                                  exchange.send_overhead_s(bytes, 5), exchange.receive_overhead_s(bytes, 5)});
-      CAPTURE(pool, bytes, times);
+      CAPTURE(footprint, bytes, times);
       CHECK(std::all_of(times.begin(), times.end(), [](double time_s) { return time_s > 0.0; }));
       CHECK(exchange.gap_s(bytes, 20) >= 0.0);
       CHECK(same_on_all_ranks(times));

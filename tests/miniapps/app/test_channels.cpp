@@ -36,7 +36,7 @@ struct Obtained {
   std::string printed;
 };
 
-Obtained obtain(const RunOptions& options, const MessageFacts& message = {1e5, false}) {
+Obtained obtain(const RunOptions& options, const MessageFacts& message = {1e3, 1e5, 0.0}) {
   Obtained obtained;
   const TemporaryFolder folder;
   std::fflush(stdout);
@@ -99,7 +99,7 @@ std::vector<double> seconds_of(const Platform& platform) {
 TEST_CASE("a single rank has no channels: nothing is measured, printed or kept") {
   if (session().size() > 1) return;
   for (const double footprint_bytes : {0.0, 1e7}) {
-    const Obtained obtained = obtain({}, {1e6, footprint_bytes});
+    const Obtained obtained = obtain({}, {1e3, 1e6, footprint_bytes});
     CHECK_FALSE(obtained.platform.has_value());
     CHECK(obtained.printed.empty());
     CHECK(obtained.record.figures.empty());
@@ -159,7 +159,7 @@ TEST_CASE("more ranks than cores say so and predict nothing") {
 
 TEST_CASE("ranks with cores of their own have channels with positive times, the same on all of them") {
   if (session().size() < 2 || is_crowded()) return;
-  for (const MessageFacts& message : {MessageFacts{1e3, false}, MessageFacts{2e5, true}}) {
+  for (const MessageFacts& message : {MessageFacts{1e3, 1e3, 0.0}, MessageFacts{5e4, 2e5, 1e6}}) {
     Obtained obtained;
     // What a busy machine measures may look like nothing that a channel does, but not every time.
     CHECK(eventually([&] {
