@@ -12,6 +12,7 @@
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 #include "core/huge_pages.hpp"
 #include "core/timing.hpp"
 
@@ -81,20 +82,16 @@ double MessageExchange::from_first(double value) const {
   return value;
 }
 
-void MessageExchange::throw_and_catch(int bytes, bool synchronous) {
-  const int partner = at(is_first() ? 1 : 0);
-  if (is_second()) receive(bytes, partner);
+void MessageExchange::throw_to(int partner, int bytes, bool synchronous) {
   if (synchronous) {
     STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, partner, tag, comm_));
   } else {
     send(bytes, partner);
   }
-  if (is_first()) receive(bytes, partner);
 }
 
 double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous) {
-  return is_cold_ ? cold_ping_pong_s(bytes, repetitions, synchronous)
-                  : warm_ping_pong_s(bytes, repetitions, synchronous);
+  return is_cold_ ? cold_one_way_s(bytes, repetitions, synchronous) : warm_ping_pong_s(bytes, repetitions, synchronous);
 }
 
 double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchronous) {
@@ -103,21 +100,31 @@ double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchr
   for (int i = -1; i < repetitions; ++i) {
     // The first one warms up, and makes good for leaving the barrier at different times.
     if (i == 0) start_s = now_s();
-    if (is_first() || is_second()) throw_and_catch(bytes, synchronous);
+    if (is_first()) {
+      throw_to(at(1), bytes, synchronous);
+      receive(bytes, at(1));
+    } else if (is_second()) {
+      receive(bytes, at(0));
+      throw_to(at(0), bytes, synchronous);
+    }
   }
   return from_first((now_s() - start_s) / (2.0 * repetitions));
 }
 
-double MessageExchange::cold_ping_pong_s(int bytes, int repetitions, bool synchronous) {
-  double sum_s = 0.0;
+double MessageExchange::cold_one_way_s(int bytes, int repetitions, bool synchronous) {
+  std::vector<double> times;
   for (int i = 0; i < repetitions; ++i) {
     sweep_.run();
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
-    if (is_first() || is_second()) throw_and_catch(bytes, synchronous);
-    sum_s += now_s() - start_s;
+    if (is_first()) {
+      throw_to(at(1), bytes, synchronous);
+    } else if (is_second()) {
+      receive(bytes, at(0));
+    }
+    times.push_back(now_s() - start_s);
   }
-  return from_first(sum_s / (2.0 * repetitions));
+  return mean(all_max(comm_, std::move(times)));
 }
 
 double MessageExchange::sweep_s() {

@@ -47,7 +47,8 @@ class MessageExchange {
   MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes = 0);
 
   /// Half a round trip, mean over `repetitions`: time of one transmission that nothing else disturbs. Source: 003,
-  /// section 6.3.1.
+  /// section 6.3.1. Where other memory is gone through before each message, one way as ring_s(): after a barrier, the
+  /// longer time of the two ranks.
   /// @param synchronous with MPI_Ssend, which waits until the receiver answers (the handshake of rendezvous)
   double ping_pong_s(int bytes, int repetitions, bool synchronous = false);
 
@@ -79,8 +80,8 @@ class MessageExchange {
   bool is_eager(int bytes);
   double probe_s(int bytes);
   double warm_ping_pong_s(int bytes, int repetitions, bool synchronous);
-  double cold_ping_pong_s(int bytes, int repetitions, bool synchronous);
-  void throw_and_catch(int bytes, bool synchronous);
+  double cold_one_way_s(int bytes, int repetitions, bool synchronous);
+  void throw_to(int partner, int bytes, bool synchronous);
   void send(int bytes, int to);
   void receive(int bytes, int from);
   /// The value of the first rank of the order, on all ranks.

@@ -30,6 +30,9 @@ class Multiplication<Scalar>::State {
     // In one piece, for small ones get no huge pages.
     const std::int64_t depth = problem_.depth(0);
     panels_ = HostArray<Scalar>(4, depth * longest_side());
+    // Written to now, for the first message would have to wait for the pages.
+    const std::span<Scalar> pages = panels_.elements(0, panels_.row_count());
+    std::fill(pages.begin(), pages.end(), Scalar{0});
     // The companion touches its rows first, so that they are near its core; the host's threads the rest.
     co_execution_.run([] {}, [&] { touch(companion_); });
     if (!tile_.empty()) {
