@@ -16,7 +16,7 @@ void* begin_of_huge_page(void* data) {
 void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   const std::size_t pages = (bytes + huge_page_bytes - 1) / huge_page_bytes;
-  if (2 * bytes > huge_page_bytes) madvise(data, pages * huge_page_bytes, MADV_HUGEPAGE);
+  if (worth_huge_pages(bytes)) madvise(data, pages * huge_page_bytes, MADV_HUGEPAGE);
 #endif
 }
 

@@ -18,13 +18,11 @@ class HostArray {
       : row_count_(rows),
         columns_(columns),
         memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::gemm::operand"),
-                static_cast<std::size_t>(rows * columns) + room / sizeof(Scalar)),
+                static_cast<std::size_t>(rows * columns) + room(rows * columns)),
         elements_(memory_.data()) {
-    // Pinned memory has its pages already.
-    if constexpr (!companion_is_device) {
-      elements_ = static_cast<Scalar*>(begin_of_huge_page(memory_.data()));
-      advise_huge_pages(elements_, static_cast<std::size_t>(rows * columns) * sizeof(Scalar));
-    }
+    if (room(rows * columns) == 0) return;
+    elements_ = static_cast<Scalar*>(begin_of_huge_page(memory_.data()));
+    advise_huge_pages(elements_, static_cast<std::size_t>(rows * columns) * sizeof(Scalar));
   }
 
   Matrix<HostExecution, Scalar> rows(std::int64_t first, std::int64_t count) const {
@@ -36,8 +34,12 @@ class HostArray {
   std::int64_t row_count() const { return row_count_; }
 
  private:
-  /// So that the elements can begin and end with a huge page.
-  static constexpr std::size_t room = companion_is_device ? 0 : 2 * huge_page_bytes;
+  /// More elements, so that these can begin and end with a huge page. Pinned memory has its pages already.
+  static constexpr std::size_t room(std::int64_t elements) {
+    const bool is_worth_it =
+        !companion_is_device && worth_huge_pages(static_cast<std::size_t>(elements) * sizeof(Scalar));
+    return is_worth_it ? 2 * huge_page_bytes / sizeof(Scalar) : 0;
+  }
 
   std::int64_t row_count_ = 0;
   std::int64_t columns_ = 0;
