@@ -1,9 +1,12 @@
 #include "miniapps/summa/multiplication.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
 #include "comm/mpi_check.hpp"
+#include "core/base/errors.hpp"
 #include "core/timing.hpp"
 #include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/panel_gemm.hpp"
@@ -75,6 +78,11 @@ class Multiplication<Scalar>::State {
   std::int64_t longest_side() const { return std::max(tile_.rows, tile_.columns); }
 
   void place_units(const UnitRows& rows) {
+    if (rows.host < 0 || rows.companion < 0 || rows.host + rows.companion != rectangle_.rows) {
+      throw InvalidArgument(
+          fmt::format("{} and {} block rows for the units of a rectangle of {} (expected all of them)", rows.host,
+                      rows.companion, rectangle_.rows));
+    }
     if (tile_.empty()) return;
     const std::int64_t cut = problem_.first_row(rectangle_.row + rows.host) - tile_.row;
     host_.rows = cut;

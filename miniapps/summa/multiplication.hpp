@@ -34,7 +34,7 @@ class Multiplication {
   using Source = std::function<void(gemm::MatrixName name, const Tile& tile, std::span<Scalar> elements)>;
 
   /// Allocates, and takes A and B from `source`; does not communicate.
-  /// @param rows of the rank's units; they sum to those of its rectangle
+  /// @param rows of the rank's units, all of its rectangle's
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
   /// @throws InvalidArgument, RuntimeFailure where memory is short, and what `source` does
   Multiplication(CoExecution& co_execution, const Problem& problem, const partition::Rectangle& rectangle,
