@@ -33,7 +33,7 @@ struct Options {
   std::int64_t block = 32;
   int rounds = 3;
   double time_s = 0.01;
-  std::size_t footprint_bytes = std::size_t{1} << 26;
+  std::size_t footprint_bytes = std::size_t{1} << 28;
   std::filesystem::path base;
   std::filesystem::path result;
 };

@@ -9,8 +9,8 @@
 namespace steelyard {
 
 void* begin_of_huge_page(void* data) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  return reinterpret_cast<void*>((address + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes);
+  const std::size_t behind_begin = reinterpret_cast<std::uintptr_t>(data) % huge_page_bytes;
+  return static_cast<char*>(data) + (behind_begin == 0 ? 0 : huge_page_bytes - behind_begin);
 }
 
 void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {

@@ -33,7 +33,9 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
                         fact.kind, ranks, ranks == 1 ? "" : "s", fact.cores, fact.cores == 1 ? "" : "s");
   }
   const std::string footprint =
-      depth.footprint_bytes > 0 ? fmt::format(" after {} of other memory", format_bytes(depth.footprint_bytes)) : "";
+      depth.footprint_bytes > 0
+          ? fmt::format(" after {} of other memory", format_bytes(static_cast<double>(depth.footprint_bytes)))
+          : "";
   text += fmt::format("messages   {} to {}{}, {} round{}\n", format_bytes(depth.smallest_bytes),
                       format_bytes(depth.largest_bytes), footprint, rounds, rounds == 1 ? "" : "s");
   for (const std::string& reason : plan.refused) text += fmt::format("refused    {}\n", reason);
