@@ -26,7 +26,8 @@ struct PanelProblem {
 template <class Scalar>
 class PanelGemm {
  public:
-  /// Called now and then while a panel is multiplied, on the calling thread; may be empty.
+  /// Called on the calling thread while a panel is multiplied, between pieces of it that are worth a call, and at its
+  /// end; changes no bit of the result. May be empty.
   using Meanwhile = std::function<void()>;
 
   virtual ~PanelGemm() = default;
