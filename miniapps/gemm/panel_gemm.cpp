@@ -10,16 +10,15 @@ namespace steelyard::gemm {
 namespace {
 
 /// Rows between two calls of `meanwhile`. A BLAS packs B anew for each of them, which costs as much as some tens of
-/// rows. A multiple of the rows that any BLAS multiplies together: a piece's elements come out of the same inner kernels
-/// as the whole's, so with the same bits.
+/// rows. A multiple of the rows that any BLAS multiplies together: a piece's elements come out of the same inner
+/// kernels as the whole's, so with the same bits.
 constexpr std::int64_t piece_rows = 768;
 /// Multiplications in a piece at least: some tenths of a millisecond. A BLAS may have other kernels for small products,
 /// with other bits.
 constexpr double least_piece_work = 4e6;
 
 std::int64_t count_pieces(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-  const double piece_work =
-      static_cast<double>(piece_rows) * static_cast<double>(columns) * static_cast<double>(depth);
+  const double piece_work = static_cast<double>(piece_rows) * static_cast<double>(columns) * static_cast<double>(depth);
   return piece_work < least_piece_work ? 1 : std::max<std::int64_t>(1, rows / piece_rows);
 }
 

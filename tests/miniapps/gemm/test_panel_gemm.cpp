@@ -195,7 +195,8 @@ TEMPLATE_TEST_CASE(
                      });
       REQUIRE(panels.product().result() == without);
       REQUIRE(calls >= problem.panels());
-      if (where.kind == Kind::host && problem.rows >= 1537 && problem.columns >= 70) REQUIRE(calls >= 2 * problem.panels());
+      if (where.kind == Kind::host && problem.rows >= 1537 && problem.columns >= 70)
+        REQUIRE(calls >= 2 * problem.panels());
       REQUIRE(elsewhere == 0);
     }
   }
