@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/base/errors.hpp"
+#include "core/base/new_file.hpp"
 
 namespace steelyard {
 
@@ -42,27 +43,10 @@ void require_writable(const std::filesystem::path& path) {
   }
 }
 
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  return path.parent_path() / fmt::format(".{}.{}.part", path.filename().string(), ::getpid());
-}
-
 void write_text_file(const std::filesystem::path& path, const std::string& text) {
-  std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  if (error) {
-    throw RuntimeFailure(fmt::format("{}: folder cannot be made: {}", path.parent_path().string(), error.message()));
-  }
-  const std::filesystem::path part = temporary_name(path);
-  std::ofstream file(part, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) std::filesystem::rename(part, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-    throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path.string(),
-                                     error ? error.message() : std::string(std::strerror(errno))));
-  }
+  NewFile file(path);
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace steelyard

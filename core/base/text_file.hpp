@@ -17,7 +17,4 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
 /// @throws RuntimeFailure when its folder, or the nearest one above that is there, is no folder or not writable
 void require_writable(const std::filesystem::path& path);
 
-/// The name under which `path` is written before it is renamed: in the same folder, different for every process.
-std::filesystem::path temporary_name(const std::filesystem::path& path);
-
 }  // namespace steelyard

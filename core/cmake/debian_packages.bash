@@ -7,6 +7,7 @@ steelyard_run_packages=(
   libhwloc-dev
   libopenblas-openmp-dev # the pthread flavour oversubscribes the cores beside an OpenMP host unit
   libcli11-dev nlohmann-json3-dev libfmt-dev libeigen3-dev
+  libpng-dev
   libboost-dev # headers only; Boost.Math needs no library
 )
 steelyard_test_packages=(

@@ -24,6 +24,7 @@ if(STEELYARD_ENABLE_KOKKOS)
   endif()
   find_package(hwloc REQUIRED)
   find_package(BLAS REQUIRED)
+  find_package(PNG REQUIRED)
   # Optional, and good only for the Kokkos of its own release.
   find_package(KokkosKernels QUIET)
   set(STEELYARD_HAS_KOKKOS_KERNELS OFF)

@@ -1,5 +1,5 @@
 # The exported CMake package: find_package(steelyard) gives steelyard::base, models, partition and, where they were built,
-# core and comm.
+# core, images and comm.
 include(CMakePackageConfigHelpers)
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/steelyard)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/core/cmake/steelyard-config.cmake.in

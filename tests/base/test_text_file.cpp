@@ -93,16 +93,6 @@ TEST_CASE("a file that opens but cannot be read is refused rather than taken for
   CHECK_THROWS_MATCHES(read_text_file(unmapped), FileFormatError, MessageMatches(ContainsSubstring("/proc/self/mem")));
 }
 
-TEST_CASE("the temporary name is in the same folder and differs from the name itself") {
-  const std::filesystem::path path = "some/folder/data.json";
-  const std::filesystem::path part = temporary_name(path);
-  CHECK(part.parent_path() == path.parent_path());
-  CHECK(part.filename() != path.filename());
-  CHECK(temporary_name(path) == part);
-  CHECK(temporary_name("some/folder/other.json") != part);
-  CHECK(temporary_name("bare").parent_path().empty());
-}
-
 TEST_CASE("a path can be written where its nearest folder can, and asking makes nothing") {
   const TemporaryFolder folder;
   REQUIRE_NOTHROW(require_writable(folder.path() / "new" / "deeper" / "file"));

@@ -11,9 +11,9 @@ cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure -L unit
 rm -rf "$build/prefix" "$build/package"
 cmake --install "$build"
-# Kokkos, MPI, hwloc and a BLAS must not be looked for, not even where they are found.
+# Kokkos, MPI, hwloc, a BLAS and libpng must not be looked for, not even where they are found.
 cmake -G Ninja -S "$root/tests/package" -B "$build/package" -DCMAKE_PREFIX_PATH="$build/prefix" \
   -DCMAKE_DISABLE_FIND_PACKAGE_Kokkos=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON \
-  -DCMAKE_DISABLE_FIND_PACKAGE_BLAS=ON
+  -DCMAKE_DISABLE_FIND_PACKAGE_BLAS=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
 cmake --build "$build/package"
 "$build/package/consumer"
