@@ -115,25 +115,30 @@ CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units
 
 CoExecution::~CoExecution() = default;
 
-UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
+UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work& meanwhile) {
   const bool may_spin = !units_.oversubscribed;
-  if (!units_.companion) return {timed_run(host, units_.host->slowdown, may_spin), 0.0};
-  if (!units_.host) return {0.0, timed_run(companion, units_.companion->slowdown, may_spin)};
-
-  driver_->start(&companion);
+  const bool has_host = units_.host.has_value();
   UnitSeconds seconds;
-  std::exception_ptr host_error;
+  if (driver_) driver_->start(&companion);
+  std::exception_ptr own_error;
   try {
-    seconds.host_s = timed_run(host, units_.host->slowdown, may_spin);
+    if (has_host) {
+      seconds.host_s = timed_run(host, units_.host->slowdown, may_spin);
+    } else {
+      seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin);
+    }
+    if (meanwhile) meanwhile();
   } catch (...) {
-    host_error = std::current_exception();
+    own_error = std::current_exception();
   }
-  try {
-    seconds.companion_s = driver_->wait();
-  } catch (...) {
-    if (!host_error) throw;
+  if (driver_) {
+    try {
+      seconds.companion_s = driver_->wait();
+    } catch (...) {
+      if (!own_error) throw;
+    }
   }
-  if (host_error) std::rethrow_exception(host_error);
+  if (own_error) std::rethrow_exception(own_error);
   return seconds;
 }
 

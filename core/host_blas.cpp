@@ -37,17 +37,20 @@ HostBlas find_host_blas() {
   const auto open_blas_parallel = loaded<int()>("openblas_get_parallel");
   if (open_blas_config == nullptr || open_blas_parallel == nullptr) return {"BLAS", false};
   const std::string name = open_blas_name(open_blas_config());
+  // On a processor that it does not know it falls back to kernels of twenty years ago, many times slower.
+  const auto open_blas_kernels = loaded<char*()>("openblas_get_corename");
+  const std::string kernels = open_blas_kernels == nullptr ? "" : std::string(", ") + open_blas_kernels() + " kernels";
   enum { single = 0, own_threads = 1, openmp = 2 };
   switch (open_blas_parallel()) {
     case openmp:
-      return {name + " (OpenMP)", true};
+      return {name + " (OpenMP" + kernels + ")", true};
     case single:
-      return {name + " (single-threaded)", false};
+      return {name + " (single-threaded" + kernels + ")", false};
     default:
       break;
   }
   if (const auto set_threads = loaded<void(int)>("openblas_set_num_threads")) set_threads(1);
-  return {name + " (pthreads)", false};
+  return {name + " (pthreads" + kernels + ")", false};
 }
 
 struct OpenMp {
