@@ -21,6 +21,7 @@
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/summa/cost.hpp"
 #include "miniapps/summa/multiplication.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/platform_file.hpp"
 #include "partition/column.hpp"
 
@@ -103,12 +104,12 @@ void predict(std::vector<Case>& cases, const models::Platform& platform, const m
 
 std::string detail_table(const std::vector<Case>& cases) {
   std::vector<std::string> headings{"N", "rectangles", "measured", "spread %"};
-  for (const std::string& model : summa::cost_models()) headings.push_back(model);
+  for (const std::string& model : models::cost_model_names()) headings.push_back(model);
   Table table(std::move(headings));
   for (const Case& one : cases) {
     std::vector<std::string> row{fmt::format("{}", one.problem.blocks()), one.name, format_seconds(one.measured_s()),
                                  fmt::format("{:.0f}", 100.0 * coefficient_of_variation(one.rounds_s))};
-    for (const std::string& model : summa::cost_models()) {
+    for (const std::string& model : models::cost_model_names()) {
       const auto found = one.predicted_s.find(model);
       row.push_back(found == one.predicted_s.end() ? "-" : format_seconds(found->second));
     }
@@ -120,11 +121,11 @@ std::string detail_table(const std::vector<Case>& cases) {
 /// Mean proportional error of every model for every size. Source: 001, table 2.
 std::string error_table(const std::vector<Case>& cases, const std::vector<std::int64_t>& blocks) {
   std::vector<std::string> headings{"mean mu"};
-  for (const std::string& model : summa::cost_models()) headings.push_back(model);
+  for (const std::string& model : models::cost_model_names()) headings.push_back(model);
   Table table(std::move(headings));
   for (const std::int64_t size : blocks) {
     std::vector<std::string> row{fmt::format("N = {}", size)};
-    for (const std::string& model : summa::cost_models()) {
+    for (const std::string& model : models::cost_model_names()) {
       std::vector<double> errors;
       for (const Case& one : cases) {
         const auto found = one.predicted_s.find(model);

@@ -10,26 +10,26 @@
 namespace steelyard {
 namespace {
 
-constexpr int downward_tag = 11;
-constexpr int upward_tag = 12;
+/// Tags of other exchanges on the same communicator are below.
+constexpr int first_tag = 11;
 
 }  // namespace
 
 HaloExchange::HaloExchange(MPI_Comm comm, std::span<const HaloLink> links) {
   for (const HaloLink& link : links) {
     if (link.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      throw InvalidArgument(fmt::format("halo row of {} bytes (expected less than 2^31)", link.bytes));
+      throw InvalidArgument(fmt::format("halo message of {} bytes (expected less than 2^31)", link.bytes));
     }
   }
   for (const HaloLink& link : links) {
     const int bytes = static_cast<int>(link.bytes);
-    const bool above = link.side == HaloLink::Side::above;
+    const int tag = first_tag + link.tag;
     MPI_Request request = MPI_REQUEST_NULL;
-    STEELYARD_MPI(
-        MPI_Recv_init(link.halo, bytes, MPI_BYTE, link.neighbour, above ? downward_tag : upward_tag, comm, &request));
-    requests_.push_back(request);
-    STEELYARD_MPI(
-        MPI_Send_init(link.border, bytes, MPI_BYTE, link.neighbour, above ? upward_tag : downward_tag, comm, &request));
+    if (link.direction == HaloLink::Direction::send) {
+      STEELYARD_MPI(MPI_Send_init(link.data, bytes, MPI_BYTE, link.neighbour, tag, comm, &request));
+    } else {
+      STEELYARD_MPI(MPI_Recv_init(link.data, bytes, MPI_BYTE, link.neighbour, tag, comm, &request));
+    }
     requests_.push_back(request);
   }
 }

@@ -8,19 +8,18 @@
 
 namespace steelyard {
 
-/// One neighbour of a rank in a linear array: the border that goes there and the halo that comes from there.
+/// A message of an exchange, to or from a neighbour.
 struct HaloLink {
-  enum class Side { above, below };
-  int neighbour = 0;  ///< rank
-  Side side = Side::above;
-  const void* border = nullptr;  ///< host memory, sent
-  void* halo = nullptr;          ///< host memory, received
-  std::size_t bytes = 0;         ///< of each
+  enum class Direction { send, receive };
+  Direction direction = Direction::send;
+  int neighbour = 0;     ///< rank
+  int tag = 0;           ///< tells apart the messages of one exchange between the same two ranks: 0, 1, 2, …
+  void* data = nullptr;  ///< host memory, or a device's where the MPI library takes it
+  std::size_t bytes = 0;
 };
 
-/// Exchange of border rows between ranks that own slices of a grid in a linear array (003, section 2.5), through
-/// buffers that stay where they are: persistent, non-blocking. Start it after the borders are packed, compute the
-/// interior, wait.
+/// Exchange of border points between ranks that own parts of a grid (003, section 2.5), through buffers that stay where
+/// they are: persistent, non-blocking. Start it after the borders are packed, compute the interior, wait.
 class HaloExchange {
  public:
   /// @throws MpiError, InvalidArgument for a message beyond MPI's 2^31 bytes
@@ -30,7 +29,7 @@ class HaloExchange {
   HaloExchange& operator=(HaloExchange&&) = delete;
 
   void start();
-  /// Returns when all borders are sent and all halos received.
+  /// Returns when everything is sent and received.
   void wait();
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/errors.hpp"
 
 namespace steelyard::partition {
@@ -12,6 +14,15 @@ void require_extents(const Extents& extents) {
     throw InvalidArgument(fmt::format("{} x {} blocks to partition (expected 1 to {} per side)", extents.rows,
                                       extents.columns, most_blocks_per_side));
   }
+}
+
+Rectangle common_part(const Rectangle& a, const Rectangle& b) {
+  Rectangle part;
+  part.row = std::max(a.row, b.row);
+  part.column = std::max(a.column, b.column);
+  part.rows = std::min(a.end_row(), b.end_row()) - part.row;
+  part.columns = std::min(a.end_column(), b.end_column()) - part.column;
+  return part.rows > 0 && part.columns > 0 ? part : Rectangle{};
 }
 
 std::int64_t half_perimeters(std::span<const Rectangle> rectangles) {

@@ -38,6 +38,9 @@ struct Rectangle {
   bool operator==(const Rectangle&) const = default;
 };
 
+/// What two rectangles have in common; all zero where that is nothing.
+Rectangle common_part(const Rectangle& a, const Rectangle& b);
+
 /// Sum over the rectangles, which stands for the volume of communication. Source: 000, section 3.3; 004, section III.
 std::int64_t half_perimeters(std::span<const Rectangle> rectangles);
 

@@ -15,14 +15,11 @@ namespace steelyard::summa {
 
 /// Seconds of communication by one model.
 struct CommunicationCost {
-  std::string model;                ///< as in cost_models()
+  std::string model;                ///< as in models::cost_model_names()
   std::vector<double> iteration_s;  ///< Theta^(k) of every iteration
 
   double total_s() const;  ///< Source: 001, equation 11
 };
-
-/// `tau-Lop` (channel by channel as in the paper), `tau-Lop event` (followed in time), `HLogGP`, `Hockney`.
-const std::vector<std::string>& cost_models();
 
 /// The communication of every iteration from the rectangles as they are, by each model whose parameters all channels in
 /// use have. Process i owns rectangle i and runs where `placement` says.

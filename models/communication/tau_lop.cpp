@@ -36,11 +36,18 @@ double overhead_of(const Channel& channel, double bytes) {
 double TauLop::overhead_s(int channel, double bytes) const { return overhead_of(platform_->channel(channel), bytes); }
 
 double TauLop::overhead_matters_up_to_bytes(double share) const {
-  double largest = 0.0;
+  std::set<int> channels;
   for (const Channel& channel : platform_->channels) {
-    if (!channel.tau_lop) continue;
-    for (const SizeTable::Point& point : channel.tau_lop->overhead.points()) {
-      const bool matters = point.time_s > share * transmission_s(channel.id, point.bytes);
+    if (channel.tau_lop) channels.insert(channel.id);
+  }
+  return overhead_matters_up_to_bytes(channels, share);
+}
+
+double TauLop::overhead_matters_up_to_bytes(const std::set<int>& channels, double share) const {
+  double largest = 0.0;
+  for (const int id : channels) {
+    for (const SizeTable::Point& point : tables(platform_->channel(id)).overhead.points()) {
+      const bool matters = point.time_s > share * transmission_s(id, point.bytes);
       if (matters) largest = std::max(largest, point.bytes);
     }
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -16,10 +17,12 @@ using Catch::Matchers::MessageMatches;
 using namespace steelyard;
 using steelyard::tests::session;
 using steelyard::tests::SplitComm;
-using Side = HaloLink::Side;
+using Direction = HaloLink::Direction;
 using Row = std::vector<std::int64_t>;
 
 namespace {
+
+enum class Side { above, below };
 
 /// One rank's buffers in a linear array of ranks, and what has to be in them.
 class Rows {
@@ -34,8 +37,9 @@ class Rows {
     }
     std::vector<HaloLink> links;
     for (Link& link : links_) {
-      links.push_back(
-          {neighbour_at(link.side), link.side, link.border.data(), link.halo.data(), count * sizeof(std::int64_t)});
+      const std::size_t bytes = count * sizeof(std::int64_t);
+      links.push_back({Direction::send, neighbour_at(link.side), 0, link.border.data(), bytes});
+      links.push_back({Direction::receive, neighbour_at(link.side), 0, link.halo.data(), bytes});
     }
     exchange_ = std::make_unique<HaloExchange>(comm, links);
   }
@@ -80,6 +84,70 @@ class Rows {
 Rows make_rows(std::size_t count, std::int64_t salt = 0) {
   return {session().comm(), session().rank(), session().size(), count, 1, salt};
 }
+
+/// Messages of any sizes and tags. Every one has a number behind its end that must stay.
+class Messages {
+ public:
+  void add(Direction direction, int neighbour, int tag, std::size_t count) {
+    messages_.push_back({direction, neighbour, tag, Row(count + 1, untouched)});
+  }
+  void make() {
+    std::vector<HaloLink> links;
+    for (Message& message : messages_) {
+      links.push_back({message.direction, message.neighbour, message.tag, message.row.data(),
+                       (message.row.size() - 1) * sizeof(std::int64_t)});
+    }
+    exchange_ = std::make_unique<HaloExchange>(session().comm(), links);
+  }
+  /// Exchanges once; the number of messages that are not what they must be.
+  int wrong(std::int64_t round) {
+    const int rank = session().rank();
+    for (Message& message : messages_) {
+      // In place: the exchange knows where the row lies.
+      if (message.direction == Direction::send) {
+        std::ranges::copy(expected(message, rank, message.neighbour, round), message.row.begin());
+      }
+    }
+    exchange_->start();
+    exchange_->wait();
+    int wrong = 0;
+    for (const Message& message : messages_) {
+      const bool sent = message.direction == Direction::send;
+      const int from = sent ? rank : message.neighbour, to = sent ? message.neighbour : rank;
+      wrong += message.row == expected(message, from, to, round) ? 0 : 1;
+    }
+    return wrong;
+  }
+
+ private:
+  static constexpr std::int64_t untouched = -7;
+  struct Message {
+    Direction direction;
+    int neighbour;
+    int tag;
+    Row row;
+  };
+
+  static Row expected(const Message& message, int from, int to, std::int64_t round) {
+    Row row(message.row.size(), untouched);
+    const std::int64_t start = ((round * 64 + from) * 64 + to) * 64 + message.tag;
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) row[i] = start * 1000003 + static_cast<std::int64_t>(i);
+    return row;
+  }
+
+  std::vector<Message> messages_;
+  std::unique_ptr<HaloExchange> exchange_;
+};
+
+int wrong_in(Messages& messages, int rounds) {
+  int wrong = 0;
+  for (int round = 0; round < rounds; ++round) wrong += messages.wrong(round);
+  return wrong;
+}
+
+/// The other rank of a pair; the last one of an odd number stays alone.
+int partner() { return session().rank() ^ 1; }
+bool has_partner() { return partner() < session().size(); }
 
 }  // namespace
 
@@ -155,33 +223,79 @@ TEST_CASE("an exchange that was made but never started goes away quietly") {
   CHECK(rows.wait(1));
 }
 
+TEST_CASE("messages between the same two ranks arrive where their tags say, in whatever order they are named") {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{30}, std::size_t{20000}}) {
+    Messages messages;
+    const bool first = session().rank() < partner();
+    for (int i = 0; has_partner() && i < 4; ++i) {
+      messages.add(Direction::send, partner(), first ? i : 3 - i, count);
+      messages.add(Direction::receive, partner(), (i + 1) % 4, count);
+    }
+    messages.make();
+    CHECK(wrong_in(messages, 100) == 0);
+  }
+}
+
+TEST_CASE("a message's size may differ from that of the other direction, and from that of the next tag") {
+  Messages messages;
+  const auto count = [](int from, int to, int tag) {
+    const int numbers = 1 + 500 * from + 20 * to + 3000 * tag;
+    return static_cast<std::size_t>(numbers);
+  };
+  const int rank = session().rank();
+  for (int other = 0; other < session().size(); ++other) {
+    for (int tag = 0; other != rank && tag < 3; ++tag) {
+      messages.add(Direction::receive, other, tag, count(other, rank, tag));
+      messages.add(Direction::send, other, tag, count(rank, other, tag));
+    }
+  }
+  messages.make();
+  CHECK(wrong_in(messages, 30) == 0);
+}
+
+TEST_CASE("a rank may only send or only receive") {
+  for (const bool even_sends : {true, false}) {
+    Messages messages;
+    const bool sends = (session().rank() % 2 == 0) == even_sends;
+    if (has_partner()) messages.add(sends ? Direction::send : Direction::receive, partner(), 2, 100);
+    messages.make();
+    CHECK(wrong_in(messages, 100) == 0);
+  }
+  // From rank to rank, the first only sends and the last only receives.
+  Messages messages;
+  if (session().rank() > 0) messages.add(Direction::receive, session().rank() - 1, 0, 1000);
+  if (session().rank() + 1 < session().size()) messages.add(Direction::send, session().rank() + 1, 0, 1000);
+  messages.make();
+  CHECK(wrong_in(messages, 100) == 0);
+}
+
 TEST_CASE("an exchange that was moved works where it went and does nothing where it was") {
-  const int size = session().size(), rank = session().rank();
+  const int rank = session().rank();
   std::int64_t sent = 10 + rank, received = -1;
   std::vector<HaloLink> links;
-  // Pairs of ranks; the last one of an odd number stays alone.
-  const int partner = rank ^ 1;
-  if (partner < size) {
-    links.push_back({partner, partner < rank ? Side::above : Side::below, &sent, &received, sizeof(sent)});
+  if (has_partner()) {
+    links.push_back({Direction::receive, partner(), 0, &received, sizeof(received)});
+    links.push_back({Direction::send, partner(), 0, &sent, sizeof(sent)});
   }
   HaloExchange origin(session().comm(), links);
   HaloExchange exchange(std::move(origin));
   exchange.start();
   exchange.wait();
-  CHECK(received == (partner < size ? 10 + partner : -1));
+  CHECK(received == (has_partner() ? 10 + partner() : -1));
   received = -1;
   origin.start();  // NOLINT(bugprone-use-after-move): that is what is tested
   origin.wait();
   CHECK(received == -1);
 }
 
-TEST_CASE("a row that is too long for MPI is refused with its size, and leaves nothing behind") {
+TEST_CASE("a message that is too long for MPI is refused with its size, and leaves nothing behind") {
   std::int64_t value = 0;
   const std::size_t bytes = std::size_t{1} << 31;
-  const std::vector<HaloLink> links{{0, Side::above, &value, &value, sizeof(value)},
-                                    {0, Side::below, &value, &value, bytes}};
-  CHECK_THROWS_MATCHES(HaloExchange(session().comm(), links), InvalidArgument,
-                       MessageMatches(ContainsSubstring("2147483648") && ContainsSubstring("expected")));
+  for (const Direction direction : {Direction::send, Direction::receive}) {
+    const std::vector<HaloLink> links{{Direction::send, 0, 0, &value, sizeof(value)}, {direction, 0, 1, &value, bytes}};
+    CHECK_THROWS_MATCHES(HaloExchange(session().comm(), links), InvalidArgument,
+                         MessageMatches(ContainsSubstring("2147483648") && ContainsSubstring("expected")));
+  }
   Rows rows = make_rows(10);
   rows.start(1);
   CHECK(rows.wait(1));

@@ -3,6 +3,7 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,12 @@ TEST_CASE("overhead matters up to the longest measured message of which it is mo
   CHECK(TauLop(p).overhead_matters_up_to_bytes() == 10.0);
   CHECK(TauLop(p).overhead_matters_up_to_bytes(0.01) == 100.0);
   CHECK(TauLop(p).overhead_matters_up_to_bytes(1.0) == 0.0);
+  // Of one of them, whatever the other has or lacks.
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{0}) == 1.0);
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{2}) == 10.0);
+  CHECK(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{}) == 0.0);
+  CHECK_THROWS_AS(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{1}), InvalidArgument);
+  CHECK_THROWS_AS(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{7}), InvalidArgument);
   p.channels[0].tau_lop = p.channels[2].tau_lop = TauLopTables{overhead_s(0.0), TransferTable({{1.0, 1, 1.0}})};
   CHECK(TauLop(p).overhead_matters_up_to_bytes(0.0) == 0.0);
 }

@@ -12,6 +12,7 @@
 #include "core/base/errors.hpp"
 #include "miniapps/summa/cost.hpp"
 #include "models/communication/aligned_evaluation.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/event_evaluation.hpp"
 #include "models/communication/hloggp.hpp"
 #include "models/communication/message_pattern.hpp"
@@ -120,7 +121,7 @@ TEST_CASE("iteration 80 of figure 8 costs what equations 8 to 10 say (001, secti
   const auto costs =
       costs_by_model(problem, figure_8, Communication::paper, platform_of(memory, network, 0.5, latency_s),
                      {0, 0, 0, 1, 1, 1}, Placement::Contention::per_channel);
-  REQUIRE(costs.size() == cost_models().size());
+  REQUIRE(costs.size() == models::cost_model_names().size());
   const auto several = [](int count) { return std::sqrt(count); };
   const double by_tau_lop =
       block_bytes * ((several(3) * 35 + several(2) * 166 + 81) / network + (several(2) * 116 + 18) / memory);
@@ -224,7 +225,7 @@ TEST_CASE("more bandwidth never costs more, and twice as much everywhere half as
 TEST_CASE("one process, and processes without blocks, cost nothing") {
   for (const Communication communication : {Communication::paper, Communication::bcast, Communication::pipelined}) {
     const auto costs = costs_by_model({100, 32}, {{}, {0, 0, 4, 4}, {}}, communication, {}, {0, 0, 1});
-    REQUIRE(costs.size() == cost_models().size());
+    REQUIRE(costs.size() == models::cost_model_names().size());
     for (const auto& [model, iteration_s] : costs) CHECK(iteration_s == std::vector<double>(4, 0.0));
   }
 }
