@@ -18,7 +18,7 @@ void write_result_folder(const Session& session, const std::filesystem::path& fo
                          const std::vector<Slot>& slots, const std::vector<models::FpmFile>& files) {
   if (folder.empty()) return;
   on_root(session.comm(), [&] {
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
       const char* kind = slots[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
       models::write_fpm_file(folder / "models" / fmt::format("rank{}-{}.fpm.json", slots[i].rank, kind), files[i]);
     }

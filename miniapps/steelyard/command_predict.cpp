@@ -14,6 +14,7 @@ void add_predict_command(CLI::App& parser, Action& chosen) {
     if (command->get_subcommands().empty()) throw CLI::RequiredError("An app to predict");
   });
   add_predict_summa(*command, chosen);
+  add_predict_wave2d(*command, chosen);
 }
 
 }  // namespace steelyard::tool

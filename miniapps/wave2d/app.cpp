@@ -13,6 +13,7 @@
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/app/channels.hpp"
 #include "miniapps/app/matrix_output.hpp"
 #include "miniapps/app/result_folder.hpp"
 #include "miniapps/app/run_header.hpp"
@@ -22,16 +23,20 @@
 #include "miniapps/app/timed_region.hpp"
 #include "miniapps/app/unit_table.hpp"
 #include "miniapps/app/verification.hpp"
+#include "miniapps/wave2d/dynamic_run.hpp"
+#include "miniapps/wave2d/frames.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/prediction.hpp"
 #include "miniapps/wave2d/report.hpp"
 #include "miniapps/wave2d/simulation.hpp"
 #include "miniapps/wave2d/standing_wave.hpp"
+#include "miniapps/wave2d/time_tile_choice.hpp"
+#include "partition/balancing/outcome.hpp"
 
 namespace steelyard::wave2d {
 namespace {
 
-const UnitHeadings unit_headings{"rows", "/step"};
+using partition::Rectangle;
 
 template <class Scalar>
 class App {
@@ -50,6 +55,8 @@ class App {
     record_.params["rows"] = static_cast<double>(problem.rows);
     record_.params["columns"] = static_cast<double>(problem.columns);
     record_.params["courant"] = problem.courant;
+    record_.settings["balance"] = balancing_names()[static_cast<std::size_t>(options.balancing)];
+    record_.params["order"] = problem.order;
     record_.settings["boundary"] = problem.boundary == Boundary::dirichlet ? "dirichlet" : "neumann";
   }
 
@@ -57,27 +64,59 @@ class App {
     require_room();
     require_outputs(session_, options_.run);
     print_header();
-    const SpeedModels models =
-        obtain_speed_models(session_, co_execution_, units_, options_.run,
-                            MeasuredKernel(problem_, options_.run.element), problem_.rows, slots_, record_);
-    const Prediction prediction = predict(session_, co_execution_, options_.run, problem_, slots_, models);
-    record_.distribution = prediction.distribution.units;
+    const bool any_tile = options_.time_tile == 0;
+    const std::optional<models::Platform> platform = obtain_platform(
+        session_, options_.run,
+        message_facts(
+            session_, problem_, sizeof(Scalar), any_tile ? 1 : options_.time_tile,
+            any_tile ? time_tile_candidates(problem_, options_.run.steps, slots_.size()).back() : options_.time_tile),
+        record_);
+    const int time_tile = choose_time_tile(session_, co_execution_, options_, problem_, slots_, platform, record_);
+    std::vector<models::FpmFile> files;
+    const Assignment assignment = balanced(time_tile, files);
+    const Prediction prediction =
+        predict(session_, co_execution_, options_, problem_, time_tile, slots_, assignment, platform);
+    record_assignment(record_, problem_, prediction.assignment);
+    const UnitHeadings headings = unit_headings(problem_, prediction.assignment);
+    const std::vector<double> predicted_s = step_seconds(prediction);
     if (options_.run.dry_run) {
-      session_.print(unit_table(record_, unit_headings, prediction.distribution.predicted_s));
+      session_.print(unit_table(record_, headings, predicted_s));
       session_.print(fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n",
-                                 format_seconds(static_cast<double>(options_.run.steps) * prediction.step_s),
-                                 options_.run.steps, format_seconds(prediction.exchange_s)));
+                                 format_seconds(static_cast<double>(options_.run.steps) * prediction.step_s()),
+                                 options_.run.steps, format_seconds(prediction.pass.exchange_s / time_tile)));
       return ExitCode::good;
     }
-    const Measurement measurement = measure(prediction.distribution.units);
+    const Measurement measurement = measure(prediction);
     complete_record(record_, options_, problem_, prediction, measurement);
-    session_.print(unit_table(record_, unit_headings, prediction.distribution.predicted_s, measurement.slot_step_s));
+    session_.print(unit_table(record_, headings, predicted_s, measurement.slot_step_s));
     session_.print(summary(record_));
-    write_result_folder(session_, options_.run.result, record_, slots_, models.files());
+    write_result_folder(session_, options_.run.result, record_, slots_, files);
     return exit_code(record_.check);
   }
 
  private:
+  /// Who starts with what; collective. @param files what was measured on the way
+  Assignment balanced(int time_tile, std::vector<models::FpmFile>& files) {
+    const MeasuredKernel kernel(problem_, options_.run.element, time_tile);
+    Assignment assignment;
+    if (options_.balancing == Balancing::dynamic) {
+      const std::vector<std::int64_t> rows = partition::start_or_even(problem_.rows, slots_.size(), {}, {});
+      assignment = {row_slices(problem_, rows), std::vector<double>(slots_.size(), 0.0)};
+    } else if (options_.balancing == Balancing::model) {
+      RunOptions model_options = options_.run;
+      model_options.partition = row_algorithm(options_.run.partition);
+      const SpeedModels models =
+          obtain_speed_models(session_, co_execution_, units_, model_options, kernel, problem_.rows, slots_, record_);
+      collectively(session_.comm(), [&] { assignment = assign(problem_, models.pointers(), options_.run.partition); });
+      files = models.files();
+    } else {
+      const Calibration found =
+          calibrate(session_, co_execution_, kernel, problem_.rows, slots_, options_.balancing, record_);
+      assignment = {row_slices(problem_, found.rows), found.pass_s};
+    }
+    return assignment;
+  }
+
   /// Every rank needs at least the row that its neighbours need of it.
   void require_room() const {
     if (problem_.rows >= static_cast<std::int64_t>(slots_.size())) return;
@@ -89,84 +128,130 @@ class App {
   }
 
   void print_header() const {
-    session_.print(fmt::format("wave2d {} x {} {}, {} boundary, C = {:g}, {}\n", problem_.rows, problem_.columns,
-                               record_.settings.at("element"), record_.settings.at("boundary"), problem_.courant,
-                               rank_text(session_, record_)));
+    session_.print(fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}, {}\n", problem_.rows,
+                               problem_.columns, record_.settings.at("element"), problem_.order,
+                               record_.settings.at("boundary"), problem_.courant, rank_text(session_, record_)));
     session_.print(core_notes(record_));
   }
 
   typename Simulation<Scalar>::Source source() const {
     const auto& input = options_.run.input;
     if (input.empty()) {
-      return [this](Level level, std::int64_t first, std::int64_t count, std::span<Scalar> rows) {
-        wave_.sample(wave_.exact_amplitude(level == Level::current ? 0 : -1), first, count, rows);
+      return [this](Level level, const Rectangle& part, std::span<Scalar> values) {
+        wave_.sample(wave_.exact_amplitude(level == Level::current ? 0 : -1), part, values);
       };
     }
     // One file is a field at rest: the previous one is the same.
-    return [this, &input](Level level, std::int64_t first, std::int64_t count, std::span<Scalar> rows) {
-      const std::filesystem::path& path = level == Level::current ? input.back() : input.front();
-      read_npy_rows(path, read_npy_matrix_header<Scalar>(path), first, rows);
+    return [this, &input](Level level, const Rectangle& part, std::span<Scalar> values) {
+      read_part(level == Level::current ? input.back() : input.front(), part, values);
       const bool held = problem_.boundary == Boundary::dirichlet && input.size() > 1;
-      if (level == Level::previous && held) take_edges(input.back(), first, count, rows);
+      if (level == Level::previous && held) take_edges(input.back(), part, values);
     };
+  }
+
+  static void read_part(const std::filesystem::path& path, const Rectangle& part, std::span<Scalar> values) {
+    read_npy_block(path, read_npy_matrix_header<Scalar>(path), part.row, part.column, part.rows, part.columns, values);
   }
 
   /// Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would
   /// take turns with them.
-  void take_edges(const std::filesystem::path& path, std::int64_t first, std::int64_t count,
-                  std::span<Scalar> rows) const {
-    std::vector<Scalar> current(rows.size());
-    read_npy_rows(path, read_npy_matrix_header<Scalar>(path), first, std::span<Scalar>(current));
-    const auto columns = static_cast<std::size_t>(problem_.columns);
-    for (std::int64_t row = first; row < first + count; ++row) {
-      const std::size_t begin = static_cast<std::size_t>(row - first) * columns;
-      const bool whole = row == 0 || row == problem_.rows - 1;
-      for (std::size_t j = 0; j < columns; j += whole ? 1 : columns - 1) rows[begin + j] = current[begin + j];
+  void take_edges(const std::filesystem::path& path, const Rectangle& part, std::span<Scalar> values) const {
+    std::vector<Scalar> current(values.size());
+    read_part(path, part, current);
+    std::size_t at = 0;
+    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
+      for (std::int64_t j = part.column; j < part.end_column(); ++j, ++at) {
+        const bool edge = i == 0 || i == problem_.rows - 1 || j == 0 || j == problem_.columns - 1;
+        if (edge) values[at] = current[at];
+      }
     }
   }
 
   /// Errors of a rank on its own (memory, a file that vanished) become everyone's.
-  Measurement measure(const std::vector<std::int64_t>& rows) {
+  Measurement measure(const Prediction& prediction) {
     std::optional<Simulation<Scalar>> simulation;
     std::optional<GroupBandwidth> bandwidth;
-    const UnitSizes share = own_share(session_, slots_, rows);
-    const std::int64_t row_bytes = problem_.columns * static_cast<std::int64_t>(sizeof(Scalar));
+    std::vector<std::int64_t> points;
+    for (const Rectangle& rectangle : prediction.assignment.rectangles) points.push_back(rectangle.area());
+    const UnitSizes share = own_share(session_, slots_, points);
     collectively(session_.comm(), [&] {
-      simulation.emplace(session_, co_execution_, problem_, slots_, rows);
+      simulation.emplace(session_, co_execution_, problem_, slots_, prediction.assignment.rectangles,
+                         prediction.time_tile, options_.serialize ? Overlap::none : Overlap::full);
       // As large as a level of the field.
-      bandwidth.emplace(session_.comm(), co_execution_, share.host * row_bytes / 8, share.companion * row_bytes / 8);
+      const auto elements = [](std::int64_t count) { return count * static_cast<std::int64_t>(sizeof(Scalar)) / 8; };
+      bandwidth.emplace(session_.comm(), co_execution_, elements(share.host), elements(share.companion));
     });
     Measurement measurement;
     std::vector<double> bandwidths;
     std::vector<double> kernels_s;
     std::vector<double> exchange_s;
     std::vector<std::vector<double>> unit_s(2);
+    std::vector<std::vector<double>> phase_s(4);
     for (int repetition = -options_.run.warmups; repetition < options_.run.repetitions; ++repetition) {
+      if (options_.balancing == Balancing::dynamic) simulation->redistribute(prediction.assignment.rectangles);
       collectively(session_.comm(), [&] { simulation->load(source()); });
       bandwidths.push_back(bandwidth->measure_bytes_per_s());
       StepTimes times;
       const double seconds = timed_region(session_, "steelyard::wave2d::advance",
-                                          [&] { times = simulation->advance(options_.run.steps); });
+                                          [&] { times = advance(*simulation, prediction, bandwidths.back()); });
       if (is_check_due(options_.run, repetition)) check(*simulation);
       if (repetition < 0) continue;
       const double per_step = options_.run.steps > 0 ? 1.0 / static_cast<double>(options_.run.steps) : 0.0;
       measurement.times_s.push_back(seconds);
       kernels_s.push_back(per_step * all_max(session_.comm(), times.kernels_s));
       exchange_s.push_back(per_step * all_max(session_.comm(), times.exchange_s));
+      const std::vector<double> of_phases = slowest_phases(times);
+      for (std::size_t i = 0; i < phase_s.size(); ++i) phase_s[i].push_back(per_step * of_phases[i]);
       unit_s[0].push_back(per_step * times.host_s);
       unit_s[1].push_back(per_step * times.companion_s);
     }
     measurement.kernels_step_s = median(kernels_s);
     measurement.exchange_step_s = median(exchange_s);
+    for (std::size_t i = 0; i < phase_s.size(); ++i) measurement.phase_step_s.push_back(median(phase_s[i]));
     measurement.bound_bytes_per_s = median(bandwidths);
     measurement.slot_step_s = gather_seconds(session_, slots_, {median(unit_s[0]), median(unit_s[1])});
+    if (options_.frames > 0) write_frames(*simulation);
     write_matrix<Scalar>(session_, options_.run.output, problem_.rows, problem_.columns,
                          [&](const BlockSink<Scalar>& sink) {
-                           simulation->store([&](std::int64_t first, std::int64_t, std::span<const Scalar> part) {
-                             sink(first, 0, problem_.columns, part);
+                           simulation->store([&](const Rectangle& part, std::span<const Scalar> values) {
+                             sink(part.row, part.column, part.columns, values);
                            });
                          });
     return measurement;
+  }
+
+  /// All steps of a repetition, rebalanced on the way where the user wants that.
+  StepTimes advance(Simulation<Scalar>& simulation, const Prediction& prediction, double bytes_per_s) {
+    if (options_.balancing != Balancing::dynamic) return simulation.advance(options_.run.steps);
+    DynamicRun<Scalar> dynamic(session_, slots_, problem_, options_.run.partition, bytes_per_s);
+    const StepTimes times = dynamic.advance(simulation, options_.run.steps, prediction.time_tile);
+    dynamic.record(record_);
+    return times;
+  }
+
+  /// Unpacking, border, packing and interior of the slowest unit of all ranks, in seconds.
+  std::vector<double> slowest_phases(const StepTimes& times) const {
+    const double host = units_.host ? units_.host->slowdown : 1.0;
+    const double companion = units_.companion ? units_.companion->slowdown : 1.0;
+    std::vector<double> phases;
+    for (double UnitTimes::*phase :
+         {&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s, &UnitTimes::interior_s}) {
+      phases.push_back(std::max(host * times.host.*phase, companion * times.companion.*phase));
+    }
+    return all_max(session_.comm(), phases);
+  }
+
+  /// A run of its own, for pictures take time. Ends with the field as it was.
+  void write_frames(Simulation<Scalar>& simulation) {
+    collectively(session_.comm(), [&] { simulation.load(source()); });
+    Frames<Scalar> frames(session_, problem_, options_.frame_folder);
+    std::int64_t done = 0;
+    for (const std::int64_t step : frame_steps(options_.run.steps, options_.frames)) {
+      simulation.advance(step - done);
+      done = step;
+      frames.add(simulation);
+    }
+    session_.print(fmt::format("frames     {} in {}\n", frames.count(), options_.frame_folder.string()));
   }
 
   /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
@@ -181,9 +266,9 @@ class App {
     double analytic_error = 0.0;
     bool finite = true;
     std::vector<double> shape;
-    simulation.store([&](std::int64_t first, std::int64_t count, std::span<const Scalar> rows) {
+    simulation.store([&](const Rectangle& part, std::span<const Scalar> rows) {
       shape.resize(rows.size());
-      wave_.sample(1.0, first, count, std::span<double>(shape));
+      wave_.sample(1.0, part, std::span<double>(shape));
       const double discrete = wave_.discrete_amplitude(steps);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const double value = static_cast<double>(rows[i]);

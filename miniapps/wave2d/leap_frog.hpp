@@ -1,136 +1,336 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
-#include "miniapps/wave2d/problem.hpp"
+#include "miniapps/wave2d/stencil.hpp"
+#include "miniapps/wave2d/tile_shape.hpp"
 
 namespace steelyard::wave2d {
 
-/// How a back end sweeps rows: rows that one thread advances together, so that each loaded row serves up to three of
-/// them; such blocks per team; columns per team.
-template <class Execution>
-struct SweepShape {
-  static constexpr bool on_host = runs_on_host<Execution>;
-  static constexpr int rows_per_block = on_host ? 6 : 4;
-  static constexpr int blocks_per_team = on_host ? 8 : 4;
-  static constexpr int vector_length = on_host ? 1 : 32;
-  static constexpr std::int64_t columns_per_team = on_host ? std::int64_t{1} << 40 : 512;
-};
-
-/// Rows of one time level, row-major, as the kernel sees them. `row(0)` is the halo row above the slice.
+/// Time levels in a unit's memory, row-major, row 0 first; all of one pitch.
 template <class Scalar>
-struct Rows {
-  Scalar* data = nullptr;
-  std::int64_t pitch = 0;  ///< elements from one row to the next
-  KOKKOS_FUNCTION Scalar* row(std::int64_t i) const { return data + i * pitch; }
+struct Levels {
+  const Scalar* previous = nullptr;  ///< n - 1, read
+  const Scalar* current = nullptr;   ///< n, read
+  Scalar* next_previous = nullptr;   ///< n + k - 1, written; not for a single step, which has it in `current`
+  Scalar* next = nullptr;            ///< n + k, written; a single step may write into `previous`
+  std::int64_t pitch = 0;            ///< elements from one row to the next
 };
 
-/// Advances rows [first, first + count) of a slice by one time step, in place of the older level:
-/// older = 2 (1 - 2 C^2) current - older + C^2 (up + down + left + right).
-/// Source: 001, equation 12; 003, equation 2.7. 24 bytes of memory traffic and 7 flops per double point.
-template <class Execution, class Scalar>
+/// Rows [row, end_row) of columns [column, end_column), counted in a unit's memory.
+struct Region {
+  std::int64_t row = 0;
+  std::int64_t end_row = 0;
+  std::int64_t column = 0;
+  std::int64_t end_column = 0;
+
+  KOKKOS_FUNCTION bool empty() const { return row >= end_row || column >= end_column; }
+};
+
+/// Advances the points of a region by k steps in one pass over memory. A team takes a tile and goes down its rows,
+/// all steps one behind the other: step t is `Radius` rows behind step t - 1, and widens the tile by Radius (k - t) on
+/// each side (ghost zones: computed by several teams, from the same values with the same result). Steps between the
+/// first and the last live in a ring of rows in scratch memory. What is read around the region (Radius k rows and
+/// columns of `current`, Radius (k - 1) of `previous`, as far as the grid goes) must be there.
+/// One step: 24 bytes of memory traffic per double point; k steps: 48 / k (levels are not written in place).
+/// Source: 001, equation 12; 003, equation 2.7.
+template <class Execution, class Scalar, int Radius>
 class LeapFrog {
  public:
   using Policy = Kokkos::TeamPolicy<Execution>;
   using Member = typename Policy::member_type;
-  using Shape = SweepShape<Execution>;
+  using Shape = TileShape<Execution>;
 
-  /// @param mirror_above the row above `first` lies outside the grid (Neumann): the row below stands in for it;
-  ///                     only for a range of one row
-  /// @param mirror_below likewise below
-  LeapFrog(const Problem& problem, Rows<Scalar> older, Rows<const Scalar> current, std::int64_t first,
-           std::int64_t count, bool mirror_above, bool mirror_below)
-      : older_(older),
-        current_(current),
-        first_(first),
-        end_(first + count),
-        columns_(problem.columns),
-        up_(mirror_above ? current.pitch : -current.pitch),
-        down_(mirror_below ? -current.pitch : current.pitch),
-        centre_(static_cast<Scalar>(2.0 * (1.0 - 2.0 * problem.courant * problem.courant))),
-        neighbour_(static_cast<Scalar>(problem.courant * problem.courant)),
-        sides_move_(problem.boundary == Boundary::neumann) {}
+  /// @param region what is written
+  /// @param grid where the grid's points are or would be in this memory; beyond them the boundary decides
+  /// @param threads of a host that share out the tiles; there are as many tiles at least where rows allow
+  LeapFrog(const Problem& problem, const Levels<Scalar>& levels, const Region& region, const Region& grid, int steps,
+           int threads = 1)
+      : stencil_(problem.courant),
+        levels_(levels),
+        region_(region),
+        grid_(grid),
+        mirrored_(problem.boundary == Boundary::neumann),
+        steps_(steps),
+        tile_columns_(even_part(region.end_column - region.column, Shape::columns(steps, Radius, sizeof(Scalar)), 8)),
+        column_tiles_(divide_up(region.end_column - region.column, tile_columns_)),
+        tile_rows_(rows_per_tile(region.end_row - region.row, Shape::rows(steps, Radius), threads)),
+        ring_rows_(Shape::ring_rows(steps, Radius)),
+        ring_pitch_(static_cast<int>(tile_columns_ + std::int64_t{2} * Radius * (steps - 1))) {}
 
   /// Launches on the space's queue; the caller fences.
   void launch(const Execution& space, const char* label) const {
-    const std::int64_t row_teams = divide_up(end_ - first_, Shape::rows_per_block * Shape::blocks_per_team);
-    const std::int64_t column_teams = divide_up(columns_, Shape::columns_per_team);
-    const auto teams = static_cast<int>(row_teams * column_teams);
-    Kokkos::parallel_for(label, Policy(space, teams, Shape::on_host ? 1 : Shape::blocks_per_team, Shape::vector_length),
-                         *this);
+    if (region_.empty()) return;
+    const auto teams = static_cast<int>(column_tiles_ * divide_up(region_.end_row - region_.row, tile_rows_));
+    Policy policy(space, teams, Shape::team_size, Shape::vector_length);
+    if (steps_ > 1) policy.set_scratch_size(Shape::scratch_level, Kokkos::PerTeam(scratch_bytes()));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+
+  KOKKOS_FUNCTION int scratch_bytes() const {
+    return 2 * ring_rows_ * ring_pitch_ * static_cast<int>(sizeof(Scalar)) + 64;
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t column_teams = divide_up(columns_, Shape::columns_per_team);
-    const std::int64_t block = member.league_rank() / column_teams * Shape::blocks_per_team;
-    const std::int64_t first_column = member.league_rank() % column_teams * Shape::columns_per_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, Shape::blocks_per_team), [&](const int i) {
-      const std::int64_t row = first_ + (block + i) * Shape::rows_per_block;
-      if (row + Shape::rows_per_block <= end_) {
-        advance<Shape::rows_per_block>(member, row, first_column);
-      } else {
-        for (std::int64_t single = row; single < end_; ++single) advance<1>(member, single, first_column);
+    Tile tile;
+    tile.write.row = region_.row + member.league_rank() / column_tiles_ * tile_rows_;
+    tile.write.end_row = lesser(tile.write.row + tile_rows_, region_.end_row);
+    tile.write.column = region_.column + member.league_rank() % column_tiles_ * tile_columns_;
+    tile.write.end_column = lesser(tile.write.column + tile_columns_, region_.end_column);
+    tile.ring_column = tile.write.column - Radius * (steps_ - 1);
+    if (steps_ > 1) {
+      // By value: a device has no address of a host's constant.
+      constexpr int level = Shape::scratch_level;
+      tile.ring = static_cast<Scalar*>(member.team_scratch(level).get_shmem(scratch_bytes()));
+    }
+    const std::int64_t last_lag = std::int64_t{Radius} * (steps_ - 1);
+    const std::int64_t begin = extent(tile, 1).row;
+    for (std::int64_t front = begin; front < tile.write.end_row + last_lag; front += Shape::rows_per_front) {
+      for (int step = 1; step <= steps_; ++step) {
+        Region rows = extent(tile, step);
+        const std::int64_t first = front - std::int64_t{Radius} * (step - 1);
+        rows.row = greater(rows.row, first);
+        rows.end_row = lesser(rows.end_row, first + Shape::rows_per_front);
+        if (rows.row >= rows.end_row) continue;
+        advance_front(member, tile, step, rows);
+        // What the next step reads, and what the next front overwrites.
+        member.team_barrier();
       }
-    });
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-  KOKKOS_INLINE_FUNCTION static Scalar updated(const Scalar centre, const Scalar neighbour, const Scalar old,
-                                               const Scalar here, const Scalar vertical, const Scalar horizontal) {
-    return centre * here - old + neighbour * (vertical + horizontal);
-  }
-
-  /// `Count` rows from `row` and the columns of one team.
-  template <int Count>
-  KOKKOS_INLINE_FUNCTION void advance(const Member& member, const std::int64_t row, std::int64_t first_column) const {
-    const std::int64_t pitch = current_.pitch;
-    const std::int64_t up = up_;
-    const std::int64_t down = down_;
-    const Scalar* const here = current_.row(row);
-    Scalar* const old = older_.row(row);
-    const Scalar centre = centre_;
-    const Scalar neighbour = neighbour_;
-    const std::int64_t begin = first_column > 1 ? first_column : 1;
-    const std::int64_t last = first_column + Shape::columns_per_team;
-    const std::int64_t end = last < columns_ - 1 ? last : columns_ - 1;
-    vector_for(member, begin, end, [=](const std::int64_t j) {
-      // All rows are read before any is written: for all that the compiler knows, a store might change what is read
-      // next.
-      Scalar next[Count];
-      for (int k = 0; k < Count; ++k) {
-        const Scalar* const u = here + k * pitch + j;
-        next[k] = updated(centre, neighbour, old[k * pitch + j], u[0], u[up] + u[down], u[-1] + u[1]);
-      }
-      for (int k = 0; k < Count; ++k) old[k * pitch + j] = next[k];
-    });
-    if (sides_move_ && first_column == 0) {
-      Kokkos::single(Kokkos::PerThread(member), [&] {
-        for (int k = 0; k < Count; ++k) advance_sides(here + k * pitch, old + k * pitch);
-      });
     }
   }
 
-  /// The first and the last column, whose missing neighbour is the opposite one.
-  KOKKOS_INLINE_FUNCTION void advance_sides(const Scalar* const u, Scalar* const old) const {
-    const std::int64_t r = columns_ - 1;
-    old[0] = updated(centre_, neighbour_, old[0], u[0], u[up_] + u[down_], u[1] + u[1]);
-    old[r] = updated(centre_, neighbour_, old[r], u[r], u[r + up_] + u[r + down_], u[r - 1] + u[r - 1]);
+ private:
+  struct Tile {
+    Region write;
+    Scalar* ring = nullptr;
+    std::int64_t ring_column = 0;  ///< column at the start of the ring's rows
+  };
+
+  KOKKOS_INLINE_FUNCTION static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+  KOKKOS_INLINE_FUNCTION static std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  KOKKOS_INLINE_FUNCTION static std::int64_t greater(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+
+  /// Parts of a length that are about equal, at most `most` and a multiple of `unit`.
+  static std::int64_t even_part(std::int64_t length, std::int64_t most, std::int64_t unit) {
+    const std::int64_t parts = std::max<std::int64_t>(1, divide_up(length, most));
+    return std::max(unit, divide_up(divide_up(length, parts), unit) * unit);
   }
 
-  Rows<Scalar> older_;
-  Rows<const Scalar> current_;
-  std::int64_t first_;
-  std::int64_t end_;
-  std::int64_t columns_;
-  std::int64_t up_;    ///< offset of the upper neighbour
-  std::int64_t down_;  ///< offset of the lower neighbour
-  Scalar centre_;
-  Scalar neighbour_;
-  bool sides_move_;
+  /// Rows of a tile such that every thread gets as many tiles as the others.
+  std::int64_t rows_per_tile(std::int64_t rows, std::int64_t most, std::int64_t threads) const {
+    const std::int64_t unit = threads / std::gcd(std::max<std::int64_t>(1, column_tiles_), threads);
+    const std::int64_t parts = divide_up(divide_up(std::max<std::int64_t>(1, rows), most), unit) * unit;
+    return even_part(rows, std::max<std::int64_t>(1, divide_up(rows, parts)), Shape::rows_per_front);
+  }
+
+  /// What a step of a tile covers, inside the grid.
+  KOKKOS_INLINE_FUNCTION Region extent(const Tile& tile, int step) const {
+    const std::int64_t ghost = std::int64_t{Radius} * (steps_ - step);
+    return {greater(tile.write.row - ghost, grid_.row), lesser(tile.write.end_row + ghost, grid_.end_row),
+            greater(tile.write.column - ghost, grid_.column), lesser(tile.write.end_column + ghost, grid_.end_column)};
+  }
+
+  /// The row of a time level, such that [j] is column j: level -1 and 0 are read, `steps_` is written.
+  KOKKOS_INLINE_FUNCTION Scalar* row(const Tile& tile, int level, std::int64_t i) const {
+    if (level == steps_) return levels_.next + i * levels_.pitch;
+    if (level > 0) return ring_row(tile, level, i);
+    // Read only; one type for all of them keeps this simple.
+    return const_cast<Scalar*>((level == 0 ? levels_.current : levels_.previous) + i * levels_.pitch);
+  }
+
+  KOKKOS_INLINE_FUNCTION Scalar* ring_row(const Tile& tile, int level, std::int64_t i) const {
+    // 32 bits: a division for every row.
+    const unsigned place =
+        static_cast<unsigned>(i) % static_cast<unsigned>(ring_rows_) + static_cast<unsigned>((level & 1) * ring_rows_);
+    return tile.ring + static_cast<std::int64_t>(place) * ring_pitch_ - tile.ring_column;
+  }
+
+  /// At most rows_per_front rows of a step: each thread some of them.
+  KOKKOS_INLINE_FUNCTION void advance_front(const Member& member, const Tile& tile, const int step,
+                                            const Region& rows) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, Shape::team_size), [&](const int thread) {
+      constexpr int count = Shape::rows_per_thread;
+      const std::int64_t begin = rows.row + std::int64_t{count} * thread;
+      const std::int64_t end = lesser(begin + count, rows.end_row);
+      const bool inside = begin >= grid_.row + Radius && begin + count <= grid_.end_row - Radius;
+      if (begin + count == end && inside) {
+        advance_rows<count>(member, tile, step, begin, rows);
+      } else {
+        for (std::int64_t i = begin; i < end; ++i) advance_row(member, tile, step, i, rows);
+      }
+    });
+  }
+
+  /// Pointers to `Count` rows of a step, and those around them that it reads.
+  template <int Count>
+  struct RowSet {
+    const Scalar* current[Count + 2 * Radius];
+    const Scalar* old[Count];
+    Scalar* next[Count];
+    Scalar* copy[Count];  ///< where the current rows go as the new previous level; null where they do not
+  };
+
+  template <int Count>
+  KOKKOS_INLINE_FUNCTION RowSet<Count> row_set(const Tile& tile, int step, std::int64_t i) const {
+    RowSet<Count> set;
+    for (int r = 0; r < Count + 2 * Radius; ++r) set.current[r] = row(tile, step - 1, i - Radius + r);
+    const bool copies = step == steps_ && steps_ > 1;
+    for (int r = 0; r < Count; ++r) {
+      set.old[r] = row(tile, step - 2, i + r);
+      set.next[r] = row(tile, step, i + r);
+      set.copy[r] = copies ? levels_.next_previous + (i + r) * levels_.pitch : nullptr;
+    }
+    return set;
+  }
+
+  /// Rows that have all their neighbours.
+  template <int Count>
+  KOKKOS_INLINE_FUNCTION void advance_rows(const Member& member, const Tile& tile, const int step, const std::int64_t i,
+                                           const Region& range) const {
+    const RowSet<Count> set = row_set<Count>(tile, step, i);
+    if (set.copy[0] != nullptr) {
+      sweep<Count, true>(member, set, range);
+    } else {
+      sweep<Count, false>(member, set, range);
+    }
+    advance_sides(member, range, [&](const std::int64_t j) {
+      for (int r = 0; r < Count; ++r) {
+        advance_side(set.current + r + Radius, set.old[r], set.next[r], set.copy[r], j, false, false);
+      }
+    });
+  }
+
+  template <int Count, bool Copies>
+  KOKKOS_INLINE_FUNCTION void sweep(const Member& member, const RowSet<Count>& set, const Region& range) const {
+    const Stencil<Scalar, Radius> stencil = stencil_;
+    const RowSet<Count> rows = set;
+    vector_for(member, greater(range.column, grid_.column + Radius),
+               lesser(range.end_column, grid_.end_column - Radius), [=](const std::int64_t j) {
+                 // All rows are read before any is written: for all that the compiler knows, a store might change what
+                 // is read next.
+                 Scalar next[Count];
+                 Scalar here[Count];
+                 for (int r = 0; r < Count; ++r) {
+                   const Scalar* const* const u = rows.current + r + Radius;
+                   here[r] = u[0][j];
+                   next[r] = stencil.next(
+                       rows.old[r][j], here[r], [&](int d) { return u[d][j]; }, [&](int d) { return u[0][j + d]; });
+                 }
+                 for (int r = 0; r < Count; ++r) {
+                   rows.next[r][j] = next[r];
+                   if (Copies) rows.copy[r][j] = here[r];
+                 }
+               });
+  }
+
+  /// A row that may lie on the grid's edge or next to it.
+  KOKKOS_INLINE_FUNCTION void advance_row(const Member& member, const Tile& tile, const int step, const std::int64_t i,
+                                          const Region& range) const {
+    RowSet<1> set;
+    const std::int64_t last = grid_.end_row - 1;
+    const std::int64_t above = i - grid_.row;
+    const std::int64_t below = last - i;
+    for (int d = -Radius; d <= Radius; ++d) {
+      std::int64_t at = i + d;
+      if (above + d < 0) at = 2 * grid_.row - at;
+      if (below - d < 0) at = 2 * last - at;
+      set.current[Radius + d] = row(tile, step - 1, at);
+    }
+    set.old[0] = row(tile, step - 2, i);
+    set.next[0] = row(tile, step, i);
+    set.copy[0] = step == steps_ && steps_ > 1 ? levels_.next_previous + i * levels_.pitch : nullptr;
+    const Scalar* const* const u = set.current + Radius;
+    if (!mirrored_ && (above == 0 || below == 0)) {
+      const Scalar* const held = u[0];
+      Scalar* const next = set.next[0];
+      Scalar* const copy = set.copy[0];
+      vector_for(member, range.column, range.end_column, [=](const std::int64_t j) {
+        next[j] = held[j];
+        if (copy != nullptr) copy[j] = held[j];
+      });
+      return;
+    }
+    // Dirichlet, radius 2, next to the edge: beyond it the wave is mirrored with the opposite sign about the edge.
+    const bool odd_above = !mirrored_ && above < Radius;
+    const bool odd_below = !mirrored_ && below < Radius;
+    if (odd_above || odd_below) {
+      const Stencil<Scalar, Radius> stencil = stencil_;
+      const RowSet<1> rows = set;
+      const int edge = odd_above ? -1 : 1;
+      const bool both = odd_above && odd_below;
+      vector_for(member, greater(range.column, grid_.column + Radius),
+                 lesser(range.end_column, grid_.end_column - Radius), [=](const std::int64_t j) {
+                   const Scalar* const* const v = rows.current + Radius;
+                   const Scalar here = v[0][j];
+                   const auto at = [&](int d) {
+                     if ((d == 2 * edge) || (both && d == -2 * edge)) return 2 * v[d / 2][j] - here;
+                     return v[d][j];
+                   };
+                   rows.next[0][j] = stencil.next(rows.old[0][j], here, at, [&](int d) { return v[0][j + d]; });
+                   if (rows.copy[0] != nullptr) rows.copy[0][j] = here;
+                 });
+    } else if (set.copy[0] != nullptr) {
+      sweep<1, true>(member, set, range);
+    } else {
+      sweep<1, false>(member, set, range);
+    }
+    advance_sides(member, range, [&](const std::int64_t j) {
+      advance_side(u, set.old[0], set.next[0], set.copy[0], j, odd_above, odd_below);
+    });
+  }
+
+  /// Calls `use(j)` for the columns of a range that lack neighbours.
+  template <class Use>
+  KOKKOS_INLINE_FUNCTION void advance_sides(const Member& member, const Region& range, const Use& use) const {
+    const std::int64_t left = grid_.column + Radius;
+    const std::int64_t right = greater(left, grid_.end_column - Radius);
+    if (range.column >= left && range.end_column <= right) return;
+    Kokkos::single(Kokkos::PerThread(member), [&] {
+      for (std::int64_t j = range.column; j < lesser(left, range.end_column); ++j) use(j);
+      for (std::int64_t j = greater(right, range.column); j < range.end_column; ++j) use(j);
+    });
+  }
+
+  /// One point on the grid's left or right edge or next to it.
+  KOKKOS_INLINE_FUNCTION void advance_side(const Scalar* const* const u, const Scalar* old, Scalar* next, Scalar* copy,
+                                           const std::int64_t j, bool odd_above, bool odd_below) const {
+    const std::int64_t first = grid_.column;
+    const std::int64_t last = grid_.end_column - 1;
+    const Scalar here = u[0][j];
+    Scalar value = here;
+    if (mirrored_ || (j != first && j != last)) {
+      const auto at = [&](int d) {
+        const bool odd = (odd_above && d == -2) || (odd_below && d == 2);
+        return odd ? 2 * u[d / 2][j] - here : u[d][j];
+      };
+      const auto beside = [&](int d) {
+        const std::int64_t other = j + d;
+        if (other >= first && other <= last) return u[0][other];
+        const std::int64_t edge = other < first ? first : last;
+        const Scalar inside = u[0][2 * edge - other];
+        return mirrored_ ? inside : 2 * u[0][edge] - inside;
+      };
+      value = stencil_.next(old[j], here, at, beside);
+    }
+    next[j] = value;
+    if (copy != nullptr) copy[j] = here;
+  }
+
+  Stencil<Scalar, Radius> stencil_;
+  Levels<Scalar> levels_;
+  Region region_;
+  Region grid_;
+  bool mirrored_;
+  int steps_;
+  std::int64_t tile_columns_;
+  std::int64_t column_tiles_;
+  std::int64_t tile_rows_;
+  int ring_rows_;
+  int ring_pitch_;
 };
 
 }  // namespace steelyard::wave2d

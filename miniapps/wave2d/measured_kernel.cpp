@@ -4,9 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "core/base/errors.hpp"
-#include "miniapps/wave2d/field_slice.hpp"
+#include "miniapps/wave2d/scheme_options.hpp"
+#include "miniapps/wave2d/unit_field.hpp"
 
 namespace steelyard::wave2d {
 namespace {
@@ -14,33 +17,54 @@ namespace {
 constexpr std::int64_t smallest_extent = 3;
 
 template <class Execution, class Scalar>
-class StepRun : public KernelRun {
+class PassRun : public KernelRun {
  public:
-  /// Rows 1 to `rows` of a grid with one more above and below, so that both borders have a neighbour.
-  StepRun(const Problem& problem, std::int64_t rows)
-      : slice_(Execution(), {rows + 2, problem.columns, problem.courant, problem.boundary}, {1, rows, 0, 0}) {}
+  /// `rows` rows in the middle of a grid with enough of them above and below to be a halo, so that both borders have a
+  /// neighbour.
+  PassRun(Problem problem, int time_tile, std::int64_t rows) : steps_(time_tile) {
+    const std::int64_t depth = halo_depth(problem, time_tile).current;
+    problem.rows = rows + 2 * depth;
+    const std::vector<partition::Rectangle> slices{
+        {0, 0, depth, problem.columns}, {depth, 0, rows, problem.columns}, {depth + rows, 0, depth, problem.columns}};
+    messages_ = halo_messages(problem, slices, time_tile);
+    unit_.emplace(problem, slices[1], time_tile, Overlap::full);
+    for (const HaloMessage& message : messages_) {
+      if (message.from != 1 && message.to != 1) continue;
+      memory_.emplace_back(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::halo"),
+                           static_cast<std::size_t>(message.points()));
+      // Numbers that slow no processor down.
+      std::fill_n(memory_.back().data(), message.points(), Scalar(0));
+      (message.from == 1 ? leaving_ : arrived_).push_back({&message, memory_.back().data()});
+    }
+  }
 
   void run() override {
-    slice_.advance_borders(parity_);
-    slice_.advance_interior();
-    slice_.rotate();
-    parity_ = 1 - parity_;
+    UnitTimes times;
+    unit_->begin(steps_, arrived_, leaving_, times);
+    unit_->finish(steps_, times);
   }
 
  private:
-  FieldSlice<Execution, Scalar> slice_;
-  int parity_ = 0;
+  int steps_;
+  std::vector<HaloMessage> messages_;
+  std::vector<Kokkos::View<Scalar*, PinnedMemory>> memory_;
+  std::vector<HaloBuffer<Scalar>> leaving_;
+  std::vector<HaloBuffer<Scalar>> arrived_;
+  std::optional<UnitField<Execution, Scalar>> unit_;
 };
 
 template <class Scalar>
-std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows) {
-  if (kind == ProcessingUnit::Kind::host) return std::make_unique<StepRun<HostExecution, Scalar>>(problem, rows);
-  return std::make_unique<StepRun<CompanionExecution, Scalar>>(problem, rows);
+std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const Problem& problem, int time_tile, std::int64_t rows) {
+  if (kind == ProcessingUnit::Kind::host) {
+    return std::make_unique<PassRun<HostExecution, Scalar>>(problem, time_tile, rows);
+  }
+  return std::make_unique<PassRun<CompanionExecution, Scalar>>(problem, time_tile, rows);
 }
 
 }  // namespace
 
-MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element) : problem_(problem), element_(element) {}
+MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
+    : problem_(problem), element_(element), time_tile_(time_tile) {}
 
 void MeasuredKernel::add_options(CLI::App& parser) {
   parser.add_option("--columns", problem_.columns, "Columns of the grid, the length of a row")
@@ -48,6 +72,11 @@ void MeasuredKernel::add_options(CLI::App& parser) {
       ->type_name("N")
       ->capture_default_str();
   add_element_option(parser, element_);
+  add_order_option(parser, problem_.order);
+  parser.add_option("--time-tile", time_tile_, "Steps of a pass over memory")
+      ->check(CLI::Range(1, most_steps_per_pass))
+      ->type_name("K")
+      ->capture_default_str();
 }
 
 KernelFacts MeasuredKernel::facts() const {
@@ -57,16 +86,24 @@ KernelFacts MeasuredKernel::facts() const {
   facts.app = app();
   facts.kernel = "leap_frog";
   facts.element = element_name(element_);
-  facts.computation_unit = "one grid row advanced by one step";
+  facts.computation_unit = time_tile_ == 1 ? std::string("one grid row advanced by one step")
+                                           : fmt::format("one grid row advanced by {} steps", time_tile_);
   facts.parameters["columns"] = static_cast<double>(problem_.columns);
-  facts.flops_per_unit = 7.0 * static_cast<double>(problem_.columns);
-  facts.bytes_per_unit = 3.0 * row_bytes;
-  // Two levels, each with two halo rows and up to a page and a half of distance; rows are padded to cache lines. Six
-  // buffers hold what crosses to neighbours.
+  facts.parameters["order"] = problem_.order;
+  facts.parameters["time_tile"] = time_tile_;
+  const double levels = time_tile_ == 1 ? 2.0 : 4.0;
+  facts.flops_per_unit = flops_per_point(problem_.order) * time_tile_ * static_cast<double>(problem_.columns);
+  facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
+  // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
+  // hold what crosses to two neighbours.
   constexpr double padding_bytes = 128.0;
   constexpr double distance_bytes = 1.5 * 4096.0;
-  facts.memory_bytes_per_unit = 2.0 * (row_bytes + padding_bytes);
-  facts.memory_bytes_fixed = 2.0 * facts.memory_bytes_per_unit + 2.0 * distance_bytes + 6.0 * row_bytes;
+  const HaloDepth depth = halo_depth(problem_, time_tile_);
+  const double halo_rows = 2.0 * static_cast<double>(depth.current);
+  const double buffer_rows = 4.0 * static_cast<double>(depth.current + depth.previous);
+  facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
+  facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
+                             buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
   // From what a core's cache holds to far more than any cache.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
   facts.smallest = 16;
@@ -75,7 +112,8 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  return element_ == ElementType::float64 ? make<double>(kind, problem_, units) : make<float>(kind, problem_, units);
+  return element_ == ElementType::float64 ? make<double>(kind, problem_, time_tile_, units)
+                                          : make<float>(kind, problem_, time_tile_, units);
 }
 
 }  // namespace steelyard::wave2d

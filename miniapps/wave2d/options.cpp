@@ -3,16 +3,29 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
-#include "partition/algorithms.hpp"
+#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/scheme_options.hpp"
 
 namespace steelyard::wave2d {
 namespace {
 
 constexpr std::int64_t smallest_extent = 3;
+
+int parse_time_tile(const std::string& word) {
+  if (word == "auto") return 0;
+  int steps = 0;
+  const char* const end = word.data() + word.size();
+  const auto [read, error] = std::from_chars(word.data(), end, steps);
+  if (error != std::errc() || read != end || steps < 1 || steps > most_steps_per_pass) {
+    throw CLI::ValidationError("--time-tile", fmt::format("{} (expected auto, or 1 to {})", word, most_steps_per_pass));
+  }
+  return steps;
+}
 
 NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
   return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
@@ -49,7 +62,9 @@ void add_options(CLI::App& parser, Options& options) {
   add_run_options(parser, options.run);
   add_platform_option(parser, options.run);
   add_grid_options(parser, options.grid, 0);
-  parser.add_option("--courant", options.courant, "c dt / dx, at most 1/sqrt(2) (default 0.5)")->type_name("C");
+  parser.add_option("--courant", options.courant, "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
+      ->type_name("C");
+  add_order_option(parser, options.order);
   parser
       .add_option_function<std::string>(
           "--boundary",
@@ -59,10 +74,29 @@ void add_options(CLI::App& parser, Options& options) {
           "What happens at the edge (default dirichlet)")
       ->check(CLI::IsMember({"dirichlet", "neumann"}))
       ->type_name("dirichlet|neumann");
+  parser
+      .add_option_function<std::string>(
+          "--time-tile", [&options](const std::string& word) { options.time_tile = parse_time_tile(word); },
+          "Steps per pass over memory and per exchange of halos (default auto: what the models find fastest)")
+      ->type_name("K|auto");
+  parser
+      .add_option_function<std::string>(
+          "--balance", [&options](const std::string& word) { options.balancing = parse_balancing(word); },
+          "How rows are balanced: by models and --partition (default), by trying out with binary or ternary search, or "
+          "while running")
+      ->check(CLI::IsMember(balancing_names()))
+      ->type_name("model|binary|ternary|dynamic");
+  parser
+      .add_option("--frames", options.frames, "Pictures of the field, evenly from start to end, as PNG and VTK files")
+      ->check(CLI::Range(0, 10000))
+      ->type_name("N");
+  parser.add_option("--frame-dir", options.frame_folder, "Where they go (default frames)")->type_name("DIR");
+  parser.add_flag("--serialize", options.serialize,
+                  "Run the phases of a pass one after the other, to time them apart (slower)");
 }
 
 Problem make_problem(const Options& options) {
-  Problem problem{options.grid.rows, options.grid.columns, options.courant, options.boundary};
+  Problem problem{options.grid.rows, options.grid.columns, options.courant, options.boundary, options.order};
   if ((problem.rows == 0) != (problem.columns == 0)) {
     throw InvalidArgument("--rows and --columns go together (or --size N for both)");
   }
@@ -76,11 +110,19 @@ Problem make_problem(const Options& options) {
   if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 || problem.points() > 9.0e15) {
     throw InvalidArgument(fmt::format("grid of {} x {} points is beyond any memory", problem.rows, problem.columns));
   }
-  if (!(options.courant > 0.0 && options.courant <= std::sqrt(0.5) * (1.0 + 1e-12))) {
-    throw InvalidArgument(
-        fmt::format("--courant {} (expected 0 < C <= 0.7071, beyond which the scheme is unstable)", options.courant));
+  const double most = largest_courant(options.order);
+  if (!(options.courant > 0.0 && options.courant <= most * (1.0 + 1e-12))) {
+    // Rounded down, so that the number named is one that is taken.
+    throw InvalidArgument(fmt::format("--courant {} (expected 0 < C <= {:.4f}, beyond which the scheme is unstable)",
+                                      options.courant, std::floor(most * 1e4) / 1e4));
   }
-  partition::find_algorithm(options.run.partition);
+  row_algorithm(options.run.partition);
+  if (options.balancing != Balancing::model && options.run.partition == "column") {
+    throw InvalidArgument("--partition column goes by models (expected --balance model, or slices of rows)");
+  }
+  if (options.balancing != Balancing::model && !options.run.models.empty()) {
+    throw InvalidArgument("--model has no effect where rows are balanced by trying out (expected --balance model)");
+  }
   return problem;
 }
 

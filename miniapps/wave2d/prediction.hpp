@@ -1,32 +1,45 @@
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/session.hpp"
+#include "comm/slots.hpp"
 #include "core/co_execution.hpp"
-#include "miniapps/app/speed_models.hpp"
-#include "miniapps/wave2d/problem.hpp"
-#include "miniapps/wave2d/simulation.hpp"
-#include "partition/distribution.hpp"
+#include "miniapps/app/channels.hpp"
+#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/cost.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "models/communication/platform.hpp"
 
 namespace steelyard::wave2d {
 
-/// What is known before a run: who does what, and how long a step should take.
+/// What is known before a run: who does what, and how long a pass should take.
 struct Prediction {
-  partition::Distribution distribution;  ///< rows and kernel seconds per step of every slot
-  double start_s = 0.0;                  ///< per step: starting the units and waiting for both
-  double exchange_s = 0.0;               ///< per step, of the rank with the most of it
-  double step_s = 0.0;                   ///< per step, of the slowest rank
+  int time_tile = 1;
+  Assignment assignment;
+  std::string exchange_model;  ///< empty where nothing is exchanged or known
+  PassCost pass;
+
+  /// Nothing is known of a run that balances itself.
+  bool known() const { return pass.kernels_s > 0.0; }
+  double step_s() const { return pass.total_s() / time_tile; }
 };
 
-/// Distributes the rows and predicts a step: every unit's kernels from its model and, on the unit that drives MPI,
-/// after them one message per neighbour on another rank, by Hockney's model (003, equations 5.1 and 5.8-5.10 with
-/// borders and interior as one). Message parameters come from the platform file or, without one, are measured here.
-/// Collective.
-/// @throws CollectiveError for an unusable platform file or a distribution that does not fit
-Prediction predict(const Session& session, CoExecution& co_execution, const RunOptions& options, const Problem& problem,
-                   const std::vector<Slot>& slots, const SpeedModels& models);
+/// What is known of the messages of passes up to so many steps.
+MessageFacts message_facts(const Session& session, const Problem& problem, double element_bytes, int least_steps,
+                           int most_steps);
+
+/// Seconds of the exchange of a pass. Collective. @param platform nothing: 0 and no model
+/// @throws CollectiveError as exchange_costs()
+ExchangeCost predict_exchange(const Session& session, const Problem& problem, const std::vector<Slot>& slots,
+                              const std::vector<partition::Rectangle>& rectangles, int steps, double element_bytes,
+                              const std::optional<models::Platform>& platform);
+
+/// What a pass of such an assignment takes. Collective. @throws CollectiveError as exchange_costs()
+Prediction predict(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
+                   int time_tile, const std::vector<Slot>& slots, const Assignment& assignment,
+                   const std::optional<models::Platform>& platform);
 
 }  // namespace steelyard::wave2d

@@ -2,16 +2,53 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/table.hpp"
 #include "miniapps/app/run_times.hpp"
 #include "miniapps/app/verification.hpp"
 
 namespace steelyard::wave2d {
 
+namespace {
+
+bool in_slices(const Problem& problem, const Assignment& assignment) {
+  return std::all_of(assignment.rectangles.begin(), assignment.rectangles.end(),
+                     [&](const partition::Rectangle& part) { return part.empty() || part.columns == problem.columns; });
+}
+
+}  // namespace
+
+void record_assignment(RunRecord& record, const Problem& problem, const Assignment& assignment) {
+  record.distribution = assignment.shares(problem);
+  if (in_slices(problem, assignment)) return;
+  for (const partition::Rectangle& part : assignment.rectangles) {
+    record.rectangles.push_back({part.row, part.column, part.rows, part.columns});
+  }
+}
+
+UnitHeadings unit_headings(const Problem& problem, const Assignment& assignment) {
+  if (in_slices(problem, assignment)) return {"rows", "/step"};
+  UnitHeadings headings{"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+  for (const partition::Rectangle& part : assignment.rectangles) {
+    std::size_t column = 0;
+    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+      headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+    }
+  }
+  return headings;
+}
+
+std::vector<double> step_seconds(const Prediction& prediction) {
+  std::vector<double> seconds = prediction.assignment.pass_s;
+  for (double& one : seconds) one /= prediction.time_tile;
+  return seconds;
+}
+
 void complete_record(RunRecord& record, const Options& options, const Problem& problem, const Prediction& prediction,
                      const Measurement& measurement) {
   const double steps = static_cast<double>(options.run.steps);
-  record_times(record, measurement.times_s, steps * prediction.step_s);
+  record_times(record, measurement.times_s, prediction.known() ? steps * prediction.step_s() : 0.0);
   if (options.run.steps > 0) {
     const double bytes = options.run.element == ElementType::float64 ? 24.0 : 12.0;
     const double points_per_s = problem.points() * steps / record.median_time_s;
@@ -21,22 +58,37 @@ void complete_record(RunRecord& record, const Options& options, const Problem& p
     record.figures["bound_points_per_s"] = bound;
     record.figures["share_of_bound"] = points_per_s / bound;
   }
-  record.phases = {{"kernels", steps * measurement.kernels_step_s,
-                    steps * (prediction.start_s + prediction.distribution.makespan_s())},
-                   {"exchange", steps * measurement.exchange_step_s, steps * prediction.exchange_s}};
+  const double passes = steps / prediction.time_tile;
+  record.phases = {
+      {"kernels", steps * measurement.kernels_step_s, passes * (prediction.pass.start_s + prediction.pass.kernels_s)},
+      {"exchange", steps * measurement.exchange_step_s, passes * prediction.pass.exchange_s}};
+  if (!prediction.known()) {
+    record.predicted_time_s.reset();
+    for (PhaseTime& phase : record.phases) phase.predicted_s.reset();
+  }
+  const std::vector<std::string> parts{"unpacking", "border", "packing", "interior"};
+  for (std::size_t i = 0; i < parts.size() && i < measurement.phase_step_s.size(); ++i) {
+    record.phases.push_back({parts[i], steps * measurement.phase_step_s[i], std::nullopt});
+  }
 }
 
 std::string summary(const RunRecord& record) {
   const auto steps = record.params.at("steps");
   std::string text = time_line(record, fmt::format("for {} steps", steps));
   if (steps > 0) {
-    text += predicted_line(record);
+    if (record.predicted_time_s) text += predicted_line(record);
+    const auto repartitions = record.figures.find("repartitions");
+    if (repartitions != record.figures.end()) {
+      text += fmt::format("rebalanced {:g} times in {}\n", repartitions->second,
+                          format_seconds(record.figures.at("redistribution_time_s")));
+    }
     text += fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the memory bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
                         record.figures.at("points_per_s") / 1e6, 100.0 * record.figures.at("share_of_bound"),
                         record.figures.at("bound_points_per_s") / 1e6, record.figures.at("bound_bytes_per_s") / 1e9);
     for (const PhaseTime& phase : record.phases) {
-      text += fmt::format("  {:<9}{} per step, predicted {}\n", phase.name, format_seconds(phase.measured_s / steps),
-                          format_seconds(*phase.predicted_s / steps));
+      text += fmt::format("  {:<10}{} per step{}\n", phase.name, format_seconds(phase.measured_s / steps),
+                          phase.predicted_s ? fmt::format(", predicted {}", format_seconds(*phase.predicted_s / steps))
+                                            : std::string());
     }
   }
   return text + check_line(record.check);

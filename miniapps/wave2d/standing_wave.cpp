@@ -21,6 +21,13 @@ std::vector<double> mode(std::int64_t points, double half_waves, Boundary bounda
   return values;
 }
 
+/// A quarter of the second difference's eigenvalue, with the sign turned.
+double quarter_eigenvalue(double wave_number, int order) {
+  const double sine = std::sin(0.5 * wave_number);
+  const double square = sine * sine;
+  return order == 2 ? square : square * (1.0 + square / 3.0);
+}
+
 }  // namespace
 
 StandingWave::StandingWave(const Problem& problem)
@@ -30,7 +37,8 @@ StandingWave::StandingWave(const Problem& problem)
   const double kx = half_waves_along_rows * std::numbers::pi / static_cast<double>(problem.columns - 1);
   const double ky = half_waves_along_columns * std::numbers::pi / static_cast<double>(problem.rows - 1);
   exact_phase_ = problem.courant * std::hypot(kx, ky);
-  discrete_phase_ = 2.0 * std::asin(problem.courant * std::hypot(std::sin(0.5 * kx), std::sin(0.5 * ky)));
+  const double eigenvalue = quarter_eigenvalue(kx, problem.order) + quarter_eigenvalue(ky, problem.order);
+  discrete_phase_ = 2.0 * std::asin(problem.courant * std::sqrt(eigenvalue));
 }
 
 double StandingWave::exact_amplitude(std::int64_t step) const {
@@ -45,16 +53,16 @@ double StandingWave::discrete_amplitude(std::int64_t step) const {
 }
 
 template <class Scalar>
-void StandingWave::sample(double amplitude, std::int64_t first, std::int64_t count, std::span<Scalar> rows) const {
-  const std::size_t columns = along_columns_.size();
-  for (std::int64_t r = 0; r < count; ++r) {
-    const double factor = amplitude * along_rows_[static_cast<std::size_t>(first + r)];
-    Scalar* row = rows.data() + static_cast<std::size_t>(r) * columns;
-    for (std::size_t j = 0; j < columns; ++j) row[j] = static_cast<Scalar>(factor * along_columns_[j]);
+void StandingWave::sample(double amplitude, const partition::Rectangle& part, std::span<Scalar> values) const {
+  const double* const shape = along_columns_.data() + part.column;
+  for (std::int64_t r = 0; r < part.rows; ++r) {
+    const double factor = amplitude * along_rows_[static_cast<std::size_t>(part.row + r)];
+    Scalar* const row = values.data() + r * part.columns;
+    for (std::int64_t j = 0; j < part.columns; ++j) row[j] = static_cast<Scalar>(factor * shape[j]);
   }
 }
 
-template void StandingWave::sample<double>(double, std::int64_t, std::int64_t, std::span<double>) const;
-template void StandingWave::sample<float>(double, std::int64_t, std::int64_t, std::span<float>) const;
+template void StandingWave::sample<double>(double, const partition::Rectangle&, std::span<double>) const;
+template void StandingWave::sample<float>(double, const partition::Rectangle&, std::span<float>) const;
 
 }  // namespace steelyard::wave2d

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "miniapps/wave2d/problem.hpp"
+#include "partition/rectangle.hpp"
 
 namespace steelyard::wave2d {
 
@@ -12,8 +13,8 @@ namespace steelyard::wave2d {
 /// X = sin(pi x / Lx), Y = sin(2 pi y / Ly) with Dirichlet boundaries, cosines with Neumann ones,
 /// w = c sqrt((pi / Lx)^2 + (2 pi / Ly)^2). Sampled on the grid it is also an eigenvector of the discrete Laplacian, so
 /// what the leap-frog scheme (003, equation 2.7) makes of it is known exactly: X Y (cos(v n) + b sin(v n)) after n
-/// steps, with sin^2(v / 2) = C^2 (sin^2(kx dx / 2) + sin^2(ky dx / 2)) and b fixed by the field one step before the
-/// start.
+/// steps, with sin^2(v / 2) = C^2 (l(kx) + l(ky)), l(k) = s in second order and s (1 + s / 3) in fourth where
+/// s = sin^2(k dx / 2), and b fixed by the field one step before the start.
 class StandingWave {
  public:
   explicit StandingWave(const Problem& problem);
@@ -23,9 +24,9 @@ class StandingWave {
   /// Factor of X Y in the scheme's solution after n steps from exact fields at steps -1 and 0, without rounding.
   double discrete_amplitude(std::int64_t step) const;
 
-  /// Values amplitude X Y of `count` rows from `first`, row after row.
+  /// Values amplitude X Y of a rectangle, row after row.
   template <class Scalar>
-  void sample(double amplitude, std::int64_t first, std::int64_t count, std::span<Scalar> rows) const;
+  void sample(double amplitude, const partition::Rectangle& part, std::span<Scalar> values) const;
 
  private:
   std::vector<double> along_rows_;     ///< Y of every row

@@ -1,0 +1,163 @@
+#include "miniapps/wave2d/calibration.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "comm/collective.hpp"
+#include "comm/kernel_measurement.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/table.hpp"
+#include "core/timing.hpp"
+#include "miniapps/app/slot_shares.hpp"
+#include "partition/balancing/equal_times_search.hpp"
+#include "partition/balancing/iteration_time_search.hpp"
+#include "partition/balancing/iterative_calibration.hpp"
+#include "partition/balancing/throughput_balance.hpp"
+
+namespace steelyard::wave2d {
+namespace {
+
+/// Enough to tell 2 % of a pass, not more: a search goes on from where it is unsure.
+Precision quick_precision() {
+  Precision precision;
+  precision.relative = 0.02;
+  precision.repetitions_min = 3;
+  precision.repetitions_max = 15;
+  precision.time_limit_s = 0.5;
+  return precision;
+}
+
+/// Balances the rows of one rank between its units, whatever the rank is given.
+class InsideRank {
+ public:
+  InsideRank(CoExecution& co_execution, const MeasurableKernel& kernel, bool has_host, bool has_companion,
+             Balancing balancing)
+      : measurement_(MPI_COMM_SELF, co_execution, kernel, quick_precision()),
+        both_(has_host && has_companion),
+        has_host_(has_host),
+        balancing_(balancing) {}
+
+  /// What the rank's units do with so many rows, balanced.
+  struct Found {
+    UnitSizes rows;
+    UnitSeconds seconds;
+    models::MeasuredPoint pass;  ///< of the slower unit
+  };
+
+  const Found& balance(std::int64_t rows) {
+    const auto known = found_.find(rows);
+    if (known != found_.end()) return known->second;
+    return found_.emplace(rows, search(rows)).first->second;
+  }
+
+ private:
+  std::vector<models::MeasuredPoint> measure(const UnitSizes& sizes) {
+    GroupPoint point = measurement_.together(sizes);
+    point.host.units = static_cast<double>(sizes.host);
+    point.companion.units = static_cast<double>(sizes.companion);
+    return {point.host, point.companion};
+  }
+
+  Found search(std::int64_t rows) {
+    UnitSizes split{has_host_ ? rows : 0, has_host_ ? 0 : rows};
+    if (both_ && rows > 1) {
+      partition::SearchOptions options;
+      options.resolution = std::max<std::int64_t>(1, rows / 256);
+      options.repetition.most_rounds = 2;
+      const auto sizes_of = [](std::span<const std::int64_t> units) { return UnitSizes{units[0], units[1]}; };
+      const partition::Outcome outcome =
+          balancing_ == Balancing::binary
+              ? partition::equal_times_search(
+                    rows, [&](std::span<const std::int64_t> units) { return measure(sizes_of(units)); }, options)
+              : partition::iteration_time_search(
+                    rows, [&](std::span<const std::int64_t> units) { return slower(measure(sizes_of(units))); },
+                    options);
+      split = sizes_of(outcome.distribution.units);
+    }
+    const std::vector<models::MeasuredPoint> points = measure(split);
+    Found found{split, {points[0].time_s, points[1].time_s}, slower(points)};
+    found.pass.units = static_cast<double>(rows);
+    return found;
+  }
+
+  static models::MeasuredPoint slower(const std::vector<models::MeasuredPoint>& points) {
+    if (points[0].units == 0.0) return points[1];
+    if (points[1].units == 0.0) return points[0];
+    return points[0].time_s > points[1].time_s ? points[0] : points[1];
+  }
+
+  KernelMeasurement measurement_;
+  bool both_;
+  bool has_host_;
+  Balancing balancing_;
+  std::map<std::int64_t, Found> found_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& balancing_names() {
+  static const std::vector<std::string> names{"model", "binary", "ternary", "dynamic"};
+  return names;
+}
+
+Balancing parse_balancing(const std::string& name) {
+  const auto& names = balancing_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw InvalidArgument(
+        fmt::format("balancing \"{}\" is unknown (expected one of {})", name, fmt::join(names, ", ")));
+  }
+  return static_cast<Balancing>(found - names.begin());
+}
+
+Calibration calibrate(const Session& session, CoExecution& co_execution, const MeasurableKernel& kernel,
+                      std::int64_t rows, const std::vector<Slot>& slots, Balancing balancing, RunRecord& record) {
+  const double start_s = now_s();
+  const auto ranks = static_cast<std::size_t>(session.size());
+  const auto own = static_cast<std::size_t>(session.rank());
+  bool has_host = false, has_companion = false;
+  for (const Slot& slot : slots) {
+    if (slot.rank != session.rank()) continue;
+    (slot.kind == ProcessingUnit::Kind::host ? has_host : has_companion) = true;
+  }
+  InsideRank inside(co_execution, kernel, has_host, has_companion, balancing);
+  // Every rank balances its rows inside and tells how long it takes then; all ranks at once.
+  const partition::Measure measure = [&](std::span<const std::int64_t> units) {
+    models::MeasuredPoint point{static_cast<double>(units[own]), 0.0};
+    collectively(session.comm(), [&] {
+      if (units[own] > 0) point = inside.balance(units[own]).pass;
+    });
+    std::vector<models::MeasuredPoint> points;
+    for (const auto& of_rank : all_gather_points(session.comm(), {point})) points.push_back(of_rank.front());
+    return points;
+  };
+  partition::ThroughputOptions options;
+  options.repetition.most_rounds = 2;
+  const partition::Outcome outcome = balancing == Balancing::binary
+                                         ? partition::throughput_balance(rows, ranks, measure, options)
+                                         : partition::iterative_calibration(rows, ranks, measure, options);
+  Calibration calibration;
+  const std::int64_t own_rows = outcome.distribution.units[own];
+  UnitSizes split;
+  UnitSeconds seconds;
+  if (own_rows > 0) {
+    split = inside.balance(own_rows).rows;
+    seconds = inside.balance(own_rows).seconds;
+  }
+  const std::vector<double> all_rows =
+      gather_seconds(session, slots, {static_cast<double>(split.host), static_cast<double>(split.companion)});
+  for (const double count : all_rows) calibration.rows.push_back(static_cast<std::int64_t>(count));
+  calibration.pass_s = gather_seconds(session, slots, seconds);
+  calibration.measurements = outcome.measurements;
+  calibration.reason = partition::to_string(outcome.reason);
+  const double spent_s = all_max(session.comm(), now_s() - start_s);
+  record.figures["calibration_time_s"] = spent_s;
+  session.print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n", format_seconds(spent_s),
+                            calibration.measurements, calibration.measurements == 1 ? "" : "s", calibration.reason));
+  return calibration;
+}
+
+}  // namespace steelyard::wave2d

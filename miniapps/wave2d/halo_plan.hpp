@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "miniapps/wave2d/problem.hpp"
+#include "partition/rectangle.hpp"
+
+namespace steelyard::wave2d {
+
+/// Points of two time levels that one unit owns and another needs around its own rectangle.
+struct HaloMessage {
+  int from = 0;  ///< index of the unit that owns them
+  int to = 0;
+  /// Points of level n, and of level n - 1, each a rectangle without gaps in a message.
+  std::vector<partition::Rectangle> current;
+  std::vector<partition::Rectangle> previous;
+
+  std::int64_t points() const;
+};
+
+/// How far from its rectangle a unit reads level n, and level n - 1, in a pass of `steps` steps.
+struct HaloDepth {
+  std::int64_t current = 0;
+  std::int64_t previous = 0;
+};
+HaloDepth halo_depth(const Problem& problem, int steps);
+
+/// What the units exchange before a pass of `steps` steps: for steps > 1 everything in a frame around a unit's
+/// rectangle, corners too, for the points that it computes beside its own read sideways and downwards; for one step
+/// the stencil's arms. However thin a neighbour is, what lies behind it comes from whom it belongs to. Ordered by
+/// `from`, then by `to`. O(p^2).
+/// Source: 001, section 4.2 (arbitrary neighbours, one step); deep halos are ours.
+std::vector<HaloMessage> halo_messages(const Problem& problem, std::span<const partition::Rectangle> rectangles,
+                                       int steps);
+
+/// A rectangle and so many points around it, inside the grid.
+partition::Rectangle widened(const Problem& problem, const partition::Rectangle& rectangle, std::int64_t depth);
+
+/// A rectangle cut into what others may need after a pass of `steps` steps, and the rest, which nobody waits for.
+struct BorderAndInterior {
+  std::vector<partition::Rectangle> border;  ///< disjoint
+  partition::Rectangle interior;             ///< may be empty
+};
+BorderAndInterior cut_border(const Problem& problem, const partition::Rectangle& rectangle, int steps);
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/spaces.hpp"
+
+namespace steelyard::wave2d {
+
+/// How a back end cuts a range of points into tiles, one per team.
+template <class Execution>
+struct TileShape {
+  static constexpr bool on_host = runs_on_host<Execution>;
+  /// Rows that one thread advances together, so that each loaded row serves several of them.
+  static constexpr int rows_per_thread = on_host ? 4 : 1;
+  static constexpr int team_size = on_host ? 1 : 8;
+  static constexpr int vector_length = on_host ? 1 : 32;
+  /// Scratch memory: cache on a host, the device's shared memory.
+  static constexpr int scratch_level = on_host ? 1 : 0;
+  /// Rows that a team advances together.
+  static constexpr int rows_per_front = rows_per_thread * team_size;
+
+  /// Rows and bytes of the ring in which a team keeps the steps between the first and the last: two levels of as many
+  /// rows as all steps span, as wide as the first one.
+  static int ring_rows(int steps, int radius) { return rows_per_front + steps * radius; }
+  static std::int64_t ring_bytes(std::int64_t columns, int steps, int radius, std::size_t scalar_bytes) {
+    return std::int64_t{2} * ring_rows(steps, radius) * (columns + std::int64_t{2} * radius * (steps - 1)) *
+               static_cast<std::int64_t>(scalar_bytes) +
+           64;
+  }
+
+  /// Points of a row that a team writes: on a host whole rows in a plain sweep; a few steps' rows must fit into the
+  /// cache that a core has for itself, and on a device into scratch memory. 0 where no tile does.
+  static std::int64_t columns(int steps, int radius, std::size_t scalar_bytes) {
+    if (on_host) return steps == 1 ? std::int64_t{1} << 40 : 1024;
+    if (steps == 1) return 512;
+    // What every team may have on the devices of the last ten years.
+    constexpr std::int64_t most_scratch_bytes = 48 << 10;
+    std::int64_t columns = 128;
+    while (columns > 0 && ring_bytes(columns, steps, radius, scalar_bytes) > most_scratch_bytes) columns -= 32;
+    return columns;
+  }
+  /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both compute a
+  /// small part.
+  static std::int64_t rows(int steps, int radius) {
+    if (on_host) return steps == 1 ? 48 : 32 * steps * radius;
+    return steps == 1 ? 2 * rows_per_front : 16 * steps * radius;
+  }
+};
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,120 @@
+#include "miniapps/wave2d/time_tile_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "comm/collective.hpp"
+#include "comm/mpi_check.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/table.hpp"
+#include "core/timing.hpp"
+#include "miniapps/app/slot_shares.hpp"
+#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/measured_kernel.hpp"
+#include "miniapps/wave2d/prediction.hpp"
+#include "miniapps/wave2d/scheme_options.hpp"
+#include "models/fpm_file.hpp"
+#include "partition/balancing/outcome.hpp"
+
+namespace steelyard::wave2d {
+namespace {
+
+/// Runs of a candidate that count, after one that touches caches and wakes threads.
+constexpr int runs = 3;
+
+/// Seconds of a pass at these sizes, of the slowest unit of all ranks; the fastest of some runs.
+double pass_seconds(const Session& session, CoExecution& co_execution, const MeasuredKernel& kernel,
+                    const UnitSizes& share) {
+  std::unique_ptr<KernelRun> host;
+  std::unique_ptr<KernelRun> companion;
+  collectively(session.comm(), [&] {
+    co_execution.run(
+        [&] {
+          if (share.host > 0) host = kernel.allocate(ProcessingUnit::Kind::host, share.host);
+        },
+        [&] {
+          if (share.companion > 0) companion = kernel.allocate(ProcessingUnit::Kind::companion, share.companion);
+        });
+  });
+  double best_s = std::numeric_limits<double>::infinity();
+  for (int i = -1; i < runs; ++i) {
+    STEELYARD_MPI(MPI_Barrier(session.comm()));
+    const UnitSeconds seconds = co_execution.run(
+        [&] {
+          if (host) host->run();
+        },
+        [&] {
+          if (companion) companion->run();
+        });
+    const double slowest_s = all_max(session.comm(), std::max(seconds.host_s, seconds.companion_s));
+    if (i >= 0) best_s = std::min(best_s, slowest_s);
+  }
+  return best_s;
+}
+
+/// That of the first model file; collective.
+std::optional<int> of_model_file(const Session& session, const RunOptions& options) {
+  if (options.models.empty()) return std::nullopt;
+  std::optional<int> steps;
+  collectively(session.comm(), [&] {
+    const models::FpmFile file = models::read_fpm_file(options.models.front());
+    const auto found = file.parameters.find("time_tile");
+    // Files that do not say are of whatever the user says, or of single steps.
+    const double tile = found == file.parameters.end() ? 1.0 : found->second;
+    if (!(tile >= 1.0 && tile <= most_steps_per_pass)) {
+      throw FileFormatError(options.models.front().string(), "parameters.time_tile",
+                            fmt::format("is {} (expected 1 to {})", tile, most_steps_per_pass));
+    }
+    steps = static_cast<int>(tile);
+  });
+  return steps;
+}
+
+}  // namespace
+
+std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps, std::size_t units) {
+  std::vector<int> candidates{1};
+  const std::int64_t share = std::max<std::int64_t>(1, problem.rows / static_cast<std::int64_t>(units));
+  for (int k = 2; k <= most_steps_per_pass; k *= 2) {
+    const bool small_halo = 4 * halo_depth(problem, k).current <= share;
+    if (k <= steps && small_halo) candidates.push_back(k);
+  }
+  return candidates;
+}
+
+int choose_time_tile(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
+                     const std::vector<Slot>& slots, const std::optional<models::Platform>& platform,
+                     RunRecord& record) {
+  int chosen = options.time_tile;
+  if (chosen == 0) chosen = of_model_file(session, options.run).value_or(0);
+  if (chosen == 0) {
+    const double start_s = now_s();
+    const double element_bytes = options.run.element == ElementType::float64 ? sizeof(double) : sizeof(float);
+    const std::vector<std::int64_t> rows = partition::start_or_even(problem.rows, slots.size(), {}, {});
+    const UnitSizes share = own_share(session, slots, rows);
+    double best_s = std::numeric_limits<double>::infinity();
+    for (const int steps : time_tile_candidates(problem, options.run.steps, slots.size())) {
+      const double kernels_s =
+          pass_seconds(session, co_execution, MeasuredKernel(problem, options.run.element, steps), share);
+      const double exchange_s =
+          predict_exchange(session, problem, slots, row_slices(problem, rows), steps, element_bytes, platform).time_s;
+      const double step_s = (kernels_s + exchange_s) / steps;
+      // Longer passes cost memory and cannot end in between: they have to be worth it.
+      if (step_s < 0.98 * best_s) {
+        best_s = step_s;
+        chosen = steps;
+      }
+    }
+    const double seconds = all_max(session.comm(), now_s() - start_s);
+    record.figures["time_tile_time_s"] = seconds;
+    session.print(fmt::format("time tile  {} step{} per pass, chosen in {}\n", chosen, chosen == 1 ? "" : "s",
+                              format_seconds(seconds)));
+  }
+  record.params["time_tile"] = chosen;
+  return chosen;
+}
+
+}  // namespace steelyard::wave2d

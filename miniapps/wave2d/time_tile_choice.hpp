@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "comm/session.hpp"
+#include "comm/slots.hpp"
+#include "core/base/run_record.hpp"
+#include "core/co_execution.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "models/communication/platform.hpp"
+
+namespace steelyard::wave2d {
+
+/// Steps per pass that are worth considering for a grid: 1, 2, 4, … as long as halos stay a small part of what a unit
+/// has.
+std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps, std::size_t units);
+
+/// Steps per pass: those of `--time-tile`, those of the models of `--model`, or of the candidates the one whose steps
+/// cost least: kernels measured on all units at once at an even share, plus the predicted exchange. What was chosen and
+/// how long that took is printed, and kept as `time_tile` and `time_tile_time_s`. Collective.
+/// @throws CollectiveError as read_speed_models(), and where memory is short
+int choose_time_tile(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
+                     const std::vector<Slot>& slots, const std::optional<models::Platform>& platform,
+                     RunRecord& record);
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/queue_event.hpp"
+#include "core/timing.hpp"
+#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/local_field.hpp"
+
+namespace steelyard::wave2d {
+
+/// A message and where it lies in pinned host memory: its parts one after the other, those of level n first.
+template <class Scalar>
+struct HaloBuffer {
+  const HaloMessage* message = nullptr;
+  Scalar* data = nullptr;
+};
+
+/// Seconds of one unit's part of its passes. A device's kernels run beside its copies, so what the host waits for in
+/// one phase may be another's work; exact when phases are run apart (see Overlap).
+struct UnitTimes {
+  double unpacking_s = 0.0;  ///< halos into the unit's memory
+  double border_s = 0.0;
+  double packing_s = 0.0;  ///< borders out of the unit's memory
+  double interior_s = 0.0;
+
+  UnitTimes& operator+=(const UnitTimes& other) {
+    unpacking_s += other.unpacking_s;
+    border_s += other.border_s;
+    packing_s += other.packing_s;
+    interior_s += other.interior_s;
+    return *this;
+  }
+};
+
+/// Whether the phases of a pass overlap or are run one after the other to be timed (003, section 6.3.4).
+enum class Overlap { full, none };
+
+/// What one processing unit does in a pass: the points that others wait for first, then, while these are on their way,
+/// the rest. On a device kernels and copies have a queue each, and the interior is launched right behind the border.
+/// Source: 003, section 4.3, algorithms 3 to 5.
+template <class Execution, class Scalar>
+class UnitField {
+ public:
+  /// @param steps the most that a pass makes
+  UnitField(const Problem& problem, const partition::Rectangle& owned, int steps, Overlap overlap)
+      : queues_(make_unit_queues()),
+        parts_(cut_border(problem, owned, steps)),
+        overlap_(overlap),
+        field_(queues_.first, problem, owned, steps) {}
+
+  const LocalField<Execution, Scalar>& field() const { return field_; }
+
+  void load(Level level, const partition::Rectangle& part, const Scalar* host) {
+    field_.load(kernels(), level, part, host);
+    kernels().fence();
+  }
+  void store(Level level, const partition::Rectangle& part, Scalar* host) const {
+    field_.store(kernels(), level, part, host);
+    kernels().fence();
+  }
+
+  /// Takes what arrived, advances the border and packs it: then `leaving` holds what others wait for. A device is left
+  /// at work on the interior.
+  void begin(int steps, const std::vector<HaloBuffer<Scalar>>& arrived, const std::vector<HaloBuffer<Scalar>>& leaving,
+             UnitTimes& times) {
+    const double start_s = now_s();
+    for_parts(arrived, [&](Level level, const partition::Rectangle& part, Scalar* host) {
+      field_.load(kernels(), level, part, host);
+    });
+    const double unpacked_s = fenced_s();
+    for (const partition::Rectangle& part : parts_.border) {
+      field_.advance(part, steps, "steelyard::wave2d::border");
+    }
+    const double border_s = fenced_s();
+    if constexpr (!runs_on_host<Execution>) {
+      QueueEvent::record(kernels()).hold_back(copies());
+      if (overlap_ == Overlap::full) launch_interior(steps);
+    }
+    for_parts(leaving, [&](Level level, const partition::Rectangle& part, Scalar* host) {
+      field_.store_next(copies(), level, part, host, steps);
+    });
+    copies().fence();
+    times.unpacking_s += unpacked_s - start_s;
+    times.border_s += border_s - unpacked_s;
+    times.packing_s += now_s() - border_s;
+  }
+
+  /// Advances the interior and ends the pass; fences.
+  void finish(int steps, UnitTimes& times) {
+    const double start_s = now_s();
+    if (runs_on_host<Execution> || overlap_ == Overlap::none) launch_interior(steps);
+    kernels().fence();
+    times.interior_s += now_s() - start_s;
+    field_.rotate(steps);
+  }
+
+ private:
+  static std::pair<Execution, Execution> make_unit_queues() {
+    if constexpr (runs_on_host<Execution>) {
+      return {Execution(), Execution()};
+    } else {
+      const std::vector<Execution> queues = make_queues(2);
+      return {queues[0], queues[1]};
+    }
+  }
+  const Execution& kernels() const { return queues_.first; }
+  const Execution& copies() const { return queues_.second; }
+
+  void launch_interior(int steps) const { field_.advance(parts_.interior, steps, "steelyard::wave2d::interior"); }
+
+  double fenced_s() const {
+    if (overlap_ == Overlap::none) kernels().fence();
+    return now_s();
+  }
+
+  template <class Use>
+  static void for_parts(const std::vector<HaloBuffer<Scalar>>& buffers, const Use& use) {
+    for (const HaloBuffer<Scalar>& buffer : buffers) {
+      Scalar* host = buffer.data;
+      for (const Level level : {Level::current, Level::previous}) {
+        for (const partition::Rectangle& part :
+             level == Level::current ? buffer.message->current : buffer.message->previous) {
+          use(level, part, host);
+          host += part.area();
+        }
+      }
+    }
+  }
+
+  std::pair<Execution, Execution> queues_;
+  BorderAndInterior parts_;
+  Overlap overlap_;
+  LocalField<Execution, Scalar> field_;
+};
+
+}  // namespace steelyard::wave2d
