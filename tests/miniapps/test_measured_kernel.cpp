@@ -25,8 +25,8 @@ std::vector<Kind> kinds() {
   return {Kind::host};
 }
 
-MeasuredKernel kernel_of(std::int64_t columns, ElementType element) {
-  return {Problem{0, columns, 0.5, Boundary::dirichlet}, element};
+MeasuredKernel kernel_of(std::int64_t columns, ElementType element, int time_tile = 1, int order = 2) {
+  return {Problem{0, columns, 0.5, Boundary::dirichlet, order}, element, time_tile};
 }
 
 /// A kernel as `steelyard measure wave2d` would have it.
@@ -42,36 +42,55 @@ MeasuredKernel parsed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("the step moves 3 elements and takes 7 operations per point") {
+TEST_CASE("a pass of one step moves 3 elements per point, one of several steps 6, all its steps together") {
   for (const std::int64_t columns : {3, 64, 4096}) {
-    const auto points = static_cast<double>(columns);
-    const KernelFacts in_double = kernel_of(columns, ElementType::float64).facts();
-    CHECK(in_double.bytes_per_unit == 24.0 * points);
-    CHECK(in_double.flops_per_unit == 7.0 * points);
-    CHECK(in_double.element == "double");
-    const KernelFacts in_float = kernel_of(columns, ElementType::float32).facts();
-    CHECK(in_float.bytes_per_unit == 12.0 * points);
-    CHECK(in_float.flops_per_unit == 7.0 * points);
-    CHECK(in_float.element == "float");
-    for (const KernelFacts& facts : {in_double, in_float}) {
-      CHECK(facts.app == "wave2d");
-      CHECK(facts.parameters.at("columns") == points);
-      CHECK_FALSE(facts.computation_unit.empty());
-      CHECK(facts.smallest >= 1);
-      CHECK(facts.largest > facts.smallest);
-      CHECK_FALSE(facts.runs_out_of_core);
+    for (const int steps : {1, 2, 7, 64}) {
+      const auto points = static_cast<double>(columns);
+      const double elements = steps == 1 ? 3.0 : 6.0;
+      const KernelFacts in_double = kernel_of(columns, ElementType::float64, steps).facts();
+      CHECK(in_double.bytes_per_unit == 8.0 * elements * points);
+      CHECK(in_double.element == "double");
+      const KernelFacts in_float = kernel_of(columns, ElementType::float32, steps).facts();
+      CHECK(in_float.bytes_per_unit == 4.0 * elements * points);
+      CHECK(in_float.element == "float");
+      for (const KernelFacts& facts : {in_double, in_float}) {
+        CHECK(facts.app == "wave2d");
+        CHECK(facts.parameters.at("columns") == points);
+        CHECK(facts.parameters.at("time_tile") == steps);
+        CHECK(facts.parameters.at("order") == 2.0);
+        CHECK_FALSE(facts.computation_unit.empty());
+        CHECK(facts.smallest >= 1);
+        CHECK(facts.largest > facts.smallest);
+        CHECK_FALSE(facts.runs_out_of_core);
+      }
     }
   }
 }
 
-TEST_CASE("the step runs again and again on every unit, for any number of rows, columns and either type") {
+TEST_CASE("a step takes 7 operations per point in second order and 12 in fourth") {
+  // Products that are added count twice: one for the centre and the old value, one for the sum of each distance's four
+  // neighbours, which takes three.
+  for (const int steps : {1, 3}) {
+    CHECK(kernel_of(10, ElementType::float64, steps, 2).facts().flops_per_unit == 7.0 * 10 * steps);
+    const KernelFacts fourth = kernel_of(10, ElementType::float64, steps, 4).facts();
+    CHECK(fourth.flops_per_unit == 12.0 * 10 * steps);
+    CHECK(fourth.parameters.at("order") == 4.0);
+    // The same traffic: what the stencil reads beside the point is in a cache.
+    CHECK(fourth.bytes_per_unit == kernel_of(10, ElementType::float64, steps, 2).facts().bytes_per_unit);
+  }
+}
+
+TEST_CASE("a pass runs again and again on every unit, for any number of rows, columns and steps, and either type") {
+  const int order = GENERATE(2, 4);
   for (const ElementType element : {ElementType::float64, ElementType::float32}) {
     for (const std::int64_t columns : {3, 64, 65}) {
-      const MeasuredKernel kernel = kernel_of(columns, element);
-      for (const Kind kind : kinds()) {
-        for (const std::int64_t rows : {1, 2, 3, 40}) {
-          const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
-          for (int i = 0; i < 5; ++i) CHECK_NOTHROW(run->run());
+      for (const int steps : {1, 2, 5}) {
+        const MeasuredKernel kernel = kernel_of(columns, element, steps, order);
+        for (const Kind kind : kinds()) {
+          for (const std::int64_t rows : {1, 2, 3, 40}) {
+            const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
+            for (int i = 0; i < 4; ++i) CHECK_NOTHROW(run->run());
+          }
         }
       }
     }
@@ -79,19 +98,22 @@ TEST_CASE("the step runs again and again on every unit, for any number of rows, 
 }
 
 TEST_CASE("an instance takes no more memory than the kernel says, and not much less where it is large") {
+  const int order = GENERATE(2, 4);
   for (const ElementType element : {ElementType::float64, ElementType::float32}) {
     for (const std::int64_t columns : {3, 8, 64, 128, 513, 2048}) {
-      const MeasuredKernel kernel = kernel_of(columns, element);
-      const KernelFacts facts = kernel.facts();
-      for (const Kind kind : kinds()) {
-        for (const std::int64_t rows : {1, 2, 1000}) {
-          CAPTURE(columns, rows, element_name(element));
-          const Allocations allocations;
-          const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
-          const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
-          CHECK(allocations.bytes() > 0.0);
-          CHECK(allocations.bytes() <= told);
-          if (rows == 1000 && columns >= 512) CHECK(allocations.bytes() >= 0.75 * told);
+      for (const int steps : {1, 2, 8}) {
+        const MeasuredKernel kernel = kernel_of(columns, element, steps, order);
+        const KernelFacts facts = kernel.facts();
+        for (const Kind kind : kinds()) {
+          for (const std::int64_t rows : {1, 2, 1000}) {
+            CAPTURE(columns, rows, steps, order, element_name(element));
+            const Allocations allocations;
+            const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
+            const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
+            CHECK(allocations.bytes() > 0.0);
+            CHECK(allocations.bytes() <= told);
+            if (rows == 1000 && columns >= 512) CHECK(allocations.bytes() >= 0.75 * told);
+          }
         }
       }
     }
@@ -99,7 +121,8 @@ TEST_CASE("an instance takes no more memory than the kernel says, and not much l
 }
 
 TEST_CASE("a run allocates nothing once Kokkos has what it needs itself") {
-  const MeasuredKernel kernel = kernel_of(64, ElementType::float64);
+  const int steps = GENERATE(1, 4);
+  const MeasuredKernel kernel = kernel_of(64, ElementType::float64, steps, GENERATE(2, 4));
   for (const Kind kind : kinds()) {
     const std::unique_ptr<KernelRun> run = kernel.allocate(kind, 20);
     run->run();
@@ -119,6 +142,21 @@ TEST_CASE("options fix what a computation unit is") {
                          MessageMatches(ContainsSubstring("--columns")));
   }
   CHECK_THROWS_MATCHES(parsed({"--type", "int"}), InvalidArgument, MessageMatches(ContainsSubstring("int")));
+
+  CHECK(parsed({}).facts().parameters.at("order") == 2.0);
+  CHECK(parsed({"--order", "4"}).facts().parameters.at("order") == 4.0);
+  for (const char* order : {"3", "0", "-2", "6", "four"}) {
+    CHECK_THROWS_MATCHES(parsed({"--order", order}), InvalidArgument, MessageMatches(ContainsSubstring("--order")));
+  }
+  CHECK(parsed({}).facts().parameters.at("time_tile") == 1.0);
+  const KernelFacts eight = parsed({"--time-tile", "8", "--columns", "50"}).facts();
+  CHECK(eight.parameters.at("time_tile") == 8.0);
+  CHECK(eight.bytes_per_unit == 6 * 8.0 * 50.0);
+  CHECK(eight.computation_unit != parsed({}).facts().computation_unit);
+  for (const char* steps : {"0", "-1", "65", "1.5", "auto", "many"}) {
+    CHECK_THROWS_MATCHES(parsed({"--time-tile", steps}), InvalidArgument,
+                         MessageMatches(ContainsSubstring("--time-tile")));
+  }
 }
 
 }  // namespace steelyard::wave2d

@@ -5,7 +5,7 @@
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/grid.hpp"
-#include "tests/miniapps/leap_frog_on_paper.hpp"
+#include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests {
@@ -39,24 +39,72 @@ TEST_CASE("wave2d converges at second order to the analytic standing wave") {
   }
 }
 
+TEST_CASE("In fourth order wave2d converges at fourth order as long as time steps shrink with the square") {
+  const std::string boundary = GENERATE("dirichlet", "neumann");
+  const TemporaryFolder folder;
+  std::vector<AppRun> runs;
+  for (const int factor : {1, 2, 4}) {
+    // The same time at the end: C dx factor^2 steps.
+    runs.push_back(
+        {1,
+         {"--rows", std::to_string(20 * factor + 1), "--columns", std::to_string(16 * factor + 1), "--order", "4",
+          "--courant", std::to_string(0.5 / factor), "--steps", std::to_string(12 * factor * factor), "--time-tile",
+          std::to_string(factor), "--boundary", boundary, "--result", std::to_string(factor)}});
+  }
+  run_wave2d(runs, folder);
+  double coarser = 0.0;
+  for (const char* factor : {"1", "2", "4"}) {
+    const auto json = read_json_file(folder / factor / "run.json");
+    CHECK(json.at("check").at("passed") == true);
+    const double error = json.at("figures").at("analytic_error").get<double>();
+    REQUIRE(error > 0.0);
+    INFO(boundary << ": error " << error << " after " << coarser);
+    if (coarser > 0.0) {
+      CHECK(std::log2(coarser / error) >= 3.7);
+      CHECK(std::log2(coarser / error) <= 4.3);
+    }
+    coarser = error;
+  }
+}
+
 TEMPLATE_TEST_CASE("wave2d does what the scheme on paper does with the standing wave", "", double, float) {
   const bool neumann = GENERATE(false, true);
+  const int order = GENERATE(2, 4);
   const TemporaryFolder folder;
   const std::string type = sizeof(TestType) == 8 ? "double" : "float";
   const int steps = 21;
   run_wave2d(2,
-             {"--rows", "31", "--columns", "18", "--steps", std::to_string(steps), "--courant", "0.6", "--type", type,
-              "--boundary", neumann ? "neumann" : "dirichlet", "--output", "field.npy"},
+             {"--rows", "31", "--columns", "18", "--steps", std::to_string(steps), "--courant", "0.6", "--order",
+              std::to_string(order), "--time-tile", "5", "--type", type, "--boundary",
+              neumann ? "neumann" : "dirichlet", "--output", "field.npy"},
              folder);
   const auto expected = advanced(standing_wave_at<TestType>(31, 18, -1, 0.6, neumann),
-                                 standing_wave_at<TestType>(31, 18, 0, 0.6, neumann), steps, 0.6, neumann);
+                                 standing_wave_at<TestType>(31, 18, 0, 0.6, neumann), steps, 0.6, neumann, order);
   CHECK(largest_difference(read_grid<TestType>(folder / "field.npy"), expected) <= rounding<TestType>(steps));
 }
 
-TEST_CASE("The scheme stays bounded at the largest Courant number it allows") {
+TEST_CASE("The check passes for any time tile, order, boundary and type") {
   const TemporaryFolder folder;
-  run_wave2d(1, {"--size", "33", "--steps", "2000", "--courant", "0.70710678118654752", "--output", "field.npy"},
-             folder);
+  std::vector<AppRun> runs;
+  for (const char* order : {"2", "4"}) {
+    for (const char* boundary : {"dirichlet", "neumann"}) {
+      for (const char* type : {"double", "float"}) {
+        const Words problem{"--order", order, "--boundary", boundary, "--type", type, "--check", "all"};
+        runs.push_back({1, problem + Words{"--rows", "47", "--columns", "90", "--steps", "300", "--time-tile", "1"}});
+        runs.push_back({1, problem + Words{"--rows", "90", "--columns", "47", "--steps", "301", "--time-tile", "8"}});
+      }
+    }
+  }
+  for (const Outcome& outcome : run_wave2d(runs, folder)) {
+    CHECK(outcome.out.find("check      passed") != std::string::npos);
+  }
+}
+
+TEST_CASE("The scheme stays bounded at the largest Courant number it allows") {
+  const Words order =
+      GENERATE(Words{"2", "--courant", "0.70710678118654752"}, Words{"4", "--courant", "0.612372435695794"});
+  const TemporaryFolder folder;
+  run_wave2d(1, Words{"--size", "33", "--steps", "2000", "--output", "field.npy", "--order"} + order, folder);
   const Grid<double> zero(33, 33);
   CHECK(largest_difference(read_grid<double>(folder / "field.npy"), zero) <= 1.01);
 }

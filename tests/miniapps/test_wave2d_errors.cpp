@@ -27,6 +27,7 @@ TEST_CASE("Unknown options and words are refused by name") {
   inputs.expect_refused({{{"--sise", "9"}, "--sise"},
                          {{"--size", "9", "more"}, "more"},
                          {{"--size", "9", "--partition", "fair"}, "fair"},
+                         {{"--size", "9", "--partition", "columns"}, "or column"},
                          {{"--size", "9", "--units", "gpu"}, "gpu"},
                          {{"--size", "9", "--boundary", "open"}, "open"},
                          {{"--size", "9", "--type", "half"}, "half"},
@@ -50,6 +51,58 @@ TEST_CASE("Impossible sizes and numbers are refused by value") {
                          {{"--size", "9", "--courant", "nan"}, "nan"},
                          {{"--size", "9", "--courant", "fast"}, "fast"}},
                         inputs.with_model());
+}
+
+TEST_CASE("Orders that there are not, and Courant numbers that are too large for them, are refused") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--order", "3"}, "--order: 3 not in {2,4}"},
+                         {{"--order", "0"}, "--order: 0 "},
+                         {{"--order", "-4"}, "--order"},
+                         {{"--order", "four"}, "--order"},
+                         {{"--order"}, "--order"},
+                         {{"--order", "4", "--courant", "0.7"}, "--courant 0.7 (expected 0 < C <= 0.612"},
+                         {{"--order", "4", "--courant", "0.613"}, "--courant 0.613 (expected 0 < C <= 0.612"},
+                         {{"--order", "2", "--courant", "0.708"}, "--courant 0.708 (expected 0 < C <= 0.707"}},
+                        Words{"--size", "9"} + inputs.with_model());
+}
+
+TEST_CASE("The largest Courant number that a refusal and the help name is allowed") {
+  const TemporaryFolder folder;
+  for (const char* order : {"2", "4"}) {
+    const Words refused{"--size", "9", "--order", order, "--courant", "1"};
+    const std::string told = run(1, wave2d, refused, folder.path()).err;
+    const std::string before = "0 < C <= ";
+    const std::size_t at = told.find(before);
+    REQUIRE(at != std::string::npos);
+    const std::string named = told.substr(at + before.size(), told.find(',', at) - at - before.size());
+    INFO("order " << order << ": " << named);
+    run_wave2d(1, {"--size", "9", "--steps", "1", "--order", order, "--courant", named}, folder);
+    CHECK(run(1, wave2d, {"--help"}, folder.path()).out.find(named) != std::string::npos);
+  }
+}
+
+TEST_CASE("Time tiles that cannot be are refused by value") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--time-tile", "0"}, "--time-tile: 0 (expected auto, or 1 to 64)"},
+                         {{"--time-tile", "-2"}, "--time-tile: -2 (expected"},
+                         {{"--time-tile", "65"}, "--time-tile: 65 (expected"},
+                         {{"--time-tile", "1.5"}, "--time-tile: 1.5 (expected"},
+                         {{"--time-tile", "4x"}, "--time-tile: 4x (expected"},
+                         {{"--time-tile", "99999999999999999999"}, "--time-tile: 99999999999999999999 (expected"},
+                         {{"--time-tile", "Auto"}, "--time-tile: Auto (expected"},
+                         {{"--time-tile"}, "--time-tile"},
+                         {{"--serialize", "often"}, "often"}},
+                        Words{"--size", "9"} + inputs.with_model());
+}
+
+TEST_CASE("Ways to balance that cannot be are refused by name") {
+  const Inputs inputs;
+  inputs.expect_refused({{{"--balance", "fair"}, "--balance: fair not in {model,binary,ternary,dynamic}"},
+                         {{"--balance", "dynamic", "--partition", "column"}, "--partition column"},
+                         {{"--balance", "binary", "--partition", "column"}, "--balance"},
+                         {Words{"--balance", "dynamic"} + inputs.with_model(), "--model"},
+                         {Words{"--balance", "ternary"} + inputs.with_model(), "--balance"}},
+                        {"--size", "9"});
 }
 
 TEST_CASE("Repetitions and steps that cannot be are refused by name") {
@@ -110,12 +163,30 @@ TEST_CASE("Speed models that cannot be used are refused by file") {
        {{"--model", model("unknown", R"({"schema": "steelyard.fpm/9", )" + points + "}")}, "unknown: schema"},
        {{"--model", model("columns", start + R"("parameters": {"columns": 999}, )" + points + "}")},
         "columns: parameters.columns: is 999 (expected 9)"},
+       {{"--model", model("order", start + R"("parameters": {"order": 4}, )" + points + "}")},
+        "order: parameters.order: is 4 (expected 2)"},
+       {{"--time-tile", "2", "--model", model("tile", start + R"("parameters": {"time_tile": 4}, )" + points + "}")},
+        "tile: parameters.time_tile: is 4 (expected 2)"},
+       {{"--model", model("half", start + R"("parameters": {"time_tile": 2.5}, )" + points + "}")},
+        "half: parameters.time_tile"},
        {{"--model", model("element", start + R"("element": "float", )" + points + "}")}, "element: element"},
        {{"--model", model("app", start + R"("app": "gemm", )" + points + "}")}, "gemm"},
        {{"--model", model("none", start + R"("points": []})")}, "none: points"},
        {{"--model", model("negative", start + R"("points": [{"units": 1, "time_s": -1}]})")}, "points[0].time_s"},
        {Words{"--model"} + std::vector<std::string>(7, inputs.model()), "--model"}},
       {"--size", "9"});
+}
+
+TEST_CASE("Time tiles that cannot be are refused in models too") {
+  const Inputs inputs;
+  std::vector<Mistake> mistakes;
+  for (const char* tile : {"0", "-3", "65", "1e300", "-1e300"}) {
+    const std::string model = inputs.write(
+        std::string("tile") + tile, std::string(R"({"schema": "steelyard.fpm/1", "parameters": {"time_tile": )") +
+                                        tile + R"(}, "points": [{"units": 1, "time_s": 1e-6}]})");
+    mistakes.push_back({{"--model", model}, std::string("tile") + tile + ": parameters.time_tile"});
+  }
+  inputs.expect_refused(mistakes, {"--size", "9"});
 }
 
 TEST_CASE("Layouts that cannot be followed are refused by line") {
@@ -153,10 +224,11 @@ TEST_CASE("Platforms that cannot be used are refused by file") {
                         Words{"--size", "9"} + inputs.with_model());
 }
 
-TEST_CASE("A platform without the channel that ranks need is refused naming it") {
+TEST_CASE("A platform without a channel between ranks is refused") {
   const Inputs inputs;
   const std::string empty = inputs.write("empty", R"({"schema": "steelyard.platform/1", "channels": []})");
-  inputs.expect_refused({{{"--platform", empty}, "channel 0"}}, Words{"--size", "9"} + inputs.with_model(), {3});
+  inputs.expect_refused({{{"--platform", empty}, "no channel inside nodes"}},
+                        Words{"--size", "9"} + inputs.with_model(), {3});
 }
 
 TEST_CASE("Slowdowns that cannot be are refused by word") {

@@ -5,7 +5,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "tests/miniapps/grid.hpp"
-#include "tests/miniapps/leap_frog_on_paper.hpp"
+#include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests {
@@ -48,6 +48,7 @@ TEMPLATE_TEST_CASE("A field at rest from one file moves as on paper", "", double
 
 TEMPLATE_TEST_CASE("A moving field from two files moves as on paper", "", double, float) {
   const bool neumann = GENERATE(false, true);
+  const int order = GENERATE(2, 4);
   const TemporaryFolder folder;
   const auto current = random_grid<TestType>(rows, columns, 5);
   auto previous = random_grid<TestType>(rows, columns, 6);
@@ -58,12 +59,34 @@ TEMPLATE_TEST_CASE("A moving field from two files moves as on paper", "", double
   }
   write_grid(folder / "previous.npy", previous);
   write_grid(folder / "current.npy", current);
-  const int ranks = GENERATE(1, 3);
-  run_wave2d(ranks,
-             type_of<TestType>() + Words{"--input", "previous.npy", "current.npy", "--steps", "9", "--boundary",
-                                         neumann ? "neumann" : "dirichlet", "--output", "end.npy"},
-             folder);
-  expect_near(read_grid<TestType>(folder / "end.npy"), advanced(previous, current, 9, 0.5, neumann), 9);
+  const auto paper = advanced(previous, current, 9, 0.5, neumann, order);
+  const Words arguments = type_of<TestType>() + Words{"--input",
+                                                      "previous.npy",
+                                                      "current.npy",
+                                                      "--steps",
+                                                      "9",
+                                                      "--order",
+                                                      std::to_string(order),
+                                                      "--boundary",
+                                                      neumann ? "neumann" : "dirichlet"};
+  const std::vector<AppRun> splits{{1, {"--time-tile", "1"}},
+                                   {1, {"--time-tile", "4", "--partition", "column"}},
+                                   {3, {"--time-tile", "1", "--partition", "column"}},
+                                   {3, {"--time-tile", "2"}},
+                                   {3, {"--time-tile", "7", "--partition", "column"}}};
+  std::vector<AppRun> runs;
+  for (const AppRun& split : splits) {
+    const Words output{"--output", "end" + std::to_string(runs.size()) + ".npy"};
+    runs.push_back({split.ranks, arguments + split.arguments + output});
+  }
+  run_wave2d(runs, folder);
+  const auto first = read_grid<TestType>(folder / "end0.npy");
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    INFO(i);
+    const auto end = read_grid<TestType>(folder / ("end" + std::to_string(i) + ".npy"));
+    expect_near(end, paper, 9);
+    if (STEELYARD_UNITS_ROUND_ALIKE) CHECK(end == first);
+  }
 }
 
 TEST_CASE("Edges that a Dirichlet boundary holds keep the values of the current field") {
@@ -72,12 +95,19 @@ TEST_CASE("Edges that a Dirichlet boundary holds keep the values of the current 
   const auto current = random_grid<double>(rows, columns, 5);
   write_grid(folder / "previous.npy", random_grid<double>(rows, columns, 6));
   write_grid(folder / "current.npy", current);
-  run_wave2d(2, {"--input", "previous.npy", "current.npy", "--steps", std::to_string(steps), "--output", "end.npy"},
+  const Words arguments{"--input", "previous.npy", "current.npy", "--steps", std::to_string(steps), "--output"};
+  run_wave2d({{2, arguments + Words{"0.npy"}},
+              {2, arguments + Words{"1.npy", "--order", "4"}},
+              {2, arguments + Words{"2.npy", "--order", "4", "--time-tile", "3", "--partition", "column"}},
+              {1, arguments + Words{"3.npy", "--time-tile", "2"}}},
              folder);
-  const auto end = read_grid<double>(folder / "end.npy");
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) {
-      if (end.is_edge(i, j)) REQUIRE(end(i, j) == current(i, j));
+  for (const char* name : {"0.npy", "1.npy", "2.npy", "3.npy"}) {
+    INFO(name);
+    const auto end = read_grid<double>(folder / name);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        if (end.is_edge(i, j)) REQUIRE(end(i, j) == current(i, j));
+      }
     }
   }
 }
@@ -93,19 +123,25 @@ TEMPLATE_TEST_CASE("After no steps the output is the current input bit for bit",
   write_grid(folder / "previous.npy", edges);
   const int ranks = GENERATE(1, 3);
   for (const Words& input : {Words{"current.npy"}, Words{"previous.npy", "current.npy"}}) {
-    run_wave2d(ranks, type_of<TestType>() + Words{"--steps", "0", "--output", "end.npy", "--input"} + input, folder);
-    CHECK(folder.read("end.npy") == folder.read("current.npy"));
+    for (const Words& split : {Words{"--time-tile", "1"}, Words{"--time-tile", "5", "--partition", "column"}}) {
+      const Words arguments = type_of<TestType>() + split + Words{"--steps", "0", "--output", "end.npy", "--input"};
+      run_wave2d(ranks, arguments + input, folder);
+      CHECK(folder.read("end.npy") == folder.read("current.npy"));
+    }
   }
 }
 
 TEST_CASE("A run that goes on from files equals the run in one piece") {
   const std::string boundary = GENERATE("dirichlet", "neumann");
-  const Words problem{"--size", "29", "--boundary", boundary, "--steps"};
+  const std::string order = GENERATE("2", "4");
+  const Words problem{"--size", "29", "--boundary", boundary, "--order", order, "--steps"};
   const TemporaryFolder folder;
-  run_wave2d(1, problem + Words{"12", "--output", "whole.npy"}, folder);
-  run_wave2d(2, problem + Words{"6", "--output", "six.npy"}, folder);
-  run_wave2d(3, problem + Words{"7", "--output", "seven.npy"}, folder);
-  run_wave2d(2, problem + Words{"5", "--output", "end.npy", "--input", "six.npy", "seven.npy"}, folder);
+  run_wave2d({{1, problem + Words{"12", "--output", "whole.npy", "--time-tile", "1"}},
+              {2, problem + Words{"6", "--output", "six.npy", "--time-tile", "4"}},
+              {3, problem + Words{"7", "--output", "seven.npy", "--time-tile", "3", "--partition", "column"}}},
+             folder);
+  run_wave2d(2, problem + Words{"5", "--output", "end.npy", "--time-tile", "2", "--input", "six.npy", "seven.npy"},
+             folder);
   if (STEELYARD_UNITS_ROUND_ALIKE) {
     CHECK(folder.read("end.npy") == folder.read("whole.npy"));
   } else {

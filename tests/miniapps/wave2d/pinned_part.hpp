@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/compatibility.hpp"
+#include "partition/rectangle.hpp"
+#include "tests/miniapps/grid.hpp"
+
+namespace steelyard::tests {
+
+/// Numbers in pinned host memory, as units take and give them, between others that must stay as they are.
+template <class Scalar>
+class PinnedPart {
+ public:
+  explicit PinnedPart(std::int64_t count) : count_(count), view_("part", static_cast<std::size_t>(count + 2 * guard)) {
+    for (std::size_t i = 0; i < view_.size(); ++i) view_(i) = untouched;
+  }
+  /// With the values of a part of a grid, row after row.
+  PinnedPart(const Grid<Scalar>& grid, const partition::Rectangle& part) : PinnedPart(part.area()) {
+    copy(grid, part, data());
+  }
+
+  Scalar* data() const { return view_.data() + guard; }
+  std::int64_t count() const { return count_; }
+  bool guards_are_untouched() const {
+    for (std::int64_t i = 0; i < guard; ++i) {
+      if (view_.data()[i] != untouched || data()[count_ + i] != untouched) return false;
+    }
+    return true;
+  }
+
+  /// Into the part of a grid that they are of.
+  void put(const partition::Rectangle& part, Grid<Scalar>& grid) const {
+    const Scalar* value = data();
+    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
+      for (std::int64_t j = part.column; j < part.end_column(); ++j) grid(i, j) = *value++;
+    }
+  }
+
+  /// The values of a part of a grid, row after row. Returns what is behind the last one.
+  static Scalar* copy(const Grid<Scalar>& grid, const partition::Rectangle& part, Scalar* to) {
+    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
+      for (std::int64_t j = part.column; j < part.end_column(); ++j) *to++ = grid(i, j);
+    }
+    return to;
+  }
+
+ private:
+  static constexpr std::int64_t guard = 16;
+  static constexpr Scalar untouched = 12345;
+
+  std::int64_t count_;
+  Kokkos::View<Scalar*, PinnedMemory> view_;
+};
+
+}  // namespace steelyard::tests

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
+#include "tests/miniapps/wave2d_runs.hpp"
+
+namespace steelyard::tests {
+
+/// What is computed, whoever computes it.
+struct SplitProblem {
+  int rows = 37;
+  int columns = 53;
+  bool neumann = false;
+  int order = 2;
+  int steps = 15;
+
+  /// Close to the largest.
+  double courant() const { return order == 2 ? 0.7 : 0.61; }
+};
+
+/// A problem, and its field as one host unit computes it, step by step: that of the scheme on paper.
+template <class Scalar>
+class SplitTest {
+ public:
+  explicit SplitTest(const SplitProblem& problem)
+      : steps_(problem.steps),
+        arguments_{"--rows",     std::to_string(problem.rows),
+                   "--columns",  std::to_string(problem.columns),
+                   "--steps",    std::to_string(problem.steps),
+                   "--order",    std::to_string(problem.order),
+                   "--courant",  std::to_string(problem.courant()),
+                   "--type",     sizeof(Scalar) == 8 ? "double" : "float",
+                   "--boundary", problem.neumann ? "neumann" : "dirichlet"},
+        whole_(fields_of({{1, {"--units", "host", "--time-tile", "1"}}}).front()) {
+    const auto start = [&](int step) {
+      return standing_wave_at<Scalar>(problem.rows, problem.columns, step, problem.courant(), problem.neumann);
+    };
+    const auto paper = advanced(start(-1), start(0), steps_, problem.courant(), problem.neumann, problem.order);
+    REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(steps_));
+  }
+
+  void expect_same(const std::vector<AppRun>& splits) {
+    const std::vector<Grid<Scalar>> fields = fields_of(splits);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      INFO(splits[i].ranks << " ranks, " << joined(splits[i].arguments));
+      expect_same(fields[i]);
+    }
+  }
+  void expect_same(const Grid<Scalar>& field) const {
+    if (STEELYARD_UNITS_ROUND_ALIKE) {
+      CHECK(field == whole_);
+    } else {
+      CHECK(largest_difference(field, whole_) <= rounding<Scalar>(steps_));
+    }
+  }
+
+  Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }
+  const TemporaryFolder& folder() const { return folder_; }
+  /// The problem in the words of the command line.
+  const Words& arguments() const { return arguments_; }
+  /// What the first of the last runs printed.
+  const std::string& table() const { return table_; }
+
+ private:
+  static std::string joined(const Words& words) {
+    std::string text;
+    for (const std::string& word : words) text += word + " ";
+    return text;
+  }
+
+  std::vector<Grid<Scalar>> fields_of(std::vector<AppRun> runs) {
+    std::vector<std::filesystem::path> files;
+    for (AppRun& run : runs) {
+      files.push_back(folder_ / ("field" + std::to_string(files.size()) + ".npy"));
+      std::filesystem::remove(files.back());
+      run.arguments = run.arguments + arguments_ + Words{"--output", files.back()};
+    }
+    table_ = run_wave2d(runs, folder_).front().out;
+    std::vector<Grid<Scalar>> fields;
+    for (const std::filesystem::path& file : files) fields.push_back(read_grid<Scalar>(file));
+    return fields;
+  }
+
+  TemporaryFolder folder_;
+  int steps_;
+  Words arguments_;
+  std::string table_;
+  Grid<Scalar> whole_;
+};
+
+}  // namespace steelyard::tests
