@@ -16,7 +16,8 @@ std::vector<std::int64_t> frame_steps(std::int64_t steps, int frames);
 
 /// Pictures of the field, for people and for ParaView: `frame_0000.png` in colours and `frame_0000.vti` (VTK image
 /// data) with values, in grid spacings. Large grids are averaged over squares of points, such that no side has more
-/// than 2048. Colours mean the same in all frames: white is 0, the ends are the largest value of the first frame.
+/// than 2048. Colours mean the same in all frames: light grey is 0, the ends are the largest value of the first frame.
+/// A picture's first row is the grid's; ParaView shows that at the bottom.
 template <class Scalar>
 class Frames {
  public:
