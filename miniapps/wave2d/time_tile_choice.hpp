@@ -13,7 +13,7 @@
 namespace steelyard::wave2d {
 
 /// Steps per pass that are worth considering for a grid: 1, 2, 4, … as long as halos stay a small part of what a unit
-/// has.
+/// has and a run has several passes.
 std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps, std::size_t units);
 
 /// Steps per pass: those of `--time-tile`, those of the models of `--model`, or of the candidates the one whose steps
