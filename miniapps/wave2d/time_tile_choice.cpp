@@ -81,7 +81,7 @@ std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps
   for (int k = 2; k <= most_steps_per_pass; k *= 2) {
     const bool small_halo = 4 * halo_depth(problem, k).current <= share;
     // A last pass may be shorter, so there have to be some.
-    if (4 * k <= steps && small_halo) candidates.push_back(k);
+    if (std::int64_t{4} * k <= steps && small_halo) candidates.push_back(k);
   }
   return candidates;
 }
