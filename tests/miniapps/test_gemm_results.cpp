@@ -117,7 +117,7 @@ TEST_CASE("gemm's result folder says what ran and what came of it") {
     CHECK(unit.at("slowdown").get<double>() == (unit.at("rank") == 0 ? 2.0 : 1.0));
     CHECK(unit.at("emulated") == (unit.at("rank") == 0));
     const std::string threads = json.at("settings").at(unit.at("kind").get<std::string>() + "_blas");
-    const std::size_t comma = threads.find(", ");
+    const std::size_t comma = threads.rfind(", ");
     if (comma == std::string::npos) continue;  // a device's
     const int cores = cores_in(unit.at("cores").get<std::string>());
     CHECK(threads.substr(comma) == ", " + std::to_string(cores) + (cores == 1 ? " thread" : " threads"));
