@@ -107,7 +107,9 @@ TEST_CASE("A measurement says once what a computation unit is, and has a line fo
   const Outcome outcome = run(ranks, steelyard_tool, measure({"--sizes", "8", "16"}), folder.path());
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.status == 0);
-  CHECK(lines_with(outcome.out, "wave2d leap_frog double, columns 64; a computation unit is one grid row") == 1);
+  CHECK(lines_with(outcome.out,
+                   "wave2d leap_frog double, columns 64, order 2, time_tile 1; a computation unit is one grid "
+                   "row advanced by one step") == 1);
   CHECK(lines_with(outcome.out, std::to_string(ranks) + " rank") == 1);
   CHECK(lines_with(outcome.out, "measured ") == 1);
   for (int rank = 0; rank < ranks; ++rank) {
