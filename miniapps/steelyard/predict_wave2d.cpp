@@ -38,7 +38,7 @@ struct PredictedRun {
   std::vector<wave2d::ExchangeCost> exchange;    ///< of a pass
   double passes = 0.0;
 
-  double kernels_s() const { return passes * pass.kernels_s; }
+  double kernels_s() const { return passes * pass.kernels_s(); }
   double exchange_s() const { return passes * pass.exchange_s; }
   double total_s() const { return passes * pass.total_s(); }
 };
@@ -65,8 +65,10 @@ PredictedRun predict_run(const WaveOptions& options, const wave2d::Problem& prob
   run.rectangles = assignment.rectangles;
   // Without models speeds are relative, and seconds mean nothing.
   if (!on.models.empty()) {
-    run.pass.kernels_s = assignment.makespan_s();
-    run.pass.driving_s = wave2d::driving_seconds(process_of_unit, assignment.pass_s);
+    // Nor do models of whole passes tell the border's part.
+    std::vector<wave2d::UnitTimes> units;
+    for (const double pass_s : assignment.pass_s) units.push_back({0.0, 0.0, 0.0, pass_s});
+    run.pass = wave2d::pass_cost(process_of_unit, units);
   }
   run.exchange = wave2d::exchange_costs(
       wave2d::exchange_pattern(wave2d::halo_messages(problem, assignment.rectangles, options.time_tile),

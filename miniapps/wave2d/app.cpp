@@ -10,7 +10,6 @@
 #include "comm/collective.hpp"
 #include "comm/group_bandwidth.hpp"
 #include "comm/run_description.hpp"
-#include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/channels.hpp"
@@ -25,6 +24,7 @@
 #include "miniapps/app/verification.hpp"
 #include "miniapps/wave2d/dynamic_run.hpp"
 #include "miniapps/wave2d/frames.hpp"
+#include "miniapps/wave2d/initial_field.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/prediction.hpp"
 #include "miniapps/wave2d/report.hpp"
@@ -49,6 +49,7 @@ class App {
         co_execution_(session.machine(), units),
         slots_(gather_slots(session, units)),
         wave_(problem),
+        initial_field_(problem, wave_, options.run.input),
         record_(describe_run(session, "wave2d", options.run, units)) {
     record_.check = unchecked(options.run);
     record_.params["steps"] = static_cast<double>(options.run.steps);
@@ -71,11 +72,12 @@ class App {
             session_, problem_, sizeof(Scalar), any_tile ? 1 : options_.time_tile,
             any_tile ? time_tile_candidates(problem_, options_.run.steps, slots_.size()).back() : options_.time_tile),
         record_);
-    const int time_tile = choose_time_tile(session_, co_execution_, options_, problem_, slots_, platform, record_);
+    const int time_tile =
+        choose_time_tile(session_, co_execution_, units_, options_, problem_, slots_, platform, record_);
     std::vector<models::FpmFile> files;
     const Assignment assignment = balanced(time_tile, files);
     const Prediction prediction =
-        predict(session_, co_execution_, options_, problem_, time_tile, slots_, assignment, platform);
+        predict(session_, co_execution_, units_, options_, problem_, time_tile, slots_, assignment, platform);
     record_assignment(record_, problem_, prediction.assignment);
     const UnitHeadings headings = unit_headings(problem_, prediction.assignment);
     const std::vector<double> predicted_s = step_seconds(prediction);
@@ -134,39 +136,6 @@ class App {
     session_.print(core_notes(record_));
   }
 
-  typename Simulation<Scalar>::Source source() const {
-    const auto& input = options_.run.input;
-    if (input.empty()) {
-      return [this](Level level, const Rectangle& part, std::span<Scalar> values) {
-        wave_.sample(wave_.exact_amplitude(level == Level::current ? 0 : -1), part, values);
-      };
-    }
-    // One file is a field at rest: the previous one is the same.
-    return [this, &input](Level level, const Rectangle& part, std::span<Scalar> values) {
-      read_part(level == Level::current ? input.back() : input.front(), part, values);
-      const bool held = problem_.boundary == Boundary::dirichlet && input.size() > 1;
-      if (level == Level::previous && held) take_edges(input.back(), part, values);
-    };
-  }
-
-  static void read_part(const std::filesystem::path& path, const Rectangle& part, std::span<Scalar> values) {
-    read_npy_block(path, read_npy_matrix_header<Scalar>(path), part.row, part.column, part.rows, part.columns, values);
-  }
-
-  /// Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would
-  /// take turns with them.
-  void take_edges(const std::filesystem::path& path, const Rectangle& part, std::span<Scalar> values) const {
-    std::vector<Scalar> current(values.size());
-    read_part(path, part, current);
-    std::size_t at = 0;
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j, ++at) {
-        const bool edge = i == 0 || i == problem_.rows - 1 || j == 0 || j == problem_.columns - 1;
-        if (edge) values[at] = current[at];
-      }
-    }
-  }
-
   /// Errors of a rank on its own (memory, a file that vanished) become everyone's.
   Measurement measure(const Prediction& prediction) {
     std::optional<Simulation<Scalar>> simulation;
@@ -186,10 +155,10 @@ class App {
     std::vector<double> kernels_s;
     std::vector<double> exchange_s;
     std::vector<std::vector<double>> unit_s(2);
-    std::vector<std::vector<double>> phase_s(4);
+    std::vector<UnitTimes> phases;
     for (int repetition = -options_.run.warmups; repetition < options_.run.repetitions; ++repetition) {
       if (options_.balancing == Balancing::dynamic) simulation->redistribute(prediction.assignment.rectangles);
-      collectively(session_.comm(), [&] { simulation->load(source()); });
+      collectively(session_.comm(), [&] { simulation->load(initial_field_); });
       bandwidths.push_back(bandwidth->measure_bytes_per_s());
       StepTimes times;
       const double seconds = timed_region(session_, "steelyard::wave2d::advance",
@@ -200,14 +169,14 @@ class App {
       measurement.times_s.push_back(seconds);
       kernels_s.push_back(per_step * all_max(session_.comm(), times.kernels_s));
       exchange_s.push_back(per_step * all_max(session_.comm(), times.exchange_s));
-      const std::vector<double> of_phases = slowest_phases(times);
-      for (std::size_t i = 0; i < phase_s.size(); ++i) phase_s[i].push_back(per_step * of_phases[i]);
+      phases.push_back(slowest_phases(times));
+      phases.back() *= per_step;
       unit_s[0].push_back(per_step * times.host_s);
       unit_s[1].push_back(per_step * times.companion_s);
     }
     measurement.kernels_step_s = median(kernels_s);
     measurement.exchange_step_s = median(exchange_s);
-    for (std::size_t i = 0; i < phase_s.size(); ++i) measurement.phase_step_s.push_back(median(phase_s[i]));
+    measurement.phases_step = median_phases(phases);
     measurement.bound_bytes_per_s = median(bandwidths);
     measurement.slot_step_s = gather_seconds(session_, slots_, {median(unit_s[0]), median(unit_s[1])});
     if (options_.frames > 0) write_frames(*simulation);
@@ -229,21 +198,31 @@ class App {
     return times;
   }
 
-  /// Unpacking, border, packing and interior of the slowest unit of all ranks, in seconds.
-  std::vector<double> slowest_phases(const StepTimes& times) const {
-    const double host = units_.host ? units_.host->slowdown : 1.0;
-    const double companion = units_.companion ? units_.companion->slowdown : 1.0;
-    std::vector<double> phases;
+  /// Of the slowest unit of all ranks.
+  UnitTimes slowest_phases(const StepTimes& times) const {
+    UnitTimes host = times.host, companion = times.companion;
+    host *= units_.host ? units_.host->slowdown : 1.0;
+    companion *= units_.companion ? units_.companion->slowdown : 1.0;
+    const UnitTimes own = slower(host, companion);
+    const std::vector<double> all =
+        all_max(session_.comm(), std::vector<double>{own.unpacking_s, own.border_s, own.packing_s, own.interior_s});
+    return {all[0], all[1], all[2], all[3]};
+  }
+
+  static UnitTimes median_phases(const std::vector<UnitTimes>& repetitions) {
+    UnitTimes medians;
+    std::vector<double> seconds(repetitions.size());
     for (double UnitTimes::*phase :
          {&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s, &UnitTimes::interior_s}) {
-      phases.push_back(std::max(host * times.host.*phase, companion * times.companion.*phase));
+      for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] = repetitions[i].*phase;
+      medians.*phase = median(seconds);
     }
-    return all_max(session_.comm(), phases);
+    return medians;
   }
 
   /// A run of its own, for pictures take time. Ends with the field as it was.
   void write_frames(Simulation<Scalar>& simulation) {
-    collectively(session_.comm(), [&] { simulation.load(source()); });
+    collectively(session_.comm(), [&] { simulation.load(initial_field_); });
     Frames<Scalar> frames(session_, problem_, options_.frame_folder);
     std::int64_t done = 0;
     for (const std::int64_t step : frame_steps(options_.run.steps, options_.frames)) {
@@ -296,6 +275,7 @@ class App {
   CoExecution co_execution_;
   std::vector<Slot> slots_;
   StandingWave wave_;
+  InitialField<Scalar> initial_field_;
   RunRecord record_;
 };
 

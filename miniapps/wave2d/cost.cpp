@@ -46,13 +46,43 @@ std::vector<ExchangeCost> exchange_costs(const models::MessagePattern& pattern, 
   return costs;
 }
 
-double driving_seconds(std::span<const int> rank_of_unit, std::span<const double> pass_s) {
-  double seconds = 0.0;
-  for (std::size_t i = 0; i < pass_s.size(); ++i) {
-    const bool drives = i == 0 || rank_of_unit[i] != rank_of_unit[i - 1];
-    if (drives) seconds = std::max(seconds, pass_s[i]);
+std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
+                                    int steps) {
+  std::vector<EdgePoints> points(rectangles.size());
+  for (std::size_t i = 0; i < rectangles.size(); ++i) {
+    for (const partition::Rectangle& part : cut_border(problem, rectangles[i], steps).border) {
+      points[i].border += part.area();
+    }
   }
-  return seconds;
+  for (const HaloMessage& message : halo_messages(problem, rectangles, steps)) {
+    points[static_cast<std::size_t>(message.from)].leaving += message.points();
+    points[static_cast<std::size_t>(message.to)].arriving += message.points();
+  }
+  return points;
+}
+
+UnitTimes split_pass(double pass_s, const EdgePoints& unit, const UnitTimes& sample, const EdgePoints& sample_points) {
+  const auto scaled = [](double seconds, std::int64_t points, std::int64_t of) {
+    return of > 0 ? seconds * static_cast<double>(points) / static_cast<double>(of) : 0.0;
+  };
+  UnitTimes times{scaled(sample.unpacking_s, unit.arriving, sample_points.arriving),
+                  scaled(sample.border_s, unit.border, sample_points.border),
+                  scaled(sample.packing_s, unit.leaving, sample_points.leaving), 0.0};
+  const double begin_s = times.begin_s();
+  if (begin_s > pass_s) times *= pass_s / begin_s;
+  times.interior_s = std::max(0.0, pass_s - begin_s);
+  return times;
+}
+
+PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units) {
+  PassCost cost;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    cost.phases = slower(cost.phases, units[i]);
+    cost.begin_s = std::max(cost.begin_s, units[i].begin_s());
+    const bool drives = i == 0 || rank_of_unit[i] != rank_of_unit[i - 1];
+    if (drives) cost.driving_s = std::max(cost.driving_s, units[i].interior_s);
+  }
+  return cost;
 }
 
 }  // namespace steelyard::wave2d

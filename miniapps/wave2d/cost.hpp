@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/problem.hpp"
+#include "miniapps/wave2d/unit_times.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
@@ -29,20 +31,38 @@ struct ExchangeCost {
 std::vector<ExchangeCost> exchange_costs(const models::MessagePattern& pattern, const models::Platform& platform,
                                          const models::Placement& placement);
 
-/// Seconds of a pass: T = start + max(T_C + T_comm, T_G), where T_C is the longest time of a unit whose thread also
-/// drives MPI (the host's, or a rank's only unit's) and T_G that of the other units, which go on meanwhile. Border and
-/// interior of a unit are one: their sum is what speed models know.
-/// Source: 003, equations 5.5-5.10, for passes of several steps.
+/// Points that a unit's pass works on besides its interior.
+struct EdgePoints {
+  std::int64_t border = 0;
+  std::int64_t leaving = 0;   ///< packed
+  std::int64_t arriving = 0;  ///< unpacked
+};
+/// Of every unit, for passes of `steps` steps.
+std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
+                                    int steps);
+
+/// What a unit's pass is made of, from the seconds of a sample's phases, which grow with the points that they work on;
+/// the interior takes what is left of the pass: T_X = T_X,b + T_X,i. Where the sample leaves nothing, its phases are
+/// shortened to the pass. Source: 003, equations 5.6 and 5.7.
+/// @param pass_s of the whole pass, as a speed model says
+UnitTimes split_pass(double pass_s, const EdgePoints& unit, const UnitTimes& sample, const EdgePoints& sample_points);
+
+/// Seconds of a pass: T = start + max_X T_X,b + max(max_D T_D,i + T_comm, max_X T_X,i), where X is every unit and D
+/// those whose thread also drives MPI (the host's, or a rank's only unit's); others go on meanwhile. Packing counts as
+/// border. Source: 003, equations 5.5-5.10, for passes of several steps.
 struct PassCost {
   double start_s = 0.0;    ///< starting the units and waiting for both, twice a pass
-  double kernels_s = 0.0;  ///< of the slowest unit, packing included
-  double driving_s = 0.0;  ///< of the slowest unit that also drives MPI
+  UnitTimes phases;        ///< of the slowest unit each
+  double begin_s = 0.0;    ///< of the slowest unit, until its border is packed
+  double driving_s = 0.0;  ///< interior of the slowest unit that also drives MPI
   double exchange_s = 0.0;
 
-  double total_s() const { return start_s + std::max(driving_s + exchange_s, kernels_s); }
+  double kernels_s() const { return begin_s + phases.interior_s; }
+  double total_s() const { return start_s + begin_s + std::max(driving_s + exchange_s, phases.interior_s); }
 };
 
-/// The largest of the pass seconds of units that drive MPI: the first one of every rank.
-double driving_seconds(std::span<const int> rank_of_unit, std::span<const double> pass_s);
+/// Of units with such phases; nothing for starting them, and no exchange. The first unit of every rank drives MPI.
+/// @param rank_of_unit ascending
+PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
 
 }  // namespace steelyard::wave2d

@@ -4,62 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/huge_pages.hpp"
+#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/pass_run.hpp"
 #include "miniapps/wave2d/scheme_options.hpp"
-#include "miniapps/wave2d/unit_field.hpp"
 
 namespace steelyard::wave2d {
 namespace {
 
 constexpr std::int64_t smallest_extent = 3;
-
-template <class Execution, class Scalar>
-class PassRun : public KernelRun {
- public:
-  /// `rows` rows in the middle of a grid with enough of them above and below to be a halo, so that both borders have a
-  /// neighbour.
-  PassRun(Problem problem, int time_tile, std::int64_t rows) : steps_(time_tile) {
-    const std::int64_t depth = halo_depth(problem, time_tile).current;
-    problem.rows = rows + 2 * depth;
-    const std::vector<partition::Rectangle> slices{
-        {0, 0, depth, problem.columns}, {depth, 0, rows, problem.columns}, {depth + rows, 0, depth, problem.columns}};
-    messages_ = halo_messages(problem, slices, time_tile);
-    unit_.emplace(problem, slices[1], time_tile, Overlap::full);
-    for (const HaloMessage& message : messages_) {
-      if (message.from != 1 && message.to != 1) continue;
-      memory_.emplace_back(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::halo"),
-                           static_cast<std::size_t>(message.points()));
-      // Numbers that slow no processor down.
-      std::fill_n(memory_.back().data(), message.points(), Scalar(0));
-      (message.from == 1 ? leaving_ : arrived_).push_back({&message, memory_.back().data()});
-    }
-  }
-
-  void run() override {
-    UnitTimes times;
-    unit_->begin(steps_, arrived_, leaving_, times);
-    unit_->finish(steps_, times);
-  }
-
- private:
-  int steps_;
-  std::vector<HaloMessage> messages_;
-  std::vector<Kokkos::View<Scalar*, PinnedMemory>> memory_;
-  std::vector<HaloBuffer<Scalar>> leaving_;
-  std::vector<HaloBuffer<Scalar>> arrived_;
-  std::optional<UnitField<Execution, Scalar>> unit_;
-};
-
-template <class Scalar>
-std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const Problem& problem, int time_tile, std::int64_t rows) {
-  if (kind == ProcessingUnit::Kind::host) {
-    return std::make_unique<PassRun<HostExecution, Scalar>>(problem, time_tile, rows);
-  }
-  return std::make_unique<PassRun<CompanionExecution, Scalar>>(problem, time_tile, rows);
-}
 
 }  // namespace
 
@@ -112,8 +67,7 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  return element_ == ElementType::float64 ? make<double>(kind, problem_, time_tile_, units)
-                                          : make<float>(kind, problem_, time_tile_, units);
+  return make_pass_run(kind, problem_, element_, time_tile_, units, Overlap::full);
 }
 
 }  // namespace steelyard::wave2d

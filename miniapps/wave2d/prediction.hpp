@@ -23,7 +23,7 @@ struct Prediction {
   PassCost pass;
 
   /// Nothing is known of a run that balances itself.
-  bool known() const { return pass.kernels_s > 0.0; }
+  bool known() const { return pass.kernels_s() > 0.0; }
   double step_s() const { return pass.total_s() / time_tile; }
 };
 
@@ -37,9 +37,10 @@ ExchangeCost predict_exchange(const Session& session, const Problem& problem, co
                               const std::vector<partition::Rectangle>& rectangles, int steps, double element_bytes,
                               const std::optional<models::Platform>& platform);
 
-/// What a pass of such an assignment takes. Collective. @throws CollectiveError as exchange_costs()
-Prediction predict(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
-                   int time_tile, const std::vector<Slot>& slots, const Assignment& assignment,
+/// What a pass of such an assignment takes: units' passes as its models say, split into phases as sampled (see
+/// sample_passes()). Collective. @throws CollectiveError as exchange_costs() and sample_passes()
+Prediction predict(const Session& session, CoExecution& co_execution, const RankUnits& units, const Options& options,
+                   const Problem& problem, int time_tile, const std::vector<Slot>& slots, const Assignment& assignment,
                    const std::optional<models::Platform>& platform);
 
 }  // namespace steelyard::wave2d

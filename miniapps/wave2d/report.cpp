@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/accuracy.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/run_times.hpp"
 #include "miniapps/app/verification.hpp"
@@ -15,6 +16,14 @@ namespace {
 bool in_slices(const Problem& problem, const Assignment& assignment) {
   return std::all_of(assignment.rectangles.begin(), assignment.rectangles.end(),
                      [&](const partition::Rectangle& part) { return part.empty() || part.columns == problem.columns; });
+}
+
+std::string predicted_text(double predicted_s, double measured_s) {
+  std::string text = fmt::format(", predicted {}", format_seconds(predicted_s));
+  if (predicted_s > 0.0 && measured_s > 0.0) {
+    text += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, measured_s));
+  }
+  return text;
 }
 
 }  // namespace
@@ -59,17 +68,19 @@ void complete_record(RunRecord& record, const Options& options, const Problem& p
     record.figures["share_of_bound"] = points_per_s / bound;
   }
   const double passes = steps / prediction.time_tile;
-  record.phases = {
-      {"kernels", steps * measurement.kernels_step_s, passes * (prediction.pass.start_s + prediction.pass.kernels_s)},
-      {"exchange", steps * measurement.exchange_step_s, passes * prediction.pass.exchange_s}};
-  if (!prediction.known()) {
-    record.predicted_time_s.reset();
-    for (PhaseTime& phase : record.phases) phase.predicted_s.reset();
-  }
-  const std::vector<std::string> parts{"unpacking", "border", "packing", "interior"};
-  for (std::size_t i = 0; i < parts.size() && i < measurement.phase_step_s.size(); ++i) {
-    record.phases.push_back({parts[i], steps * measurement.phase_step_s[i], std::nullopt});
-  }
+  const PassCost& pass = prediction.pass;
+  const auto add_phase = [&](const char* name, double measured_step_s, double predicted_pass_s) {
+    PhaseTime phase{name, steps * measured_step_s, std::nullopt};
+    if (prediction.known()) phase.predicted_s = passes * predicted_pass_s;
+    record.phases.push_back(phase);
+  };
+  add_phase("kernels", measurement.kernels_step_s, pass.start_s + pass.kernels_s());
+  add_phase("exchange", measurement.exchange_step_s, pass.exchange_s);
+  add_phase("unpacking", measurement.phases_step.unpacking_s, pass.phases.unpacking_s);
+  add_phase("border", measurement.phases_step.border_s, pass.phases.border_s);
+  add_phase("packing", measurement.phases_step.packing_s, pass.phases.packing_s);
+  add_phase("interior", measurement.phases_step.interior_s, pass.phases.interior_s);
+  if (!prediction.known()) record.predicted_time_s.reset();
 }
 
 std::string summary(const RunRecord& record) {
@@ -86,9 +97,9 @@ std::string summary(const RunRecord& record) {
                         record.figures.at("points_per_s") / 1e6, 100.0 * record.figures.at("share_of_bound"),
                         record.figures.at("bound_points_per_s") / 1e6, record.figures.at("bound_bytes_per_s") / 1e9);
     for (const PhaseTime& phase : record.phases) {
-      text += fmt::format("  {:<10}{} per step{}\n", phase.name, format_seconds(phase.measured_s / steps),
-                          phase.predicted_s ? fmt::format(", predicted {}", format_seconds(*phase.predicted_s / steps))
-                                            : std::string());
+      text += fmt::format(
+          "  {:<10}{} per step{}\n", phase.name, format_seconds(phase.measured_s / steps),
+          phase.predicted_s ? predicted_text(*phase.predicted_s / steps, phase.measured_s / steps) : std::string());
     }
   }
   return text + check_line(record.check);

@@ -12,12 +12,12 @@ namespace steelyard::wave2d {
 
 /// What a run measured, in seconds per repetition unless the name says step.
 struct Measurement {
-  std::vector<double> times_s;       ///< slowest rank, per repetition
-  double kernels_step_s = 0.0;       ///< slowest rank
-  double exchange_step_s = 0.0;      ///< slowest rank
-  std::vector<double> slot_step_s;   ///< every unit's kernels
-  std::vector<double> phase_step_s;  ///< unpacking, border, packing, interior of the slowest unit
-  double bound_bytes_per_s = 0.0;    ///< of all units together, running at the same time
+  std::vector<double> times_s;      ///< slowest rank, per repetition
+  double kernels_step_s = 0.0;      ///< slowest rank
+  double exchange_step_s = 0.0;     ///< slowest rank
+  std::vector<double> slot_step_s;  ///< every unit's kernels
+  UnitTimes phases_step;            ///< of the slowest unit each
+  double bound_bytes_per_s = 0.0;   ///< of all units together, running at the same time
 };
 
 void record_assignment(RunRecord& record, const Problem& problem, const Assignment& assignment);

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "comm/collective.hpp"
-#include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/slot_shares.hpp"
 #include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
+#include "miniapps/wave2d/pass_sample.hpp"
 #include "miniapps/wave2d/prediction.hpp"
 #include "miniapps/wave2d/scheme_options.hpp"
 #include "models/fpm_file.hpp"
@@ -22,37 +20,13 @@
 namespace steelyard::wave2d {
 namespace {
 
-/// Runs of a candidate that count, after one that touches caches and wakes threads.
-constexpr int runs = 3;
-
-/// Seconds of a pass at these sizes, of the slowest unit of all ranks; the fastest of some runs.
-double pass_seconds(const Session& session, CoExecution& co_execution, const MeasuredKernel& kernel,
-                    const UnitSizes& share) {
-  std::unique_ptr<KernelRun> host;
-  std::unique_ptr<KernelRun> companion;
-  collectively(session.comm(), [&] {
-    co_execution.run(
-        [&] {
-          if (share.host > 0) host = kernel.allocate(ProcessingUnit::Kind::host, share.host);
-        },
-        [&] {
-          if (share.companion > 0) companion = kernel.allocate(ProcessingUnit::Kind::companion, share.companion);
-        });
-  });
-  double best_s = std::numeric_limits<double>::infinity();
-  for (int i = -1; i < runs; ++i) {
-    STEELYARD_MPI(MPI_Barrier(session.comm()));
-    const UnitSeconds seconds = co_execution.run(
-        [&] {
-          if (host) host->run();
-        },
-        [&] {
-          if (companion) companion->run();
-        });
-    const double slowest_s = all_max(session.comm(), std::max(seconds.host_s, seconds.companion_s));
-    if (i >= 0) best_s = std::min(best_s, slowest_s);
-  }
-  return best_s;
+/// Seconds of a pass at these sizes, of the slowest unit of all ranks.
+double pass_seconds(const Session& session, const PassSamples& samples, const UnitSizes& share) {
+  const auto scaled = [](const UnitSample& sample, std::int64_t rows) {
+    return sample.rows > 0 ? sample.pass_s * static_cast<double>(rows) / static_cast<double>(sample.rows) : 0.0;
+  };
+  return all_max(session.comm(),
+                 std::max(scaled(samples.host, share.host), scaled(samples.companion, share.companion)));
 }
 
 /// That of the first model file; collective.
@@ -86,9 +60,9 @@ std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps
   return candidates;
 }
 
-int choose_time_tile(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
-                     const std::vector<Slot>& slots, const std::optional<models::Platform>& platform,
-                     RunRecord& record) {
+int choose_time_tile(const Session& session, CoExecution& co_execution, const RankUnits& units, const Options& options,
+                     const Problem& problem, const std::vector<Slot>& slots,
+                     const std::optional<models::Platform>& platform, RunRecord& record) {
   int chosen = options.time_tile;
   if (chosen == 0) chosen = of_model_file(session, options.run).value_or(0);
   if (chosen == 0) {
@@ -98,8 +72,9 @@ int choose_time_tile(const Session& session, CoExecution& co_execution, const Op
     const UnitSizes share = own_share(session, slots, rows);
     double best_s = std::numeric_limits<double>::infinity();
     for (const int steps : time_tile_candidates(problem, options.run.steps, slots.size())) {
-      const double kernels_s =
-          pass_seconds(session, co_execution, MeasuredKernel(problem, options.run.element, steps), share);
+      const PassSamples samples =
+          sample_passes(session, co_execution, units, problem, options.run.element, steps, share, Overlap::full);
+      const double kernels_s = pass_seconds(session, samples, share);
       const double exchange_s =
           predict_exchange(session, problem, slots, row_slices(problem, rows), steps, element_bytes, platform).time_s;
       const double step_s = (kernels_s + exchange_s) / steps;
@@ -107,6 +82,8 @@ int choose_time_tile(const Session& session, CoExecution& co_execution, const Op
       if (step_s < 0.98 * best_s) {
         best_s = step_s;
         chosen = steps;
+      } else if (steps > 8 && step_s > 1.1 * best_s) {
+        break;  // still longer passes only have larger borders
       }
     }
     const double seconds = all_max(session.comm(), now_s() - start_s);

@@ -17,11 +17,12 @@ namespace steelyard::wave2d {
 std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps, std::size_t units);
 
 /// Steps per pass: those of `--time-tile`, those of the models of `--model`, or of the candidates the one whose steps
-/// cost least: kernels measured on all units at once at an even share, plus the predicted exchange. What was chosen and
-/// how long that took is printed, and kept as `time_tile` and `time_tile_time_s`. Collective.
+/// cost least: passes sampled on all units at once (see sample_passes()), scaled to an even share, plus the predicted
+/// exchange. What was chosen and how long that took is printed, and kept as `time_tile` and `time_tile_time_s`.
+/// Collective.
 /// @throws CollectiveError as read_speed_models(), and where memory is short
-int choose_time_tile(const Session& session, CoExecution& co_execution, const Options& options, const Problem& problem,
-                     const std::vector<Slot>& slots, const std::optional<models::Platform>& platform,
-                     RunRecord& record);
+int choose_time_tile(const Session& session, CoExecution& co_execution, const RankUnits& units, const Options& options,
+                     const Problem& problem, const std::vector<Slot>& slots,
+                     const std::optional<models::Platform>& platform, RunRecord& record);
 
 }  // namespace steelyard::wave2d

@@ -8,6 +8,7 @@
 #include "core/timing.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/local_field.hpp"
+#include "miniapps/wave2d/unit_times.hpp"
 
 namespace steelyard::wave2d {
 
@@ -16,23 +17,6 @@ template <class Scalar>
 struct HaloBuffer {
   const HaloMessage* message = nullptr;
   Scalar* data = nullptr;
-};
-
-/// Seconds of one unit's part of its passes. A device's kernels run beside its copies, so what the host waits for in
-/// one phase may be another's work; exact when phases are run apart (see Overlap).
-struct UnitTimes {
-  double unpacking_s = 0.0;  ///< halos into the unit's memory
-  double border_s = 0.0;
-  double packing_s = 0.0;  ///< borders out of the unit's memory
-  double interior_s = 0.0;
-
-  UnitTimes& operator+=(const UnitTimes& other) {
-    unpacking_s += other.unpacking_s;
-    border_s += other.border_s;
-    packing_s += other.packing_s;
-    interior_s += other.interior_s;
-    return *this;
-  }
 };
 
 /// Whether the phases of a pass overlap or are run one after the other to be timed (003, section 6.3.4).

@@ -224,20 +224,100 @@ TEST_CASE("nothing to send costs nothing by every model, on any platform") {
   }
 }
 
+namespace {
+
+/// Units of which nothing but the interior takes time.
+std::vector<UnitTimes> interiors(const std::vector<double>& seconds) {
+  std::vector<UnitTimes> units;
+  for (const double one_s : seconds) units.push_back({0.0, 0.0, 0.0, one_s});
+  return units;
+}
+
+}  // namespace
+
 TEST_CASE("the first unit of every rank drives its messages") {
-  const std::vector<double> pass_s{1.0, 9.0, 2.0, 8.0, 3.0};
-  CHECK(driving_seconds(std::vector<int>{0, 0, 1, 1, 2}, pass_s) == 3.0);
-  CHECK(driving_seconds(std::vector<int>{0, 1, 2, 3, 4}, pass_s) == 9.0);
-  CHECK(driving_seconds(std::vector<int>{0, 0, 0, 0, 0}, pass_s) == 1.0);
-  CHECK(driving_seconds({}, {}) == 0.0);
+  const std::vector<UnitTimes> units = interiors({1.0, 9.0, 2.0, 8.0, 3.0});
+  CHECK(pass_cost(std::vector<int>{0, 0, 1, 1, 2}, units).driving_s == 3.0);
+  CHECK(pass_cost(std::vector<int>{0, 1, 2, 3, 4}, units).driving_s == 9.0);
+  CHECK(pass_cost(std::vector<int>{0, 0, 0, 0, 0}, units).driving_s == 1.0);
+  CHECK(pass_cost({}, {}).total_s() == 0.0);
 }
 
 TEST_CASE("a pass is started, then whoever drives messages computes and exchanges in turns beside the others") {
-  CHECK(PassCost{}.total_s() == 0.0);
-  const double start_s = 0.5, kernels_s = 8.0, driving_s = 4.0;
-  CHECK(PassCost{start_s, kernels_s, driving_s, 0.0}.total_s() == 8.5);
-  CHECK(PassCost{start_s, kernels_s, driving_s, 3.0}.total_s() == 8.5);
-  CHECK(PassCost{start_s, kernels_s, driving_s, 5.0}.total_s() == 9.5);
+  PassCost pass = pass_cost(std::vector<int>{0, 0}, interiors({4.0, 8.0}));
+  pass.start_s = 0.5;
+  CHECK(pass.total_s() == 8.5);
+  pass.exchange_s = 3.0;
+  CHECK(pass.total_s() == 8.5);
+  pass.exchange_s = 5.0;
+  CHECK(pass.total_s() == 9.5);
   // Where all units drive, exchange and kernels simply add up.
-  CHECK(PassCost{start_s, kernels_s, kernels_s, 5.0}.total_s() == 13.5);
+  PassCost serial = pass_cost(std::vector<int>{0, 1}, interiors({4.0, 8.0}));
+  serial.exchange_s = 5.0;
+  CHECK(serial.total_s() == 13.0);
+}
+
+TEST_CASE("nobody's interior starts before the slowest border is packed") {
+  const std::vector<UnitTimes> units{{1.0, 2.0, 4.0, 10.0}, {0.5, 8.0, 0.25, 20.0}};
+  const PassCost pass = pass_cost(std::vector<int>{0, 0}, units);
+  CHECK(pass.begin_s == 8.75);
+  CHECK(pass.driving_s == 10.0);
+  CHECK(pass.phases.unpacking_s == 1.0);
+  CHECK(pass.phases.border_s == 8.0);
+  CHECK(pass.phases.packing_s == 4.0);
+  CHECK(pass.kernels_s() == 28.75);
+  CHECK(pass.total_s() == 28.75);
+}
+
+TEST_CASE("the phases of a unit add up to its pass, and grow with the points they work on") {
+  const UnitTimes sample{1.0, 6.0, 2.0, 100.0};
+  const EdgePoints points{60, 20, 10};
+  const UnitTimes same = split_pass(50.0, points, sample, points);
+  CHECK(same.begin_s() == 9.0);
+  CHECK(same.interior_s == 41.0);
+  const UnitTimes half = split_pass(50.0, {30, 10, 0}, sample, points);
+  CHECK(half.unpacking_s == 0.0);
+  CHECK(half.border_s == 3.0);
+  CHECK(half.packing_s == 1.0);
+  CHECK(half.interior_s == 46.0);
+  // A sample whose phases alone are longer than the pass.
+  const UnitTimes squeezed = split_pass(3.0, points, sample, points);
+  CHECK_THAT(squeezed.begin_s(), WithinRel(3.0));
+  CHECK_THAT(squeezed.border_s, WithinRel(2.0));
+  CHECK(squeezed.interior_s == 0.0);
+  // A unit that was not sampled has an interior only.
+  CHECK(split_pass(5.0, {}, {}, {}).interior_s == 5.0);
+}
+
+TEST_CASE("edges are the points within the halo's depth of a neighbour, and what messages carry") {
+  Random random(2);
+  for (int trial = 0; trial < 100; ++trial) {
+    const partition::Extents extents{whole(random, 3, 20), whole(random, 3, 20)};
+    const Problem problem{extents.rows, extents.columns, 0.5, Boundary::neumann, 2 * whole(random, 1, 2)};
+    const Rectangles rectangles = tests::random_cut(random, extents);
+    const int steps = whole(random, 1, 3);
+    const std::vector<EdgePoints> points = edge_points(problem, rectangles, steps);
+    REQUIRE(points.size() == rectangles.size());
+    std::int64_t leaving = 0, arriving = 0, carried = 0;
+    const std::int64_t depth = static_cast<std::int64_t>(problem.radius()) * steps;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      leaving += points[i].leaving;
+      arriving += points[i].arriving;
+      const Rectangle& own = rectangles[i];
+      std::int64_t border = 0;
+      for (std::int64_t row = own.row; row < own.end_row(); ++row) {
+        for (std::int64_t column = own.column; column < own.end_column(); ++column) {
+          const bool is_near = (own.row > 0 && row < own.row + depth) ||
+                               (own.end_row() < problem.rows && row >= own.end_row() - depth) ||
+                               (own.column > 0 && column < own.column + depth) ||
+                               (own.end_column() < problem.columns && column >= own.end_column() - depth);
+          border += is_near ? 1 : 0;
+        }
+      }
+      CHECK(points[i].border == border);
+    }
+    for (const HaloMessage& message : halo_messages(problem, rectangles, steps)) carried += message.points();
+    CHECK(leaving == carried);
+    CHECK(arriving == carried);
+  }
 }
