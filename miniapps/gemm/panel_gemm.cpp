@@ -9,18 +9,14 @@
 namespace steelyard::gemm {
 namespace {
 
-/// Rows between two calls of `meanwhile`. A BLAS packs B anew for each of them, which costs as much as some tens of
-/// rows. A multiple of the rows that any BLAS multiplies together: a piece's elements come out of the same inner
-/// kernels as the whole's, so with the same bits.
-constexpr std::int64_t piece_rows = 768;
+/// Rows between two calls of `meanwhile`: some milliseconds. A BLAS packs B anew for each of them, which costs as much
+/// as some tens of rows. A multiple of the rows that any BLAS multiplies together: a piece's elements come out of the
+/// same inner kernels as the whole's, so with the same bits. Cuts between columns would change bits, at least those of
+/// OpenBLAS' float kernels for Haswell.
+constexpr std::int64_t piece_rows = 384;
 /// Multiplications in a piece at least: some tenths of a millisecond. A BLAS may have other kernels for small products,
 /// with other bits.
 constexpr double least_piece_work = 4e6;
-
-std::int64_t count_pieces(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-  const double piece_work = static_cast<double>(piece_rows) * static_cast<double>(columns) * static_cast<double>(depth);
-  return piece_work < least_piece_work ? 1 : std::max<std::int64_t>(1, rows / piece_rows);
-}
 
 /// A unit that works in the host's memory.
 template <class Execution, class Scalar>
@@ -33,15 +29,20 @@ class SharedMemoryPanels : public PanelGemm<Scalar> {
     const auto rows = static_cast<std::int64_t>(operands.a.extent(0));
     const auto depth = static_cast<std::int64_t>(operands.a.extent(1));
     const auto columns = static_cast<std::int64_t>(operands.c.extent(1));
-    const std::int64_t pieces = meanwhile ? count_pieces(rows, columns, depth) : 1;
-    for (std::int64_t i = 0; i < pieces; ++i) {
-      const std::int64_t first = i * piece_rows;
-      const std::int64_t count = i + 1 < pieces ? piece_rows : rows - first;
-      blas::gemm(space, Scalar{1}, seen_by<Execution>(matrix_block(operands.a, first, count, 0, depth)),
+    const double piece_work =
+        static_cast<double>(piece_rows) * static_cast<double>(columns) * static_cast<double>(depth);
+    bool in_pieces = meanwhile && meanwhile() && piece_work >= least_piece_work;
+    std::int64_t row = 0;
+    while (row < rows) {
+      // The last piece is never a small one.
+      const bool is_last = !in_pieces || rows - row < 2 * piece_rows;
+      const std::int64_t count = is_last ? rows - row : piece_rows;
+      blas::gemm(space, Scalar{1}, seen_by<Execution>(matrix_block(operands.a, row, count, 0, depth)),
                  seen_by<Execution>(operands.b), Scalar{1},
-                 seen_by<Execution>(matrix_block(operands.c, first, count, 0, columns)));
+                 seen_by<Execution>(matrix_block(operands.c, row, count, 0, columns)));
       space.fence();
-      if (meanwhile) meanwhile();
+      if (in_pieces) in_pieces = meanwhile();
+      row += count;
     }
   }
 };

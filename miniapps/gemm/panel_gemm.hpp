@@ -26,9 +26,10 @@ struct PanelProblem {
 template <class Scalar>
 class PanelGemm {
  public:
-  /// Called on the calling thread while a panel is multiplied, between pieces of it that are worth a call, and at its
-  /// end; changes no bit of the result. May be empty.
-  using Meanwhile = std::function<void()>;
+  /// Called on the calling thread before a panel is multiplied and between pieces of it that are worth a call; changes no
+  /// bit of the result. Returns whether it wants to be called again: where it does not, the rest is one piece. May be
+  /// empty.
+  using Meanwhile = std::function<bool()>;
 
   virtual ~PanelGemm() = default;
   /// Adds one panel: `a` its columns of A, `b` its rows of B. Panels come in order, and from 0 again after the last

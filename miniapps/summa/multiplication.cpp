@@ -128,7 +128,7 @@ class Multiplication<Scalar>::State {
     durations.communication_s.resize(static_cast<std::size_t>(last + 1));
     // MPI is for the calling thread, which is the companion's too where there is no host unit.
     const auto progress = [&exchange, calling = std::this_thread::get_id()] {
-      if (std::this_thread::get_id() == calling) exchange.progress();
+      return std::this_thread::get_id() == calling && exchange.progress();
     };
     double start_s = now_s();
     exchange.start(0, panels(0));

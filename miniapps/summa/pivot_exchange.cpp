@@ -120,11 +120,13 @@ class Requests {
     STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
     requests_.clear();
   }
-  void progress() {
+  /// @return whether there are any left
+  bool progress() {
+    if (requests_.empty()) return false;
     int done = 0;
-    if (requests_.empty()) return;
     STEELYARD_MPI(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
     if (done != 0) requests_.clear();
+    return done == 0;
   }
 
  private:
@@ -281,9 +283,10 @@ class PipelinedExchange : public PivotExchange {
     }
   }
 
-  void progress() override {
-    receives_.progress();
-    for (Requests& sends : sends_) sends.progress();
+  bool progress() override {
+    bool left = receives_.progress();
+    for (Requests& sends : sends_) left = sends.progress() || left;
+    return left;
   }
   void wait() override { receives_.wait(); }
   void release(std::int64_t k) override { of(k).wait(); }

@@ -27,8 +27,8 @@ class PivotExchange {
   /// Begins iteration k on all ranks; iterations come in order. What was given for iteration k - 2 must be released
   /// before. @throws MpiError
   virtual void start(std::int64_t k, const PivotPanels& panels) = 0;
-  /// Lets messages move while the caller does something else.
-  virtual void progress() {}
+  /// Lets messages move while the caller does something else. @return whether there are any left
+  virtual bool progress() { return false; }
   /// Returns when this rank's parts of the iteration that was started last are there.
   virtual void wait() {}
   /// Returns when what was given for iteration k may be written to.

@@ -175,6 +175,8 @@ int wrong_ahead(PivotExchange& exchange, const Problem& problem, const Rectangle
   }
   if (last > 0) exchange.release(last - 1);
   exchange.release(last);
+  // Everything is there and gone.
+  wrong += exchange.progress() ? 1 : 0;
   return wrong;
 }
 
