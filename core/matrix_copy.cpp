@@ -24,6 +24,9 @@ void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy) {
 void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy) {
   copy_rows(queue, copy, cudaMemcpyDeviceToHost);
 }
+void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy) {
+  copy_rows(queue, copy, cudaMemcpyDeviceToDevice);
+}
 
 #else
 namespace {
@@ -51,6 +54,9 @@ void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy) {
 }
 void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy) {
   copy_rows<PinnedMemory, CompanionExecution::memory_space>(queue, copy);
+}
+void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy) {
+  copy_rows<CompanionExecution::memory_space, CompanionExecution::memory_space>(queue, copy);
 }
 #endif
 

@@ -22,6 +22,7 @@ struct RowCopy {
 /// Between pinned host memory and the device's, on the queue; the caller fences.
 void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy);
 void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
+void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy);
 
 inline void copy_rows_here(const RowCopy& copy) {
   auto* to = static_cast<std::byte*>(copy.to);
@@ -64,6 +65,18 @@ void copy_matrix_to_host(const Execution& space, const Matrix<HostExecution, Sca
     detail::copy_rows_here(detail::row_copy(host, own));
   } else {
     detail::copy_rows_to_host(space, detail::row_copy(host, own));
+  }
+}
+
+/// Within the unit's own memory.
+template <class Execution, class Scalar>
+void copy_matrix_within(const Execution& space, const Matrix<Execution, Scalar>& to,
+                        const ConstMatrix<Execution, Scalar>& from) {
+  if (from.size() == 0) return;
+  if constexpr (runs_on_host<Execution>) {
+    detail::copy_rows_here(detail::row_copy(to, from));
+  } else {
+    detail::copy_rows_on_device(space, detail::row_copy(to, from));
   }
 }
 

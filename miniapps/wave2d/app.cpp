@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "comm/collective.hpp"
+#include "comm/device_aware.hpp"
 #include "comm/group_bandwidth.hpp"
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
@@ -58,6 +59,7 @@ class App {
     record_.params["courant"] = problem.courant;
     record_.settings["balance"] = balancing_names()[static_cast<std::size_t>(options.balancing)];
     record_.params["order"] = problem.order;
+    if (companion_is_device) record_.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
     record_.settings["boundary"] = problem.boundary == Boundary::dirichlet ? "dirichlet" : "neumann";
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/home.hpp"
 #include "core/huge_pages.hpp"
 #include "core/matrix_copy.hpp"
 #include "core/spaces.hpp"
@@ -68,19 +69,26 @@ class LocalField {
   /// What is owned and what passes read around it.
   const partition::Rectangle& held() const { return held_; }
 
-  /// Copies a part of held() from pinned host memory, where it lies without gaps, into a level; on `queue`, does not
-  /// fence.
-  void load(const Execution& queue, Level level, const partition::Rectangle& part, const Scalar* host) {
-    copy_matrix_from_host<Execution, Scalar>(queue, matrix(read_level(level), part), host_matrix(host, part));
+  /// Copies a part of held() from where it lies without gaps into a level; on `queue`, does not fence.
+  void load(const Execution& queue, Level level, const partition::Rectangle& part, const Scalar* from,
+            Home home = Home::host) {
+    if (home == Home::host) {
+      copy_matrix_from_host<Execution, Scalar>(queue, matrix(read_level(level), part),
+                                               dense_matrix<HostExecution>(from, part));
+    } else {
+      copy_matrix_within<Execution, Scalar>(queue, matrix(read_level(level), part),
+                                            dense_matrix<Execution>(from, part));
+    }
   }
   /// The other way.
-  void store(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* host) const {
-    copy_matrix_to_host<Execution, Scalar>(queue, host_matrix(host, part), matrix(read_level(level), part));
+  void store(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* to,
+             Home home = Home::host) const {
+    store_level(queue, read_level(level), part, to, home);
   }
   /// Like store(), of a level as it will be after rotate(): of a part that advance() has computed.
-  void store_next(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* host,
-                  int steps) const {
-    copy_matrix_to_host<Execution, Scalar>(queue, host_matrix(host, part), matrix(written_level(level, steps), part));
+  void store_next(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* to, int steps,
+                  Home home = Home::host) const {
+    store_level(queue, written_level(level, steps), part, to, home);
   }
 
   /// Advances a part of owned() by `steps`, at most what was asked for at construction; does not fence. Every point is
@@ -150,9 +158,17 @@ class LocalField {
     return matrix_at<Execution>(level + (part.row - held_.row) * pitch_ + part.column - held_.column, part.rows,
                                 part.columns, pitch_);
   }
-  template <class Element>
-  static Matrix<HostExecution, Element> host_matrix(Element* host, const partition::Rectangle& part) {
-    return matrix_at<HostExecution>(host, part.rows, part.columns, part.columns);
+  void store_level(const Execution& queue, Scalar* level, const partition::Rectangle& part, Scalar* to,
+                   Home home) const {
+    if (home == Home::host) {
+      copy_matrix_to_host<Execution, Scalar>(queue, dense_matrix<HostExecution>(to, part), matrix(level, part));
+    } else {
+      copy_matrix_within<Execution, Scalar>(queue, dense_matrix<Execution>(to, part), matrix(level, part));
+    }
+  }
+  template <class Space, class Element>
+  static Matrix<Space, Element> dense_matrix(Element* elements, const partition::Rectangle& part) {
+    return matrix_at<Space>(elements, part.rows, part.columns, part.columns);
   }
 
   Execution space_;

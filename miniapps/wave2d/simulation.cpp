@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "comm/collective.hpp"
+#include "comm/device_aware.hpp"
 #include "comm/halo_exchange.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/timing.hpp"
@@ -116,6 +117,7 @@ class Simulation<Scalar>::State {
  private:
   using Buffers = std::vector<HaloBuffer<Scalar>>;
   using Pinned = Kokkos::View<Scalar*, PinnedMemory>;
+  using DeviceMemory = Kokkos::View<Scalar*, DeviceOf<CompanionExecution>>;
   /// Of one unit: what it packs in a pass, and what it takes in the next one.
   struct UnitBuffers {
     Buffers leaving;
@@ -139,6 +141,11 @@ class Simulation<Scalar>::State {
                   static_cast<std::size_t>(elements));
   }
 
+  static DeviceMemory make_device_memory(std::int64_t elements) {
+    return DeviceMemory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::device_halo"),
+                        static_cast<std::size_t>(elements));
+  }
+
   /// Each unit allocates on its own thread, for its own threads touch the memory first.
   void allocate(const std::vector<Rectangle>& rectangles) {
     rectangles_ = rectangles;
@@ -156,14 +163,20 @@ class Simulation<Scalar>::State {
                       [&] { renew(companion_, own(ProcessingUnit::Kind::companion)); });
   }
 
-  /// What leaves has two buffers that take turns: the other unit may still be reading the last pass's.
+  /// What leaves has two buffers that take turns: the other unit may still be reading the last pass's. What a device
+  /// exchanges with other ranks stays in its memory where MPI can reach it there.
   void connect() {
     messages_ = halo_messages(problem_, rectangles_, time_tile_);
     memory_.clear();
     exchanges_.clear();
     buffers_ = {};
     parity_ = 0;
-    const auto keep = [&](const HaloMessage& message) {
+    device_memory_.clear();
+    const auto keep = [&](const HaloMessage& message, Home home) {
+      if (home == Home::unit) {
+        device_memory_.push_back(make_device_memory(message.points()));
+        return device_memory_.back().data();
+      }
       memory_.push_back(make_pinned(message.points()));
       return memory_.back().data();
     };
@@ -174,12 +187,16 @@ class Simulation<Scalar>::State {
       if (from.rank != rank_ && to.rank != rank_) continue;
       const auto bytes = static_cast<std::size_t>(message.points()) * sizeof(Scalar);
       const int tag = 2 * unit_of(from) + unit_of(to);
-      Scalar* const incoming = from.rank != rank_ ? keep(message) : nullptr;
+      const Slot& own = from.rank == rank_ ? from : to;
+      const bool direct = from.rank != to.rank && own.kind == ProcessingUnit::Kind::companion && reaches_device_;
+      const Home home = direct ? Home::unit : Home::host;
+      Scalar* const incoming = from.rank != rank_ ? keep(message, home) : nullptr;
       for (const std::size_t parity : {0, 1}) {
-        Scalar* const data = from.rank == rank_ ? keep(message) : incoming;
+        Scalar* const data = from.rank == rank_ ? keep(message, home) : incoming;
         std::array<UnitBuffers, 2>& units = buffers_[parity];
-        if (from.rank == rank_) units[static_cast<std::size_t>(unit_of(from))].leaving.push_back({&message, data});
-        if (to.rank == rank_) units[static_cast<std::size_t>(unit_of(to))].arrived.push_back({&message, data});
+        if (from.rank == rank_)
+          units[static_cast<std::size_t>(unit_of(from))].leaving.push_back({&message, data, home});
+        if (to.rank == rank_) units[static_cast<std::size_t>(unit_of(to))].arrived.push_back({&message, data, home});
         if (from.rank == to.rank) continue;
         if (from.rank == rank_) {
           links[parity].push_back({HaloLink::Direction::send, to.rank, tag, data, bytes});
@@ -304,7 +321,9 @@ class Simulation<Scalar>::State {
   std::vector<HaloMessage> messages_;
   std::optional<UnitField<HostExecution, Scalar>> host_;
   std::optional<UnitField<CompanionExecution, Scalar>> companion_;
+  bool reaches_device_ = mpi_takes_device_memory();
   std::vector<Pinned> memory_;
+  std::vector<DeviceMemory> device_memory_;
   std::array<std::array<UnitBuffers, 2>, 2> buffers_;  ///< by parity of the pass and unit
   std::vector<HaloExchange> exchanges_;                ///< by parity of the pass
   bool halos_are_stale_ = false;

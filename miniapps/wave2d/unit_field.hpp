@@ -12,11 +12,13 @@
 
 namespace steelyard::wave2d {
 
-/// A message and where it lies in pinned host memory: its parts one after the other, those of level n first.
+/// A message and where it lies: its parts one after the other, those of level n first.
 template <class Scalar>
 struct HaloBuffer {
   const HaloMessage* message = nullptr;
   Scalar* data = nullptr;
+  Home home =
+      Home::host;  ///< of what the unit's own rank sends or receives from there without the host, its own memory
 };
 
 /// Whether the phases of a pass overlap or are run one after the other to be timed (003, section 6.3.4).
@@ -51,8 +53,8 @@ class UnitField {
   void begin(int steps, const std::vector<HaloBuffer<Scalar>>& arrived, const std::vector<HaloBuffer<Scalar>>& leaving,
              UnitTimes& times) {
     const double start_s = now_s();
-    for_parts(arrived, [&](Level level, const partition::Rectangle& part, Scalar* host) {
-      field_.load(kernels(), level, part, host);
+    for_parts(arrived, [&](Level level, const partition::Rectangle& part, Scalar* data, Home home) {
+      field_.load(kernels(), level, part, data, home);
     });
     const double unpacked_s = fenced_s();
     for (const partition::Rectangle& part : parts_.border) {
@@ -63,8 +65,8 @@ class UnitField {
       QueueEvent::record(kernels()).hold_back(copies());
       if (overlap_ == Overlap::full) launch_interior(steps);
     }
-    for_parts(leaving, [&](Level level, const partition::Rectangle& part, Scalar* host) {
-      field_.store_next(copies(), level, part, host, steps);
+    for_parts(leaving, [&](Level level, const partition::Rectangle& part, Scalar* data, Home home) {
+      field_.store_next(copies(), level, part, data, steps, home);
     });
     copies().fence();
     times.unpacking_s += unpacked_s - start_s;
@@ -103,12 +105,12 @@ class UnitField {
   template <class Use>
   static void for_parts(const std::vector<HaloBuffer<Scalar>>& buffers, const Use& use) {
     for (const HaloBuffer<Scalar>& buffer : buffers) {
-      Scalar* host = buffer.data;
+      Scalar* data = buffer.data;
       for (const Level level : {Level::current, Level::previous}) {
         for (const partition::Rectangle& part :
              level == Level::current ? buffer.message->current : buffer.message->previous) {
-          use(level, part, host);
-          host += part.area();
+          use(level, part, data, buffer.home);
+          data += part.area();
         }
       }
     }

@@ -147,6 +147,24 @@ TEMPLATE_TEST_CASE("matrices of a row, of a column, without gaps and of many ele
   }
 }
 
+TEMPLATE_TEST_CASE("a matrix is copied within a unit's memory, and nothing around the copy changes", "", HostExecution,
+                   CompanionExecution) {
+  const TestType space;
+  Random random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::int64_t rows = any_of(random, 0, 12), columns = any_of(random, 0, 12);
+    const Place host = random_place(random, rows, columns), own = random_place(random, rows, columns);
+    const Arrays<TestType, double> arrays(host, own);
+    // By way of an array of the unit's own that lies as the host's does.
+    const Kokkos::View<double*, DeviceOf<TestType>> other(Kokkos::view_alloc(space, "other"), host.elements());
+    const auto there = matrix_at<TestType>(other.data() + host.first, rows, columns, host.leading);
+    copy_matrix_from_host<TestType, double>(space, there, arrays.host());
+    copy_matrix_within<TestType, double>(space, arrays.own(), there);
+    space.fence();
+    arrays.check_only_own_changed();
+  }
+}
+
 TEST_CASE("rows that a queue of the companion copies arrive, and nothing around them changes") {
   Random random(2);
   for (int trial = 0; trial < 200; ++trial) {
@@ -186,5 +204,6 @@ TEMPLATE_TEST_CASE("matrices without elements may have no memory", "", HostExecu
   const Matrix<HostExecution, double> host;
   CHECK_NOTHROW(copy_matrix_from_host<TestType, double>(space, own, host));
   CHECK_NOTHROW(copy_matrix_to_host<TestType, double>(space, host, own));
+  CHECK_NOTHROW(copy_matrix_within<TestType, double>(space, own, own));
   space.fence();
 }

@@ -76,8 +76,10 @@ class Units {
     for (const HaloMessage& message : messages_) {
       leaving_.emplace_back(message.points());
       arrived_.emplace_back(message.points());
-      ends_[static_cast<std::size_t>(message.from)].leaving.push_back({&message, leaving_.back().data()});
-      ends_[static_cast<std::size_t>(message.to)].arrived.push_back({&message, arrived_.back().data()});
+      // Buffers of the host and of the unit in turns, where a test reaches both.
+      const Home home = runs_on_host<Execution> && leaving_.size() % 2 == 0 ? Home::unit : Home::host;
+      ends_[static_cast<std::size_t>(message.from)].leaving.push_back({&message, leaving_.back().data(), home});
+      ends_[static_cast<std::size_t>(message.to)].arrived.push_back({&message, arrived_.back().data(), home});
     }
   }
 

@@ -1,0 +1,23 @@
+#include "comm/device_aware.hpp"
+
+#include <mpi.h>
+
+#include "core/spaces.hpp"
+
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace steelyard {
+
+bool mpi_takes_device_memory() {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#elif defined(KOKKOS_ENABLE_HIP) && defined(OMPI_HAVE_MPI_EXT_ROCM)
+  return MPIX_Query_rocm_support() == 1;
+#else
+  return false;
+#endif
+}
+
+}  // namespace steelyard
