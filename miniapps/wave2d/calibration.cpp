@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "comm/collective.hpp"
@@ -25,7 +26,7 @@ Precision quick_precision() {
   Precision precision;
   precision.relative = 0.02;
   precision.repetitions_min = 3;
-  precision.repetitions_max = 15;
+  precision.repetitions_max = 30;
   precision.time_limit_s = 0.5;
   return precision;
 }
@@ -66,7 +67,7 @@ class InsideRank {
     if (both_ && rows > 1) {
       partition::SearchOptions options;
       options.resolution = std::max<std::int64_t>(1, rows / 256);
-      options.repetition.most_rounds = 2;
+      options.repetition.most_rounds = 4;
       const auto sizes_of = [](std::span<const std::int64_t> units) { return UnitSizes{units[0], units[1]}; };
       const partition::Outcome outcome =
           balancing_ == Balancing::binary
@@ -76,11 +77,23 @@ class InsideRank {
                     rows, [&](std::span<const std::int64_t> units) { return slower(measure(sizes_of(units))); },
                     options);
       split = sizes_of(outcome.distribution.units);
+      if (balancing_ == Balancing::binary) split = by_speeds(split);
     }
     const std::vector<models::MeasuredPoint> points = measure(split);
     Found found{split, {points[0].time_s, points[1].time_s}, slower(points)};
     found.pass.units = static_cast<double>(rows);
     return found;
+  }
+
+  /// The search ends where it cannot tell the times apart; their means still say something.
+  UnitSizes by_speeds(const UnitSizes& split) {
+    if (split.host == 0 || split.companion == 0) return split;
+    const std::vector<models::MeasuredPoint> points = measure(split);
+    const double host = points[0].units / points[0].time_s, companion = points[1].units / points[1].time_s;
+    const std::int64_t rows = split.host + split.companion;
+    const auto host_rows =
+        static_cast<std::int64_t>(std::llround(static_cast<double>(rows) * host / (host + companion)));
+    return {host_rows, rows - host_rows};
   }
 
   static models::MeasuredPoint slower(const std::vector<models::MeasuredPoint>& points) {

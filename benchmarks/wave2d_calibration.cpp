@@ -1,0 +1,181 @@
+// How near wave2d's calibration by trying out comes to the best split of the rows between host and companion: a sweep
+// over splits finds the best one, then calibrations run, and each one's split takes turns with the best.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "comm/kernel_measurement.hpp"
+#include "comm/run_description.hpp"
+#include "comm/slots.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "core/timing.hpp"
+#include "miniapps/app/started_units.hpp"
+#include "miniapps/wave2d/calibration.hpp"
+#include "miniapps/wave2d/measured_kernel.hpp"
+#include "miniapps/wave2d/pass_run.hpp"
+
+namespace {
+
+using namespace steelyard;
+
+struct Options {
+  RunOptions run;
+  std::int64_t size = 2048;
+  int time_tile = 8;
+  int calibrations = 10;
+  int rounds = 9;
+};
+
+/// Passes of both units at once, at splits of the rows between them.
+class Splits {
+ public:
+  Splits(CoExecution& co_execution, const Options& options)
+      : co_execution_(co_execution), options_(options), problem_{options.size, options.size} {}
+
+  wave2d::MeasuredKernel kernel() const { return {problem_, ElementType::float64, options_.time_tile}; }
+
+  /// Median seconds of the slower unit's pass at each split, all splits in turns. @param host_rows of each
+  std::vector<double> measure(const std::vector<std::int64_t>& host_rows) {
+    std::vector<Runs> runs(host_rows.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) allocate(runs[i], host_rows[i]);
+    for (int round = -1; round < options_.rounds; ++round) {
+      for (Runs& one : runs) {
+        const UnitSeconds seconds = co_execution_.run(
+            [&] {
+              if (one.host) one.host->run();
+            },
+            [&] {
+              if (one.companion) one.companion->run();
+            });
+        if (round >= 0) one.passes_s.push_back(std::max(seconds.host_s, seconds.companion_s));
+      }
+    }
+    std::vector<double> medians;
+    for (const Runs& one : runs) medians.push_back(median(one.passes_s));
+    return medians;
+  }
+
+ private:
+  struct Runs {
+    std::unique_ptr<wave2d::PassRun> host, companion;
+    std::vector<double> passes_s;
+  };
+
+  void allocate(Runs& runs, std::int64_t host_rows) {
+    const auto make = [&](ProcessingUnit::Kind kind, std::int64_t rows) {
+      std::unique_ptr<wave2d::PassRun> run;
+      if (rows > 0) {
+        run = wave2d::make_pass_run(kind, problem_, ElementType::float64, options_.time_tile, rows,
+                                    wave2d::Overlap::full);
+      }
+      return run;
+    };
+    co_execution_.run([&] { runs.host = make(ProcessingUnit::Kind::host, host_rows); },
+                      [&] { runs.companion = make(ProcessingUnit::Kind::companion, problem_.rows - host_rows); });
+  }
+
+  CoExecution& co_execution_;
+  Options options_;
+  wave2d::Problem problem_;
+};
+
+struct Best {
+  std::int64_t host_rows = 0;
+  double pass_s = std::numeric_limits<double>::infinity();
+};
+
+/// The fastest of splits `step` rows apart around a middle one.
+Best sweep(Splits& splits, std::int64_t rows, std::int64_t middle, std::int64_t step, int count) {
+  std::vector<std::int64_t> host_rows;
+  for (int i = -count; i <= count; ++i) {
+    const std::int64_t host = middle + i * step;
+    if (host >= 0 && host <= rows) host_rows.push_back(host);
+  }
+  const std::vector<double> pass_s = splits.measure(host_rows);
+  const auto fastest = static_cast<std::size_t>(std::min_element(pass_s.begin(), pass_s.end()) - pass_s.begin());
+  return {host_rows[fastest], pass_s[fastest]};
+}
+
+ExitCode run(Session& session, const Options& options) {
+  const StartedUnits started(session, options.run);
+  if (session.size() != 1 || !started.units().host || !started.units().companion) {
+    throw CollectiveError("calibration inside a rank (expected one rank with a host unit and a companion)",
+                          ExitCode::wrong_input, 0);
+  }
+  CoExecution co_execution(session.machine(), started.units());
+  Splits splits(co_execution, options);
+  const double start_s = now_s();
+  const Best coarse = sweep(splits, options.size, options.size / 2, options.size / 16, 8);
+  const Best fine = sweep(splits, options.size, coarse.host_rows, options.size / 64, 5);
+  const Best best = sweep(splits, options.size, fine.host_rows, std::max<std::int64_t>(1, options.size / 256), 6);
+  session.print(
+      fmt::format("{} x {} double, {} steps per pass, {}; best split of a sweep: {:.1f} % for the host, {} per "
+                  "pass ({})\n",
+                  options.size, options.size, options.time_tile,
+                  fmt::format("host {:g} and companion {:g} times slower", started.units().host->slowdown,
+                              started.units().companion->slowdown),
+                  100.0 * static_cast<double>(best.host_rows) / static_cast<double>(options.size),
+                  format_seconds(best.pass_s), format_seconds(now_s() - start_s)));
+  const std::vector<Slot> slots = gather_slots(session, started.units());
+  RunRecord record = describe_run(session, "wave2d-calibration", options.run, started.units());
+  Table table({"balance", "host share", "seconds spent", "pass", "best split's", "slower by"});
+  std::map<wave2d::Balancing, int> near;
+  const wave2d::MeasuredKernel kernel = splits.kernel();
+  for (int i = 0; i < options.calibrations; ++i) {
+    for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
+      const wave2d::Calibration found =
+          wave2d::calibrate(session, co_execution, kernel, options.size, slots, balancing, record);
+      const std::vector<double> pass_s = splits.measure({found.rows[0], best.host_rows});
+      const double excess = pass_s[0] / pass_s[1] - 1.0;
+      near[balancing] += excess <= 0.02 ? 1 : 0;
+      table.add_row(
+          {wave2d::balancing_names()[static_cast<std::size_t>(balancing)],
+           fmt::format("{:.1f} %", 100.0 * static_cast<double>(found.rows[0]) / static_cast<double>(options.size)),
+           format_seconds(record.figures.at("calibration_time_s")), format_seconds(pass_s[0]),
+           format_seconds(pass_s[1]), fmt::format("{:.1f} %", 100.0 * excess)});
+    }
+  }
+  session.print(table.text());
+  for (const auto& [balancing, count] : near) {
+    session.print(fmt::format("{}: within 2 % of the best split in {} of {} runs\n",
+                              wave2d::balancing_names()[static_cast<std::size_t>(balancing)], count,
+                              options.calibrations));
+  }
+  return ExitCode::good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App parser("wave2d's calibration beside the best split of a sweep", "steelyard-wave2d-calibration");
+  Options options;
+  add_standard_options(parser);
+  parser.add_option("--size", options.size, "Rows and columns of the grid")
+      ->check(CLI::Range(64, 1 << 20))
+      ->type_name("N")
+      ->capture_default_str();
+  parser.add_option("--time-tile", options.time_tile, "Steps per pass")
+      ->check(CLI::Range(1, 64))
+      ->type_name("K")
+      ->capture_default_str();
+  parser.add_option("--calibrations", options.calibrations, "Runs of each search")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  parser.add_option("--rounds", options.rounds, "Passes at each split, in turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  parser.add_option("--slowdown", options.run.slowdown, "Emulate slower units: host=F or device=F, F >= 1")
+      ->type_name("UNIT=F");
+  return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });
+}
