@@ -43,7 +43,7 @@ struct TileShape {
   /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both compute a
   /// small part.
   static std::int64_t rows(int steps, int radius) {
-    if (on_host) return steps == 1 ? 48 : 32 * steps * radius;
+    if (on_host) return steps == 1 ? 256 : 32 * steps * radius;
     return steps == 1 ? 2 * rows_per_front : 16 * steps * radius;
   }
 };
