@@ -58,7 +58,8 @@ class LeapFrog {
         steps_(steps),
         tile_columns_(even_part(region.end_column - region.column, Shape::columns(steps, Radius, sizeof(Scalar)), 8)),
         column_tiles_(divide_up(region.end_column - region.column, tile_columns_)),
-        tile_rows_(rows_per_tile(region.end_row - region.row, Shape::rows(steps, Radius), threads)),
+        tile_rows_(rows_per_tile(region.end_row - region.row,
+                                 Shape::rows(steps, Radius, region.end_row - region.row, threads), threads)),
         ring_rows_(Shape::ring_rows(steps, Radius)),
         ring_pitch_(static_cast<int>(tile_columns_ + std::int64_t{2} * Radius * (steps - 1))) {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,11 +41,12 @@ struct TileShape {
     while (columns > 0 && ring_bytes(columns, steps, radius, scalar_bytes) > most_scratch_bytes) columns -= 32;
     return columns;
   }
-  /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both compute a
-  /// small part.
-  static std::int64_t rows(int steps, int radius) {
-    if (on_host) return steps == 1 ? 256 : 32 * steps * radius;
-    return steps == 1 ? 2 * rows_per_front : 16 * steps * radius;
+  /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both read or
+  /// compute a small part. @param region_rows of all teams together
+  static std::int64_t rows(int steps, int radius, std::int64_t region_rows, std::int64_t threads) {
+    if (steps > 1) return std::int64_t{on_host ? 32 : 16} * steps * radius;
+    if (!on_host) return 2 * rows_per_front;
+    return std::clamp<std::int64_t>(region_rows / (3 * threads), 48, 256);
   }
 };
 
