@@ -153,6 +153,7 @@ bool print_table(const AppTable& app, Results& results) {
   bool all_passed = true;
   Table table({app.problem, "units and partition", app.computation_units, "time", app.speed, app.bound, "predicted",
                "difference", "gain", "of ideal", "check"});
+  std::vector<double> differences;
   for (auto& [size, by_configuration] : results) {
     for (const Configuration& configuration : configurations) {
       const auto found = by_configuration.find(configuration.folder);
@@ -170,14 +171,15 @@ bool print_table(const AppTable& app, Results& results) {
       const bool passed =
           std::all_of(found->second.begin(), found->second.end(), [](const Run& r) { return r.passed; });
       all_passed = all_passed && passed;
+      differences.push_back(percentage_difference(run.time_s, run.predicted_s));
       table.add_row({run.problem, fmt::format(fmt::runtime(configuration.text), run.slowdown), run.distribution,
                      format_seconds(run.time_s), fmt::format("{:.0f}", run.speed),
                      fmt::format("{:.2f}", run.share_of_bound), format_seconds(run.predicted_s),
-                     fmt::format("{:.1f} %", percentage_difference(run.time_s, run.predicted_s)), gain, of_ideal,
-                     passed ? "passed" : "FAILED"});
+                     fmt::format("{:.1f} %", differences.back()), gain, of_ideal, passed ? "passed" : "FAILED"});
     }
   }
-  fmt::print("{}\n{}\n", app.app, table.text());
+  fmt::print("{}\n{}difference of predictions: mean {:.1f} %, median {:.1f} %\n\n", app.app, table.text(),
+             mean(differences), median(differences));
   return all_passed;
 }
 
