@@ -45,7 +45,7 @@ struct TileShape {
   /// compute a small part. @param region_rows of all teams together
   static std::int64_t rows(int steps, int radius, std::int64_t region_rows, std::int64_t threads) {
     if (steps > 1) return std::int64_t{on_host ? 32 : 16} * steps * radius;
-    if (!on_host) return 2 * rows_per_front;
+    if (!on_host) return std::int64_t{2} * rows_per_front;
     return std::clamp<std::int64_t>(region_rows / (3 * threads), 48, 256);
   }
 };

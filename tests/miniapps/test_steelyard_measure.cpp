@@ -56,7 +56,7 @@ std::vector<double> measured_sizes(const Words& arguments) {
   const Outcome outcome = run(1, steelyard_tool, measure(arguments + Words{"--output", "out"}), folder.path());
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.status == 0);
-  const std::vector<double> sizes = sizes_of(models::read_fpm_file(folder / "out/rank0-host.fpm.json"));
+  std::vector<double> sizes = sizes_of(models::read_fpm_file(folder / "out/rank0-host.fpm.json"));
   // All units are measured at the same sizes.
   CHECK(sizes_of(models::read_fpm_file(folder / "out/rank0-device.fpm.json")) == sizes);
   return sizes;

@@ -16,7 +16,6 @@ namespace steelyard::wave2d {
 namespace {
 
 using tests::Grid;
-using tests::LevelWindow;
 using tests::LevelWindows;
 using tests::whole;
 

@@ -98,7 +98,7 @@ class Units {
 
   /// From level n of the field to level n + steps. @param levels what every level must be, see levels_of()
   void pass(int n, int steps, const Levels& levels) {
-    const auto at = static_cast<std::size_t>(n + 1);
+    const auto at = static_cast<std::size_t>(n) + 1;
     static const std::vector<HaloBuffer<Scalar>> nothing;
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (units_[i]) units_[i]->begin(steps, first_ ? nothing : ends_[i].arrived, ends_[i].leaving, times_);
