@@ -18,9 +18,9 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/gemm.hpp"
+#include "core/host_array.hpp"
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
-#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "models/constant_model.hpp"
@@ -125,8 +125,8 @@ class Pdgemm : public Contender {
     descinit_(descriptor_, &n_, &n_, &block_, &block_, &zero, &zero, &context_, &leading, &info);
     if (info != 0) throw RuntimeFailure(fmt::format("descinit says {}", info));
     // The same memory as summa's.
-    for (gemm::HostArray<double>* matrix : {&a_, &b_, &c_}) {
-      *matrix = gemm::HostArray<double>(local_columns_, local_rows_);
+    for (HostArray<double>* matrix : {&a_, &b_, &c_}) {
+      *matrix = HostArray<double>(local_columns_, local_rows_);
     }
     fill(MatrixName::a, a_);
     fill(MatrixName::b, b_);
@@ -150,7 +150,7 @@ class Pdgemm : public Contender {
   std::int64_t global(int local, int process, int processes) const {
     return (static_cast<std::int64_t>(local / block_) * processes + process) * block_ + local % block_;
   }
-  void fill(MatrixName name, const gemm::HostArray<double>& matrix) const {
+  void fill(MatrixName name, const HostArray<double>& matrix) const {
     const gemm::RandomMatrix random(seed, name);
     for (int j = 0; j < local_columns_; ++j) {
       double* const column = matrix.elements(j, 1).data();
@@ -159,13 +159,13 @@ class Pdgemm : public Contender {
       }
     }
   }
-  static double* data(const gemm::HostArray<double>& matrix) { return matrix.elements(0, 0).data(); }
+  static double* data(const HostArray<double>& matrix) { return matrix.elements(0, 0).data(); }
 
   int n_, block_, rows_, columns_;
   int row_ = 0, column_ = 0, context_ = 0;
   int local_rows_ = 0, local_columns_ = 0;
   int descriptor_[9] = {};
-  gemm::HostArray<double> a_, b_, c_;
+  HostArray<double> a_, b_, c_;
 };
 
 using Maker = std::function<std::unique_ptr<Contender>()>;

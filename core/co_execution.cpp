@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -28,10 +29,13 @@ void wait_until(double end_s, bool may_spin) {
   }
 }
 
-double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin) {
+/// @param parts_s what the work's parts have left once it has ended; nothing where it had none
+double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin,
+                 const std::optional<double>& parts_s = std::nullopt) {
   const double start_s = now_s();
   work();
   const double busy_s = now_s() - start_s;
+  if (parts_s) return *parts_s;
   if (slowdown <= 1.0) return busy_s;
   wait_until(start_s + slowdown * busy_s, may_spin);
   return now_s() - start_s;
@@ -42,7 +46,8 @@ double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin) 
 /// The companion's thread: runs one callable per ticket.
 class CoExecution::Driver {
  public:
-  Driver(double slowdown, bool may_spin) : slowdown_(slowdown), may_spin_(may_spin), thread_([this] { serve(); }) {}
+  Driver(double slowdown, bool may_spin, const std::optional<double>& parts_s)
+      : slowdown_(slowdown), may_spin_(may_spin), parts_s_(parts_s), thread_([this] { serve(); }) {}
 
   ~Driver() {
     work_ = nullptr;
@@ -79,7 +84,7 @@ class CoExecution::Driver {
       await(started_, ticket);
       if (work_ == nullptr) return;
       try {
-        seconds_ = timed_run(*work_, slowdown_, may_spin_);
+        seconds_ = timed_run(*work_, slowdown_, may_spin_, parts_s_);
       } catch (...) {
         error_ = std::current_exception();
       }
@@ -90,6 +95,7 @@ class CoExecution::Driver {
 
   double slowdown_;
   bool may_spin_;
+  const std::optional<double>& parts_s_;
   const Work* work_ = nullptr;
   double seconds_ = 0.0;
   std::exception_ptr error_;
@@ -100,7 +106,7 @@ class CoExecution::Driver {
 
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
-    driver_ = std::make_unique<Driver>(units.companion->slowdown, !units.oversubscribed);
+    driver_ = std::make_unique<Driver>(units.companion->slowdown, !units.oversubscribed, companion_parts_s_);
     const Work bind = [&] {
       try {
         machine.bind_this_thread(units.companion->cores);
@@ -119,13 +125,15 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work
   const bool may_spin = !units_.oversubscribed;
   const bool has_host = units_.host.has_value();
   UnitSeconds seconds;
+  host_parts_s_.reset();
+  companion_parts_s_.reset();
   if (driver_) driver_->start(&companion);
   std::exception_ptr own_error;
   try {
     if (has_host) {
-      seconds.host_s = timed_run(host, units_.host->slowdown, may_spin);
+      seconds.host_s = timed_run(host, units_.host->slowdown, may_spin, host_parts_s_);
     } else {
-      seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin);
+      seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin, companion_parts_s_);
     }
     if (meanwhile) meanwhile();
   } catch (...) {
@@ -140,6 +148,14 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work
   }
   if (own_error) std::rethrow_exception(own_error);
   return seconds;
+}
+
+void CoExecution::part(ProcessingUnit::Kind kind, const Work& work) {
+  const bool is_host = kind == ProcessingUnit::Kind::host;
+  const std::optional<ProcessingUnit>& unit = is_host ? units_.host : units_.companion;
+  std::optional<double>& parts_s = is_host ? host_parts_s_ : companion_parts_s_;
+  const double seconds = timed_run(work, unit ? unit->slowdown : 1.0, !units_.oversubscribed);
+  parts_s = parts_s.value_or(0.0) + seconds;
 }
 
 }  // namespace steelyard

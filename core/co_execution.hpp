@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "core/machine.hpp"
 #include "core/processing_unit.hpp"
@@ -34,9 +35,16 @@ class CoExecution {
   ///                  nobody; not after an exception of the host's. May be empty
   UnitSeconds run(const Work& host, const Work& companion, const Work& meanwhile = {});
 
+  /// Runs a part of the work that run() has given to a unit; to be called from that work. A unit with a slowdown waits
+  /// at the end of each part, so that others see them finished when a slower unit would have finished them. Work that
+  /// has parts was busy in these only, and what it does between them is not slowed down.
+  void part(ProcessingUnit::Kind kind, const Work& work);
+
  private:
   class Driver;
   RankUnits units_;
+  std::optional<double> host_parts_s_;       ///< of the work in progress; nothing without parts
+  std::optional<double> companion_parts_s_;  ///< likewise
   std::unique_ptr<Driver> driver_;
 };
 

@@ -23,6 +23,7 @@ std::int64_t element_bytes(const std::string& element) {
   if (element == "<f8") return 8;
   if (element == "<f4") return 4;
   if (element == "<c16") return 16;
+  if (element == "<c8") return 8;
   return 0;
 }
 
@@ -120,6 +121,10 @@ template <>
 const char* npy_element<std::complex<double>>() {
   return "<c16";
 }
+template <>
+const char* npy_element<std::complex<float>>() {
+  return "<c8";
+}
 
 NpyHeader read_npy_header(const std::filesystem::path& path) {
   const auto fail = [&](const char* where, const std::string& problem) {
@@ -158,7 +163,7 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   const std::string element = value("descr");
   header.element = element.substr(1, element.size() - 2);
   if (element_bytes(header.element) == 0) {
-    fail("descr", fmt::format("is {} (expected '<f8', '<f4' or '<c16')", element));
+    fail("descr", fmt::format("is {} (expected '<f8', '<f4', '<c16' or '<c8')", element));
   }
   if (value("fortran_order") != "False") fail("fortran_order", "is not False (expected C order)");
   const std::optional<std::vector<std::int64_t>> shape = parse_shape(value("shape"));
@@ -301,6 +306,7 @@ void NpyMatrixFile::discard() const noexcept {
 STEELYARD_NPY_ELEMENT(double)
 STEELYARD_NPY_ELEMENT(float)
 STEELYARD_NPY_ELEMENT(std::complex<double>)
+STEELYARD_NPY_ELEMENT(std::complex<float>)
 #undef STEELYARD_NPY_ELEMENT
 
 }  // namespace steelyard

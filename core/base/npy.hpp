@@ -11,7 +11,7 @@ namespace steelyard {
 
 /// What the first bytes of a NumPy `.npy` file (format versions 1 to 3) say about the array behind them.
 struct NpyHeader {
-  std::string element;              ///< NumPy type string: `<f8`, `<f4` or `<c16`
+  std::string element;              ///< NumPy type string: `<f8`, `<f4`, `<c16` or `<c8`
   std::vector<std::int64_t> shape;  ///< C order: the last index runs fastest
   std::int64_t data_offset = 0;     ///< byte at which the elements start
 };
@@ -25,6 +25,8 @@ template <>
 const char* npy_element<float>();
 template <>
 const char* npy_element<std::complex<double>>();
+template <>
+const char* npy_element<std::complex<float>>();
 
 /// Reads and checks a header: known element type, C order, as many bytes behind it as the shape asks for.
 /// @throws FileFormatError

@@ -39,6 +39,7 @@ Json run_json(const RunRecord& record) {
                              {"emulated", unit.slowdown > 1.0}});
   }
   json["distribution"] = record.distribution;
+  if (!record.column_distribution.empty()) json["column_distribution"] = record.column_distribution;
   if (!record.rectangles.empty()) {
     json["rectangles"] = Json::array();
     for (const RectangleRecord& rectangle : record.rectangles) {

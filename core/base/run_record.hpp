@@ -61,8 +61,9 @@ struct RunRecord {
   std::map<std::string, double> params;         ///< problem size and such
   std::map<std::string, std::string> settings;  ///< partition, boundary, element type, …
   std::vector<UnitRecord> units;
-  std::vector<std::int64_t> distribution;   ///< computation units of each processing unit
-  std::vector<RectangleRecord> rectangles;  ///< of each rank; empty where slices have one dimension
+  std::vector<std::int64_t> distribution;         ///< computation units of each processing unit
+  std::vector<std::int64_t> column_distribution;  ///< of apps whose second phase is split anew; empty for others
+  std::vector<RectangleRecord> rectangles;        ///< of each rank; empty where slices have one dimension
   double median_time_s = 0.0;
   std::optional<double> predicted_time_s;
   std::map<std::string, double> figures;  ///< derived figures: speed, memory bound, …

@@ -42,5 +42,8 @@ template void write_matrix<float>(const Session&, const std::filesystem::path&, 
 template void write_matrix<std::complex<double>>(const Session&, const std::filesystem::path&, std::int64_t,
                                                  std::int64_t,
                                                  const std::function<void(const BlockSink<std::complex<double>>&)>&);
+template void write_matrix<std::complex<float>>(const Session&, const std::filesystem::path&, std::int64_t,
+                                                std::int64_t,
+                                                const std::function<void(const BlockSink<std::complex<float>>&)>&);
 
 }  // namespace steelyard

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "miniapps/gemm/host_array.hpp"
+#include "core/host_array.hpp"
 
 namespace steelyard::gemm {
 namespace {

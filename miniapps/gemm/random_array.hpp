@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/host_array.hpp"
 #include "core/processing_unit.hpp"
-#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/random_fill.hpp"
 
 namespace steelyard::gemm {

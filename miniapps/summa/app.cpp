@@ -11,6 +11,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/gemm.hpp"
+#include "core/host_array.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/app/channels.hpp"
 #include "miniapps/app/matrix_output.hpp"
@@ -21,7 +22,6 @@
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
 #include "miniapps/app/verification.hpp"
-#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "miniapps/summa/multiplication.hpp"
@@ -172,9 +172,9 @@ class App {
   std::unique_ptr<ResultCheck<Scalar>> make_check(const Multiplication<Scalar>& multiplication) const {
     if (options_.run.check == CheckLevel::none) return nullptr;
     const Tile& tile = multiplication.tile();
-    gemm::HostArray<Scalar> a;
+    HostArray<Scalar> a;
     collectively(session_.comm(), [&] {
-      a = gemm::HostArray<Scalar>(tile.rows, tile.columns);
+      a = HostArray<Scalar>(tile.rows, tile.columns);
       if (!tile.empty()) source()(MatrixName::a, tile, a.elements(0, tile.rows));
     });
     return std::make_unique<ResultCheck<Scalar>>(session_, problem_, options_.run.seed, tile, a.rows(0, tile.rows),

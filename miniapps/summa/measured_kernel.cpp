@@ -33,7 +33,7 @@ class UpdateRun : public KernelRun {
   }
 
  private:
-  gemm::HostArray<Scalar> a_, b_, c_;
+  HostArray<Scalar> a_, b_, c_;
   gemm::Operands<Scalar> operands_;
   std::unique_ptr<gemm::PanelGemm<Scalar>> gemm_;
   std::int64_t iteration_ = 0;

@@ -7,14 +7,13 @@
 
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
+#include "core/host_array.hpp"
 #include "core/timing.hpp"
-#include "miniapps/gemm/host_array.hpp"
 #include "miniapps/gemm/panel_gemm.hpp"
 
 namespace steelyard::summa {
 namespace {
 
-using gemm::HostArray;
 using gemm::MatrixName;
 using Kind = ProcessingUnit::Kind;
 

@@ -297,3 +297,43 @@ TEST_CASE("kernels of both execution spaces at once give the sums that each give
     REQUIRE(companion == companion_end * (companion_end - 1) / 2);
   }
 }
+
+TEST_CASE("parts of work are slowed down one by one, and what is between them is not") {
+  RankUnits units = both_units();
+  units.host->slowdown = 3.0;
+  units.companion->slowdown = 2.0;
+  CoExecution co_execution(this_machine(), units);
+  double host_first_s = 0.0, companion_first_s = 0.0;
+  const double start_s = now_s();
+  const UnitSeconds seconds = co_execution.run(
+      [&] {
+        co_execution.part(ProcessingUnit::Kind::host, [] { sleep_s(0.01); });
+        host_first_s = now_s() - start_s;
+        sleep_s(0.05);
+        co_execution.part(ProcessingUnit::Kind::host, [] { sleep_s(0.02); });
+      },
+      [&] {
+        co_execution.part(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
+        companion_first_s = now_s() - start_s;
+        co_execution.part(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
+      });
+  CHECK(host_first_s >= 0.03);
+  CHECK(companion_first_s >= 0.04);
+  CHECK(seconds.host_s >= 0.09);
+  CHECK(seconds.companion_s >= 0.08);
+  // The pause would take three times as long, too.
+  CHECK(now_s() - start_s < 3.0 * 0.08);
+  // The next work has no parts.
+  const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
+  CHECK(again.host_s >= 0.03);
+}
+
+TEST_CASE("parts of a rank's only unit are slowed down too") {
+  RankUnits units = only_host();
+  units.host->slowdown = 4.0;
+  CoExecution co_execution(this_machine(), units);
+  const UnitSeconds seconds =
+      co_execution.run([&] { co_execution.part(ProcessingUnit::Kind::host, [] { sleep_s(0.01); }); }, [] {});
+  CHECK(seconds.host_s >= 0.04);
+  CHECK(seconds.companion_s == 0.0);
+}

@@ -72,7 +72,7 @@ void check_written(const std::filesystem::path& path, std::int64_t rows, std::in
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a matrix has the rows of all ranks", "", double, float, std::complex<double>) {
+TEMPLATE_TEST_CASE("a matrix has the rows of all ranks", "", double, float, std::complex<double>, std::complex<float>) {
   const SharedFolder folder;
   for (const std::int64_t rows : {0, 1, 17}) {
     const std::filesystem::path path = folder / "rows of a matrix.npy";
@@ -85,7 +85,8 @@ TEMPLATE_TEST_CASE("a matrix has the rows of all ranks", "", double, float, std:
   }
 }
 
-TEMPLATE_TEST_CASE("a matrix has the blocks of all ranks, whoever has them", "", double, float, std::complex<double>) {
+TEMPLATE_TEST_CASE("a matrix has the blocks of all ranks, whoever has them", "", double, float, std::complex<double>,
+                   std::complex<float>) {
   const SharedFolder folder;
   std::mt19937 random(7);
   for (const auto& [rows, columns] : {std::pair{0, 4}, {4, 0}, {1, 1}, {1, 40}, {40, 1}, {23, 31}}) {

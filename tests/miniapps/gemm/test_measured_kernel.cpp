@@ -162,7 +162,7 @@ TEST_CASE("in core an instance takes no more of its unit's memory than the facts
           const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(units);
           CAPTURE(n, k, units, element_name(element));
           {
-            const Allocations operands("steelyard::gemm::operand");
+            const Allocations operands("steelyard::core::host_array");
             const auto run = kernel.allocate(Kind::host, units);
             CHECK(operands.bytes() > 0.0);
             CHECK(operands.bytes() <= told + room_for_huge_pages(operands.bytes()));

@@ -114,7 +114,7 @@ TEST_CASE("an instance updates a nearly square rectangle of as many elements as 
         const auto b = static_cast<double>(block), area = static_cast<double>(units) * b * b;
         const double side = std::sqrt(area);
         CAPTURE(block, units, element_name(element));
-        const Allocations operands("steelyard::gemm::operand");
+        const Allocations operands("steelyard::core::host_array");
         const auto run = kernel.allocate(Kind::host, units);
         // C, and a column and a row of blocks of a square; its sides are whole numbers, and so are words of memory.
         const double expected = element_bytes(element) * (area + 2.0 * side * b);

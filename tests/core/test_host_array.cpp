@@ -3,10 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "miniapps/gemm/host_array.hpp"
+#include "core/host_array.hpp"
 
 using namespace steelyard;
-using gemm::HostArray;
 
 TEMPLATE_TEST_CASE("rows of an array, as a matrix and as elements, are the same elements, without gaps", "", double,
                    float) {

@@ -6,7 +6,7 @@
 #include "core/huge_pages.hpp"
 #include "core/matrix.hpp"
 
-namespace steelyard::gemm {
+namespace steelyard {
 
 /// A matrix in host memory, row after row without gaps, pinned where there is a device. Its elements are not
 /// initialised: they end up near the threads that write them first.
@@ -17,7 +17,7 @@ class HostArray {
   HostArray(std::int64_t rows, std::int64_t columns)
       : row_count_(rows),
         columns_(columns),
-        memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::gemm::operand"),
+        memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::core::host_array"),
                 static_cast<std::size_t>(rows * columns) + room(rows * columns)),
         elements_(memory_.data()) {
     if (room(rows * columns) == 0) return;
@@ -47,4 +47,4 @@ class HostArray {
   Scalar* elements_ = nullptr;
 };
 
-}  // namespace steelyard::gemm
+}  // namespace steelyard
