@@ -6,6 +6,7 @@ steelyard_run_packages=(
   libopenmpi-dev openmpi-bin
   libhwloc-dev
   libopenblas-openmp-dev # the pthread flavour oversubscribes the cores beside an OpenMP host unit
+  libfftw3-dev
   libcli11-dev nlohmann-json3-dev libfmt-dev libeigen3-dev
   libpng-dev
   libboost-dev # headers only; Boost.Math needs no library

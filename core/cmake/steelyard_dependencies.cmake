@@ -40,6 +40,9 @@ if(STEELYARD_ENABLE_MPI)
   # Open MPI's and MPICH's C++ bindings are gone from the standard; without them mpi.h is plain C.
   set(MPI_CXX_SKIP_MPICXX ON)
   find_package(MPI REQUIRED COMPONENTS CXX)
+  if(STEELYARD_ENABLE_KOKKOS)
+    find_package(FFTW3 REQUIRED)
+  endif()
 endif()
 
 if(STEELYARD_ENABLE_TESTS)

@@ -1,0 +1,26 @@
+# FFTW's own CMake package knows one precision and points nowhere where a distribution made it with Autotools: finds FFTW
+# by its header and libraries and defines FFTW3::fftw3 (double) and FFTW3::fftw3f (float). Where they are found, also
+# FFTW3::fftw3_omp and FFTW3::fftw3f_omp, whose plans have OpenMP's threads.
+find_path(FFTW3_INCLUDE_DIR fftw3.h)
+find_library(FFTW3_LIBRARY fftw3)
+find_library(FFTW3F_LIBRARY fftw3f)
+find_library(FFTW3_OMP_LIBRARY fftw3_omp)
+find_library(FFTW3F_OMP_LIBRARY fftw3f_omp)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(FFTW3 REQUIRED_VARS FFTW3_LIBRARY FFTW3F_LIBRARY FFTW3_INCLUDE_DIR)
+if(FFTW3_FOUND)
+  foreach(name fftw3 fftw3f fftw3_omp fftw3f_omp)
+    string(TOUPPER ${name} variable)
+    if(${variable}_LIBRARY AND NOT TARGET FFTW3::${name})
+      add_library(FFTW3::${name} UNKNOWN IMPORTED)
+      set_target_properties(FFTW3::${name} PROPERTIES IMPORTED_LOCATION ${${variable}_LIBRARY}
+                            INTERFACE_INCLUDE_DIRECTORIES ${FFTW3_INCLUDE_DIR})
+    endif()
+  endforeach()
+  foreach(name fftw3 fftw3f)
+    if(TARGET FFTW3::${name}_omp)
+      set_target_properties(FFTW3::${name}_omp PROPERTIES INTERFACE_LINK_LIBRARIES FFTW3::${name})
+    endif()
+  endforeach()
+endif()
+mark_as_advanced(FFTW3_INCLUDE_DIR FFTW3_LIBRARY FFTW3F_LIBRARY FFTW3_OMP_LIBRARY FFTW3F_OMP_LIBRARY)

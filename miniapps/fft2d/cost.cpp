@@ -1,0 +1,101 @@
+#include "miniapps/fft2d/cost.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <set>
+
+#include "models/communication/cost_models.hpp"
+
+namespace steelyard::fft2d {
+
+PassPlans plan_passes(const Problem& problem, const Assignment& assignment, const std::vector<int>& rank_of_unit,
+                      const ExchangeChoice& exchange) {
+  PassPlans plans{plan_pass(assignment.rows.units, assignment.columns.units, rank_of_unit, exchange.parts()),
+                  plan_pass(assignment.columns.units, assignment.rows.units, rank_of_unit, exchange.parts())};
+  if (problem.transposed) plans.columns.messages.clear();
+  return plans;
+}
+
+models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes) {
+  models::MessagePattern pattern{"transposition", ranks, {}};
+  for (const BlockMessage& message : plan.messages) {
+    const auto batch = static_cast<std::size_t>(message.batch);
+    while (pattern.phases.size() <= batch) pattern.phases.push_back({{}, models::Phase::Sends::at_once});
+    pattern.phases[batch].messages.push_back({plan.rank_of_unit[static_cast<std::size_t>(message.from)],
+                                              message.to_rank, point_bytes * static_cast<double>(message.points())});
+  }
+  return pattern;
+}
+
+std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_bytes, const models::Platform& platform,
+                                         const models::Placement& placement) {
+  const models::MessagePattern patterns[] = {exchange_pattern(plans.rows, placement.processes(), point_bytes),
+                                             exchange_pattern(plans.columns, placement.processes(), point_bytes)};
+  std::set<int> channels;
+  for (const models::MessagePattern& pattern : patterns) {
+    for (const models::Phase& phase : pattern.phases) {
+      for (const models::Message& message : phase.messages) {
+        channels.insert(placement.channel(message.from, message.to).channel);
+      }
+    }
+  }
+  std::vector<ExchangeCost> costs;
+  if (channels.empty()) {
+    for (const std::string& name : models::cost_model_names()) costs.push_back({name, 0.0, 0.0});
+    return costs;
+  }
+  const auto models = models::cost_models<models::MessagePattern>(
+      platform, placement, channels,
+      [](const models::MessagePattern& messages, const models::Placement& at) {
+        return models::expression(messages, at);
+      },
+      [](const models::MessagePattern& messages, const std::function<double(const models::Message&)>& message_s) {
+        return models::serial_cost_s(messages, message_s);
+      });
+  for (const auto& model : models) costs.push_back({model.name, model.cost_s(patterns[0]), model.cost_s(patterns[1])});
+  return costs;
+}
+
+bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement) {
+  return std::all_of(plan.messages.begin(), plan.messages.end(), [&](const BlockMessage& message) {
+    const int from = plan.rank_of_unit[static_cast<std::size_t>(message.from)];
+    return platform.channel(placement.channel(from, message.to_rank).channel).scope == models::Channel::Scope::network;
+  });
+}
+
+double PassCost::total_s() const {
+  if (batches <= 1) return kernels_s + exchange_s;
+  const double last_s = exchange_s / batches;
+  if (!by_network) return std::max(driving_s + exchange_s, kernels_s + last_s);
+  const double share = static_cast<double>(batches - 1) / batches;
+  return kernels_s / batches + share * std::max(kernels_s, exchange_s) + last_s;
+}
+
+PassCost kernel_cost(const std::vector<int>& rank_of_unit, const std::vector<double>& predicted_s,
+                     const ExchangeChoice& exchange) {
+  PassCost cost;
+  cost.batches = exchange.parts();
+  for (std::size_t i = 0; i < predicted_s.size(); ++i) {
+    const bool drives = i == 0 || rank_of_unit[i] != rank_of_unit[i - 1];
+    cost.kernels_s = std::max(cost.kernels_s, predicted_s[i]);
+    if (drives) cost.driving_s = std::max(cost.driving_s, predicted_s[i]);
+  }
+  return cost;
+}
+
+void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassPlans& plans,
+                  const models::Platform& platform, const models::Placement& placement) {
+  cost.rows.exchange_s = exchange.first_s;
+  cost.columns.exchange_s = exchange.second_s;
+  cost.rows.by_network = all_by_network(plans.rows, platform, placement);
+  cost.columns.by_network = all_by_network(plans.columns, platform, placement);
+}
+
+double unpack_bytes(const PassPlan& second, double point_bytes) {
+  double points = 0.0;
+  for (const BlockMessage& message : second.messages) points += static_cast<double>(message.points());
+  return 3.0 * point_bytes * points;
+}
+
+}  // namespace steelyard::fft2d

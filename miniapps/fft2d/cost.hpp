@@ -1,0 +1,87 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "miniapps/fft2d/assignment.hpp"
+#include "miniapps/fft2d/exchange.hpp"
+#include "miniapps/fft2d/exchange_plan.hpp"
+#include "miniapps/fft2d/problem.hpp"
+#include "models/communication/message_pattern.hpp"
+#include "models/communication/placement.hpp"
+#include "models/communication/platform.hpp"
+
+namespace steelyard::fft2d {
+
+/// Both passes, and who sends what behind them.
+struct PassPlans {
+  PassPlan rows;
+  PassPlan columns;
+};
+PassPlans plan_passes(const Problem& problem, const Assignment& assignment, const std::vector<int>& rank_of_unit,
+                      const ExchangeChoice& exchange);
+
+/// The messages of the exchange behind a pass: a phase for each batch, of which every rank starts all at once.
+models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes);
+
+/// Seconds of both exchanges by one model, as if nothing else went on.
+struct ExchangeCost {
+  std::string model;  ///< as in models::cost_model_names(); empty where nothing is known
+  double first_s = 0.0;
+  double second_s = 0.0;
+};
+
+/// By each model whose parameters all channels in use have; nothing to send costs nothing by all of them.
+/// Source: 001, equations 13 and 14 (messages of many processes at once).
+/// @throws InvalidArgument where no model has parameters, or no channel joins two ranks
+std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_bytes, const models::Platform& platform,
+                                         const models::Placement& placement);
+
+/// Whether all messages leave their nodes, so that no core of the ranks has to copy them.
+bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement);
+
+/// A pass and the exchange behind it. With kernels that take k seconds, those of the units whose threads also drive MPI
+/// d, and an exchange of e in B batches:
+///   at once                    T = k + e
+///   pipelined by network       T = k / B + (B - 1) / B max(k, e) + e / B
+///   pipelined through memory   T = max(d + e, k + e / B), for the cores that copy do not compute meanwhile
+/// Source: 003, equations 5.5-5.10 (who drives MPI); the pipeline of equal stages is ours.
+struct PassCost {
+  double kernels_s = 0.0;
+  double driving_s = 0.0;
+  double exchange_s = 0.0;
+  int batches = 1;  ///< 1: at once
+  bool by_network = false;
+
+  double total_s() const;
+  /// What the exchange adds to the kernels.
+  double exposed_s() const { return total_s() - kernels_s; }
+};
+
+/// Seconds of a whole transform, whose phases follow one another.
+struct TransformCost {
+  PassCost rows;
+  PassCost columns;
+  double start_s = 0.0;   ///< of starting a rank's units, once for each pass
+  double unpack_s = 0.0;  ///< putting the second exchange into place
+
+  double rows_s() const { return start_s + rows.kernels_s; }
+  double first_exchange_s() const { return rows.exposed_s(); }
+  double columns_s() const { return start_s + columns.kernels_s; }
+  double second_exchange_s() const { return columns.exposed_s() + unpack_s; }
+  double total_s() const { return rows_s() + first_exchange_s() + columns_s() + second_exchange_s(); }
+};
+
+/// What a pass's kernels cost, without an exchange. @param predicted_s of every unit
+PassCost kernel_cost(const std::vector<int>& rank_of_unit, const std::vector<double>& predicted_s,
+                     const ExchangeChoice& exchange);
+
+/// Adds what the exchanges cost by one model.
+void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassPlans& plans,
+                  const models::Platform& platform, const models::Placement& placement);
+
+/// Bytes of memory traffic that putting the second exchange into place takes on all ranks together: every point is read
+/// once, and written to a line that is fetched first.
+double unpack_bytes(const PassPlan& second, double point_bytes);
+
+}  // namespace steelyard::fft2d

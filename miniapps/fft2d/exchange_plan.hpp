@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace steelyard::fft2d {
+
+/// Rows or columns [first, first + count).
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  std::int64_t end() const { return first + count; }
+  bool empty() const { return count == 0; }
+  bool operator==(const Range&) const = default;
+};
+
+/// Ranges of so many each, one behind the other from 0.
+std::vector<Range> consecutive(std::span<const std::int64_t> counts);
+
+/// What one unit has stored of a batch of its rows for all units of another rank: column by column, without gaps.
+struct BlockMessage {
+  int from = 0;     ///< index of the unit that transforms the rows
+  int to_rank = 0;  ///< another one than that of `from`
+  int batch = 0;    ///< index into the unit's batches
+  int tag = 0;      ///< 0, 1, 2, … of those between the same two ranks
+  Range rows;       ///< of the pass
+  Range columns;    ///< those of the rank's units
+
+  std::int64_t points() const { return rows.count * columns.count; }
+};
+
+/// Who transforms which rows of a pass, in which batches, and who gets what of them. The units of a rank follow one
+/// another, so that what they own together has no gaps.
+struct PassPlan {
+  std::vector<Range> rows;                  ///< of every unit
+  std::vector<Range> columns;               ///< of every unit: the rows that it transforms in the next pass
+  std::vector<int> rank_of_unit;            ///< ascending
+  std::vector<std::vector<Range>> batches;  ///< of every unit: its rows in order, none empty
+  std::vector<BlockMessage> messages;       ///< by unit, then by batch, then by rank, the next one first
+
+  /// What the units of a rank own together.
+  Range rows_of_rank(int rank) const { return of_rank(rows, rank); }
+  Range columns_of_rank(int rank) const { return of_rank(columns, rank); }
+
+ private:
+  Range of_rank(const std::vector<Range>& ranges, int rank) const;
+};
+
+/// Plans a pass and the exchange behind it.
+/// @param rows, columns of every unit
+/// @param batches that a unit's rows are sent in; a unit with fewer rows has fewer, one without messages has one, and
+///                more where a block would have 2^31 points
+/// @throws InvalidArgument unless there are as many of each, none negative, ranks ascending and batches >= 1
+PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
+                   std::span<const int> rank_of_unit, int batches);
+
+}  // namespace steelyard::fft2d

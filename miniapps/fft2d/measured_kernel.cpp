@@ -1,0 +1,146 @@
+#include "miniapps/fft2d/measured_kernel.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <span>
+#include <type_traits>
+
+#include "core/huge_pages.hpp"
+#include "miniapps/fft2d/row_fft_options.hpp"
+
+namespace steelyard::fft2d {
+namespace {
+
+/// Whole cache lines from row to row, and not a power of two of them.
+std::int64_t padded(std::int64_t elements, std::int64_t element_bytes) {
+  const std::int64_t line = 64 / element_bytes;
+  return ((elements + line - 1) / line | 1) * line;
+}
+
+/// Numbers that slow no processor down.
+template <class Execution, class Element>
+struct Fill {
+  Element* data;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Element(static_cast<float>(i % 31 - 15)); }
+};
+
+/// An array in host memory, where the program's matrices are: in huge pages, first touched by the unit's threads, or
+/// pinned for a device.
+template <class Execution, class Element>
+class UnitArray {
+ public:
+  UnitArray(const Execution& space, std::int64_t size) {
+    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Element);
+    memory_ = Memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::rows"),
+                     bytes + (runs_on_host<Execution> ? 2 * huge_page_bytes : 0));
+    void* place = memory_.data();
+    if constexpr (runs_on_host<Execution>) {
+      place = begin_of_huge_page(place);
+      advise_huge_pages(place, bytes);
+    }
+    data_ = static_cast<Element*>(place);
+    Kokkos::parallel_for("steelyard::fft2d::fill", Kokkos::RangePolicy<Execution>(space, 0, size),
+                         Fill<Execution, Element>{data_});
+    space.fence();
+  }
+  Element* data() const { return data_; }
+
+ private:
+  using Memory = Kokkos::View<char*, std::conditional_t<runs_on_host<Execution>, DeviceOf<Execution>, PinnedMemory>>;
+
+  Memory memory_;
+  Element* data_ = nullptr;
+};
+
+template <class Execution, class Scalar, class Element>
+class RowsRun : public KernelRun {
+ public:
+  RowsRun(const RowTransformation& transformation, std::int64_t rows, const RowFftChoice& choice)
+      : rows_(rows),
+        pass_(make_row_pass<Execution, Scalar>(space_, transformation, rows, choice)),
+        in_pitch_(padded(transformation.length, sizeof(Element))),
+        out_pitch_(padded(rows, sizeof(Complex))),
+        in_(space_, rows * in_pitch_),
+        out_(space_, transformation.stored() * out_pitch_),
+        from_{in_.data(), in_pitch_, 0, transformation.length, Home::host},
+        to_{out_.data(), out_pitch_, 0, transformation.stored(), Home::host} {}
+
+  void run() override { pass_->run(0, rows_, std::span(&from_, 1), std::span(&to_, 1)); }
+
+ private:
+  using Complex = Kokkos::complex<Scalar>;
+
+  Execution space_;
+  std::int64_t rows_;
+  std::unique_ptr<RowPass<Scalar>> pass_;
+  std::int64_t in_pitch_;
+  std::int64_t out_pitch_;
+  UnitArray<Execution, Element> in_;
+  UnitArray<Execution, Complex> out_;
+  const RowPiece<Element> from_;
+  const StoredPiece<Complex> to_;
+};
+
+template <class Execution, class Scalar>
+std::unique_ptr<KernelRun> make(const RowTransformation& transformation, std::int64_t rows,
+                                const RowFftChoice& choice) {
+  if (transformation.real) return std::make_unique<RowsRun<Execution, Scalar, Scalar>>(transformation, rows, choice);
+  return std::make_unique<RowsRun<Execution, Scalar, Kokkos::complex<Scalar>>>(transformation, rows, choice);
+}
+
+template <class Scalar>
+std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformation& transformation, std::int64_t rows,
+                                const RowFftChoice& choice) {
+  return kind == ProcessingUnit::Kind::host ? make<HostExecution, Scalar>(transformation, rows, choice)
+                                            : make<CompanionExecution, Scalar>(transformation, rows, choice);
+}
+
+}  // namespace
+
+void MeasuredKernel::add_options(CLI::App& parser) {
+  parser.add_option("--columns", columns_, "Points of a row")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->type_name("N")
+      ->capture_default_str();
+  add_element_option(parser, element_);
+  parser.add_flag("--real", real_, "Rows are real, and half of their spectra is stored");
+  add_row_fft_options(parser, choice_);
+}
+
+KernelFacts MeasuredKernel::facts() const {
+  const std::int64_t scalar_bytes =
+      element_ == ElementType::float64 ? std::int64_t{sizeof(double)} : std::int64_t{sizeof(float)};
+  const std::int64_t complex_bytes = 2 * scalar_bytes;
+  const std::int64_t element_bytes = real_ ? scalar_bytes : complex_bytes;
+  const std::int64_t stored = RowTransformation{columns_, Direction::forward, real_}.stored();
+  KernelFacts facts;
+  facts.app = app();
+  facts.kernel = choice_.library.empty() ? "row_fft" : "row_fft_" + choice_.library;
+  facts.element = element_name(element_);
+  facts.computation_unit = real_ ? "one row of real numbers transformed and stored as a column"
+                                 : "one row transformed and stored as a column";
+  facts.parameters["columns"] = static_cast<double>(columns_);
+  facts.parameters["real"] = real_ ? 1.0 : 0.0;
+  facts.parameters["planner"] = static_cast<double>(choice_.planner);
+  facts.flops_per_unit = transform_flops({1, columns_, Direction::forward, real_});
+  facts.bytes_per_unit = static_cast<double>(columns_ * element_bytes + stored * complex_bytes);
+  // A device's library works in a matrix and a work area of its own.
+  const double own_matrices = companion_is_device ? 2.0 : 0.0;
+  facts.memory_bytes_per_unit = static_cast<double>(padded(columns_, element_bytes) * element_bytes) +
+                                static_cast<double>(stored * complex_bytes) * (1.0 + own_matrices);
+  // Columns are padded by less than two cache lines; both arrays begin and end with a huge page.
+  facts.memory_bytes_fixed = static_cast<double>(stored) * 128.0 + 4.0 * static_cast<double>(huge_page_bytes);
+  // From what a core's cache holds to far more than any cache.
+  constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
+  facts.smallest = 16;
+  facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
+  return facts;
+}
+
+std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
+  const RowTransformation transformation{columns_, Direction::forward, real_};
+  return element_ == ElementType::float64 ? make<double>(kind, transformation, units, choice_)
+                                          : make<float>(kind, transformation, units, choice_);
+}
+
+}  // namespace steelyard::fft2d

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/measurable_kernel.hpp"
+#include "core/options.hpp"
+#include "miniapps/fft2d/problem.hpp"
+#include "miniapps/fft2d/row_pass.hpp"
+
+namespace steelyard::fft2d {
+
+/// A pass over rows: a computation unit is one row transformed and stored as a column. Both lie in host memory, as in
+/// the program; a device copies them.
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  MeasuredKernel() = default;
+  /// @param columns points of a row @param real rows are real
+  MeasuredKernel(std::int64_t columns, bool real, ElementType element, RowFftChoice choice)
+      : columns_(columns), real_(real), element_(element), choice_(std::move(choice)) {}
+
+  std::string app() const override { return "fft2d"; }
+  std::string description() const override { return "2D Fourier transform: rows transformed and stored as columns"; }
+  /// `--columns`, `--type`, `--real`, `--fft`, `--planner`
+  void add_options(CLI::App& parser) override;
+  KernelFacts facts() const override;
+  /// @throws InvalidArgument where the unit does not have the library
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+
+ private:
+  std::int64_t columns_ = 2048;
+  bool real_ = false;
+  ElementType element_ = ElementType::float64;
+  RowFftChoice choice_;
+};
+
+}  // namespace steelyard::fft2d

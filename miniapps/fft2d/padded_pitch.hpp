@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace steelyard::fft2d {
+
+/// Elements from row to row of a matrix whose columns are written: whole cache lines, and of long rows an odd number of
+/// them, for rows a power of two apart would take each other's places in the caches.
+template <class Element>
+constexpr std::int64_t padded_pitch(std::int64_t length) {
+  constexpr auto line = static_cast<std::int64_t>(64 / sizeof(Element));
+  constexpr std::int64_t few_lines = 8;
+  const std::int64_t lines = (length + line - 1) / line;
+  return (lines >= few_lines ? lines | 1 : lines) * line;
+}
+
+}  // namespace steelyard::fft2d

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/host_copy.hpp"
+#include "core/spaces.hpp"
+#include "miniapps/fft2d/checked_row_pass.hpp"
+#include "miniapps/fft2d/portable_rows.hpp"
+#include "miniapps/fft2d/transform_plan.hpp"
+
+namespace steelyard::fft2d {
+
+/// Rows by Steelyard's own kernel, on any execution space: see TransformPlan and PortableRows.
+template <class Execution, class Scalar>
+class PortableRowPass : public CheckedRowPass<Scalar> {
+ public:
+  using typename CheckedRowPass<Scalar>::Complex;
+  using Shape = LaneShape<Execution, Scalar>;
+
+  PortableRowPass(const Execution& space, const RowTransformation& transformation, std::int64_t rows)
+      : CheckedRowPass<Scalar>(transformation, rows),
+        space_(space),
+        plan_(plan_transform(transformation.length)),
+        roots_(to_unit(plan_.roots)),
+        chirp_(to_unit(plan_.chirp)),
+        filter_(to_unit(plan_.filter)),
+        plane_(plane_size(plan_.transform_length)) {
+    steps_.set(plan_, roots_.data());
+    const std::int64_t batches = rows / Shape::lanes + 2;
+    const std::int64_t scratch_bytes = 4 * plane_ * static_cast<std::int64_t>(sizeof(Scalar)) + 64;
+    in_scratch_ = scratch_bytes <= Shape::most_scratch_bytes;
+    most_teams_ = std::min(batches, in_scratch_ ? std::numeric_limits<int>::max() : teams_at_once());
+    if (in_scratch_) return;
+    work_ = Kokkos::View<Scalar*, DeviceOf<Execution>>(
+        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::work"),
+        static_cast<std::size_t>(most_teams_ * 4 * plane_));
+  }
+
+ protected:
+  void transform(std::int64_t first, std::int64_t count, std::span<const RowPiece<Complex>> in,
+                 std::span<const StoredPiece<Complex>> out) override {
+    transform_rows(first, count, in, out);
+  }
+  void transform(std::int64_t first, std::int64_t count, std::span<const RowPiece<Scalar>> in,
+                 std::span<const StoredPiece<Complex>> out) override {
+    transform_rows(first, count, in, out);
+  }
+
+ private:
+  using Table = Kokkos::View<Complex*, DeviceOf<Execution>>;
+
+  static std::int64_t plane_size(std::int64_t length) {
+    return PortableRows<Execution, Scalar, Complex>::plane_size(length);
+  }
+
+  std::int64_t teams_at_once() const {
+    return Shape::on_host ? static_cast<std::int64_t>(space_.concurrency()) : std::int64_t{Shape::teams_at_once};
+  }
+
+  template <class Element>
+  auto copied(const Element* from, std::int64_t count) const {
+    const auto size = static_cast<std::size_t>(count);
+    Kokkos::View<Element*, PinnedMemory> staged(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::staged"), size);
+    std::copy_n(from, count, staged.data());
+    Kokkos::View<Element*, DeviceOf<Execution>> own(
+        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::table"), size);
+    copy_from_host(space_, own.data(), staged.data(), size);
+    space_.fence();
+    return own;
+  }
+
+  /// In this precision, in the unit's memory.
+  Table to_unit(const std::vector<std::complex<double>>& numbers) const {
+    std::vector<Complex> rounded;
+    rounded.reserve(numbers.size());
+    for (const auto& x : numbers) rounded.emplace_back(static_cast<Scalar>(x.real()), static_cast<Scalar>(x.imag()));
+    return copied(rounded.data(), static_cast<std::int64_t>(rounded.size()));
+  }
+
+  template <class Element>
+  void transform_rows(std::int64_t first, std::int64_t count, std::span<const RowPiece<Element>> in,
+                      std::span<const StoredPiece<Complex>> out) {
+    const RowTransformation& what = this->transformation();
+    const std::int64_t stored_bytes = count * what.stored() * static_cast<std::int64_t>(sizeof(Complex));
+    PortableRows<Execution, Scalar, Element> rows{steps_,
+                                                  plan_.convolves() ? chirp_.data() : nullptr,
+                                                  filter_.data(),
+                                                  what.length,
+                                                  what.direction == Direction::inverse,
+                                                  what.transpose,
+                                                  static_cast<Scalar>(what.scale),
+                                                  stored_bytes > teams_at_once() * streamed_bytes_per_thread,
+                                                  in.data(),
+                                                  static_cast<std::int64_t>(in.size()),
+                                                  out.data(),
+                                                  static_cast<std::int64_t>(out.size()),
+                                                  first,
+                                                  first + count,
+                                                  in_scratch_ ? nullptr : work_.data(),
+                                                  plane_};
+    if constexpr (Shape::on_host) {
+      launch(rows);
+    } else {
+      const auto own_in = copied(in.data(), static_cast<std::int64_t>(in.size()));
+      const auto own_out = copied(out.data(), static_cast<std::int64_t>(out.size()));
+      rows.in = own_in.data();
+      rows.out = own_out.data();
+      launch(rows);
+    }
+  }
+
+  template <class Rows>
+  void launch(const Rows& rows) const {
+    const std::int64_t batches = (rows.end_row + Shape::lanes - 1) / Shape::lanes - rows.first_row / Shape::lanes;
+    Kokkos::TeamPolicy<Execution> policy(space_, static_cast<int>(std::min(batches, most_teams_)), Shape::team_size,
+                                         Shape::vector_length);
+    if (in_scratch_) policy.set_scratch_size(0, Kokkos::PerTeam(rows.scratch_bytes()));
+    Kokkos::parallel_for("steelyard::fft2d::rows", policy, rows);
+    space_.fence();
+  }
+
+  Execution space_;
+  TransformPlan plan_;
+  Table roots_;
+  Table chirp_;
+  Table filter_;
+  std::int64_t plane_;
+  Steps<Scalar> steps_;
+  bool in_scratch_ = false;
+  std::int64_t most_teams_ = 0;
+  Kokkos::View<Scalar*, DeviceOf<Execution>> work_;
+};
+
+}  // namespace steelyard::fft2d

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <Kokkos_Complex.hpp>
+#include <cstdint>
+#include <type_traits>
+
+#include "miniapps/fft2d/lane_shape.hpp"
+#include "miniapps/fft2d/row_batch.hpp"
+#include "miniapps/fft2d/row_piece.hpp"
+#include "miniapps/fft2d/stockham.hpp"
+
+namespace steelyard::fft2d {
+
+/// The kernel of a pass: a team takes `lanes` rows, lays their equal points side by side, transforms them step by step
+/// and stores them, `lanes` points of a column at a time. What is in host memory a device reads and writes there.
+/// @tparam Element Scalar for real rows, its complex type for others
+template <class Execution, class Scalar, class Element>
+struct PortableRows {
+  using Complex = Kokkos::complex<Scalar>;
+  using Member = typename Kokkos::TeamPolicy<Execution>::member_type;
+  using Shape = LaneShape<Execution, Scalar>;
+  using Pack = typename PackOf<Execution, Scalar>::Type;
+  static constexpr int lanes = Shape::lanes;
+
+  /// Scalars of each of the four planes that a team works in.
+  static std::int64_t plane_size(std::int64_t length) { return length * lanes + 64 / sizeof(Scalar); }
+
+  Steps<Scalar> steps;
+  const Complex* chirp;  ///< null where there is no convolution; as TransformPlan's
+  const Complex* filter;
+  std::int64_t points;
+  bool inverse;
+  bool transpose;
+  Scalar scale;
+  bool streamed;  ///< stores of a host go past its caches
+
+  const RowPiece<Element>* in;
+  std::int64_t in_pieces;
+  const StoredPiece<Complex>* out;
+  std::int64_t out_pieces;
+  std::int64_t first_row;
+  std::int64_t end_row;
+
+  Scalar* work;  ///< for every team its planes; null where they are in scratch memory
+  std::int64_t plane;
+
+  KOKKOS_FUNCTION int scratch_bytes() const { return static_cast<int>(4 * plane * sizeof(Scalar)) + 64; }
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    Scalar* const memory = work == nullptr ? static_cast<Scalar*>(member.team_scratch(0).get_shmem(scratch_bytes()))
+                                           : work + member.league_rank() * 4 * plane;
+    const Planes<Scalar> a{memory, memory + plane}, b{memory + 2 * plane, memory + 3 * plane};
+    // Teams begin at multiples of the lanes, so that they store whole cache lines wherever they can.
+    const std::int64_t first_batch = first_row / lanes, end_batch = (end_row + lanes - 1) / lanes;
+    for (std::int64_t batch = first_batch + member.league_rank(); batch < end_batch; batch += member.league_size()) {
+      const std::int64_t begin = greater(first_row, batch * lanes), end = lesser(end_row, (batch + 1) * lanes);
+      if constexpr (Shape::on_host) {
+        transform(OneThread(), begin, static_cast<int>(end - begin), a, b);
+      } else {
+        transform(ManyThreads<Member, lanes>{member}, begin, static_cast<int>(end - begin), a, b);
+      }
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  KOKKOS_INLINE_FUNCTION static std::int64_t greater(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+
+  /// The transform is a forward one with real and imaginary parts exchanged before and after where it is inverse.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void transform(const Team& team, std::int64_t begin, int rows, const Planes<Scalar>& a,
+                                        const Planes<Scalar>& b) const {
+    load(team, begin, rows, inverse ? a.swapped() : a);
+    if (chirp != nullptr) prepare(team, a);
+    team.wait();
+    Planes<Scalar> result = transform_lanes<Pack, lanes>(team, steps, a, b);
+    if (chirp != nullptr) result = convolve(team, result, result.re == a.re ? b : a);
+    if (inverse) result = result.swapped();
+    for (std::int64_t i = 0; i < out_pieces; ++i) {
+      transpose ? store_transposed(team, out[i], begin, rows, result) : store_rows(team, out[i], begin, rows, result);
+    }
+    if constexpr (Shape::on_host) finish_streamed_stores();
+    team.wait();
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void load(const Team& team, std::int64_t begin, int rows, const Planes<Scalar>& to) const {
+    for (std::int64_t i = 0; i < in_pieces; ++i) {
+      const RowPiece<Element> piece = in[i];
+      const Element* const from = piece.data + begin * piece.pitch;
+      team.over(piece.count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
+        const std::int64_t place = (piece.first + j) * lanes + lane;
+        // Lanes without a row: numbers that slow no processor down.
+        const Element element = lane < rows ? from[lane * piece.pitch + j] : Element(0);
+        if constexpr (std::is_same_v<Element, Complex>) {
+          to.re[place] = element.real();
+          to.im[place] = element.imag();
+        } else {
+          to.re[place] = element;
+          to.im[place] = Scalar(0);
+        }
+      });
+    }
+  }
+
+  /// Times c_j, and zeros up to the length of the convolution.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void prepare(const Team& team, const Planes<Scalar>& x) const {
+    team.wait();
+    const std::int64_t size = points;
+    const Complex* const factors = chirp;
+    team.over(steps.length, lanes, [&](const std::int64_t j, const std::int64_t lane) {
+      const std::int64_t place = j * lanes + lane;
+      const Pair<Scalar> zero{Scalar(0), Scalar(0)};
+      const Pair<Scalar> made = j < size ? turned_by(Pair<Scalar>{x.re[place], x.im[place]}, factors[j]) : zero;
+      x.re[place] = made.re;
+      x.im[place] = made.im;
+    });
+  }
+
+  /// From the spectrum of what was prepared to the spectrum of the row.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Planes<Scalar> convolve(const Team& team, const Planes<Scalar>& x,
+                                                 const Planes<Scalar>& free) const {
+    multiply(team, x, filter, steps.length);
+    team.wait();
+    const Planes<Scalar> back = transform_lanes<Pack, lanes>(team, steps, x.swapped(), free.swapped()).swapped();
+    multiply(team, back, chirp, points);
+    team.wait();
+    return back;
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const Planes<Scalar>& x, const Complex* factors,
+                                       std::int64_t count) const {
+    team.over(count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
+      const std::int64_t place = j * lanes + lane;
+      const Pair<Scalar> made = turned_by(Pair<Scalar>{x.re[place], x.im[place]}, factors[j]);
+      x.re[place] = made.re;
+      x.im[place] = made.im;
+    });
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void store_transposed(const Team& team, const StoredPiece<Complex>& piece, std::int64_t begin,
+                                               int rows, const Planes<Scalar>& from) const {
+    const Scalar factor = scale;
+    if constexpr (Shape::on_host) {
+      for (std::int64_t j = 0; j < piece.count; ++j) {
+        const std::int64_t place = (piece.first + j) * lanes;
+        Complex* const to = piece.data + j * piece.pitch + begin;
+        const auto point = [&](const std::int64_t lane) {
+          return Complex(factor * from.re[place + lane], factor * from.im[place + lane]);
+        };
+        if (streamed) {
+          store_points_streamed(to, rows, point, [] {});
+        } else {
+          for (int lane = 0; lane < rows; ++lane) to[lane] = point(lane);
+        }
+      }
+    } else {
+      team.over(piece.count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
+        const std::int64_t place = (piece.first + j) * lanes + lane;
+        if (lane < rows) {
+          piece.data[j * piece.pitch + begin + lane] = Complex(factor * from.re[place], factor * from.im[place]);
+        }
+      });
+    }
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void store_rows(const Team& team, const StoredPiece<Complex>& piece, std::int64_t begin,
+                                         int rows, const Planes<Scalar>& from) const {
+    const Scalar factor = scale;
+    team.over(piece.count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
+      const std::int64_t place = (piece.first + j) * lanes + lane;
+      if (lane < rows) {
+        piece.data[(begin + lane) * piece.pitch + j] = Complex(factor * from.re[place], factor * from.im[place]);
+      }
+    });
+  }
+};
+
+}  // namespace steelyard::fft2d

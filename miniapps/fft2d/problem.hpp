@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+namespace steelyard::fft2d {
+
+/// Sign of the exponent: -1 forward, +1 inverse. An inverse transform is divided by the number of points, so that it
+/// undoes the forward one.
+enum class Direction { forward, inverse };
+
+/// The 2D discrete Fourier transform of a matrix, by rows and then by columns.
+/// Source: 002, section 1 (row-column method).
+struct Problem {
+  std::int64_t rows = 2048;
+  std::int64_t columns = 2048;
+  Direction direction = Direction::forward;
+  bool real = false;        ///< real input: only columns 0 to columns / 2 of the spectrum are made, forward only
+  bool transposed = false;  ///< the spectrum is left as columns x rows, and not exchanged once more
+
+  /// Columns of the spectrum, which are the rows of the second pass.
+  std::int64_t spectrum_columns() const { return real ? columns / 2 + 1 : columns; }
+  double points() const { return static_cast<double>(rows) * static_cast<double>(columns); }
+};
+
+/// 5 n log2(n) operations per complex transform of n points, half as many of real ones: the convention of FFTW's
+/// benchmarks, not a count.
+double transform_flops(const Problem& problem);
+
+}  // namespace steelyard::fft2d

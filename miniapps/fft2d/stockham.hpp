@@ -1,0 +1,162 @@
+#pragma once
+
+#include <Kokkos_Complex.hpp>
+#include <cstdint>
+#include <utility>
+
+#include "core/spaces.hpp"
+#include "miniapps/fft2d/butterflies.hpp"
+#include "miniapps/fft2d/transform_plan.hpp"
+
+namespace steelyard::fft2d {
+
+/// Real and imaginary parts of rows in the layout of the transform: point j of all lanes, then point j + 1.
+template <class Scalar>
+struct Planes {
+  Scalar* re = nullptr;
+  Scalar* im = nullptr;
+
+  /// Exchanging the two before and after a forward transform makes it the inverse one.
+  KOKKOS_FUNCTION Planes swapped() const { return {im, re}; }
+};
+
+/// The steps of a plan, as a kernel takes them along.
+template <class Scalar>
+struct Steps {
+  static constexpr int most = 64;
+  std::int64_t length = 1;
+  int count = 0;
+  int radices[most] = {};
+  const Kokkos::complex<Scalar>* roots = nullptr;  ///< in the unit's memory
+
+  void set(const TransformPlan& plan, const Kokkos::complex<Scalar>* table) {
+    length = plan.transform_length;
+    count = static_cast<int>(plan.radices.size());
+    for (int i = 0; i < count; ++i) radices[i] = plan.radices[static_cast<std::size_t>(i)];
+    roots = table;
+  }
+};
+
+/// Shares out a team's work: loops for a thread that is alone.
+struct OneThread {
+  /// Calls body(i, j) for all i < outer, j < inner; inner is a multiple of the lanes where there are several threads.
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void over(std::int64_t outer, std::int64_t inner, const Body& body) const {
+    for (std::int64_t i = 0; i < outer; ++i) {
+      for (std::int64_t j = 0; j < inner; ++j) body(i, j);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void wait() const {}
+};
+
+/// The same for the threads of a device's team, each of them with `Lanes` vector lanes.
+template <class Member, int Lanes>
+struct ManyThreads {
+  const Member& member;
+
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void over(std::int64_t outer, std::int64_t inner, const Body& body) const {
+    const auto groups = static_cast<int>(inner / Lanes);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, static_cast<int>(outer) * groups), [&](const int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, Lanes), [&](const int lane) {
+        body(std::int64_t{i / groups}, std::int64_t{i % groups} * Lanes + lane);
+      });
+    });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void wait() const { member.team_barrier(); }
+};
+
+/// One step: of what is left of every row, n' = length / done points, numbers (length / radix) apart are combined.
+/// to[q + s (R p + k)] = exp(-2 pi i p k / n') sum over j of from[q + s (p + m j)] exp(-2 pi i j k / R), with
+/// s = done, m = n' / R, q < s, p < m: results are in order after the last step, without a permutation.
+/// Source: Stockham's autosort transform, decimation in frequency.
+template <class Pack, int Lanes, class Scalar>
+struct Step {
+  static constexpr int pack_bytes = sizeof(Pack), scalar_bytes = sizeof(Scalar);
+  static constexpr int width = pack_bytes / scalar_bytes;
+  static constexpr int packs = Lanes / width;
+
+  Planes<Scalar> from;
+  Planes<Scalar> to;
+  const Kokkos::complex<Scalar>* roots;
+  std::int64_t length;
+  std::int64_t done;
+
+  KOKKOS_FORCEINLINE_FUNCTION Pair<Pack> load(std::int64_t place) const {
+    return {*reinterpret_cast<const Pack*>(from.re + place), *reinterpret_cast<const Pack*>(from.im + place)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t place, const Pair<Pack>& pair) const {
+    *reinterpret_cast<Pack*>(to.re + place) = pair.re;
+    *reinterpret_cast<Pack*>(to.im + place) = pair.im;
+  }
+
+  /// @param p as above @param place of q and lane: q * Lanes + lane
+  template <int R>
+  KOKKOS_FORCEINLINE_FUNCTION void combine(std::int64_t p, std::int64_t place) const {
+    const std::int64_t apart = length / R * Lanes, beside = done * Lanes;
+    const std::int64_t first = p * beside + place, target = first + p * beside * (R - 1);
+    Pair<Pack> x[R];
+    for (int j = 0; j < R; ++j) x[j] = load(first + apart * j);
+    Butterfly<Scalar, R>::transform(x);
+    store(target, x[0]);
+    if (p == 0) {
+      for (int k = 1; k < R; ++k) store(target + beside * k, x[k]);
+    } else {
+      for (int k = 1; k < R; ++k) store(target + beside * k, turned_by(x[k], roots[p * k * done]));
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void combine_odd(int radix, std::int64_t p, std::int64_t place) const {
+    const std::int64_t apart = length / radix * Lanes, beside = done * Lanes;
+    const std::int64_t first = p * beside + place, target = first + p * beside * (radix - 1);
+    Pair<Pack> x[largest_radix];
+    x[0] = load(first);
+    for (int j = 1; j < radix; ++j) x[j] = load(first + apart * j);
+    odd_butterfly(radix, roots, length / radix, x);
+    store(target, x[0]);
+    for (int k = 1; k < radix; ++k) store(target + beside * k, turned_by(x[k], roots[p * k * done]));
+  }
+};
+
+/// Transforms all lanes forward, step by step between two places; returns the one with the result.
+/// @tparam Pack what a thread takes at once @tparam Lanes rows side by side
+/// @param team over() shares out work, wait() waits for all of it
+template <class Pack, int Lanes, class Team, class Scalar>
+KOKKOS_INLINE_FUNCTION Planes<Scalar> transform_lanes(const Team& team, const Steps<Scalar>& steps, Planes<Scalar> from,
+                                                      Planes<Scalar> to) {
+  using TheStep = Step<Pack, Lanes, Scalar>;
+  constexpr int width = TheStep::width;
+  std::int64_t done = 1;
+  for (int i = 0; i < steps.count; ++i) {
+    const int radix = steps.radices[i];
+    const TheStep step{from, to, steps.roots, steps.length, done};
+    const std::int64_t outer = steps.length / done / radix, inner = done * TheStep::packs;
+    switch (radix) {
+      case 2:
+        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<2>(p, q * width); });
+        break;
+      case 3:
+        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<3>(p, q * width); });
+        break;
+      case 4:
+        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<4>(p, q * width); });
+        break;
+      case 5:
+        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<5>(p, q * width); });
+        break;
+      case 8:
+        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<8>(p, q * width); });
+        break;
+      default:
+        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.combine_odd(radix, p, q * width); });
+    }
+    team.wait();
+    done *= radix;
+    const Planes<Scalar> result = to;
+    to = from;
+    from = result;
+  }
+  return from;
+}
+
+}  // namespace steelyard::fft2d
