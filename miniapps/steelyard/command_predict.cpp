@@ -15,6 +15,7 @@ void add_predict_command(CLI::App& parser, Action& chosen) {
   });
   add_predict_summa(*command, chosen);
   add_predict_wave2d(*command, chosen);
+  add_predict_fft2d(*command, chosen);
 }
 
 }  // namespace steelyard::tool

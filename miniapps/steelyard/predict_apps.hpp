@@ -8,5 +8,6 @@ namespace steelyard::tool {
 /// add_predict_command().
 void add_predict_summa(CLI::App& parser, Action& chosen);
 void add_predict_wave2d(CLI::App& parser, Action& chosen);
+void add_predict_fft2d(CLI::App& parser, Action& chosen);
 
 }  // namespace steelyard::tool
