@@ -26,8 +26,9 @@ bool starts(const std::string& line, const std::string& start) { return line.rfi
 /// Problem, warnings, and libraries that units call: what is known before anything has run.
 bool is_header(const std::string& line, const std::string& program) {
   const bool of_library = starts(line, "host ") || starts(line, "device ");
+  const auto names = [&](const char* library) { return line.find(library) != std::string::npos; };
   return starts(line, program + " ") || starts(line, "note: ") ||
-         (of_library && line.find("BLAS") != std::string::npos);
+         (of_library && (names("BLAS") || names(" fftw") || names(" cufft")));
 }
 
 void expect_refusal(const Outcome& outcome, const std::string& program, int ranks, const std::string& named) {

@@ -101,6 +101,34 @@ TEST_CASE("steelyard measure writes a model for each rank and unit, which wave2d
   CHECK(slices_in_table(wave.out, "rows").size() == models.size());
 }
 
+TEST_CASE("Rows of fft2d are measured by the library that the user names") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(1, steelyard_tool, {"measure",   "fft2d",
+                                                  "--columns", "60",
+                                                  "--type",    "float",
+                                                  "--real",    "--fft",
+                                                  "portable",  "--sizes",
+                                                  "8",         "--rounds",
+                                                  "1",         "--repetitions-min",
+                                                  "3",         "--repetitions-max",
+                                                  "3",         "--warmups",
+                                                  "0",         "--precision",
+                                                  "0.99",      "--confidence",
+                                                  "0.2",       "--units",
+                                                  "host",      "--output",
+                                                  "out"},
+                              folder.path());
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.status == 0);
+  const models::FpmFile file = models::read_fpm_file(folder / "out/rank0-host.fpm.json");
+  CHECK(file.app == "fft2d");
+  CHECK(file.kernel == "row_fft_portable");
+  CHECK(file.element == "float");
+  CHECK(file.parameters.at("columns") == 60.0);
+  CHECK(file.parameters.at("real") == 1.0);
+  CHECK(file.bytes_per_unit == 60.0 * 4.0 + 31.0 * 8.0);
+}
+
 TEST_CASE("A measurement says once what a computation unit is, and has a line for each unit and size") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;

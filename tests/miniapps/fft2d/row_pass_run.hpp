@@ -1,0 +1,103 @@
+#pragma once
+
+#include <catch2/generators/catch_generators.hpp>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "miniapps/fft2d/row_pass.hpp"
+#include "tests/miniapps/fft2d/direct_dft.hpp"
+
+namespace steelyard::fft2d::tests {
+
+/// An execution space of a unit and a precision.
+template <class E, class S>
+struct On {
+  using Execution = E;
+  using Scalar = S;
+  static constexpr double tolerance = std::is_same_v<S, double> ? 1e-13 : 1e-5;
+};
+
+using Units = std::tuple<On<HostExecution, double>, On<HostExecution, float>, On<CompanionExecution, double>,
+                         On<CompanionExecution, float>>;
+
+/// An array that every unit can read and write, filled with something that is no result.
+template <class Element>
+class Array {
+ public:
+  explicit Array(std::int64_t size)
+      : memory_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "array"), static_cast<std::size_t>(size)) {
+    for (std::int64_t i = 0; i < size; ++i) (*this)[i] = Element(777.0);
+  }
+  std::int64_t size() const { return static_cast<std::int64_t>(memory_.extent(0)); }
+  Element* data() const { return memory_.data(); }
+  Element& operator[](std::int64_t i) const { return memory_.data()[i]; }
+  bool same_bits(const Array& other) const {
+    return size() == other.size() &&
+           std::memcmp(data(), other.data(), static_cast<std::size_t>(size()) * sizeof(Element)) == 0;
+  }
+
+ private:
+  Kokkos::View<Element*, PinnedMemory> memory_;
+};
+
+template <class Scalar>
+Array<Kokkos::complex<Scalar>> random_rows(std::int64_t points, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<Scalar> number(-1, 1);
+  Array<Kokkos::complex<Scalar>> rows(points);
+  for (std::int64_t i = 0; i < points; ++i) {
+    const Scalar real = number(engine);
+    rows[i] = Kokkos::complex<Scalar>(real, number(engine));
+  }
+  return rows;
+}
+
+template <class Scalar>
+Array<Scalar> random_real_rows(std::int64_t points, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<Scalar> number(-1, 1);
+  Array<Scalar> rows(points);
+  for (std::int64_t i = 0; i < points; ++i) rows[i] = number(engine);
+  return rows;
+}
+
+/// Points [first, first + count), `stride` apart, in extended precision.
+template <class Element>
+Numbers numbers(const Array<Element>& array, std::int64_t first, std::int64_t count, std::int64_t stride = 1) {
+  Numbers result;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto& element = array[first + i * stride];
+    if constexpr (std::is_arithmetic_v<Element>) {
+      result.emplace_back(element, 0.0L);
+    } else {
+      result.emplace_back(element.real(), element.imag());
+    }
+  }
+  return result;
+}
+
+/// A pass over all rows, in one piece and into one piece without padding.
+template <class Unit, class Element>
+Array<Kokkos::complex<typename Unit::Scalar>> run_pass(const RowTransformation& transformation,
+                                                       const std::string& library, const Array<Element>& rows) {
+  using Scalar = typename Unit::Scalar;
+  using Complex = Kokkos::complex<Scalar>;
+  const std::int64_t count = rows.size() / transformation.length;
+  const auto pass =
+      make_row_pass<typename Unit::Execution, Scalar>({}, transformation, count, {library, Planner::estimate});
+  Array<Complex> stored(count * transformation.stored());
+  const RowPiece<Element> in{rows.data(), transformation.length, 0, transformation.length};
+  const StoredPiece<Complex> out{stored.data(), transformation.transpose ? count : transformation.stored(), 0,
+                                 transformation.stored()};
+  pass->run(0, count, std::span(&in, 1), std::span(&out, 1));
+  return stored;
+}
+
+}  // namespace steelyard::fft2d::tests

@@ -1,0 +1,54 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <numeric>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "miniapps/fft2d/assignment.hpp"
+#include "models/constant_model.hpp"
+#include "partition/algorithms.hpp"
+
+using namespace steelyard;
+using namespace steelyard::fft2d;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+std::int64_t sum(const std::vector<std::int64_t>& units) {
+  return std::accumulate(units.begin(), units.end(), std::int64_t{0});
+}
+
+TEST_CASE("Rows and columns of the spectrum are shared out whole, each pass by its own models") {
+  const models::ConstantModel slow(1.0), fast(3.0);
+  for (const partition::Algorithm& algorithm : partition::algorithms()) {
+    for (const bool real : {false, true}) {
+      CAPTURE(algorithm.name, real);
+      const Problem problem{40, 60, Direction::forward, real, false};
+      const Assignment assignment = assign(problem, {&slow, &fast}, {&fast, &slow}, algorithm.name);
+      CHECK(sum(assignment.rows.units) == 40);
+      CHECK(sum(assignment.columns.units) == (real ? 31 : 60));
+      REQUIRE(assignment.rows.predicted_s.size() == 2);
+      CHECK_THAT(assignment.rows.predicted_s[0], WithinRel(static_cast<double>(assignment.rows.units[0]), 1e-9));
+      CHECK_THAT(assignment.columns.predicted_s[1], WithinRel(static_cast<double>(assignment.columns.units[1]), 1e-9));
+      if (algorithm.name == "geometric" || algorithm.name == "exact") {
+        CHECK(assignment.rows.units == std::vector<std::int64_t>{10, 30});
+        CHECK(assignment.columns.units[0] > 2 * assignment.columns.units[1]);
+      }
+    }
+  }
+}
+
+TEST_CASE("A unit without a model gets nothing") {
+  const models::ConstantModel speed(1.0);
+  const Assignment assignment = assign({5, 5}, {nullptr, &speed}, {&speed, nullptr}, "geometric");
+  CHECK(assignment.rows.units == std::vector<std::int64_t>{0, 5});
+  CHECK(assignment.columns.units == std::vector<std::int64_t>{5, 0});
+  CHECK(assignment.rows.predicted_s[0] == 0.0);
+}
+
+TEST_CASE("Unknown algorithms are refused") {
+  const models::ConstantModel speed(1.0);
+  CHECK_THROWS_AS(assign({5, 5}, {&speed}, {&speed}, "fair"), InvalidArgument);
+}
+
+}  // namespace

@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <limits>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "miniapps/fft2d/cost.hpp"
+#include "models/communication/cost_models.hpp"
+
+using namespace steelyard;
+using namespace steelyard::fft2d;
+using Catch::Matchers::WithinRel;
+using models::Channel;
+using models::Placement;
+
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+/// Memory 0 inside nodes and network 1 between them; Hockney's model alone.
+models::Platform hockney_platform(double memory_s, double network_s) {
+  models::Platform platform;
+  platform.channels.resize(2);
+  platform.channels[1].id = 1;
+  platform.channels[1].scope = Channel::Scope::network;
+  const double infinity = std::numeric_limits<double>::infinity();
+  platform.channels[0].hockney = {{infinity, {memory_s, infinity}}};
+  platform.channels[1].hockney = {{infinity, {network_s, infinity}}};
+  return platform;
+}
+
+Assignment shares(const Counts& rows, const Counts& columns) {
+  return {{rows, std::vector<double>(rows.size())}, {columns, std::vector<double>(columns.size())}};
+}
+
+TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") {
+  const Problem problem{30, 50};
+  const std::vector<int> ranks{0, 0, 1, 2};
+  for (const int batches : {1, 4}) {
+    const ExchangeChoice exchange{batches > 1 ? Exchange::pipelined : Exchange::at_once, batches};
+    const PassPlans plans = plan_passes(problem, shares({5, 5, 12, 8}, {10, 10, 0, 30}), ranks, exchange);
+    const models::MessagePattern pattern = exchange_pattern(plans.rows, 3, 16.0);
+    CHECK(pattern.phases.size() == static_cast<std::size_t>(batches));
+    double bytes = 0.0;
+    for (const models::Phase& phase : pattern.phases) {
+      CHECK(phase.sends == models::Phase::Sends::at_once);
+      for (const models::Message& message : phase.messages) bytes += message.bytes;
+    }
+    // 10 rows x 30 columns, 12 x 50, 8 x 20
+    CHECK(bytes == 16.0 * (300 + 600 + 160));
+    CHECK(unpack_bytes(plans.columns, 16.0) == 3.0 * 16.0 * (20 * 20 + 30 * 22));
+  }
+}
+
+TEST_CASE("One rank sends nothing, and left transposed nobody sends twice") {
+  const ExchangeChoice exchange{Exchange::pipelined, 4};
+  const PassPlans alone = plan_passes({8, 8}, shares({3, 5}, {4, 4}), {0, 0}, exchange);
+  for (const ExchangeCost& cost : exchange_costs(alone, 16.0, {}, Placement({}, {0}))) {
+    CHECK(cost.first_s == 0.0);
+    CHECK(cost.second_s == 0.0);
+  }
+  const models::Platform platform = hockney_platform(2.0, 50.0);
+  const PassPlans transposed =
+      plan_passes({8, 8, Direction::forward, false, true}, shares({3, 5}, {4, 4}), {0, 1}, exchange);
+  const ExchangeCost cost = exchange_costs(transposed, 16.0, platform, Placement(platform, {0, 0})).front();
+  CHECK(cost.first_s > 0.0);
+  CHECK(cost.second_s == 0.0);
+}
+
+TEST_CASE("Exchanges by Hockney take the messages of the busiest rank, by the channels between them") {
+  const models::Platform platform = hockney_platform(2.0, 50.0);
+  const PassPlans plans = plan_passes({6, 6}, shares({2, 2, 2}, {2, 2, 2}), {0, 1, 2}, {Exchange::at_once, 1});
+  const auto one_node = exchange_costs(plans, 16.0, platform, Placement(platform, {0, 0, 0}));
+  REQUIRE(one_node.size() == 1);
+  CHECK(one_node.front().model == "Hockney");
+  CHECK_THAT(one_node.front().first_s, WithinRel(4.0, 1e-12));
+  const auto two_nodes = exchange_costs(plans, 16.0, platform, Placement(platform, {0, 0, 1}));
+  CHECK_THAT(two_nodes.front().second_s, WithinRel(100.0, 1e-12));
+  CHECK_FALSE(all_by_network(plans.rows, platform, Placement(platform, {0, 0, 1})));
+  CHECK(all_by_network(plans.rows, platform, Placement(platform, {0, 1, 2})));
+}
+
+TEST_CASE("At once, kernels and exchange add up") {
+  const PassCost cost{3.0, 2.0, 5.0, 1, true};
+  CHECK(cost.total_s() == 8.0);
+  CHECK(cost.exposed_s() == 5.0);
+}
+
+TEST_CASE("Pipelined by network, all but the first batch's kernels or the last one's exchange overlap") {
+  for (const double kernels_s : {1.0, 8.0, 64.0}) {
+    for (const double exchange_s : {0.0, 8.0, 24.0}) {
+      for (const int batches : {2, 8}) {
+        const PassCost cost{kernels_s, kernels_s, exchange_s, batches, true};
+        // Batch by batch: a batch is sent when it is ready and the one before has left.
+        double ready = 0.0, sent = 0.0;
+        for (int batch = 0; batch < batches; ++batch) {
+          ready += kernels_s / batches;
+          sent = std::max(ready, sent) + exchange_s / batches;
+        }
+        CHECK_THAT(cost.total_s(), WithinRel(sent, 1e-12));
+        CHECK(cost.total_s() <= kernels_s + exchange_s + 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("Pipelined through memory, only what a companion computes meanwhile hides an exchange") {
+  CHECK(PassCost{4.0, 4.0, 2.0, 4, false}.total_s() == 6.0);
+  CHECK(PassCost{9.0, 4.0, 2.0, 4, false}.total_s() == 9.5);
+  CHECK(PassCost{9.0, 4.0, 20.0, 4, false}.total_s() == 24.0);
+}
+
+TEST_CASE("The unit that drives MPI is a rank's first one") {
+  const PassCost cost = kernel_cost({0, 0, 1, 2, 2}, {1.0, 7.0, 3.0, 2.0, 5.0}, {Exchange::pipelined, 6});
+  CHECK(cost.kernels_s == 7.0);
+  CHECK(cost.driving_s == 3.0);
+  CHECK(cost.batches == 6);
+  CHECK(kernel_cost({0}, {2.0}, {Exchange::at_once, 6}).batches == 1);
+}
+
+TEST_CASE("A transform takes what its phases take") {
+  TransformCost cost;
+  cost.rows = {4.0, 4.0, 1.0, 1, false};
+  cost.columns = {3.0, 3.0, 2.0, 1, false};
+  cost.start_s = 0.25;
+  cost.unpack_s = 0.5;
+  CHECK(cost.rows_s() == 4.25);
+  CHECK(cost.first_exchange_s() == 1.0);
+  CHECK(cost.columns_s() == 3.25);
+  CHECK(cost.second_exchange_s() == 2.5);
+  CHECK(cost.total_s() == 11.0);
+}
+
+TEST_CASE("Unless the user says otherwise, only several nodes pipeline") {
+  CHECK(ExchangeOptions{}.choice(1).exchange == Exchange::at_once);
+  CHECK(ExchangeOptions{}.choice(2).exchange == Exchange::pipelined);
+  CHECK(ExchangeOptions{Exchange::pipelined, 3}.choice(1).parts() == 3);
+  CHECK(ExchangeOptions{Exchange::at_once, 3}.choice(2).parts() == 1);
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+#include <CLI/CLI.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "miniapps/fft2d/measured_kernel.hpp"
+#include "tests/miniapps/allocations.hpp"
+
+namespace steelyard::fft2d {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Kind = ProcessingUnit::Kind;
+using steelyard::tests::Allocations;
+
+std::vector<Kind> kinds() {
+  if (has_companion) return {Kind::host, Kind::companion};
+  return {Kind::host};
+}
+
+/// A kernel as `steelyard measure fft2d` would have it.
+MeasuredKernel parsed(const std::vector<std::string>& words) {
+  MeasuredKernel kernel;
+  CLI::App parser("measures", "measure");
+  kernel.add_options(parser);
+  std::vector<const char*> arguments{"measure"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+  return kernel;
+}
+
+TEST_CASE("A row is read once and its spectrum stored once; real rows are half of it") {
+  for (const std::int64_t n : {1, 2, 64, 1000, 4099}) {
+    const auto points = static_cast<double>(n);
+    const KernelFacts whole = MeasuredKernel(n, false, ElementType::float64, {}).facts();
+    CHECK(whole.app == "fft2d");
+    CHECK(whole.kernel == "row_fft");
+    CHECK(whole.element == "double");
+    CHECK(whole.bytes_per_unit == 32.0 * points);
+    CHECK(std::abs(whole.flops_per_unit - 5.0 * points * std::log2(points)) <= 1e-9 * points);
+    CHECK(whole.parameters.at("columns") == points);
+    CHECK(whole.parameters.at("real") == 0.0);
+    const KernelFacts half = MeasuredKernel(n, true, ElementType::float32, {"portable"}).facts();
+    CHECK(half.kernel == "row_fft_portable");
+    CHECK(half.element == "float");
+    CHECK(half.bytes_per_unit == 4.0 * points + 8.0 * std::floor(points / 2.0 + 1.0));
+    CHECK(half.flops_per_unit == whole.flops_per_unit / 2.0);
+    CHECK(half.parameters.at("real") == 1.0);
+  }
+}
+
+TEST_CASE("Options fix what a computation unit is") {
+  const KernelFacts facts =
+      parsed({"--columns", "77", "--type", "float", "--real", "--fft", "portable", "--planner", "patient"}).facts();
+  CHECK(facts.parameters.at("columns") == 77.0);
+  CHECK(facts.parameters.at("real") == 1.0);
+  CHECK(facts.parameters.at("planner") == static_cast<double>(Planner::patient));
+  CHECK(facts.element == "float");
+  CHECK(facts.kernel == "row_fft_portable");
+  CHECK_THROWS_AS(parsed({"--columns", "0"}), InvalidArgument);
+  CHECK_THROWS_MATCHES(parsed({"--fft", "abacus"}), InvalidArgument, MessageMatches(ContainsSubstring("abacus")));
+  CHECK_THROWS_AS(parsed({"--planner", "lazy"}), InvalidArgument);
+}
+
+TEST_CASE("Every unit runs the kernel in about the memory that the facts announce") {
+  for (const Kind kind : kinds()) {
+    for (const bool real : {false, true}) {
+      for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+        const MeasuredKernel kernel(300, real, element, {"", Planner::estimate});
+        const Allocations allocations("steelyard::fft2d::rows");
+        const auto run = kernel.allocate(kind, 1000);
+        run->run();
+        run->run();
+        const KernelFacts facts = kernel.facts();
+        CHECK(allocations.bytes() <= facts.memory_bytes_fixed + 1000.0 * facts.memory_bytes_per_unit);
+        CHECK(allocations.bytes() >= 1000.0 * facts.bytes_per_unit);
+      }
+    }
+  }
+}
+
+TEST_CASE("A library that a unit does not have is refused when the kernel is allocated") {
+  if (companion_is_device) return;
+  const MeasuredKernel kernel(8, false, ElementType::float64, {"cufft"});
+  CHECK_THROWS_MATCHES(kernel.allocate(Kind::host, 1), InvalidArgument, MessageMatches(ContainsSubstring("fftw")));
+}
+
+}  // namespace
+}  // namespace steelyard::fft2d

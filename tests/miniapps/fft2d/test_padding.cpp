@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <map>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "miniapps/fft2d/padding.hpp"
+
+using namespace steelyard;
+using namespace steelyard::fft2d;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+TEST_CASE("Padding is none, auto or extents, and nothing else") {
+  CHECK(parse_padding("none").kind == Padding::Kind::none);
+  CHECK(parse_padding("auto").kind == Padding::Kind::automatic);
+  const Padding given = parse_padding("12x345");
+  CHECK(given.kind == Padding::Kind::given);
+  CHECK(given.extents == Extents{12, 345});
+  for (const char* text : {"", "12", "x", "12x", "x12", "0x4", "4x0", "-1x4", "4x-1", "4x4x4", "4X4", " 4x4", "4x4 ",
+                           "Auto", "99999999999999999999x1"}) {
+    CAPTURE(text);
+    CHECK_THROWS_MATCHES(parse_padding(text), InvalidArgument,
+                         MessageMatches(ContainsSubstring("expected none, auto or ROWSxCOLUMNS")));
+  }
+}
+
+TEST_CASE("Lengths to pad to are the length itself and smooth ones up to an eighth larger") {
+  for (const std::int64_t length : {1, 2, 31, 32, 37, 100, 127, 509, 1009, 2048, 4099, 10007, 100003}) {
+    CAPTURE(length);
+    const Lengths lengths = padded_lengths(length);
+    CHECK(lengths.front() == length);
+    CHECK(std::is_sorted(lengths.begin(), lengths.end()));
+    CHECK(lengths.size() <= 5);
+    CHECK((length < 32 || lengths.size() > 1));
+    CHECK(8 * (lengths.back() - length) <= length);
+    for (std::size_t i = 1; i < lengths.size(); ++i) {
+      std::int64_t rest = lengths[i];
+      for (const std::int64_t factor : {2, 3, 5, 7}) {
+        while (rest % factor == 0) rest /= factor;
+      }
+      CHECK(rest == 1);
+      CHECK(lengths[i] > lengths[i - 1]);
+    }
+  }
+  const Lengths near_power = padded_lengths(1009);
+  CHECK(std::find(near_power.begin(), near_power.end(), 1024) != near_power.end());
+}
+
+TEST_CASE("The fastest extents have the least time of both passes, as trying all out shows") {
+  unsigned state = 1;
+  std::map<std::pair<std::int64_t, bool>, double> speeds;
+  const auto speed_of = [&](std::int64_t length, bool real) {
+    state = state * 1664525U + 1013904223U;
+    return speeds[{length, real}] = 1.0 + state % 1000;
+  };
+  for (int round = 0; round < 50; ++round) {
+    speeds.clear();
+    const Extents input{500 + 7 * round, 900 - 11 * round};
+    const bool real = round % 2 == 1;
+    const Extents found = fastest_extents(input, real, speed_of);
+    const auto time_s = [&](std::int64_t rows, std::int64_t columns) {
+      const std::int64_t spectrum = real ? columns / 2 + 1 : columns;
+      return static_cast<double>(rows) / speeds.at({columns, real}) +
+             static_cast<double>(spectrum) / speeds.at({rows, false});
+    };
+    // A length of both passes is asked for twice, and the later answer may differ: such rounds say nothing.
+    const Lengths rows = padded_lengths(input.rows), columns = padded_lengths(input.columns);
+    const bool common = !real && std::any_of(rows.begin(), rows.end(), [&](std::int64_t length) {
+      return std::find(columns.begin(), columns.end(), length) != columns.end();
+    });
+    if (common) continue;
+    for (const std::int64_t m : rows) {
+      for (const std::int64_t n : columns) CHECK(time_s(found.rows, found.columns) <= time_s(m, n) * (1.0 + 1e-12));
+    }
+  }
+}
+
+TEST_CASE("Where a longer transform is not faster, nothing is appended") {
+  const Extents input{1000, 600};
+  CHECK(fastest_extents(input, false, [](std::int64_t, bool) { return 5.0; }) == input);
+  CHECK(fastest_extents({7, 3}, true, [](std::int64_t length, bool) { return 1.0 / static_cast<double>(length); }) ==
+        Extents{7, 3});
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <numeric>
+
+#include "core/base/errors.hpp"
+#include "miniapps/fft2d/row_pass.hpp"
+#include "tests/miniapps/fft2d/row_pass_run.hpp"
+
+namespace steelyard::fft2d {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using tests::Array;
+using tests::Numbers;
+using tests::Units;
+
+/// All short lengths, then primes, powers and mixes.
+std::vector<std::int64_t> lengths() {
+  std::vector<std::int64_t> all(64);
+  std::iota(all.begin(), all.end(), 1);
+  for (const std::int64_t n : {67,  81,  97,  100, 105, 121, 125, 127, 128, 143, 169, 210, 221, 243, 251, 256, 257,
+                               289, 315, 323, 343, 360, 361, 420, 500, 509, 512, 521, 529, 541, 576, 599, 600, 601}) {
+    all.push_back(n);
+  }
+  return all;
+}
+
+TEMPLATE_LIST_TEST_CASE("Every library transforms rows of any length as the definition does", "", Units) {
+  using Scalar = typename TestType::Scalar;
+  for (const std::string& library : row_fft_libraries<typename TestType::Execution>()) {
+    for (const Direction direction : {Direction::forward, Direction::inverse}) {
+      for (const std::int64_t n : lengths()) {
+        constexpr std::int64_t count = 3;
+        const auto rows = tests::random_rows<Scalar>(count * n, static_cast<unsigned>(n));
+        for (const bool transpose : {true, false}) {
+          const RowTransformation transformation{n, direction, false, 0.5, transpose};
+          const auto stored = tests::run_pass<TestType>(transformation, library, rows);
+          for (std::int64_t i = 0; i < count; i += 2) {
+            Numbers right = tests::direct_dft(tests::numbers(rows, i * n, n), direction);
+            for (auto& x : right) x *= 0.5L;
+            const Numbers made = transpose ? tests::numbers(stored, i, n, count) : tests::numbers(stored, i * n, n);
+            CAPTURE(library, n, i, transpose, direction == Direction::forward);
+            CHECK(tests::relative_distance(made, right) <= TestType::tolerance);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Spectra of real rows are the first half of those of complex ones", "", Units) {
+  using Scalar = typename TestType::Scalar;
+  for (const std::string& library : row_fft_libraries<typename TestType::Execution>()) {
+    for (const std::int64_t n : lengths()) {
+      constexpr std::int64_t count = 5;
+      const auto rows = tests::random_real_rows<Scalar>(count * n, static_cast<unsigned>(n));
+      Array<Kokkos::complex<Scalar>> complex_rows(count * n);
+      for (std::int64_t i = 0; i < count * n; ++i) complex_rows[i] = rows[i];
+      RowTransformation transformation{n};
+      const auto whole = tests::run_pass<TestType>(transformation, library, complex_rows);
+      transformation.real = true;
+      const auto half = tests::run_pass<TestType>(transformation, library, rows);
+      const std::int64_t points = transformation.stored();
+      REQUIRE(points == n / 2 + 1);
+      CAPTURE(library, n);
+      CHECK(tests::relative_distance(tests::numbers(half, 0, points * count),
+                                     tests::numbers(whole, 0, points * count)) <= TestType::tolerance);
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Planning effort changes no result by more than rounding", "", Units) {
+  using Scalar = typename TestType::Scalar;
+  const std::int64_t n = 60;
+  const auto rows = tests::random_rows<Scalar>(n, 1);
+  const Numbers right = tests::direct_dft(tests::numbers(rows, 0, n), Direction::forward);
+  for (const Planner planner : {Planner::estimate, Planner::measure, Planner::patient}) {
+    const auto pass = make_row_pass<typename TestType::Execution, Scalar>({}, {n}, 1, {"", planner});
+    Array<Kokkos::complex<Scalar>> stored(n);
+    const RowPiece<Kokkos::complex<Scalar>> in{rows.data(), n, 0, n};
+    const StoredPiece<Kokkos::complex<Scalar>> out{stored.data(), 1, 0, n};
+    pass->run(0, 1, std::span(&in, 1), std::span(&out, 1));
+    CHECK(tests::relative_distance(tests::numbers(stored, 0, n), right) <= TestType::tolerance);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("What no library can transform is refused", "", Units) {
+  using Execution = typename TestType::Execution;
+  using Scalar = typename TestType::Scalar;
+  const auto make = [](const RowTransformation& transformation, std::int64_t rows, const std::string& library) {
+    return make_row_pass<Execution, Scalar>({}, transformation, rows, {library, Planner::estimate});
+  };
+  CHECK_THROWS_MATCHES(make({8}, 1, "abacus"), InvalidArgument, MessageMatches(ContainsSubstring("'abacus'")));
+  for (const std::string& library : row_fft_libraries<Execution>()) {
+    CHECK_THROWS_MATCHES(make({0}, 1, library), InvalidArgument, MessageMatches(ContainsSubstring("0 points")));
+    CHECK_THROWS_AS(make({8}, -1, library), InvalidArgument);
+    CHECK_THROWS_MATCHES(make({8, Direction::inverse, true}, 1, library), InvalidArgument,
+                         MessageMatches(ContainsSubstring("forward only")));
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::fft2d
