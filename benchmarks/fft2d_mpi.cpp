@@ -1,0 +1,187 @@
+// The 2D transform on several ranks beside FFTW's own with MPI: equal ranks with a thread each, the same planning
+// effort, result in the same order. FFTW out of place or in place, whichever is faster. All in turns; medians of the
+// rounds. Plans are made before. Run it with mpirun.
+
+#include <fftw3-mpi.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "comm/slots.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/app/started_units.hpp"
+#include "miniapps/app/timed_region.hpp"
+#include "miniapps/fft2d/transform.hpp"
+
+namespace {
+
+using namespace steelyard;
+using Complex = std::complex<double>;
+
+struct Options {
+  RunOptions run;
+  std::vector<std::int64_t> sizes{1000, 1024, 1536, 2048, 2187, 3000, 4096, 4099, 5040, 6144, 8192};
+  std::string planner = "measure";
+  int rounds = 5;
+};
+
+/// Some number for a point of the input.
+Complex value_at(std::int64_t row, std::int64_t column) {
+  return {static_cast<double>((row * 7 + column * 3) % 31 - 15), static_cast<double>((row * 5 + column) % 29 - 14)};
+}
+
+/// FFTW's transform of an n x n matrix, of which this rank has some rows.
+class FftwMpi {
+ public:
+  FftwMpi(MPI_Comm comm, std::int64_t n, unsigned effort, bool in_place) : n_(n) {
+    const std::ptrdiff_t points = fftw_mpi_local_size_2d(n, n, comm, &rows_, &first_row_);
+    in_ = fftw_alloc_complex(static_cast<std::size_t>(points));
+    out_ = in_place ? in_ : fftw_alloc_complex(static_cast<std::size_t>(points));
+    if (in_ != nullptr && out_ != nullptr) {
+      plan_ = fftw_mpi_plan_dft_2d(n, n, in_, out_, comm, FFTW_FORWARD, effort);
+    }
+    if (plan_ == nullptr) throw RuntimeFailure(fmt::format("FFTW has no plan for {} x {}", n, n));
+  }
+  ~FftwMpi() {
+    if (plan_ != nullptr) fftw_destroy_plan(plan_);
+    if (out_ != in_) fftw_free(out_);
+    fftw_free(in_);
+  }
+  FftwMpi(const FftwMpi&) = delete;
+  FftwMpi& operator=(const FftwMpi&) = delete;
+
+  void load() {
+    auto* const points = reinterpret_cast<Complex*>(in_);
+    for (std::ptrdiff_t i = 0; i < rows_; ++i) {
+      for (std::ptrdiff_t j = 0; j < n_; ++j) points[i * n_ + j] = value_at(first_row_ + i, j);
+    }
+  }
+  void run() { fftw_execute(plan_); }
+
+  std::int64_t first_row() const { return first_row_; }
+  std::int64_t rows() const { return rows_; }
+  const Complex* row(std::int64_t i) const { return reinterpret_cast<const Complex*>(out_) + i * n_; }
+
+ private:
+  std::ptrdiff_t n_;
+  std::ptrdiff_t rows_ = 0;
+  std::ptrdiff_t first_row_ = 0;
+  fftw_complex* in_ = nullptr;
+  fftw_complex* out_ = nullptr;
+  fftw_plan plan_ = nullptr;
+};
+
+struct Result {
+  double ours_s = 0.0;
+  double fftw_s = 0.0;
+  double error = 0.0;  ///< largest difference over the largest number
+};
+
+Result measure(const Session& session, CoExecution& co_execution, const std::vector<Slot>& slots,
+               const Options& options, std::int64_t n) {
+  const unsigned effort = options.planner == "estimate"  ? FFTW_ESTIMATE
+                          : options.planner == "patient" ? FFTW_PATIENT
+                                                         : FFTW_MEASURE;
+  const fft2d::Planner planner = options.planner == "estimate"  ? fft2d::Planner::estimate
+                                 : options.planner == "patient" ? fft2d::Planner::patient
+                                                                : fft2d::Planner::measure;
+  const MPI_Comm comm = session.comm();
+  fft2d::Problem problem;
+  problem.rows = problem.columns = n;
+  std::optional<FftwMpi> out_of_place, in_place;
+  collectively(comm, [&] {
+    out_of_place.emplace(comm, n, effort, false);
+    in_place.emplace(comm, n, effort, true);
+  });
+  // The rows that FFTW gives everybody.
+  std::vector<std::int64_t> rows;
+  for (const double count : all_gather(comm, {static_cast<double>(out_of_place->rows())})) {
+    rows.push_back(static_cast<std::int64_t>(count));
+  }
+  fft2d::Transform<double> ours(session, co_execution, problem, slots, {rows, rows}, {{}, {"fftw", planner}});
+  const auto source = [&](std::int64_t first_row, std::span<double> values) {
+    auto* const points = reinterpret_cast<Complex*>(values.data());
+    const auto count = static_cast<std::int64_t>(values.size()) / 2;
+    for (std::int64_t i = 0; i < count; ++i) points[i] = value_at(first_row + i / n, i % n);
+  };
+  std::vector<double> ours_s, out_of_place_s, in_place_s;
+  for (int round = -1; round < options.rounds; ++round) {
+    ours.load(source);
+    out_of_place->load();
+    in_place->load();
+    const double one_s = timed_region(session, "steelyard::fft2d::transform", [&] { ours.run(); });
+    const double other_s = timed_region(session, "fftw::out_of_place", [&] { out_of_place->run(); });
+    const double third_s = timed_region(session, "fftw::in_place", [&] { in_place->run(); });
+    if (round < 0) continue;
+    ours_s.push_back(one_s);
+    out_of_place_s.push_back(other_s);
+    in_place_s.push_back(third_s);
+  }
+  double error = 0.0, largest = 0.0;
+  ours.store([&](std::int64_t first_row, std::span<const Complex> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      const Complex other = out_of_place->row(first_row - out_of_place->first_row() + at / n)[at % n];
+      error = std::max(error, std::abs(values[i] - other));
+      largest = std::max(largest, std::abs(other));
+    }
+  });
+  return {median(ours_s), std::min(median(out_of_place_s), median(in_place_s)),
+          all_max(comm, error) / all_max(comm, largest)};
+}
+
+ExitCode run(Session& session, const Options& options) {
+  const StartedUnits started(session, options.run);
+  CoExecution co_execution(session.machine(), started.units());
+  const std::vector<Slot> slots = gather_slots(session, started.units());
+  fftw_mpi_init();
+  session.print(fmt::format("{} ranks on {} node{}, planner {}; Gflop/s (5 N log2 N), medians of {} rounds\n",
+                            session.size(), session.nodes().count(), session.nodes().count() == 1 ? "" : "s",
+                            options.planner, options.rounds));
+  Table table({"n", "ours", "FFTW-MPI", "ours/FFTW-MPI", "difference"});
+  std::vector<double> ratios;
+  for (const std::int64_t n : options.sizes) {
+    const Result result = measure(session, co_execution, slots, options, n);
+    const double points = static_cast<double>(n) * static_cast<double>(n);
+    const double flops = 5.0 * points * std::log2(points);
+    ratios.push_back(result.fftw_s / result.ours_s);
+    table.add_row({fmt::format("{}", n), fmt::format("{:.2f}", flops / result.ours_s / 1e9),
+                   fmt::format("{:.2f}", flops / result.fftw_s / 1e9), fmt::format("{:.2f}", ratios.back()),
+                   fmt::format("{:.0e}", result.error)});
+  }
+  session.print(table.text());
+  session.print(fmt::format("ours/FFTW-MPI: median {:.2f}, least {:.2f}\n", median(ratios),
+                            *std::min_element(ratios.begin(), ratios.end())));
+  fftw_mpi_cleanup();
+  return ExitCode::good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App parser("fft2d beside FFTW with MPI on the same ranks, in turns", "steelyard-fft2d-mpi");
+  Options options;
+  options.run.units = UnitChoice::host;
+  add_standard_options(parser);
+  parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices")
+      ->check(CLI::Range(1, 40000))
+      ->type_name("N...")
+      ->capture_default_str();
+  parser.add_option("--planner", options.planner, "How hard FFTW looks for plans, ours and its own")
+      ->check(CLI::IsMember({"estimate", "measure", "patient"}))
+      ->capture_default_str();
+  parser.add_option("--rounds", options.rounds, "Times that everything runs, in turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });
+}
