@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "core/huge_pages.hpp"
 #include "miniapps/fft2d/row_fft_options.hpp"
@@ -24,13 +27,13 @@ struct Fill {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Element(static_cast<float>(i % 31 - 15)); }
 };
 
-/// An array in host memory, where the program's matrices are: in huge pages, first touched by the unit's threads, or
+/// Numbers in host memory, where the program's matrices are: in huge pages, first touched by the unit's threads, or
 /// pinned for a device.
-template <class Execution, class Element>
+template <class Execution, class Scalar>
 class UnitArray {
  public:
   UnitArray(const Execution& space, std::int64_t size) {
-    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Element);
+    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Scalar);
     memory_ = Memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::rows"),
                      bytes + (runs_on_host<Execution> ? 2 * huge_page_bytes : 0));
     void* place = memory_.data();
@@ -38,20 +41,22 @@ class UnitArray {
       place = begin_of_huge_page(place);
       advise_huge_pages(place, bytes);
     }
-    data_ = static_cast<Element*>(place);
+    data_ = static_cast<Scalar*>(place);
     Kokkos::parallel_for("steelyard::fft2d::fill", Kokkos::RangePolicy<Execution>(space, 0, size),
-                         Fill<Execution, Element>{data_});
+                         Fill<Execution, Scalar>{data_});
     space.fence();
   }
-  Element* data() const { return data_; }
+  Scalar* data() const { return data_; }
 
  private:
   using Memory = Kokkos::View<char*, std::conditional_t<runs_on_host<Execution>, DeviceOf<Execution>, PinnedMemory>>;
 
   Memory memory_;
-  Element* data_ = nullptr;
+  Scalar* data_ = nullptr;
 };
 
+/// Passes that each read what the one before has stored, as in the program, where what a pass stores has left the
+/// caches when the next one reads it.
 template <class Execution, class Scalar, class Element>
 class RowsRun : public KernelRun {
  public:
@@ -60,25 +65,35 @@ class RowsRun : public KernelRun {
         pass_(make_row_pass<Execution, Scalar>(space_, transformation, rows, choice)),
         in_pitch_(padded(transformation.length, sizeof(Element))),
         out_pitch_(padded(rows, sizeof(Complex))),
-        in_(space_, rows * in_pitch_),
-        out_(space_, transformation.stored() * out_pitch_),
-        from_{in_.data(), in_pitch_, 0, transformation.length, Home::host},
-        to_{out_.data(), out_pitch_, 0, transformation.stored(), Home::host} {}
+        from_{nullptr, in_pitch_, 0, transformation.length, Home::host},
+        to_{nullptr, out_pitch_, 0, transformation.stored(), Home::host},
+        memory_{Array(space_, size(transformation)), Array(space_, size(transformation))} {}
 
-  void run() override { pass_->run(0, rows_, std::span(&from_, 1), std::span(&to_, 1)); }
+  void run() override {
+    from_.data = reinterpret_cast<const Element*>(memory_[0].data());
+    to_.data = reinterpret_cast<Complex*>(memory_[1].data());
+    pass_->run(0, rows_, std::span<const RowPiece<Element>>(&from_, 1), std::span<const StoredPiece<Complex>>(&to_, 1));
+    std::swap(memory_[0], memory_[1]);
+  }
 
  private:
   using Complex = Kokkos::complex<Scalar>;
+  using Array = UnitArray<Execution, Scalar>;
+
+  /// Numbers that hold what is read and what is stored.
+  std::int64_t size(const RowTransformation& transformation) const {
+    constexpr std::int64_t per_element = std::is_same_v<Element, Scalar> ? 1 : 2;
+    return std::max(per_element * rows_ * in_pitch_, 2 * transformation.stored() * out_pitch_);
+  }
 
   Execution space_;
   std::int64_t rows_;
   std::unique_ptr<RowPass<Scalar>> pass_;
   std::int64_t in_pitch_;
   std::int64_t out_pitch_;
-  UnitArray<Execution, Element> in_;
-  UnitArray<Execution, Complex> out_;
-  const RowPiece<Element> from_;
-  const StoredPiece<Complex> to_;
+  RowPiece<Element> from_;
+  StoredPiece<Complex> to_;
+  std::array<Array, 2> memory_;
 };
 
 template <class Execution, class Scalar>
@@ -126,10 +141,11 @@ KernelFacts MeasuredKernel::facts() const {
   facts.bytes_per_unit = static_cast<double>(columns_ * element_bytes + stored * complex_bytes);
   // A device's library works in a matrix and a work area of its own.
   const double own_matrices = companion_is_device ? 2.0 : 0.0;
-  facts.memory_bytes_per_unit = static_cast<double>(padded(columns_, element_bytes) * element_bytes) +
-                                static_cast<double>(stored * complex_bytes) * (1.0 + own_matrices);
+  const std::int64_t array = std::max(padded(columns_, element_bytes) * element_bytes, stored * complex_bytes);
+  facts.memory_bytes_per_unit =
+      2.0 * static_cast<double>(array) + static_cast<double>(stored * complex_bytes) * own_matrices;
   // Columns are padded by less than two cache lines; both arrays begin and end with a huge page.
-  facts.memory_bytes_fixed = static_cast<double>(stored) * 128.0 + 4.0 * static_cast<double>(huge_page_bytes);
+  facts.memory_bytes_fixed = 2.0 * static_cast<double>(stored) * 128.0 + 4.0 * static_cast<double>(huge_page_bytes);
   // From what a core's cache holds to far more than any cache.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
   facts.smallest = 16;
@@ -138,7 +154,9 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const RowTransformation transformation{columns_, Direction::forward, real_};
+  // Numbers stay as large as they are from pass to pass.
+  const double scale = 1.0 / std::sqrt(static_cast<double>(columns_));
+  const RowTransformation transformation{columns_, Direction::forward, real_, scale};
   return element_ == ElementType::float64 ? make<double>(kind, transformation, units, choice_)
                                           : make<float>(kind, transformation, units, choice_);
 }
