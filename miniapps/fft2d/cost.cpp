@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <set>
 
-#include "models/communication/cost_models.hpp"
+#include "models/communication/pattern_costs.hpp"
 
 namespace steelyard::fft2d {
 
@@ -32,28 +30,10 @@ std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_by
                                          const models::Placement& placement) {
   const models::MessagePattern patterns[] = {exchange_pattern(plans.rows, placement.processes(), point_bytes),
                                              exchange_pattern(plans.columns, placement.processes(), point_bytes)};
-  std::set<int> channels;
-  for (const models::MessagePattern& pattern : patterns) {
-    for (const models::Phase& phase : pattern.phases) {
-      for (const models::Message& message : phase.messages) {
-        channels.insert(placement.channel(message.from, message.to).channel);
-      }
-    }
-  }
   std::vector<ExchangeCost> costs;
-  if (channels.empty()) {
-    for (const std::string& name : models::cost_model_names()) costs.push_back({name, 0.0, 0.0});
-    return costs;
+  for (const models::PatternCosts& one : models::pattern_costs(patterns, platform, placement)) {
+    costs.push_back({one.model, one.time_s[0], one.time_s[1]});
   }
-  const auto models = models::cost_models<models::MessagePattern>(
-      platform, placement, channels,
-      [](const models::MessagePattern& messages, const models::Placement& at) {
-        return models::expression(messages, at);
-      },
-      [](const models::MessagePattern& messages, const std::function<double(const models::Message&)>& message_s) {
-        return models::serial_cost_s(messages, message_s);
-      });
-  for (const auto& model : models) costs.push_back({model.name, model.cost_s(patterns[0]), model.cost_s(patterns[1])});
   return costs;
 }
 

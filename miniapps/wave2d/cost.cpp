@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <set>
 
-#include "models/communication/cost_models.hpp"
+#include "models/communication/pattern_costs.hpp"
 
 namespace steelyard::wave2d {
 
@@ -24,25 +22,9 @@ models::MessagePattern exchange_pattern(const std::vector<HaloMessage>& messages
 std::vector<ExchangeCost> exchange_costs(const models::MessagePattern& pattern, const models::Platform& platform,
                                          const models::Placement& placement) {
   std::vector<ExchangeCost> costs;
-  std::set<int> channels;
-  for (const models::Phase& phase : pattern.phases) {
-    for (const models::Message& message : phase.messages) {
-      channels.insert(placement.channel(message.from, message.to).channel);
-    }
+  for (const models::PatternCosts& one : models::pattern_costs(std::span(&pattern, 1), platform, placement)) {
+    costs.push_back({one.model, one.time_s.front()});
   }
-  if (channels.empty()) {
-    for (const std::string& name : models::cost_model_names()) costs.push_back({name, 0.0});
-    return costs;
-  }
-  const auto models = models::cost_models<models::MessagePattern>(
-      platform, placement, channels,
-      [](const models::MessagePattern& messages, const models::Placement& at) {
-        return models::expression(messages, at);
-      },
-      [](const models::MessagePattern& messages, const std::function<double(const models::Message&)>& message_s) {
-        return models::serial_cost_s(messages, message_s);
-      });
-  for (const auto& model : models) costs.push_back({model.name, model.cost_s(pattern)});
   return costs;
 }
 
