@@ -26,9 +26,9 @@ struct PanelProblem {
 template <class Scalar>
 class PanelGemm {
  public:
-  /// Called on the calling thread before a panel is multiplied and between pieces of it that are worth a call; changes no
-  /// bit of the result. Returns whether it wants to be called again: where it does not, the rest is one piece. May be
-  /// empty.
+  /// Called on the calling thread before a panel is multiplied and between pieces of it that are worth a call; changes
+  /// no bit of the result. Returns whether it wants to be called again: where it does not, the rest is one piece. May
+  /// be empty.
   using Meanwhile = std::function<bool()>;
 
   virtual ~PanelGemm() = default;

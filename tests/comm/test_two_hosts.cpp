@@ -40,7 +40,7 @@ std::vector<unsigned> numbers_of(int rank, std::size_t count) {
   return numbers;
 }
 
-/// There and back again, by both partners.
+/// There and back again, by both partners: seconds of the one who begins, for the other may be late.
 double round_trip_s(int other, int bytes) {
   std::vector<char> buffer(static_cast<std::size_t>(bytes) + 1);
   const MPI_Comm comm = session().comm();
@@ -48,15 +48,19 @@ double round_trip_s(int other, int bytes) {
   const auto receive = [&] {
     STEELYARD_MPI(MPI_Recv(buffer.data(), bytes, MPI_BYTE, other, 7, comm, MPI_STATUS_IGNORE));
   };
-  const double start_s = now_s();
+  double seconds = 0.0;
   if (session().rank() < other) {
+    const double start_s = now_s();
     send();
     receive();
+    seconds = now_s() - start_s;
+    STEELYARD_MPI(MPI_Send(&seconds, 1, MPI_DOUBLE, other, 8, comm));
   } else {
     receive();
     send();
+    STEELYARD_MPI(MPI_Recv(&seconds, 1, MPI_DOUBLE, other, 8, comm, MPI_STATUS_IGNORE));
   }
-  return now_s() - start_s;
+  return seconds;
 }
 
 }  // namespace

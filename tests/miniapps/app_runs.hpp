@@ -47,8 +47,7 @@ int lines_that_start(const std::string& text, const std::string& start);
 long long sum(const std::vector<long long>& values);
 
 /// What `--result` has left: fails the test unless it is of this app and all that every app says is there.
-/// @param measured_only phases that nothing is predicted of
-nlohmann::json read_run(const std::filesystem::path& result, const std::string& app, const Words& measured_only = {});
+nlohmann::json read_run(const std::filesystem::path& result, const std::string& app);
 
 /// Lines of `samples.jsonl` beside it.
 std::vector<nlohmann::json> read_samples(const std::filesystem::path& result);

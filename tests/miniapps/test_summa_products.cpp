@@ -236,7 +236,10 @@ TEST_CASE("What summa measures itself does not change the product") {
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.status == 0);
   CHECK(lines_that_start(outcome.out, "speed models measured in ") == 1);
-  CHECK(lines_that_start(outcome.out, "channels measured in ") == 1);
+  // Where a loaded machine's messages look like nothing that a channel does, it says so.
+  CHECK(lines_that_start(outcome.out, "channels measured in ") +
+            lines_that_start(outcome.out, "note: communication is not predicted: ") ==
+        1);
   CHECK(files.deviation(read_grid<double>(folder / "c.npy"), 1.0, 1.0) <= 1.0);
   CHECK(tile(parts_in_table(outcome.out), 6));
 }

@@ -14,8 +14,6 @@
 namespace steelyard::tests {
 namespace {
 
-const Words measured_only{"unpacking", "border", "packing", "interior"};
-
 std::vector<long long> numbers(const nlohmann::json& json) { return json.get<std::vector<long long>>(); }
 
 bool points_are_owned_once(const Rectangles& rectangles, std::int64_t rows, std::int64_t columns) {
@@ -90,7 +88,7 @@ TEST_CASE("The result folder says what ran and what came of it") {
              {"--rows", "31", "--columns", "17", "--steps", "6", "--seed", "7", "--repetitions", "4", "--warmups", "1",
               "--slowdown", "rank0=2", "--result", "deep/result"},
              folder);
-  const auto json = read_run(folder / "deep" / "result", "wave2d", measured_only);
+  const auto json = read_run(folder / "deep" / "result", "wave2d");
   CHECK(json.at("seed") == 7);
   const auto words = json.at("argv").get<Words>();
   CHECK(words.front() == wave2d.string());
@@ -136,7 +134,7 @@ TEST_CASE("Rectangles are in the table and in the result, as points of each unit
             "--order", "4",  "--time-tile", "2",  "--result", "result", "--units",     "host+device"} +
       speeds;
   const Outcome outcome = run_wave2d(3, arguments, folder);
-  const auto json = read_run(folder / "result", "wave2d", measured_only);
+  const auto json = read_run(folder / "result", "wave2d");
   CHECK(json.at("params").at("order") == 4.0);
   CHECK(json.at("params").at("time_tile") == 2.0);
   const Rectangles rectangles = rectangles_of(json);
@@ -169,13 +167,18 @@ TEST_CASE("The phases of a unit that is alone are parts of its run") {
   run_wave2d(
       1, apart + Words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"},
       folder);
-  const auto json = read_run(folder / "result", "wave2d", measured_only);
-  std::map<std::string, double> seconds;
-  for (const auto& phase : json.at("phases")) seconds[phase.at("name")] = phase.at("measured_s").get<double>();
-  CHECK(seconds["interior"] > 0.0);
-  const double work_s = seconds["unpacking"] + seconds["border"] + seconds["packing"] + seconds["interior"];
-  CHECK(work_s <= seconds["kernels"] * (1 + 1e-9));
-  CHECK(seconds["kernels"] + seconds["exchange"] <= json.at("median_time_s").get<double>() * (1 + 1e-9));
+  const auto json = read_run(folder / "result", "wave2d");
+  for (const bool predicted : {false, true}) {
+    std::map<std::string, double> seconds;
+    for (const auto& phase : json.at("phases")) {
+      seconds[phase.at("name")] = phase.at(predicted ? "predicted_s" : "measured_s").get<double>();
+    }
+    CHECK(seconds["interior"] > 0.0);
+    const double work_s = seconds["unpacking"] + seconds["border"] + seconds["packing"] + seconds["interior"];
+    CHECK(work_s <= seconds["kernels"] * (1 + 1e-9));
+    const double time_s = json.at(predicted ? "predicted_time_s" : "median_time_s").get<double>();
+    CHECK(seconds["kernels"] + seconds["exchange"] <= time_s * (1 + 1e-9));
+  }
 }
 
 TEST_CASE("Speed models of a result serve the next run and the partition tool") {
