@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/session.hpp"
+#include "comm/slots.hpp"
+#include "core/co_execution.hpp"
+#include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/numerics.hpp"
+#include "miniapps/cavity/problem.hpp"
+
+namespace steelyard::cavity {
+
+/// One time step, the same on all ranks.
+struct StepReport {
+  SolveReport momentum;
+  std::vector<SolveReport> pressure;  ///< of each corrector
+  double mass_imbalance = 0.0;        ///< largest net flux out of a cell, over lid speed times the longer edge of a cell
+  double change = 0.0;                ///< largest change of a velocity in the step, over the time step
+};
+
+/// Seconds that a rank spent.
+struct FlowTimes {
+  double total_s = 0.0;
+  double host_s = 0.0;  ///< the host unit's own sweeps, with what an emulated slowdown adds
+  double companion_s = 0.0;
+
+  FlowTimes& operator+=(const FlowTimes& other) {
+    total_s += other.total_s;
+    host_s += other.host_s;
+    companion_s += other.companion_s;
+    return *this;
+  }
+};
+
+/// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients
+/// for pressure, BiCGSTAB for momentum. Fields are the same bits however rows are shared out. Source: 000, sections
+/// 5.3.1-5.3.3.
+class Flow {
+ public:
+  /// At rest. Collective. @param rows of every slot; a slot may own none
+  /// @throws InvalidArgument
+  Flow(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
+       const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows);
+  ~Flow();
+  Flow(const Flow&) = delete;
+  Flow& operator=(const Flow&) = delete;
+
+  /// Goes on from a state of the same grid, which every rank has. Collective.
+  void load(const FlowState& state);
+  /// The whole flow, on rank 0; elsewhere without values. Collective.
+  FlowState gather() const;
+
+  std::int64_t steps() const;
+  double time() const;
+
+  /// One time step. Collective. @param times is added to
+  /// @throws SolveFailure, on all ranks alike, where a linear solver fails; the flow is unusable then
+  StepReport step(FlowTimes& times);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace steelyard::cavity

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "miniapps/cavity/row_field.hpp"
+
+namespace steelyard::cavity {
+
+/// The linearised momentum equations' matrix on a staggered uniform grid, in a unit's memory. Component 0 at (j, i) is
+/// u on the left face of the cell, component 1 is v on its lower face; column 0 of u and row 0 of v lie in walls, where
+/// the result is 0. With the convecting velocity w at the faces of each control volume,
+///   (M x)_P = a_P x_P + sum over N of (±w_N / (2 h_N) - theta nu / h_N^2) x_N,   a_P = 1/dt + theta nu sum of 1/h_N^2,
+/// theta times the convective part as well: 1 for implicit Euler, 1/2 for Crank-Nicolson. Tangential walls are half a
+/// step away: 2 nu / h^2 in a_P, nothing off the diagonal. Convection is in its skew-symmetric form div(w x) - x div(w)/2,
+/// the divergence form where continuity holds, whose diagonal vanishes. Source: 000, equation 5.4.
+struct MomentumOperator {
+  static constexpr int components = 2;
+
+  RowAccess<2> convecting;                  ///< w, halos included
+  const double* row_diagonal = nullptr;     ///< a_P of u by row of the grid
+  const double* column_diagonal = nullptr;  ///< a_P of v by column
+  /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
+  const double* row_diffusion = nullptr;
+  const double* column_diffusion = nullptr;
+  double diffusion_x = 0.0;  ///< theta nu / dx^2, for u
+  double diffusion_y = 0.0;  ///< theta nu / dy^2, for v
+  double quarter_x = 0.0;    ///< theta / (4 dx): mean of two face velocities, mean of two values
+  double quarter_y = 0.0;
+
+  /// What the neighbours contribute: M x without its diagonal.
+  KOKKOS_FORCEINLINE_FUNCTION double neighbours(const RowAccess<2>& x, const int c, const std::int64_t j,
+                                                const std::int64_t i) const {
+    const RowAccess<2>& w = convecting;
+    if (c == 0) {
+      const double east = quarter_x * (w(0, j, i) + w(0, j, i + 1));
+      const double west = quarter_x * (w(0, j, i - 1) + w(0, j, i));
+      const double north = quarter_y * (w(1, j + 1, i - 1) + w(1, j + 1, i));
+      const double south = quarter_y * (w(1, j, i - 1) + w(1, j, i));
+      return (east - diffusion_x) * x(0, j, i + 1) - (west + diffusion_x) * x(0, j, i - 1) +
+             (north - row_diffusion[j + 1]) * x(0, j + 1, i) - (south + row_diffusion[j]) * x(0, j - 1, i);
+    }
+    const double east = quarter_x * (w(0, j - 1, i + 1) + w(0, j, i + 1));
+    const double west = quarter_x * (w(0, j - 1, i) + w(0, j, i));
+    const double north = quarter_y * (w(1, j, i) + w(1, j + 1, i));
+    const double south = quarter_y * (w(1, j - 1, i) + w(1, j, i));
+    return (east - column_diffusion[i + 1]) * x(1, j, i + 1) - (west + column_diffusion[i]) * x(1, j, i - 1) +
+           (north - diffusion_y) * x(1, j + 1, i) - (south + diffusion_y) * x(1, j - 1, i);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const std::int64_t i) const {
+    return c == 0 ? row_diagonal[j] : column_diagonal[i];
+  }
+  /// Whether the value is an unknown, not a wall's.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_unknown(const int c, const std::int64_t j, const std::int64_t i) {
+    return c == 0 ? i > 0 : j > 0;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<2>& x, const int c, const std::int64_t j,
+                                                const std::int64_t i) const {
+    const double value = diagonal(c, j, i) * x(c, j, i) + neighbours(x, c, j, i);
+    return is_unknown(c, j, i) ? value : 0.0;
+  }
+};
+
+}  // namespace steelyard::cavity

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+namespace steelyard::cavity {
+
+enum class TimeScheme { euler, crank_nicolson };
+
+/// A cavity full of fluid whose upper wall moves to the right at speed 1, on a uniform grid of cells: rows from the
+/// bottom up, columns from left to right. Lengths are in units of the cavity's width and times in width / lid speed.
+/// Source: 000, section 5.3.1.
+struct Problem {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  double height = 1.0;  ///< of the cavity, in widths
+  double reynolds = 100.0;  ///< lid speed * width / kinematic viscosity
+  TimeScheme scheme = TimeScheme::euler;
+  int correctors = 2;  ///< of PISO
+  double time_step = 0.0;
+
+  double viscosity() const { return 1.0 / reynolds; }
+  double dx() const { return 1.0 / static_cast<double>(columns); }
+  double dy() const { return height / static_cast<double>(rows); }
+};
+
+}  // namespace steelyard::cavity

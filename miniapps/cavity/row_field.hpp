@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/spaces.hpp"
+
+namespace steelyard::cavity {
+
+/// Rows [begin, end) of a grid.
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t count() const { return end - begin; }
+  bool empty() const { return end <= begin; }
+};
+
+/// Values of a field in a kernel: component c at row j and column i of the whole grid, as far as a unit holds them.
+template <int Components>
+struct RowAccess {
+  double* origin = nullptr;  ///< where component 0 of row 0 and column 0 would be
+  std::int64_t pitch = 0;    ///< elements of a component's row
+
+  KOKKOS_FORCEINLINE_FUNCTION double& operator()(const int c, const std::int64_t j, const std::int64_t i) const {
+    return origin[(j * Components + c) * pitch + i];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double& operator()(const std::int64_t j, const std::int64_t i) const {
+    static_assert(Components == 1);
+    return origin[j * pitch + i];
+  }
+};
+
+/// A unit's slice of a grid, in its memory: rows with all components one after the other, `ghost_rows` more rows before
+/// and after the slice and at least one ghost column on either side of a row. All is 0 at first, and stays so beyond
+/// the grid's own rows and columns where nobody writes.
+template <class Execution, int Components = 1>
+class RowField {
+ public:
+  static constexpr int components = Components;
+  static constexpr std::int64_t ghost_rows = 2;
+
+  RowField() = default;
+  /// Touched by the unit's own threads; fences.
+  RowField(const Execution& space, RowRange rows, std::int64_t columns)
+      : rows_(rows), columns_(columns), pitch_(pitch_of(columns)) {
+    const std::int64_t held = rows.count() + 2 * ghost_rows;
+    memory_ = Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::field"),
+                     static_cast<std::size_t>(held * row_elements()));
+    double* const data = memory_.data();
+    const std::int64_t elements = row_elements();
+    using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held), KOKKOS_LAMBDA(const std::int64_t row) {
+          for (std::int64_t i = 0; i < elements; ++i) data[row * elements + i] = 0.0;
+        });
+    space.fence();
+  }
+
+  RowRange rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  /// From one row of all components to the next.
+  std::int64_t row_elements() const { return Components * pitch_; }
+  std::int64_t pitch() const { return pitch_; }
+
+  /// Where the grid's row 0 would begin, with its ghost column; for RowExchange.
+  double* origin() const { return memory_.data() + (ghost_rows - rows_.begin) * row_elements(); }
+  RowAccess<Components> access() const { return {origin() + left_ghosts, pitch_}; }
+  /// First row of the slice with its ghost column; for RowGather.
+  double* slice() const { return origin() + rows_.begin * row_elements(); }
+
+  static std::int64_t pitch_of(std::int64_t columns) {
+    const std::int64_t pitch = (left_ghosts + columns + 1 + line - 1) / line * line;
+    // Rows a multiple of a page apart would wait for each other in the cache.
+    return pitch % page == 0 ? pitch + line : pitch;
+  }
+
+ private:
+  using Memory = Kokkos::View<double*, DeviceOf<Execution>>;
+  static constexpr std::int64_t line = 64 / sizeof(double);
+  static constexpr std::int64_t page = 4096 / sizeof(double);
+  /// As many as keep column 0 at the beginning of a cache line.
+  static constexpr std::int64_t left_ghosts = line;
+
+  RowRange rows_;
+  std::int64_t columns_ = 0;
+  std::int64_t pitch_ = 0;
+  Memory memory_;
+};
+
+}  // namespace steelyard::cavity

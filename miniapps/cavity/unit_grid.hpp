@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "comm/unit_group.hpp"
+#include "miniapps/cavity/row_field.hpp"
+#include "miniapps/cavity/row_sweep.hpp"
+#include "miniapps/cavity/shared_grid.hpp"
+
+namespace steelyard::cavity {
+
+/// One unit's part of a shared grid, and what it does there together with all others: sweeps over its cells, sums over
+/// the cells of all units, exchanges of halos. All units call the same in the same order. Bodies of sweeps are called
+/// with row and column of a cell, in the unit's own execution space; sweeps count as the unit's work and are fenced.
+template <class Execution>
+class UnitGrid {
+ public:
+  UnitGrid(const UnitPeer<Execution>& peer, SharedGrid& grid)
+      : peer_(peer), grid_(&grid), rows_(grid.rows_of(peer.slot())), sums_(peer.space(), rows_.count()) {}
+
+  const UnitPeer<Execution>& peer() const { return peer_; }
+  SharedGrid& shared() const { return *grid_; }
+  const Execution& space() const { return peer_.space(); }
+  RowRange rows() const { return rows_; }
+  std::int64_t columns() const { return grid_->columns(); }
+
+  /// A field of zeros.
+  template <int Components = 1>
+  RowField<Execution, Components> field() const {
+    return {peer_.space(), rows_, columns()};
+  }
+
+  /// Calls `body(j, i)` for the unit's cells.
+  template <class Body>
+  void for_cells(const char* label, const Body& body) const {
+    peer_.compute([&] { cavity::for_cells(peer_.space(), label, rows_, columns(), body); });
+  }
+
+  /// Sums of `body(j, i)`, Terms<N>, over the cells of all units, the same bits on all of them however the rows are
+  /// shared out.
+  template <int N, class Body>
+  std::array<double, N> totals(const char* label, const Body& body) const {
+    Sums<N> sums;
+    peer_.compute([&] { sums_.template add<N>(peer_.space(), label, rows_, columns(), sums, body); });
+    return all_units(sums);
+  }
+
+  /// Exchanges a field's halos, `depth` rows deep.
+  template <int Components>
+  void exchange(RowField<Execution, Components>& field, int depth = 1) const {
+    grid_->exchange(Components, depth).exchange(peer_, field.origin());
+  }
+
+  /// Like for_cells() and totals(), for bodies that read `field` up to a row away: its halos are exchanged while the
+  /// cells that do not need them are swept.
+  template <class Body, int Components>
+  void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
+    with_halo(field, [&](RowRange rows) { cavity::for_cells(peer_.space(), label, rows, columns(), body); });
+  }
+  template <int N, class Body, int Components>
+  std::array<double, N> totals_with_halo(RowField<Execution, Components>& field, const char* label,
+                                         const Body& body) const {
+    Sums<N> sums;
+    with_halo(field, [&](RowRange rows) {
+      sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body);
+    });
+    return all_units(sums);
+  }
+
+  /// Sums of all units.
+  template <std::size_t N>
+  std::array<double, N> all_units(const std::array<CompensatedSum, N>& sums) const {
+    std::array<double, N> totals;
+    peer_.sum(sums, totals);
+    return totals;
+  }
+
+  const CellSums<Execution>& cell_sums() const { return sums_; }
+
+ private:
+  template <class Sweep, int Components>
+  void with_halo(RowField<Execution, Components>& field, const Sweep& sweep) const {
+    RowExchange& exchange = grid_->exchange(Components, 1);
+    if (!exchange.any()) {
+      peer_.compute([&] { sweep(rows_); });
+      return;
+    }
+    // The grid's own ends have no halo to wait for.
+    const std::int64_t begin = rows_.begin > 0 ? std::min(rows_.begin + 1, rows_.end) : rows_.begin;
+    const std::int64_t end = rows_.end < grid_->rows() ? std::max(rows_.end - 1, begin) : rows_.end;
+    exchange.start(peer_, field.origin());
+    peer_.compute([&] { sweep(RowRange{begin, end}); });
+    exchange.finish(peer_, field.origin());
+    peer_.compute([&] {
+      sweep(RowRange{rows_.begin, begin});
+      sweep(RowRange{end, rows_.end});
+    });
+  }
+
+  UnitPeer<Execution> peer_;
+  SharedGrid* grid_;
+  RowRange rows_;
+  CellSums<Execution> sums_;
+};
+
+}  // namespace steelyard::cavity
