@@ -44,7 +44,8 @@ RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, s
       messages.push_back(message);
     }
   }
-  memory_ = Kokkos::View<double*, PinnedMemory>("steelyard::comm::row_exchange", static_cast<std::size_t>(room));
+  memory_ = Kokkos::View<double*, PinnedMemory>(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::comm::row_exchange"), static_cast<std::size_t>(room));
   for (const Message& message : messages) {
     const Slot& from = slots[static_cast<std::size_t>(message.from)];
     const Slot& to = slots[static_cast<std::size_t>(message.to)];
@@ -78,7 +79,7 @@ const RowExchange::UnitRows& RowExchange::begin(ProcessingUnit::Kind kind) {
 
 void RowExchange::send(ProcessingUnit::Kind kind) {
   UnitRows& unit = units_[index(kind)];
-  unit.packed.raise();
+  unit.packed.raise(unit.exchanges);
   if (group_.drives(kind)) own_messages_[unit.exchanges % 2].start();
 }
 
@@ -92,7 +93,7 @@ const RowExchange::UnitRows& RowExchange::receive(ProcessingUnit::Kind kind) {
       other_messages_[unit.exchanges % 2].wait();
     }
     own_messages_[unit.exchanges % 2].wait();
-    arrived_.raise();
+    arrived_.raise(unit.exchanges);
   } else {
     group_.await(has_messages_ ? arrived_ : other.packed, unit.exchanges);
   }

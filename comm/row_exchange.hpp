@@ -79,9 +79,7 @@ class RowExchange {
   double* buffer(const UnitRows& unit, const Message& message) {
     return memory_.data() + message.place[unit.exchanges % 2];
   }
-  std::size_t elements(const Message& message) const {
-    return static_cast<std::size_t>(message.count * row_elements_);
-  }
+  std::size_t elements(const Message& message) const { return static_cast<std::size_t>(message.count * row_elements_); }
 
   UnitGroup& group_;
   std::int64_t row_elements_;

@@ -25,16 +25,16 @@ RowGather::RowGather(UnitGroup& group, std::span<const std::int64_t> rows, std::
   if (elements > std::numeric_limits<int>::max()) {
     throw InvalidArgument(fmt::format("a grid of {} elements to be gathered (expected less than 2^31)", elements));
   }
-  int ranks = 0;
-  STEELYARD_MPI(MPI_Comm_size(group.comm(), &ranks));
-  counts_.assign(static_cast<std::size_t>(ranks), 0);
+  counts_.assign(static_cast<std::size_t>(group.size()), 0);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     counts_[static_cast<std::size_t>(slots[i].rank)] += static_cast<int>(rows[i] * row_elements);
   }
   places_.assign(1, 0);
   for (const int count : counts_) places_.push_back(places_.back() + count);
   for (auto& memory : memory_) {
-    memory = Kokkos::View<double*, PinnedMemory>("steelyard::comm::row_gather", static_cast<std::size_t>(elements));
+    memory = Kokkos::View<double*, PinnedMemory>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::comm::row_gather"),
+        static_cast<std::size_t>(elements));
   }
 }
 
@@ -47,7 +47,7 @@ double* RowGather::begin(ProcessingUnit::Kind kind) {
 void RowGather::meet(ProcessingUnit::Kind kind) {
   const std::uint64_t gathers = gathers_[index(kind)];
   if (!group_.drives(kind)) {
-    packed_[index(kind)].raise();
+    packed_[index(kind)].raise(gathers);
     group_.await(gathered_, gathers);
     return;
   }
@@ -56,7 +56,7 @@ void RowGather::meet(ProcessingUnit::Kind kind) {
     STEELYARD_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, memory_[gathers % 2].data(), counts_.data(),
                                  places_.data(), MPI_DOUBLE, group_.comm()));
   }
-  gathered_.raise();
+  gathered_.raise(gathers);
 }
 
 }  // namespace steelyard

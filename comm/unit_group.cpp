@@ -1,7 +1,10 @@
 #include "comm/unit_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
@@ -9,8 +12,17 @@
 namespace steelyard {
 namespace {
 
-/// Looks at a signal before the thread lets others have its core.
+/// Looks at a signal before the thread lets others have its core: some 100 us.
 constexpr int looks = 10000;
+
+/// Leaves the core's pipeline, and what another thread shares of it, alone for a few cycles.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* const from = static_cast<const CompensatedSum*>(in);
@@ -23,7 +35,7 @@ std::size_t index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Ki
 }  // namespace
 
 UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots)
-    : comm_(comm), co_execution_(co_execution), slots_(slots), may_spin_(!units.oversubscribed) {
+    : comm_(comm), co_execution_(&co_execution), slots_(slots), may_spin_(!units.oversubscribed) {
   STEELYARD_MPI(MPI_Comm_rank(comm_, &rank_));
   STEELYARD_MPI(MPI_Comm_size(comm_, &size_));
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -31,10 +43,18 @@ UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& 
     slot_of_[index(slots_[i].kind)] = static_cast<int>(i);
     ++unit_count_;
   }
+  for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
+    const bool has_unit = (kind == ProcessingUnit::Kind::host ? units.host : units.companion).has_value();
+    if (has_unit != (slot(kind) >= 0)) throw InvalidArgument("slots that do not have this rank's processing units");
+  }
   if (size_ == 1) return;
   STEELYARD_MPI(MPI_Type_contiguous(static_cast<int>(sizeof(CompensatedSum)), MPI_BYTE, &type_));
   STEELYARD_MPI(MPI_Type_commit(&type_));
   STEELYARD_MPI(MPI_Op_create(&add_sums, 1, &operation_));
+}
+
+UnitGroup::UnitGroup(ProcessingUnit::Kind kind) : comm_(MPI_COMM_SELF), slots_{{0, kind}}, unit_count_(1) {
+  slot_of_[index(kind)] = 0;
 }
 
 UnitGroup::~UnitGroup() {
@@ -43,65 +63,84 @@ UnitGroup::~UnitGroup() {
 }
 
 void UnitGroup::begin_run() {
+  if (given_up_ || begun_[0].open || begun_[1].open)
+    throw RuntimeFailure("processing units that have lost each other in an earlier run cannot run again");
   failed_ = false;
   error_ = nullptr;
 }
 
 void UnitGroup::end_run() {
-  if (error_) std::rethrow_exception(error_);
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void UnitGroup::fail(std::exception_ptr error) {
-  // Who comes second only says that it waited in vain.
+  // Who comes second may only say that it waited in vain.
   if (!failed_.exchange(true)) error_ = std::move(error);
 }
 
-void UnitGroup::await(const Signal& signal, std::uint64_t count) const {
+void UnitGroup::await(const Signal& signal, std::uint64_t count) {
   for (int look = 0; !signal.reached(count); ++look) {
-    if (failed_.load(std::memory_order_relaxed)) {
+    // What a unit told before it failed counts: where all fail at the same place, all get there.
+    if (failed_.load(std::memory_order_acquire) && !signal.reached(count)) {
+      given_up_ = true;
       throw RuntimeFailure("another processing unit of this rank has failed");
     }
-    if (!may_spin_ || look >= looks) std::this_thread::yield();
+    if (may_spin_ && look < looks) {
+      relax();
+    } else {
+      std::this_thread::yield();
+    }
   }
 }
 
-void UnitGroup::start_ranks_sum(std::size_t count) {
+void UnitGroup::start_ranks_sum() {
+  const Begun& own = begun_[0];
   if (unit_count_ == 2) {
-    await(companion_has_values_, sums_begun_[0]);
-    const Values& others = companion_values_[sums_begun_[0] % 2];
-    for (std::size_t i = 0; i < count; ++i) own_values_[i].add(others[i]);
+    await(companion_has_values_, own.sums);
+    const Values& others = companion_values_[own.sums % 2];
+    for (std::size_t i = 0; i < own.values; ++i) own_values_[i].add(others[i]);
   }
   if (size_ > 1) {
-    STEELYARD_MPI(MPI_Iallreduce(MPI_IN_PLACE, own_values_.data(), static_cast<int>(count), type_, operation_, comm_,
-                                 &request_));
+    STEELYARD_MPI(MPI_Iallreduce(MPI_IN_PLACE, own_values_.data(), static_cast<int>(own.values), type_, operation_,
+                                 comm_, &request_));
   }
   ranks_sum_started_ = true;
 }
 
 void UnitGroup::begin_sum(ProcessingUnit::Kind kind, std::span<const CompensatedSum> values) {
-  std::uint64_t& begun = sums_begun_[drives(kind) ? 0 : 1];
-  ++begun;
+  if (values.size() > most_values) {
+    throw InvalidArgument(fmt::format("a sum of {} values (expected at most {})", values.size(), most_values));
+  }
+  Begun& own = begun(kind);
+  ++own.sums;
+  own.values = values.size();
+  own.open = true;
+  if (drives(kind)) ++meetings_.sums;
   if (!drives(kind)) {
-    std::copy(values.begin(), values.end(), companion_values_[begun % 2].begin());
-    companion_has_values_.raise();
+    std::copy(values.begin(), values.end(), companion_values_[own.sums % 2].begin());
+    companion_has_values_.raise(own.sums);
     return;
   }
   std::copy(values.begin(), values.end(), own_values_.begin());
   ranks_sum_started_ = false;
-  if (unit_count_ == 1 || companion_has_values_.reached(begun)) start_ranks_sum(values.size());
+  if (unit_count_ == 1 || companion_has_values_.reached(own.sums)) start_ranks_sum();
 }
 
 void UnitGroup::end_sum(ProcessingUnit::Kind kind, std::span<double> totals) {
-  const std::uint64_t begun = sums_begun_[drives(kind) ? 0 : 1];
-  Values& sums = totals_[begun % 2];
+  Begun& own = begun(kind);
+  if (totals.size() != own.values) {
+    throw InvalidArgument(fmt::format("{} totals of a sum of {} values", totals.size(), own.values));
+  }
+  Values& sums = totals_[own.sums % 2];
   if (drives(kind)) {
-    if (!ranks_sum_started_) start_ranks_sum(totals.size());
+    if (!ranks_sum_started_) start_ranks_sum();
     if (size_ > 1) STEELYARD_MPI(MPI_Wait(&request_, MPI_STATUS_IGNORE));
     sums = own_values_;
-    totals_are_known_.raise();
+    totals_are_known_.raise(own.sums);
   } else {
-    await(totals_are_known_, begun);
+    await(totals_are_known_, own.sums);
   }
+  own.open = false;
   for (std::size_t i = 0; i < totals.size(); ++i) totals[i] = sums[i].value();
 }
 

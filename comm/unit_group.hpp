@@ -28,37 +28,38 @@ class UnitGroup {
   /// Values of one sum at most.
   static constexpr std::size_t most_values = 8;
 
-  /// Collective. @param slots of all ranks; `co_execution` of this one. @throws MpiError
+  /// Collective. @param slots of all ranks; `co_execution` of this one
+  /// @throws InvalidArgument where the slots do not have this rank's units; MpiError
   UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots);
+  /// Of one unit alone, which is measured without communication: run() then runs the program on the calling thread,
+  /// which is to be the unit's own. Never calls MPI.
+  explicit UnitGroup(ProcessingUnit::Kind kind);
   ~UnitGroup();
   UnitGroup(const UnitGroup&) = delete;
   UnitGroup& operator=(const UnitGroup&) = delete;
 
   /// Runs `program(peer)` on every unit of this rank at once; `peer` is a UnitPeer of its execution space. Collective.
-  /// Where a unit throws, the others of this rank stop waiting for it and the first error is thrown again; other ranks
-  /// are not told.
-  /// @return seconds that each unit spent in UnitPeer::compute(), with what an emulated slowdown adds
+  /// Where a unit throws, the other of this rank stops waiting for what it has not done, and the first error is thrown
+  /// again; other ranks are not told. What all units throw at the same place leaves a group that can run again; but not
+  /// where one has given up waiting, or in the middle of a sum.
+  /// @throws RuntimeFailure for such a group
+  /// @return seconds that each unit spent in UnitPeer::compute(), with what an emulated slowdown adds; of a unit alone
+  /// 0
   template <class Program>
-  UnitSeconds run(const Program& program) {
-    begin_run();
-    const auto guarded = [&](auto peer) {
-      try {
-        program(peer);
-      } catch (...) {
-        fail(std::current_exception());
-      }
-    };
-    const UnitSeconds seconds =
-        co_execution_.run([&] { guarded(UnitPeer<HostExecution>(*this, ProcessingUnit::Kind::host)); },
-                          [&] { guarded(UnitPeer<CompanionExecution>(*this, ProcessingUnit::Kind::companion)); });
-    end_run();
-    return seconds;
-  }
+  UnitSeconds run(const Program& program);
 
   MPI_Comm comm() const { return comm_; }
   int rank() const { return rank_; }
+  int size() const { return size_; }
   const std::vector<Slot>& slots() const { return slots_; }
-  CoExecution& co_execution() { return co_execution_; }
+  /// Runs kernels of a unit as a part of its work, see CoExecution::part().
+  void part(ProcessingUnit::Kind kind, const CoExecution::Work& work) {
+    if (co_execution_ == nullptr) {
+      work();
+    } else {
+      co_execution_->part(kind, work);
+    }
+  }
   /// Index among all slots of this rank's unit; -1 for one that it does not drive.
   int slot(ProcessingUnit::Kind kind) const { return slot_of_[kind == ProcessingUnit::Kind::host ? 0 : 1]; }
   int unit_count() const { return unit_count_; }
@@ -67,50 +68,91 @@ class UnitGroup {
     return kind == ProcessingUnit::Kind::host || slot(ProcessingUnit::Kind::host) < 0;
   }
 
-  /// Counts events that one thread tells another of this rank.
-  class Signal {
+  /// How often this group has met so far, as the unit that drives MPI has counted: for predictions.
+  struct Meetings {
+    std::uint64_t sums = 0;
+    std::uint64_t exchanges = 0;
+    std::uint64_t halo_bytes = 0;  ///< of all exchanges, to one neighbour
+
+    Meetings& operator+=(const Meetings& other) {
+      sums += other.sums;
+      exchanges += other.exchanges;
+      halo_bytes += other.halo_bytes;
+      return *this;
+    }
+    Meetings& operator-=(const Meetings& other) {
+      sums -= other.sums;
+      exchanges -= other.exchanges;
+      halo_bytes -= other.halo_bytes;
+      return *this;
+    }
+  };
+  const Meetings& meetings() const { return meetings_; }
+  /// Counts an exchange of halos of so many bytes to a neighbour, whether there is one or not.
+  void count_exchange(ProcessingUnit::Kind kind, std::int64_t halo_bytes) {
+    if (!drives(kind)) return;
+    ++meetings_.exchanges;
+    meetings_.halo_bytes += static_cast<std::uint64_t>(halo_bytes);
+  }
+
+  /// Two cache lines, since processors fetch the next one as well: what one thread writes while another one looks at
+  /// what lies beside it costs both of them.
+  static constexpr std::size_t apart = 128;
+
+  /// Counts events that one thread tells another of this rank, which then sees what was written before.
+  class alignas(apart) Signal {
    public:
-    void raise() { count_.fetch_add(1, std::memory_order_release); }
+    /// By one thread only, with counts that grow.
+    void raise(std::uint64_t count) { count_.store(count, std::memory_order_release); }
     bool reached(std::uint64_t count) const { return count_.load(std::memory_order_acquire) >= count; }
 
    private:
     std::atomic<std::uint64_t> count_{0};
   };
-  /// Returns when the signal has been raised so often. @throws RuntimeFailure where another unit has failed meanwhile
-  void await(const Signal& signal, std::uint64_t count) const;
+  /// Returns when the signal has been raised so far. @throws RuntimeFailure where another unit has failed before that
+  void await(const Signal& signal, std::uint64_t count);
 
   /// The two halves of a sum over all units; work may be done in between. One sum at a time.
-  /// @param values as many from every unit, at most `most_values`
+  /// @param values as many from every unit, at most `most_values`. @throws InvalidArgument for more
   void begin_sum(ProcessingUnit::Kind kind, std::span<const CompensatedSum> values);
-  /// @param totals the same on all units, bit by bit
+  /// @param totals the same on all units, bit by bit. @throws InvalidArgument for another number than began
   void end_sum(ProcessingUnit::Kind kind, std::span<double> totals);
 
  private:
   using Values = std::array<CompensatedSum, most_values>;
+  /// What only one thread uses.
+  struct alignas(apart) Begun {
+    std::uint64_t sums = 0;
+    std::size_t values = 0;  ///< of the last sum
+    bool open = false;       ///< it has not ended
+  };
 
   void begin_run();
   void end_run();
   void fail(std::exception_ptr error);
-  void start_ranks_sum(std::size_t count);
+  Begun& begun(ProcessingUnit::Kind kind) { return begun_[drives(kind) ? 0 : 1]; }
+  void start_ranks_sum();
 
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 1;
-  CoExecution& co_execution_;
+  CoExecution* co_execution_ = nullptr;  ///< none for a unit alone
   std::vector<Slot> slots_;
   std::array<int, 2> slot_of_ = {-1, -1};
   int unit_count_ = 0;
   bool may_spin_ = true;
+  Meetings meetings_;
 
   std::atomic<bool> failed_{false};
+  std::atomic<bool> given_up_{false};  ///< a unit has not waited for another to the end
   std::exception_ptr error_;
 
-  std::array<std::uint64_t, 2> sums_begun_ = {0, 0};  ///< by kind
+  std::array<Begun, 2> begun_;  ///< of the unit that drives MPI, and of the other
   Signal companion_has_values_;
   Signal totals_are_known_;
-  std::array<Values, 2> companion_values_;  ///< by parity of the sum
-  Values own_values_;
-  std::array<Values, 2> totals_;
+  alignas(apart) std::array<Values, 2> companion_values_;  ///< by parity of the sum
+  alignas(apart) std::array<Values, 2> totals_;            ///< likewise
+  alignas(apart) Values own_values_;
   bool ranks_sum_started_ = false;
   MPI_Request request_ = MPI_REQUEST_NULL;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
@@ -132,7 +174,7 @@ class UnitPeer {
   /// Runs kernels, which count as this unit's work, and fences.
   template <class Work>
   void compute(const Work& work) const {
-    group_->co_execution().part(kind_, [&] {
+    group_->part(kind_, [&] {
       work();
       space_.fence();
     });
@@ -150,5 +192,29 @@ class UnitPeer {
   ProcessingUnit::Kind kind_;
   Execution space_{};
 };
+
+template <class Program>
+UnitSeconds UnitGroup::run(const Program& program) {
+  begin_run();
+  const auto guarded = [&](auto peer) {
+    try {
+      program(peer);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  };
+  const auto host = [&] { guarded(UnitPeer<HostExecution>(*this, ProcessingUnit::Kind::host)); };
+  const auto companion = [&] { guarded(UnitPeer<CompanionExecution>(*this, ProcessingUnit::Kind::companion)); };
+  UnitSeconds seconds;
+  if (co_execution_ != nullptr) {
+    seconds = co_execution_->run(host, companion);
+  } else if (slot(ProcessingUnit::Kind::host) >= 0) {
+    host();
+  } else {
+    companion();
+  }
+  end_run();
+  return seconds;
+}
 
 }  // namespace steelyard

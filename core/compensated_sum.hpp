@@ -4,26 +4,52 @@
 
 namespace steelyard {
 
-/// A sum that carries what rounding has cut off: its value is `high + low`, with about twice the digits of a double. Sums
-/// of the same terms in different orders therefore end up as the same double, but for one case in 10^15: what is summed
-/// up by any number of processing units is the same for any number of them.
+/// A sum that carries what rounding has cut off, twice: its value is `high + middle + low`, with about three times the
+/// digits of a double. Where no bit of the sum lies more than 2^100 or so below the largest sum on the way to it,
+/// nothing is lost, and value() is the exact sum, rounded once: the same double in whatever order terms and partial
+/// sums are added, however much of them cancels. What is summed up by any number of processing units is the same for
+/// any number of them. Infinities and NaNs make it not finite, as do sums on the way beyond a double's range.
 struct CompensatedSum {
   double high = 0.0;
+  double middle = 0.0;
   double low = 0.0;
 
-  KOKKOS_INLINE_FUNCTION void add(const double term) { add(term, 0.0); }
-  KOKKOS_INLINE_FUNCTION void add(const CompensatedSum& other) { add(other.high, other.low); }
-  KOKKOS_INLINE_FUNCTION double value() const { return high + low; }
+  KOKKOS_INLINE_FUNCTION void add(const double term) {
+    const double lost = add_exactly(high, term);
+    low += add_exactly(middle, lost);
+  }
+  KOKKOS_INLINE_FUNCTION void add(const CompensatedSum& other) {
+    const double lost = add_exactly(high, other.high);
+    const double first = add_exactly(middle, other.middle);
+    const double second = add_exactly(middle, lost);
+    low = (low + other.low) + (first + second);
+  }
+
+  KOKKOS_INLINE_FUNCTION double value() const {
+    // An infinity has made NaNs of what it cut off.
+    if (!(high - high == 0.0)) return high;
+    double first = high, second = middle, third = low;
+    third = add_exactly(second, third);
+    second = add_exactly(first, second);
+    third = add_exactly(second, third);
+    // Parts that overlapped may do so once more.
+    second = add_exactly(first, second);
+    third = add_exactly(second, third);
+    // `first` is the sum, rounded to nearest, but where `second` is half of its last digit: then `third` decides.
+    const double twice = 2.0 * second;
+    const double neighbour = first + twice;
+    const bool same_side = (second > 0.0 && third > 0.0) || (second < 0.0 && third < 0.0);
+    return same_side && neighbour - first == twice ? neighbour : first;
+  }
 
  private:
-  KOKKOS_INLINE_FUNCTION void add(const double other_high, const double other_low) {
-    // What high + other_high loses is exact in whatever order of sizes (Knuth's two-sum).
-    const double sum = high + other_high;
-    const double taken = sum - high;
-    const double lost = (high - (sum - taken)) + (other_high - taken);
-    const double rest = low + other_low + lost;
-    high = sum + rest;
-    low = rest - (high - sum);
+  /// What `sum + term` loses, exact in whatever order of sizes (Knuth's two-sum).
+  static KOKKOS_INLINE_FUNCTION double add_exactly(double& sum, const double term) {
+    const double total = sum + term;
+    const double taken = total - sum;
+    const double lost = (sum - (total - taken)) + (term - taken);
+    sum = total;
+    return lost;
   }
 };
 

@@ -1,0 +1,185 @@
+#include <array>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "comm/unit_group.hpp"
+#include "core/base/errors.hpp"
+#include "tests/comm/group_units.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using namespace steelyard::tests;
+
+namespace {
+
+/// What a unit adds to value `k` of a sum: large terms of both signs, so that most of it cancels, in 30 orders of size.
+double term(std::size_t slot, int round, std::size_t k) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(round) * 1024 + slot * 16 + k);
+  const double size = std::pow(10.0, static_cast<double>(random() % 31) - 15.0);
+  const double part = static_cast<double>(random() % 1000003) / 1000003.0;
+  return random() % 2 == 0 ? size * part : -size * part;
+}
+
+double expected_total(std::size_t slots, int round, std::size_t k) {
+  CompensatedSum sum;
+  for (std::size_t slot = 0; slot < slots; ++slot) sum.add(term(slot, round, k));
+  return sum.value();
+}
+
+/// Two units of this rank do different things and meet in sums.
+template <class HostWork, class CompanionWork>
+void run_apart(UnitGroup& group, const HostWork& host, const CompanionWork& companion) {
+  group.run([&](const auto& peer) {
+    if (peer.kind() == ProcessingUnit::Kind::host) {
+      host(peer);
+    } else {
+      companion(peer);
+    }
+  });
+}
+
+template <class Peer>
+double sum_one(const Peer& peer, double value) {
+  std::array<CompensatedSum, 1> values;
+  values[0].add(value);
+  std::array<double, 1> totals = {};
+  peer.sum(values, totals);
+  return totals[0];
+}
+
+}  // namespace
+
+TEST_CASE("a program runs once on every unit of a group") {
+  for (const Choice choice : choices) {
+    GroupUnits units(choice);
+    UnitGroup& group = units.group();
+    std::mutex mutex;
+    std::vector<int> slots;
+    std::set<std::thread::id> threads;
+    int driving = 0;
+    const UnitSeconds seconds = group.run([&](const auto& peer) {
+      peer.compute([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+      const std::scoped_lock lock(mutex);
+      slots.push_back(peer.slot());
+      threads.insert(std::this_thread::get_id());
+      if (group.drives(peer.kind())) ++driving;
+    });
+    CHECK(static_cast<int>(slots.size()) == group.unit_count());
+    CHECK(static_cast<int>(threads.size()) == group.unit_count());
+    CHECK(driving == 1);
+    for (const int slot : slots) CHECK(group.slots()[static_cast<std::size_t>(slot)].rank == group.rank());
+    CHECK((seconds.host_s >= 1e-3) == (group.slot(ProcessingUnit::Kind::host) >= 0));
+    CHECK((seconds.companion_s >= 1e-3) == (group.slot(ProcessingUnit::Kind::companion) >= 0));
+  }
+}
+
+TEST_CASE("sums are the same bits on all units, whoever is late") {
+  for (const Choice choice : choices) {
+    GroupUnits units(choice);
+    std::atomic<int> wrong = 0;
+    units.group().run([&](const auto& peer) {
+      Delays delays(peer.slot());
+      for (int round = 0; round < many_rounds(3000); ++round) {
+        const std::size_t count = 1 + static_cast<std::size_t>(round) % UnitGroup::most_values;
+        std::array<CompensatedSum, UnitGroup::most_values> values;
+        std::array<double, UnitGroup::most_values> totals = {};
+        for (std::size_t k = 0; k < count; ++k) values[k].add(term(static_cast<std::size_t>(peer.slot()), round, k));
+        delays.wait();
+        peer.begin_sum({values.data(), count});
+        // What is summed up has been taken over.
+        values.fill({});
+        delays.wait();
+        peer.end_sum({totals.data(), count});
+        for (std::size_t k = 0; k < count; ++k) {
+          if (totals[k] != expected_total(units.size(), round, k)) ++wrong;
+        }
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a group runs any number of programs") {
+  GroupUnits units(Choice::all);
+  const double slots = static_cast<double>(units.size());
+  for (int run = 0; run < many_rounds(500); ++run) {
+    std::atomic<int> wrong = 0;
+    units.group().run([&](const auto& peer) {
+      for (int round = 0; round < run % 4; ++round) {
+        if (sum_one(peer, run) != run * slots) ++wrong;
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a unit that fails ends the waiting of the other, and its error is the one that is thrown") {
+  if (started_units().count() < 2) SKIP("one unit on this rank");
+  const auto fails = [](const auto& peer) {
+    sum_one(peer, 1.0);
+    Delays(peer.slot()).wait();
+    throw std::out_of_range("the first error");
+  };
+  const auto waits = [](const auto& peer) {
+    for (int round = 0; round < 3; ++round) sum_one(peer, 1.0);
+  };
+  for (int round = 0; round < 50; ++round) {
+    GroupUnits host_fails = GroupUnits::alone();
+    CHECK_THROWS_MATCHES(run_apart(host_fails.group(), fails, waits), std::out_of_range,
+                         MessageMatches(ContainsSubstring("the first error")));
+    GroupUnits companion_fails = GroupUnits::alone();
+    CHECK_THROWS_MATCHES(run_apart(companion_fails.group(), waits, fails), std::out_of_range,
+                         MessageMatches(ContainsSubstring("the first error")));
+    CHECK_THROWS_MATCHES(run_apart(companion_fails.group(), waits, waits), RuntimeFailure,
+                         MessageMatches(ContainsSubstring("cannot run again")));
+  }
+}
+
+TEST_CASE("units that fail at the same place can run again") {
+  GroupUnits units(Choice::all);
+  std::atomic<int> wrong = 0;
+  int thrown = 0;
+  const int rounds = many_rounds(2000);
+  for (int round = 0; round < rounds; ++round) {
+    try {
+      units.group().run([&](const auto& peer) {
+        const double total = sum_one(peer, round);
+        if (total != round * static_cast<double>(units.size())) ++wrong;
+        throw std::out_of_range("all of us");
+      });
+    } catch (const std::out_of_range&) {
+      ++thrown;
+    }
+  }
+  CHECK(thrown == rounds);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("sums of too many values, of another number of totals and of slots of other units are refused") {
+  GroupUnits units = GroupUnits::alone();
+  CHECK_THROWS_MATCHES(units.group().run([&](const auto& peer) {
+    std::array<CompensatedSum, UnitGroup::most_values + 1> values;
+    std::array<double, UnitGroup::most_values + 1> totals = {};
+    peer.sum(values, totals);
+  }),
+                       InvalidArgument, MessageMatches(ContainsSubstring("a sum of 9 values (expected at most 8)")));
+  const auto ask_for_more = [](const auto& peer) {
+    std::array<CompensatedSum, 2> values;
+    std::array<double, 3> totals = {};
+    peer.sum(values, totals);
+  };
+  CHECK_THROWS_MATCHES(units.group().run(ask_for_more), InvalidArgument,
+                       MessageMatches(ContainsSubstring("3 totals of a sum of 2 values")));
+  // The sum has begun and never ends.
+  CHECK_THROWS_AS(units.group().run(ask_for_more), RuntimeFailure);
+
+  CoExecution co_execution(session().machine(), started_units());
+  CHECK_THROWS_AS(UnitGroup(MPI_COMM_SELF, co_execution, started_units(), {}), InvalidArgument);
+}
