@@ -52,6 +52,7 @@ Json run_json(const RunRecord& record) {
   json["median_time_s"] = record.median_time_s;
   json["predicted_time_s"] = optional_number(record.predicted_time_s);
   json["figures"] = record.figures;
+  for (const auto& [name, point] : record.points) json["figures"][name] = point;
   json["phases"] = Json::array();
   for (const PhaseTime& phase : record.phases) {
     json["phases"].push_back(

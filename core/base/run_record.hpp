@@ -66,7 +66,8 @@ struct RunRecord {
   std::vector<RectangleRecord> rectangles;        ///< of each rank; empty where slices have one dimension
   double median_time_s = 0.0;
   std::optional<double> predicted_time_s;
-  std::map<std::string, double> figures;  ///< derived figures: speed, memory bound, …
+  std::map<std::string, double> figures;              ///< derived figures: speed, memory bound, …
+  std::map<std::string, std::vector<double>> points;  ///< figures that are points of the plane
   std::vector<PhaseTime> phases;
   CheckResult check;
   std::vector<Sample> samples;

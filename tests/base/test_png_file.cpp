@@ -1,13 +1,9 @@
-#include <png.h>
-
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -17,6 +13,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/png_file.hpp"
 #include "tests/base/full_disk.hpp"
+#include "tests/base/read_png.hpp"
 #include "tests/base/rgb_text.hpp"
 #include "tests/base/temporary_folder.hpp"
 
@@ -24,16 +21,11 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using namespace steelyard;
 using tests::failure_on_full_disk;
+using tests::Picture;
+using tests::read_png;
 using tests::TemporaryFolder;
 
 namespace {
-
-struct Picture {
-  std::int64_t rows = 0, columns = 0;
-  int bits = 0, colour_type = 0;
-  bool srgb = false;
-  std::vector<Rgb> pixels;
-};
 
 std::vector<Rgb> random_pixels(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -44,35 +36,6 @@ std::vector<Rgb> random_pixels(std::int64_t count, unsigned seed) {
              static_cast<std::uint8_t>(bits >> 16)};
   }
   return pixels;
-}
-
-/// What libpng, with no conversions, finds in a file.
-Picture read_png(const std::filesystem::path& path) {
-  Picture picture;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  REQUIRE(file);
-  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
-  REQUIRE(png != nullptr);
-  png_infop info = png_create_info_struct(png);
-  REQUIRE(info != nullptr);
-  if (setjmp(png_jmpbuf(png)) != 0) {
-    png_destroy_read_struct(&png, &info, nullptr);
-    FAIL("libpng cannot read " << path);
-  }
-  png_init_io(png, file.get());
-  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_read_png(png, info, PNG_TRANSFORM_IDENTITY, nullptr);
-  picture.rows = png_get_image_height(png, info);
-  picture.columns = png_get_image_width(png, info);
-  picture.bits = png_get_bit_depth(png, info);
-  picture.colour_type = png_get_color_type(png, info);
-  picture.srgb = png_get_valid(png, info, PNG_INFO_sRGB) != 0;
-  for (std::int64_t i = 0; i < picture.rows; ++i) {
-    const auto* row = reinterpret_cast<const Rgb*>(png_get_rows(png, info)[i]);
-    picture.pixels.insert(picture.pixels.end(), row, row + picture.columns);
-  }
-  png_destroy_read_struct(&png, &info, nullptr);
-  return picture;
 }
 
 void write_png(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns,

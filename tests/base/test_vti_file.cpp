@@ -3,13 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <cstring>
 #include <limits>
-#include <map>
 #include <random>
-#include <regex>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,12 +13,16 @@
 #include "core/base/vti_file.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/base/vti_parts.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using namespace steelyard;
 using tests::failure_on_full_disk;
+using tests::numbers;
+using tests::parse_vti;
 using tests::TemporaryFolder;
+using tests::VtiParts;
 
 namespace {
 
@@ -36,57 +36,6 @@ std::vector<Element> random_values(std::int64_t count, unsigned seed) {
   std::vector<Element> values(static_cast<std::size_t>(count));
   for (Element& value : values) value = static_cast<Element>(normal(random));
   return values;
-}
-
-/// A file taken apart as the format says: XML up to the underscore, a length of 8 bytes, that many bytes, XML.
-struct Parsed {
-  std::map<std::string, std::string> attributes;  ///< by element.attribute
-  std::vector<std::string> open;                  ///< the elements around the data
-  std::string data;
-  std::string behind;
-};
-
-Parsed parse(const std::string& bytes) {
-  Parsed parsed;
-  const std::size_t appended = bytes.find("<AppendedData");
-  REQUIRE(appended != std::string::npos);
-  const std::size_t mark = bytes.find('_', appended);
-  REQUIRE(mark != std::string::npos);
-  const std::string xml = bytes.substr(0, mark);
-  REQUIRE(xml.starts_with("<?xml version=\"1.0\"?>\n"));
-  static const std::regex tag(R"re(<(/?)([A-Za-z]+)((?: [A-Za-z_]+="[^"<]*")*)(/?)>)re");
-  static const std::regex attribute(R"re( ([A-Za-z_]+)="([^"]*)")re");
-  std::string text = xml.substr(xml.find('\n'));
-  for (std::smatch match; std::regex_search(text, match, tag); text = match.suffix()) {
-    REQUIRE(match.prefix().str().find_first_not_of(" \n") == std::string::npos);
-    const std::string name = match[2];
-    if (match[1].length() > 0) {
-      REQUIRE(!parsed.open.empty());
-      REQUIRE(parsed.open.back() == name);
-      parsed.open.pop_back();
-      continue;
-    }
-    const std::string attributes = match[3];
-    for (std::sregex_iterator it(attributes.begin(), attributes.end(), attribute), end; it != end; ++it) {
-      REQUIRE(parsed.attributes.emplace(name + "." + (*it)[1].str(), (*it)[2].str()).second);
-    }
-    if (match[4].length() == 0) parsed.open.push_back(name);
-  }
-  REQUIRE(text.find_first_not_of(" \n") == std::string::npos);
-  std::uint64_t length = 0;
-  REQUIRE(bytes.size() >= mark + 1 + sizeof(length));
-  std::memcpy(&length, bytes.data() + mark + 1, sizeof(length));
-  REQUIRE(bytes.size() - (mark + 1 + sizeof(length)) >= length);
-  parsed.data = bytes.substr(mark + 1 + sizeof(length), length);
-  parsed.behind = bytes.substr(mark + 1 + sizeof(length) + length);
-  return parsed;
-}
-
-std::vector<double> numbers(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<double> found;
-  for (double number = 0.0; stream >> number;) found.push_back(number);
-  return found;
 }
 
 template <class Element>
@@ -111,8 +60,8 @@ TEMPLATE_TEST_CASE("fields of any shape have their values bit for bit behind the
     INFO(rows << " x " << columns);
     const auto values = random_values<TestType>(rows * columns, 7);
     write_field<TestType>(folder / "a.vti", {rows, columns}, values);
-    const Parsed parsed = parse(folder.read("a.vti"));
-    const bool same = parsed.data == bytes_of(values);
+    const VtiParts parsed = parse_vti(folder.read("a.vti"));
+    const bool same = parsed.arrays[0].data == bytes_of(values);
     REQUIRE(same);
     REQUIRE(parsed.behind == "\n  </AppendedData>\n</VTKFile>\n");
     REQUIRE(parsed.open == std::vector<std::string>{"VTKFile", "AppendedData"});
@@ -127,7 +76,7 @@ TEMPLATE_TEST_CASE("fields of any shape have their values bit for bit behind the
 TEST_CASE("the file says what it is: image data, little endian, 64-bit lengths, one raw appended array of points") {
   const TemporaryFolder folder;
   write_field<double>(folder / "a.vti", {2, 3}, random_values<double>(6, 1));
-  const auto attributes = parse(folder.read("a.vti")).attributes;
+  const auto attributes = parse_vti(folder.read("a.vti")).attributes;
   CHECK(attributes.at("VTKFile.type") == "ImageData");
   CHECK(attributes.at("VTKFile.version") == "1.0");
   CHECK(attributes.at("VTKFile.byte_order") == "LittleEndian");
@@ -143,7 +92,7 @@ TEST_CASE("spacing and origin are read back exactly, first along rows and then a
   const TemporaryFolder folder;
   const VtiGrid grid{2, 2, {1.0 / 3.0, 1e-300}, {-0.1, 12345678.9}};
   write_field<double>(folder / "a.vti", grid, random_values<double>(4, 1));
-  const auto attributes = parse(folder.read("a.vti")).attributes;
+  const auto attributes = parse_vti(folder.read("a.vti")).attributes;
   CHECK(numbers(attributes.at("ImageData.Spacing")) == std::vector<double>{1.0 / 3.0, 1e-300, 1.0});
   CHECK(numbers(attributes.at("ImageData.Origin")) == std::vector<double>{-0.1, 12345678.9, 0.0});
 }
@@ -152,13 +101,13 @@ TEST_CASE("values that are not ordinary numbers keep their bits") {
   const TemporaryFolder folder;
   const std::vector<double> odd = {infinity, -0.0, std::numeric_limits<double>::denorm_min(), not_a_number};
   write_field<double>(folder / "a.vti", {2, 2}, odd);
-  CHECK(parse(folder.read("a.vti")).data == bytes_of(odd));
+  CHECK(parse_vti(folder.read("a.vti")).arrays[0].data == bytes_of(odd));
 }
 
 TEST_CASE("a name of any characters cannot break the file") {
   const TemporaryFolder folder;
   write_field<double>(folder / "a.vti", {1, 1}, std::vector<double>{1.0}, "a<b & \"c\"");
-  const auto attributes = parse(folder.read("a.vti")).attributes;
+  const auto attributes = parse_vti(folder.read("a.vti")).attributes;
   CHECK(attributes.at("DataArray.Name") == "a&lt;b &amp; &quot;c&quot;");
   CHECK(attributes.at("PointData.Scalars") == attributes.at("DataArray.Name"));
 }
@@ -183,6 +132,47 @@ TEMPLATE_TEST_CASE("values handed over in any portions make the same file", "", 
   }
 }
 
+TEST_CASE("several fields lie one behind the other, each behind its length, vectors point by point") {
+  const TemporaryFolder folder;
+  const auto velocity = random_values<double>(60, 1);
+  const auto pressure = random_values<double>(20, 2);
+  const auto pairs = random_values<double>(40, 3);
+  VtiFile<double> file(folder / "a.vti", {{"w", 3}, {"p"}, {"two", 2}}, {5, 4});
+  file.write_rows(std::span(velocity).first(24));
+  CHECK_THROWS_MATCHES(file.write_rows(std::span(velocity).subspan(24, 4)), InvalidArgument,
+                       MessageMatches(ContainsSubstring("4 values behind 2 rows of w") &&
+                                      ContainsSubstring("5 x 4 points, all components of each")));
+  file.write_rows(std::span(velocity).subspan(24));
+  CHECK_THROWS_MATCHES(file.finish(), InvalidArgument, MessageMatches(ContainsSubstring("of w, array 1 of 3")));
+  file.write_rows(pressure);
+  file.write_rows(pairs);
+  CHECK_THROWS_AS(file.write_rows(pressure), InvalidArgument);
+  file.finish();
+  const VtiParts parsed = parse_vti(folder.read("a.vti"));
+  CHECK(parsed.attributes.at("PointData.Scalars") == "p");
+  CHECK(parsed.attributes.at("PointData.Vectors") == "w");
+  REQUIRE(parsed.arrays.size() == 3);
+  CHECK(parsed.arrays[0].attributes.at("Name") == "w");
+  CHECK(parsed.arrays[0].attributes.at("NumberOfComponents") == "3");
+  CHECK(parsed.arrays[1].attributes.count("NumberOfComponents") == 0);
+  CHECK(parsed.arrays[2].attributes.at("NumberOfComponents") == "2");
+  CHECK(parsed.arrays[0].data == bytes_of(velocity));
+  CHECK(parsed.arrays[1].data == bytes_of(pressure));
+  CHECK(parsed.arrays[2].data == bytes_of(pairs));
+  CHECK(parsed.behind == "\n  </AppendedData>\n</VTKFile>\n");
+}
+
+TEST_CASE("a file without fields, or with one without components, is refused before it is made") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_MATCHES(VtiFile<double>(folder / "a.vti", std::vector<VtiArray>{}, {2, 2}), InvalidArgument,
+                       MessageMatches(ContainsSubstring("a.vti: no values")));
+  CHECK_THROWS_MATCHES(VtiFile<double>(folder / "a.vti", {{"u", 0}}, {2, 2}), InvalidArgument,
+                       MessageMatches(ContainsSubstring("0 components of u")));
+  CHECK_THROWS_AS(VtiFile<double>(folder / "a.vti", {{"u", std::int64_t{1} << 31}}, {1 << 20, 1 << 20}),
+                  InvalidArgument);
+  CHECK(folder.entries() == 0);
+}
+
 TEST_CASE("a field has its name only when it is finished, and the file before it stays until then") {
   const TemporaryFolder folder;
   folder.write("a.vti", "before");
@@ -196,7 +186,7 @@ TEST_CASE("a field has its name only when it is finished, and the file before it
   file.write_rows(random_values<double>(4, 1));
   CHECK(folder.read("a.vti") == "before");
   file.finish();
-  CHECK(parse(folder.read("a.vti")).data == bytes_of(random_values<double>(4, 1)));
+  CHECK(parse_vti(folder.read("a.vti")).arrays[0].data == bytes_of(random_values<double>(4, 1)));
   CHECK(folder.entries() == 1);
 }
 
@@ -225,7 +215,7 @@ TEST_CASE("rows of a field that are not whole or too many are refused, and it go
   file.write_rows(std::span(values).last(2));
   CHECK_THROWS_AS(file.write_rows(std::span(values).last(2)), InvalidArgument);
   file.finish();
-  CHECK(parse(folder.read("a.vti")).data == bytes_of(values));
+  CHECK(parse_vti(folder.read("a.vti")).arrays[0].data == bytes_of(values));
 }
 
 TEST_CASE("grids that VTK cannot show are refused with their values before anything is made") {
