@@ -1,8 +1,13 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
-#include "miniapps/cavity/solve_report.hpp"
+#include "miniapps/cavity/bicgstab_start.hpp"
+#include "miniapps/cavity/each_component.hpp"
+#include "miniapps/cavity/preconditioner.hpp"
+#include "miniapps/cavity/residual.hpp"
+#include "miniapps/cavity/solve_monitor.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
@@ -10,12 +15,16 @@ namespace steelyard::cavity {
 /// Stabilised bi-conjugate gradients on one unit's part of a grid, together with all other units, for fields of any
 /// number of components, which are one vector to it. Source: 000, Algorithm 3.
 ///
-/// An iteration sweeps five times: v = A p with r0^T v; s = r - alpha v, in place; t = A s with t^T s and t^T t; x and
-/// r with r^T r and r0^T r; then p: 184 bytes a value and what A itself reads, without a preconditioner.
+/// With p^ = M^-1 p and s^ = M^-1 s, an iteration sweeps five times: v = A p^ with r0^T v; s = r - alpha v, in place;
+/// t = A s^ with t^T s and t^T t; x and r with r^T r and r0^T r; then p: 152 bytes a value and what A itself reads,
+/// without a preconditioner. A pointwise one adds 40 bytes. Where r0^T v, r0^T r or omega vanishes, it begins again
+/// from the true residual with another r0.
 template <class Execution, int Components>
 class BiCgStab {
  public:
   using Field = RowField<Execution, Components>;
+  /// Traffic of an iteration by each value, without a preconditioner and what A itself reads.
+  static constexpr double bytes_per_value = 19 * sizeof(double);
 
   explicit BiCgStab(const UnitGrid<Execution>& grid)
       : grid_(grid),
@@ -25,116 +34,135 @@ class BiCgStab {
         v_(grid.template field<Components>()),
         t_(grid.template field<Components>()) {}
 
-  /// Solves A x = b from the x given. All units call it. @param b is read in the unit's own rows; x's ghost rows are not
-  /// valid afterwards
-  template <class Operator>
-  SolveReport solve(const Operator& matrix, const Field& right_side, Field& solution, const SolveSettings& settings) {
-    const auto b = right_side.access(), x = solution.access(), r = r_.access(), shadow = shadow_.access(),
-               p = p_.access(), v = v_.access(), t = t_.access();
-    SolveReport report;
-    const auto start = grid_.template totals_with_halo<2>(
-        solution, "steelyard::cavity::bicgstab_residual", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          Terms<2> terms;
-          for (int c = 0; c < Components; ++c) {
-            const double residual = b(c, j, i) - matrix(x, c, j, i);
-            r(c, j, i) = residual;
-            shadow(c, j, i) = residual;
-            p(c, j, i) = residual;
-            terms.of[0] += residual * residual;
-            terms.of[1] += b(c, j, i) * b(c, j, i);
-          }
-          return terms;
-        });
-    report.initial_residual = std::sqrt(start[0]);
-    report.right_side = std::sqrt(start[1]);
-    const double enough = settings.relative * report.right_side + settings.absolute;
-    double rr = start[0];
-    double shadow_r = start[0];
-    for (report.residual = report.initial_residual;; report.residual = std::sqrt(rr)) {
-      if (settings.keep_history) report.history.push_back(report.residual);
-      if (!std::isfinite(report.residual)) return ended(report, SolveOutcome::not_finite);
-      if (report.residual <= enough) return report;
-      if (report.iterations == settings.most_iterations) return ended(report, SolveOutcome::too_many_iterations);
-      const double shadow_v = grid_.template totals_with_halo<1>(
-          p_, "steelyard::cavity::bicgstab_v", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            Terms<1> terms;
-            for (int c = 0; c < Components; ++c) {
-              const double value = matrix(p, c, j, i);
-              v(c, j, i) = value;
-              terms.of[0] += shadow(c, j, i) * value;
-            }
-            return terms;
-          })[0];
-      if (shadow_v == 0.0) return ended(report, SolveOutcome::broke_down);
-      const double alpha = shadow_r / shadow_v;
-      const double ss = grid_.template totals<1>(
-          "steelyard::cavity::bicgstab_s", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            Terms<1> terms;
-            for (int c = 0; c < Components; ++c) {
-              const double value = r(c, j, i) - alpha * v(c, j, i);
-              r(c, j, i) = value;
-              terms.of[0] += value * value;
-            }
-            return terms;
-          })[0];
-      ++report.iterations;
-      if (std::sqrt(ss) <= enough) {
-        grid_.for_cells("steelyard::cavity::bicgstab_half", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              for (int c = 0; c < Components; ++c) x(c, j, i) += alpha * p(c, j, i);
-            });
-        rr = ss;
-        continue;
-      }
-      const auto t_sums = grid_.template totals_with_halo<2>(
-          r_, "steelyard::cavity::bicgstab_t", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            Terms<2> terms;
-            for (int c = 0; c < Components; ++c) {
-              const double value = matrix(r, c, j, i);
-              t(c, j, i) = value;
-              terms.of[0] += value * r(c, j, i);
-              terms.of[1] += value * value;
-            }
-            return terms;
-          });
-      if (t_sums[1] == 0.0) return ended(report, SolveOutcome::broke_down);
-      const double omega = t_sums[0] / t_sums[1];
-      const auto r_sums = grid_.template totals<2>(
-          "steelyard::cavity::bicgstab_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            Terms<2> terms;
-            for (int c = 0; c < Components; ++c) {
-              const double s = r(c, j, i);
-              x(c, j, i) += alpha * p(c, j, i) + omega * s;
-              const double residual = s - omega * t(c, j, i);
-              r(c, j, i) = residual;
-              terms.of[0] += residual * residual;
-              terms.of[1] += residual * shadow(c, j, i);
-            }
-            return terms;
-          });
-      rr = r_sums[0];
-      if (shadow_r == 0.0 || omega == 0.0) return ended(report, SolveOutcome::broke_down);
-      const double beta = (alpha / omega) * (r_sums[1] / shadow_r);
-      shadow_r = r_sums[1];
-      grid_.for_cells("steelyard::cavity::bicgstab_p", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            for (int c = 0; c < Components; ++c) {
-              p(c, j, i) = r(c, j, i) + beta * (p(c, j, i) - omega * v(c, j, i));
-            }
-          });
+  /// Solves A x = b from the x given. All units call it. @param right_side is read in the unit's own rows; x's ghost
+  /// rows are not valid afterwards
+  template <class Operator, class Preconditioner>
+  SolveReport solve(const Operator& matrix, Preconditioner& preconditioner, const Field& right_side, Field& solution,
+                    const SolveSettings& settings) {
+    constexpr bool identity = Preconditioner::is_identity;
+    if (!identity && preconditioned_p_.columns() == 0) {
+      preconditioned_p_ = grid_.template field<Components>();
+      preconditioned_s_ = grid_.template field<Components>();
     }
+    // s takes the place of r.
+    Field& p_source = identity ? p_ : preconditioned_p_;
+    Field& s_source = identity ? r_ : preconditioned_s_;
+    const auto x = solution.access(), r = r_.access(), shadow = shadow_.access(), p = p_.access(), v = v_.access(),
+               t = t_.access(), ph = p_source.access(), sh = s_source.access();
+    const auto store_p = preconditioned_store(preconditioner, preconditioned_p_);
+    const auto store_s = preconditioned_store(preconditioner, preconditioned_s_);
+    SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
+    bool broke_down = false;
+    double divisor = 0.0;
+    do {
+      const auto start = bicgstab_start(grid_, matrix, preconditioner, right_side, solution, r_, shadow_, p_, p_source);
+      if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
+      if (monitor.solution_is_zero()) {
+        set_to_zero(grid_, solution);
+        monitor.has_zeroed();
+        break;
+      }
+      double shadow_r = start[0], shadow_square = start[0];
+      if (broke_down) {
+        const auto sums = scatter_shadow(grid_, r_, shadow_, start[0], monitor.report().restarts);
+        shadow_r = sums[0];
+        shadow_square = sums[1];
+      }
+      for (;;) {
+        apply_unless_pointwise(preconditioner, grid_, p_, preconditioned_p_);
+        const auto v_sums = grid_.template totals_with_halo<2>(
+            p_source, "steelyard::cavity::bicgstab_v", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              Terms<2> terms;
+              each_component<Components>([&](const int c) {
+                const double value = matrix(ph, c, j, i);
+                v(c, j, i) = value;
+                terms.of[0] += shadow(c, j, i) * value;
+                terms.of[1] += value * value;
+              });
+              return terms;
+            });
+        divisor = v_sums[0];
+        broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
+        if (broke_down) break;
+        const double alpha = shadow_r / divisor;
+        const double ss = grid_.template totals<1>(
+            "steelyard::cavity::bicgstab_s", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              Terms<1> terms;
+              each_component<Components>([&](const int c) {
+                const double value = r(c, j, i) - alpha * v(c, j, i);
+                r(c, j, i) = value;
+                store_s(value, c, j, i);
+                terms.of[0] += value * value;
+              });
+              return terms;
+            })[0];
+        if (std::sqrt(ss) <= monitor.tolerance()) {
+          add_multiple(grid_, solution, alpha, p_source);
+          monitor.goes_on(std::sqrt(ss));
+          break;
+        }
+        apply_unless_pointwise(preconditioner, grid_, r_, preconditioned_s_);
+        const auto t_sums = grid_.template totals_with_halo<2>(
+            s_source, "steelyard::cavity::bicgstab_t", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              Terms<2> terms;
+              each_component<Components>([&](const int c) {
+                const double value = matrix(sh, c, j, i);
+                t(c, j, i) = value;
+                terms.of[0] += value * r(c, j, i);
+                terms.of[1] += value * value;
+              });
+              return terms;
+            });
+        divisor = t_sums[0];
+        if (has_vanished(divisor, ss, t_sums[1])) {
+          add_multiple(grid_, solution, alpha, p_source);
+          broke_down = monitor.goes_on(std::sqrt(ss));
+          break;
+        }
+        const double omega = divisor / t_sums[1];
+        const auto r_sums = grid_.template totals<2>(
+            "steelyard::cavity::bicgstab_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              Terms<2> terms;
+              each_component<Components>([&](const int c) {
+                const double s = r(c, j, i);
+                x(c, j, i) += alpha * ph(c, j, i) + omega * sh(c, j, i);
+                const double residual = s - omega * t(c, j, i);
+                r(c, j, i) = residual;
+                terms.of[0] += residual * residual;
+                terms.of[1] += residual * shadow(c, j, i);
+              });
+              return terms;
+            });
+        if (!monitor.goes_on(std::sqrt(r_sums[0]))) break;
+        divisor = r_sums[1];
+        broke_down = has_vanished(divisor, shadow_square, r_sums[0]);
+        if (broke_down) break;
+        const double beta = (alpha / omega) * (divisor / shadow_r);
+        shadow_r = divisor;
+        grid_.for_cells(
+            "steelyard::cavity::bicgstab_p", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              each_component<Components>([&](const int c) {
+                const double value = r(c, j, i) + beta * (p(c, j, i) - omega * v(c, j, i));
+                p(c, j, i) = value;
+                store_p(value, c, j, i);
+              });
+            });
+      }
+    } while (broke_down ? monitor.begins_again_after_breakdown(divisor)
+                        : monitor.seems_solved() &&
+                              monitor.begins_again(residual_norm(grid_, matrix, right_side, 0.0, solution)));
+    return monitor.report();
   }
 
  private:
-  static SolveReport ended(SolveReport report, SolveOutcome outcome) {
-    report.outcome = outcome;
-    return report;
-  }
-
   const UnitGrid<Execution>& grid_;
   Field r_;
   Field shadow_;
   Field p_;
   Field v_;
   Field t_;
+  Field preconditioned_p_;  ///< only where there is a preconditioner
+  Field preconditioned_s_;
 };
 
 }  // namespace steelyard::cavity

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
-#include "miniapps/cavity/solve_report.hpp"
+#include "miniapps/cavity/preconditioner.hpp"
+#include "miniapps/cavity/quadratic_form.hpp"
+#include "miniapps/cavity/residual.hpp"
+#include "miniapps/cavity/solve_monitor.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
@@ -10,82 +14,91 @@ namespace steelyard::cavity {
 /// Conjugate gradients on one unit's part of a grid, together with all other units. Source: 000, Algorithm 2.
 ///
 /// An iteration sweeps three times: p = z + beta p; p^T A p; then x and r, for which A p is computed once more, since
-/// that costs no memory traffic but p's own: 72 bytes a cell without a preconditioner.
+/// that costs no memory traffic but p's own: 72 bytes a cell without a preconditioner or with a pointwise one, which
+/// needs no memory for z either.
 template <class Execution>
 class ConjugateGradient {
  public:
   using Field = RowField<Execution>;
+  /// Traffic of an iteration by each cell.
+  static constexpr double bytes_per_cell = 9 * sizeof(double);
 
-  explicit ConjugateGradient(const UnitGrid<Execution>& grid)
-      : grid_(grid), r_(grid.field()), p_(grid.field()), z_(grid.field()) {}
+  explicit ConjugateGradient(const UnitGrid<Execution>& grid) : grid_(grid), r_(grid.field()), p_(grid.field()) {}
 
-  /// Solves A x = b from the x given, A symmetric and positive definite, or semi-definite with b in its range. All units
-  /// call it. @param b is read in the unit's own rows; x's ghost rows are not valid afterwards
+  /// Solves A x = b from the x given, A symmetric and positive definite, or semi-definite with constants as its null
+  /// space, where b's mean is left out and x's stays what it is. All units call it. @param right_side is read in the
+  /// unit's own rows; x's ghost rows are not valid afterwards
   template <class Operator, class Preconditioner>
   SolveReport solve(const Operator& matrix, Preconditioner& preconditioner, const Field& right_side, Field& solution,
                     const SolveSettings& settings) {
+    if (!is_pointwise<Preconditioner> && z_.columns() == 0) z_ = grid_.field();
     const auto b = right_side.access(), x = solution.access(), r = r_.access(), p = p_.access();
-    const auto z = Preconditioner::is_identity ? r : z_.access();
-    SolveReport report;
-    const auto start = grid_.template totals_with_halo<2>(
-        solution, "steelyard::cavity::cg_residual", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          const double residual = b(j, i) - matrix(x, 0, j, i);
-          r(j, i) = residual;
-          Terms<2> terms;
-          terms.of[0] = residual * residual;
-          terms.of[1] = b(j, i) * b(j, i);
-          return terms;
-        });
-    report.initial_residual = std::sqrt(start[0]);
-    report.right_side = std::sqrt(start[1]);
-    const double enough = settings.relative * report.right_side + settings.absolute;
-    double rr = start[0];
-    double old_rz = 0.0;
-    for (report.residual = report.initial_residual;; report.residual = std::sqrt(rr)) {
-      if (settings.keep_history) report.history.push_back(report.residual);
-      if (!std::isfinite(report.residual)) return ended(report, SolveOutcome::not_finite);
-      if (report.residual <= enough) return report;
-      if (report.iterations == settings.most_iterations) return ended(report, SolveOutcome::too_many_iterations);
-      double rz = rr;
-      if constexpr (!Preconditioner::is_identity) {
-        preconditioner.apply(grid_, r_, z_);
-        rz = grid_.template totals<1>(
-            "steelyard::cavity::cg_rz",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { return Terms<1>{{r(j, i) * z(j, i)}}; })[0];
-      }
-      const double beta = report.iterations == 0 ? 0.0 : rz / old_rz;
-      old_rz = rz;
-      grid_.for_cells("steelyard::cavity::cg_direction",
-                      KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-                        p(j, i) = beta == 0.0 ? z(j, i) : z(j, i) + beta * p(j, i);
-                      });
-      const double pap = grid_.template totals_with_halo<1>(
-          p_, "steelyard::cavity::cg_curvature", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            return Terms<1>{{p(j, i) * matrix(p, 0, j, i)}};
-          })[0];
-      if (!(pap > 0.0)) return ended(report, std::isfinite(pap) ? SolveOutcome::broke_down : SolveOutcome::not_finite);
-      const double alpha = rz / pap;
-      rr = grid_.template totals<1>(
-          "steelyard::cavity::cg_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            x(j, i) += alpha * p(j, i);
-            const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
+    const auto inverse = pointwise_part(preconditioner);
+    const auto z = preconditioned(preconditioner, r_, z_);
+    const double offset = inconsistent_part(grid_, matrix, right_side);
+    SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
+    do {
+      const auto start = grid_.template totals_with_halo<3>(
+          solution, "steelyard::cavity::cg_start", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            const double residual = b(j, i) - offset - matrix(x, 0, j, i);
             r(j, i) = residual;
-            return Terms<1>{{residual * residual}};
-          })[0];
-      ++report.iterations;
-    }
+            Terms<3> terms;
+            terms.of[0] = residual * residual;
+            terms.of[1] = b(j, i) * b(j, i);
+            terms.of[2] = residual * inverse(residual, 0, j, i);
+            return terms;
+          });
+      if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
+      if (monitor.solution_is_zero()) {
+        set_to_zero(grid_, solution);
+        monitor.has_zeroed();
+        break;
+      }
+      double rr = start[0], rz = start[2], old_rz = 0.0;
+      do {
+        if constexpr (!is_pointwise<Preconditioner>) {
+          preconditioner.apply(grid_, r_, z_);
+          rz = inner_product(grid_, r_, z_);
+        }
+        const double beta = old_rz == 0.0 ? 0.0 : rz / old_rz;
+        old_rz = rz;
+        grid_.for_cells(
+            "steelyard::cavity::cg_direction", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              p(j, i) = beta == 0.0 ? z(0, j, i) : z(0, j, i) + beta * p(j, i);
+            });
+        const double pap = grid_.template totals_with_halo<1>(
+            p_, "steelyard::cavity::cg_curvature", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              return Terms<1>{{quadratic_form(matrix, p, j, i)}};
+            })[0];
+        // Neither A nor M is positive definite then, and beginning again would not change that.
+        if (!(rz > 0.0 && pap > 0.0)) {
+          monitor.ends(std::isfinite(rz * pap) ? SolveOutcome::broke_down : SolveOutcome::not_finite);
+          return monitor.report();
+        }
+        const double alpha = rz / pap;
+        const auto sums = grid_.template totals<2>(
+            "steelyard::cavity::cg_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              x(j, i) += alpha * p(j, i);
+              const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
+              r(j, i) = residual;
+              Terms<2> terms;
+              terms.of[0] = residual * residual;
+              terms.of[1] = residual * inverse(residual, 0, j, i);
+              return terms;
+            });
+        rr = sums[0];
+        rz = sums[1];
+      } while (monitor.goes_on(std::sqrt(rr)));
+    } while (monitor.seems_solved() &&
+             monitor.begins_again(residual_norm(grid_, matrix, right_side, offset, solution)));
+    return monitor.report();
   }
 
  private:
-  static SolveReport ended(SolveReport report, SolveOutcome outcome) {
-    report.outcome = outcome;
-    return report;
-  }
-
   const UnitGrid<Execution>& grid_;
   Field r_;
   Field p_;
-  Field z_;
+  Field z_;  ///< only for preconditioners that are not pointwise
 };
 
 }  // namespace steelyard::cavity

@@ -37,7 +37,7 @@ template <class Execution, int Components = 1>
 class RowField {
  public:
   static constexpr int components = Components;
-  static constexpr std::int64_t ghost_rows = 2;
+  static constexpr std::int64_t ghost_rows = 3;
 
   RowField() = default;
   /// Touched by the unit's own threads; fences.
@@ -46,10 +46,14 @@ class RowField {
     const std::int64_t held = rows.count() + 2 * ghost_rows;
     memory_ = Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::field"),
                      static_cast<std::size_t>(held * row_elements()));
-    double* const data = memory_.data();
-    const std::int64_t elements = row_elements();
+    touch(space, memory_.data(), held, row_elements());
+  }
+
+  /// Rows of zeros, by the threads that will sweep them; fences. Not a constructor's own code, which nvcc refuses.
+  static void touch(const Execution& space, double* data, std::int64_t rows, std::int64_t elements) {
     using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held), KOKKOS_LAMBDA(const std::int64_t row) {
+    Kokkos::parallel_for(
+        "steelyard::cavity::touch", Policy(space, 0, rows), KOKKOS_LAMBDA(const std::int64_t row) {
           for (std::int64_t i = 0; i < elements; ++i) data[row * elements + i] = 0.0;
         });
     space.fence();
@@ -60,6 +64,7 @@ class RowField {
   /// From one row of all components to the next.
   std::int64_t row_elements() const { return Components * pitch_; }
   std::int64_t pitch() const { return pitch_; }
+  static constexpr std::int64_t left_ghost_columns() { return left_ghosts; }
 
   /// Where the grid's row 0 would begin, with its ghost column; for RowExchange.
   double* origin() const { return memory_.data() + (ghost_rows - rows_.begin) * row_elements(); }

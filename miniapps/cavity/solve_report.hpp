@@ -10,7 +10,7 @@ struct SolveSettings {
   double relative = 1e-8;
   double absolute = 0.0;
   int most_iterations = 1000;
-  int most_restarts = 10;     ///< after breakdowns of BiCGSTAB
+  int most_restarts = 10;     ///< after breakdowns, and where the recurrence's residual has left the true one
   bool keep_history = false;  ///< of residuals
 };
 
@@ -24,9 +24,11 @@ struct SolveReport {
   int iterations = 0;
   int restarts = 0;
   double right_side = 0.0;        ///< |b|_2
+  double tolerance = 0.0;         ///< what the residual had to come down to
   double initial_residual = 0.0;  ///< |b - A x_0|_2
-  double residual = 0.0;          ///< at the end, as the recurrence says
-  std::vector<double> history;    ///< residual after every iteration, the initial one first; where asked for
+  double residual = 0.0;          ///< at the end: where converged the true one, otherwise the recurrence's
+  std::vector<double>
+      history;  ///< the recurrence's residual after every iteration, the initial one first; where asked for
 };
 
 }  // namespace steelyard::cavity

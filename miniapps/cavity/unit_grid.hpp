@@ -50,6 +50,7 @@ class UnitGrid {
   /// Exchanges a field's halos, `depth` rows deep.
   template <int Components>
   void exchange(RowField<Execution, Components>& field, int depth = 1) const {
+    count_exchange(field, depth);
     grid_->exchange(Components, depth).exchange(peer_, field.origin());
   }
 
@@ -63,9 +64,7 @@ class UnitGrid {
   std::array<double, N> totals_with_halo(RowField<Execution, Components>& field, const char* label,
                                          const Body& body) const {
     Sums<N> sums;
-    with_halo(field, [&](RowRange rows) {
-      sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body);
-    });
+    with_halo(field, [&](RowRange rows) { sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body); });
     return all_units(sums);
   }
 
@@ -80,9 +79,16 @@ class UnitGrid {
   const CellSums<Execution>& cell_sums() const { return sums_; }
 
  private:
+  template <int Components>
+  void count_exchange(const RowField<Execution, Components>& field, int depth) const {
+    peer_.group().count_exchange(peer_.kind(),
+                                 depth * field.row_elements() * static_cast<std::int64_t>(sizeof(double)));
+  }
+
   template <class Sweep, int Components>
   void with_halo(RowField<Execution, Components>& field, const Sweep& sweep) const {
     RowExchange& exchange = grid_->exchange(Components, 1);
+    count_exchange(field, 1);
     if (!exchange.any()) {
       peer_.compute([&] { sweep(rows_); });
       return;
