@@ -9,32 +9,12 @@
 #include "comm/slots.hpp"
 #include "core/co_execution.hpp"
 #include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/flow_times.hpp"
 #include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
+#include "miniapps/cavity/step_report.hpp"
 
 namespace steelyard::cavity {
-
-/// One time step, the same on all ranks.
-struct StepReport {
-  SolveReport momentum;
-  std::vector<SolveReport> pressure;  ///< of each corrector
-  double mass_imbalance = 0.0;        ///< largest net flux out of a cell, over lid speed times the longer edge of a cell
-  double change = 0.0;                ///< largest change of a velocity in the step, over the time step
-};
-
-/// Seconds that a rank spent.
-struct FlowTimes {
-  double total_s = 0.0;
-  double host_s = 0.0;  ///< the host unit's own sweeps, with what an emulated slowdown adds
-  double companion_s = 0.0;
-
-  FlowTimes& operator+=(const FlowTimes& other) {
-    total_s += other.total_s;
-    host_s += other.host_s;
-    companion_s += other.companion_s;
-    return *this;
-  }
-};
 
 /// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients
 /// for pressure, BiCGSTAB for momentum. Fields are the same bits however rows are shared out. Source: 000, sections
@@ -45,6 +25,9 @@ class Flow {
   /// @throws InvalidArgument
   Flow(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
        const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows);
+  /// In a cavity of a unit's own, which is not shared: for measuring what a step costs without communication. All is
+  /// done on the calling thread, which is to be the unit's. Never calls MPI.
+  Flow(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics);
   ~Flow();
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;

@@ -9,8 +9,8 @@
 namespace steelyard::cavity {
 
 /// A flow at one time on the whole grid, in host memory: row after row, `columns` values each. u(j, i) is the velocity
-/// through the left face of cell (j, i), v(j, i) that through its lower face; the right and the upper wall's are 0 and not
-/// kept. The pressure (over density) has mean 0.
+/// through the left face of cell (j, i), v(j, i) that through its lower face; the right and the upper wall's are 0 and
+/// not kept. The pressure (over density) has mean 0.
 struct FlowState {
   std::int64_t rows = 0;
   std::int64_t columns = 0;

@@ -12,7 +12,7 @@ enum class TimeScheme { euler, crank_nicolson };
 struct Problem {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  double height = 1.0;  ///< of the cavity, in widths
+  double height = 1.0;      ///< of the cavity, in widths
   double reynolds = 100.0;  ///< lid speed * width / kinematic viscosity
   TimeScheme scheme = TimeScheme::euler;
   int correctors = 2;  ///< of PISO

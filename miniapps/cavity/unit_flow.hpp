@@ -1,0 +1,236 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "core/timing.hpp"
+#include "miniapps/cavity/cell_maxima.hpp"
+#include "miniapps/cavity/field_copy.hpp"
+#include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/flow_times.hpp"
+#include "miniapps/cavity/momentum_solver.hpp"
+#include "miniapps/cavity/pressure_solver.hpp"
+#include "miniapps/cavity/step_report.hpp"
+#include "miniapps/cavity/unit_coefficients.hpp"
+
+namespace steelyard::cavity {
+
+/// One unit's part of the flow, and the steps of PISO there, together with all other units. Between time steps the
+/// velocities' and the pressure's halos, one row deep, are valid. Source: 000, section 5.3.1; Issa's PISO.
+///
+/// With M split into its diagonal a and N, what neighbours contribute, a step from n to n + 1 is
+///   M x = b - grad p^n,   b = u^n / dt + lid, and for Crank-Nicolson the old half of convection and diffusion;
+/// then for every corrector
+///   h = (b - N x) / a,   L p = -div h,   x = h - grad p / a,
+/// so that the net flux out of each cell is what the last pressure solution left of its equation.
+template <class Execution>
+class UnitFlow {
+ public:
+  /// At rest. To be called by the unit's own thread, as all else. @param multigrid where that is the pressure's
+  /// preconditioner, none otherwise
+  UnitFlow(const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem, const Numerics& numerics,
+           const Coefficients& coefficients, MultigridLevels* multigrid)
+      : problem_(problem),
+        lid_source_(coefficients.lid_source),
+        grid_(peer, grid),
+        coefficients_(peer.space(), coefficients),
+        now_(grid_.template field<2>()),
+        other_(grid_.template field<2>()),
+        known_(grid_.template field<2>()),
+        estimate_(grid_.template field<2>()),
+        pressure_(grid_.field()),
+        source_(grid_.field()),
+        momentum_solver_(grid_, numerics),
+        pressure_solver_(grid_, coefficients_.pressure(), numerics, multigrid) {
+    if (extrapolates()) convecting_ = grid_.template field<2>();
+  }
+  UnitFlow(const UnitFlow&) = delete;
+  UnitFlow& operator=(const UnitFlow&) = delete;
+
+  /// All units call it.
+  void load(const FlowState& state) {
+    const Execution& space = grid_.space();
+    const std::size_t first = state.index(grid_.rows().begin, 0);
+    copy_rows_in(space, now_, {state.u.data() + first, state.v.data() + first});
+    copy_rows_in(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
+    copy_rows_in(space, pressure_, {state.p.data() + first});
+    grid_.exchange(now_);
+    grid_.exchange(other_);
+    grid_.exchange(pressure_);
+  }
+
+  /// Writes the unit's rows. @param first_row of the grid that `state` has memory for
+  void store(FlowState& state, std::int64_t first_row) const {
+    if (grid_.rows().empty()) return;
+    const Execution& space = grid_.space();
+    const std::size_t first = state.index(grid_.rows().begin - first_row, 0);
+    copy_rows_out(space, now_, {state.u.data() + first, state.v.data() + first});
+    copy_rows_out(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
+    copy_rows_out(space, pressure_, {state.p.data() + first});
+  }
+
+  /// One time step. All units call it. Where a solver fails, its report is the last one, and the flow is unusable then.
+  /// @param momentum_times is added to, and the other one too
+  /// @return with the largest imbalance and change of the unit's own cells only
+  StepReport step(SolveTimes& momentum_times, SolveTimes& pressure_times) {
+    StepReport report;
+    if (extrapolates()) extrapolate();
+    const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
+    set_out(momentum);
+    report.momentum = timed(momentum_times, [&] { return momentum_solver_.solve(momentum, estimate_, other_); });
+    if (report.momentum.outcome != SolveOutcome::converged) return report;
+    for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
+      estimate(momentum);
+      report.pressure.push_back(timed(pressure_times, [&] { return pressure_solver_.solve(source_, pressure_); }));
+      if (report.pressure.back().outcome != SolveOutcome::converged) return report;
+      correct(momentum);
+    }
+    std::swap(now_, other_);
+    center_pressure();
+    grid_.exchange(now_);
+    look(report);
+    return report;
+  }
+
+  // Parts of a step; public, for nvcc takes no kernels from private functions.
+
+  /// The velocity half a step ahead, which convects in Crank-Nicolson's scheme, with its halo.
+  void extrapolate() {
+    const auto w = convecting_.access(), u = now_.access(), before = other_.access();
+    sweep_with_halo(
+        "steelyard::cavity::extrapolate", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          for (int c = 0; c < 2; ++c) w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
+        });
+  }
+
+  /// b, the right side of momentum b - grad p, in the estimate's memory, and the old velocity to start from.
+  void set_out(const MomentumOperator& momentum) {
+    const auto u = now_.access(), x = other_.access(), b = known_.access(), right = estimate_.access();
+    const auto p = pressure_.access();
+    const double over_dt = 1.0 / problem_.time_step, over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
+    const std::int64_t top = problem_.rows - 1;
+    const double lid = lid_source_;
+    const bool old_half = extrapolates();
+    grid_.for_cells(
+        "steelyard::cavity::set_out", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          for (int c = 0; c < 2; ++c) {
+            const double value = u(c, j, i);
+            double known = over_dt * value;
+            // M has one half of convection and diffusion beside 1 / dt.
+            if (old_half) known -= (momentum.diagonal(c, j, i) - over_dt) * value + momentum.neighbours(u, c, j, i);
+            if (c == 0 && j == top) known += lid;
+            const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
+            const bool is_unknown = MomentumOperator::is_unknown(c, j, i);
+            b(c, j, i) = known;
+            right(c, j, i) = is_unknown ? known - slope : 0.0;
+            x(c, j, i) = value;
+          }
+        });
+  }
+
+  /// h, and from it the right side of the pressure equation.
+  void estimate(const MomentumOperator& momentum) {
+    const auto x = other_.access(), b = known_.access(), h = estimate_.access();
+    const auto source = source_.access();
+    const double dx = problem_.dx(), dy = problem_.dy();
+    grid_.for_cells_with_halo(
+        other_, "steelyard::cavity::estimate", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          for (int c = 0; c < 2; ++c) {
+            const double value = (b(c, j, i) - momentum.neighbours(x, c, j, i)) / momentum.diagonal(c, j, i);
+            h(c, j, i) = MomentumOperator::is_unknown(c, j, i) ? value : 0.0;
+          }
+        });
+    grid_.for_cells_with_halo(
+        estimate_, "steelyard::cavity::divergence", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          source(j, i) = dy * (h(0, j, i) - h(0, j, i + 1)) + dx * (h(1, j, i) - h(1, j + 1, i));
+        });
+  }
+
+  void correct(const MomentumOperator& momentum) {
+    const auto x = other_.access(), h = estimate_.access();
+    const auto p = pressure_.access();
+    const double over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
+    grid_.for_cells_with_halo(
+        pressure_, "steelyard::cavity::correct", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          for (int c = 0; c < 2; ++c) {
+            const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
+            const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
+            x(c, j, i) = MomentumOperator::is_unknown(c, j, i) ? value : 0.0;
+          }
+        });
+  }
+
+  /// Makes the pressure's mean 0, which its equation leaves open.
+  void center_pressure() {
+    const auto p = pressure_.access();
+    const double total = grid_.template totals<1>(
+        "steelyard::cavity::pressure_total",
+        KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { return Terms<1>{{p(j, i)}}; })[0];
+    const double mean = total / static_cast<double>(problem_.rows * problem_.columns);
+    sweep_with_halo(
+        "steelyard::cavity::center_pressure",
+        KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { p(j, i) -= mean; });
+  }
+
+  void look(StepReport& report) const {
+    const auto u = now_.access(), before = other_.access();
+    const double dx = problem_.dx(), dy = problem_.dy();
+    const double over_edge = 1.0 / std::max(dx, dy), over_dt = 1.0 / problem_.time_step;
+    std::array<double, 2> maxima = {};
+    const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+      const double flux = dy * (u(0, j, i + 1) - u(0, j, i)) + dx * (u(1, j + 1, i) - u(1, j, i));
+      const double of_u = fabs(u(0, j, i) - before(0, j, i));
+      const double of_v = fabs(u(1, j, i) - before(1, j, i));
+      return Terms<2>{{over_edge * fabs(flux), over_dt * (of_u > of_v ? of_u : of_v)}};
+    };
+    grid_.peer().compute([&] {
+      maxima = cell_maxima<2>(grid_.space(), "steelyard::cavity::look", grid_.rows(), grid_.columns(), body);
+    });
+    report.mass_imbalance = maxima[0];
+    report.change = maxima[1];
+  }
+
+ private:
+  template <class Solve>
+  SolveReport timed(SolveTimes& times, const Solve& solve) const {
+    const UnitGroup& group = grid_.peer().group();
+    // Meetings are counted by the thread that drives MPI.
+    if (!group.drives(grid_.peer().kind())) return solve();
+    SolveTimes spent;
+    spent.meetings -= group.meetings();
+    const double start_s = now_s();
+    SolveReport report = solve();
+    spent.total_s = now_s() - start_s;
+    spent.meetings += group.meetings();
+    times += spent;
+    return report;
+  }
+
+  bool extrapolates() const { return problem_.scheme == TimeScheme::crank_nicolson; }
+
+  /// Sweeps over the unit's rows and the ghost rows beside them.
+  template <class Body>
+  void sweep_with_halo(const char* label, const Body& body) const {
+    RowRange rows = grid_.rows();
+    if (rows.empty()) return;
+    rows = {std::max<std::int64_t>(rows.begin - 1, 0), std::min(rows.end + 1, problem_.rows)};
+    grid_.peer().compute([&] { for_cells(grid_.space(), label, rows, grid_.columns(), body); });
+  }
+
+  Problem problem_;
+  double lid_source_;
+  UnitGrid<Execution> grid_;
+  UnitCoefficients<Execution> coefficients_;
+  RowField<Execution, 2> now_;         ///< u^n
+  RowField<Execution, 2> other_;       ///< u^(n-1) between steps, x in a step
+  RowField<Execution, 2> convecting_;  ///< Crank-Nicolson only
+  RowField<Execution, 2> known_;       ///< b
+  RowField<Execution, 2> estimate_;    ///< h
+  RowField<Execution> pressure_;
+  RowField<Execution> source_;  ///< -div h
+  MomentumSolver<Execution> momentum_solver_;
+  PressureSolver<Execution> pressure_solver_;
+};
+
+}  // namespace steelyard::cavity
