@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "miniapps/cavity/each_component.hpp"
+#include "miniapps/cavity/preconditioner.hpp"
+#include "miniapps/cavity/unit_grid.hpp"
+
+namespace steelyard::cavity {
+
+/// What has vanished beside the vectors that made it, for BiCGSTAB: rounding would be all that is left of it.
+inline bool has_vanished(double product, double squares, double other_squares) {
+  return !(std::abs(product) > 1e-14 * std::sqrt(squares) * std::sqrt(other_squares));
+}
+
+/// A number in [-1/2, 1/2) that looks random, the same for the same value of the grid and turn on all units.
+KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t j, const std::int64_t i,
+                                        const std::int64_t turn) {
+  // The finaliser of splitmix64 on an index that no other value shares.
+  auto bits = static_cast<std::uint64_t>((turn << 61) ^ (c << 58) ^ (j << 29) ^ i) * 0x9e3779b97f4a7c15ULL;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+  return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
+}
+
+/// BiCGSTAB's vectors where it begins: r = b - A x, the shadow vector and p equal to it, and p^ = M^-1 p where M is
+/// pointwise. @return r^T r and b^T b
+template <class Operator, class Preconditioner, class Execution, int Components>
+std::array<double, 2> bicgstab_start(
+    const UnitGrid<Execution>& grid, const Operator& matrix, const Preconditioner& preconditioner,
+    const RowField<Execution, Components>& right_side, RowField<Execution, Components>& solution,
+    const RowField<Execution, Components>& residual, const RowField<Execution, Components>& shadow_vector,
+    const RowField<Execution, Components>& direction, const RowField<Execution, Components>& preconditioned_direction) {
+  const auto b = right_side.access(), x = solution.access(), r = residual.access(), shadow = shadow_vector.access(),
+             p = direction.access();
+  const auto store = preconditioned_store(preconditioner, preconditioned_direction);
+  return grid.template totals_with_halo<2>(
+      solution, "steelyard::cavity::bicgstab_start", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        Terms<2> terms;
+        each_component<Components>([&](const int c) {
+          const double value = b(c, j, i) - matrix(x, c, j, i);
+          r(c, j, i) = value;
+          shadow(c, j, i) = value;
+          p(c, j, i) = value;
+          store(value, c, j, i);
+          terms.of[0] += value * value;
+          terms.of[1] += b(c, j, i) * b(c, j, i);
+        });
+        return terms;
+      });
+}
+
+/// Another shadow vector after a breakdown: r and as much noise as r^T shadow stays at least r^T r / 2 with.
+/// @return r^T shadow and shadow^T shadow
+template <class Execution, int Components>
+std::array<double, 2> scatter_shadow(const UnitGrid<Execution>& grid, const RowField<Execution, Components>& residual,
+                                     const RowField<Execution, Components>& shadow_vector, const double squares,
+                                     const std::int64_t turn) {
+  const auto r = residual.access(), shadow = shadow_vector.access();
+  const double values = Components * static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns());
+  const double size = std::sqrt(squares / values);
+  return grid.template totals<2>(
+      "steelyard::cavity::bicgstab_shadow", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        Terms<2> terms;
+        each_component<Components>([&](const int c) {
+          const double value = r(c, j, i) + size * scattered(c, j, i, turn);
+          shadow(c, j, i) = value;
+          terms.of[0] += value * r(c, j, i);
+          terms.of[1] += value * value;
+        });
+        return terms;
+      });
+}
+
+}  // namespace steelyard::cavity

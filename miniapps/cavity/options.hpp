@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/options.hpp"
+#include "miniapps/cavity/numerics.hpp"
+#include "miniapps/cavity/problem.hpp"
+
+namespace steelyard::cavity {
+
+/// When a run ends: with whatever comes first.
+struct RunEnd {
+  std::int64_t steps = 0;
+  double steady = 0.0;  ///< once no velocity changes faster than this; 0 for never
+};
+
+/// What the user typed.
+struct Options {
+  RunOptions run;
+  GridOptions grid;
+  double height = 1.0;
+  double reynolds = 100.0;
+  TimeScheme scheme = TimeScheme::euler;
+  int correctors = 2;
+  double time_step = 0.0;  ///< 0 for the Courant number's
+  double cfl = 1.0;
+  double end_time = 0.0;  ///< 0 for none
+  double steady = 0.0;    ///< 0 for none
+  Numerics numerics;
+  bool compare_even = false;
+  std::filesystem::path profiles;
+  std::filesystem::path picture;
+  std::filesystem::path checkpoint;
+  std::filesystem::path restart;
+};
+
+void add_options(CLI::App& parser, Options& options);
+
+/// @throws InvalidArgument for what makes no sense, alone or together
+Problem make_problem(const Options& options);
+
+/// @param start_time of the run's first step @throws InvalidArgument for an end before it
+RunEnd make_end(const Options& options, const Problem& problem, double start_time);
+
+}  // namespace steelyard::cavity
