@@ -23,6 +23,8 @@ class TestUnits {
         group_(steelyard::tests::session().comm(), co_execution_, steelyard::tests::started_units(), slots_) {}
 
   UnitGroup& group() { return group_; }
+  CoExecution& co_execution() { return co_execution_; }
+  const std::vector<Slot>& slots() const { return slots_; }
 
   /// Everything to the first unit; even; everything to the last; growing shares; and single rows for all but the first.
   std::vector<std::vector<std::int64_t>> shares(std::int64_t rows) const {

@@ -1,0 +1,99 @@
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "miniapps/cavity/row_sweep.hpp"
+#include "tests/miniapps/cavity/grid_run.hpp"
+#include "tests/miniapps/cavity/unit_values.hpp"
+
+using Catch::Matchers::WithinRel;
+using namespace steelyard;
+using namespace steelyard::cavity;
+using namespace steelyard::cavity::tests;
+
+namespace {
+
+/// What a unit makes of some rows: sums of three terms, in one sweep and row by row from the last to the first, and
+/// what the sweep's body has written.
+struct Swept {
+  std::array<double, 3> at_once = {};
+  std::array<double, 3> by_rows = {};
+  std::vector<double> memory;
+};
+
+template <class Execution>
+void sweep(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns, Swept& swept) {
+  const CellSums<Execution> cell_sums(peer.space(), rows.count());
+  RowField<Execution> field(peer.space(), rows, columns);
+  const auto access = field.access();
+  const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+    const double value = cell_value(0, j, i);
+    access(j, i) += value;
+    Terms<3> terms;
+    terms.of[0] = value;
+    terms.of[1] = value * value;
+    terms.of[2] = 1.0;
+    return terms;
+  };
+  Sums<3> at_once, by_rows;
+  cell_sums.template add<3>(peer.space(), "at once", rows, columns, at_once, body);
+  for (std::int64_t j = rows.end; j-- > rows.begin;) {
+    cell_sums.template add<3>(peer.space(), "by rows", RowRange{j, j + 1}, columns, by_rows, body);
+  }
+  for (std::size_t k = 0; k < 3; ++k) {
+    swept.at_once[k] = at_once[k].value();
+    swept.by_rows[k] = by_rows[k].value();
+  }
+  swept.memory = memory_of(peer.space(), field);
+}
+
+}  // namespace
+
+TEST_CASE("sums over cells are the same bits at once and row by row, on every host unit, for all widths") {
+  TestUnits units;
+  for (std::int64_t columns = 1; columns <= 40; ++columns) {
+    const RowRange rows{3, 3 + columns % 5 + 1};
+    std::array<Swept, 2> swept;
+    units.group().run([&](const auto& peer) {
+      sweep(peer, rows, columns, swept[peer.kind() == ProcessingUnit::Kind::host ? 0 : 1]);
+    });
+    double sum = 0.0, squares = 0.0;
+    std::vector<double> expected(swept[0].memory.size(), 0.0);
+    const std::int64_t pitch = RowField<HostExecution>::pitch_of(columns);
+    for (std::int64_t j = rows.begin; j < rows.end; ++j) {
+      for (std::int64_t i = 0; i < columns; ++i) {
+        const double value = cell_value(0, j, i);
+        sum += value;
+        squares += value * value;
+        expected[static_cast<std::size_t>((j - rows.begin + RowField<HostExecution>::ghost_rows) * pitch + 8 + i)] = value + value;
+      }
+    }
+    for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
+      if (units.group().slot(kind) < 0) continue;
+      const Swept& own = swept[kind == ProcessingUnit::Kind::host ? 0 : 1];
+      CAPTURE(columns);
+      CHECK(own.at_once == own.by_rows);
+      CHECK(std::abs(own.at_once[0] - sum) <= 1e-12 * std::sqrt(squares));
+      CHECK_THAT(own.at_once[1], WithinRel(squares, 1e-13));
+      CHECK(own.at_once[2] == static_cast<double>(rows.count() * columns));
+      CHECK(own.memory == expected);
+      // A device adds the cells of a row in another order.
+      if (!companion_is_device && units.group().unit_count() == 2) CHECK(own.at_once == swept[0].at_once);
+    }
+  }
+}
+
+TEST_CASE("sweeps over no rows or no columns do nothing") {
+  TestUnits units;
+  for (const auto& [rows, columns] : {std::pair{RowRange{4, 4}, std::int64_t{5}}, {RowRange{4, 6}, std::int64_t{0}}}) {
+    Swept host, companion;
+    units.group().run([&, rows = rows, columns = columns](const auto& peer) {
+      sweep(peer, rows, columns, peer.kind() == ProcessingUnit::Kind::host ? host : companion);
+    });
+    CHECK(host.at_once == std::array<double, 3>{});
+    CHECK(companion.at_once == std::array<double, 3>{});
+  }
+}
