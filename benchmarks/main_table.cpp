@@ -35,11 +35,12 @@ struct AppTable {
   const char* bound_figure;
 };
 
-const std::array<AppTable, 4> app_tables{{
+const std::array<AppTable, 5> app_tables{{
     {"gemm", "m x n x k", {"m", "n", "k"}, "block rows", "GFLOP/s", "flops_per_s", 1e9, "of units", "share_of_units"},
     {"summa", "matrices", {"n", "n"}, "blocks", "GFLOP/s", "flops_per_s", 1e9, "of units", "share_of_units"},
     {"wave2d", "grid", {"rows", "columns"}, "rows", "Mpoint/s", "points_per_s", 1e6, "of bound", "share_of_bound"},
     {"fft2d", "points", {"rows", "columns"}, "rows", "GFLOP/s", "flops_per_s", 1e9, "of bound", "share_of_bound"},
+    {"cavity", "cells", {"rows", "columns"}, "rows", "Mcell/s", "cells_per_s", 1e6, "of bound", "share_of_bound"},
 }};
 
 /// What the table shows of one run.

@@ -1,0 +1,241 @@
+// How fast one unit iterates cavity's linear solvers without a preconditioner, in bytes that an iteration has to move,
+// beside the memory's bound for a plain sweep, measured in the same process. All in turns; medians of the rounds.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "comm/session.hpp"
+#include "comm/slots.hpp"
+#include "comm/unit_group.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "core/memory_bound.hpp"
+#include "core/runtime.hpp"
+#include "core/timing.hpp"
+#include "miniapps/cavity/bicgstab.hpp"
+#include "miniapps/cavity/conjugate_gradient.hpp"
+#include "miniapps/cavity/merged_bicgstab.hpp"
+#include "miniapps/cavity/merged_conjugate_gradient.hpp"
+#include "miniapps/cavity/momentum_operator.hpp"
+#include "miniapps/cavity/pressure_operator.hpp"
+
+namespace {
+
+using namespace steelyard;
+using namespace steelyard::cavity;
+
+struct Choice {
+  std::vector<std::int64_t> sizes{4096, 6144};
+  std::string units = "host";
+  int threads = 0;
+  int rounds = 5;
+  int iterations = 5;
+};
+
+/// Something that takes a time, and the bytes that have to be moved in it.
+struct Contender {
+  std::string name;
+  double bytes_per_cell = 0.0;
+  std::function<double()> seconds;
+  std::vector<double> measured_s = {};
+};
+
+/// Coefficients of a uniform grid between walls, in a unit's memory.
+template <class Execution>
+struct Coefficients {
+  using Array = Kokkos::View<double*, DeviceOf<Execution>>;
+  Array faces, weights, diagonal;
+
+  Coefficients(const Execution& space, std::int64_t cells) {
+    const auto array = [&](std::int64_t size) {
+      return Array(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "coefficients"),
+                   static_cast<std::size_t>(size));
+    };
+    faces = array(cells + 1);
+    weights = array(cells);
+    diagonal = array(cells);
+    set(space, cells);
+  }
+
+  void set(const Execution& space, std::int64_t cells) const {
+    const auto f = faces, w = weights, d = diagonal;
+    Kokkos::parallel_for(
+        "coefficients", Kokkos::RangePolicy<Execution>(space, 0, cells + 1), KOKKOS_LAMBDA(const std::int64_t i) {
+          f(i) = i == 0 || i == cells ? 0.0 : 1.0;
+          if (i < cells) w(i) = 1.0;
+          if (i < cells) d(i) = 10.0;
+        });
+    space.fence();
+  }
+};
+
+/// Solvers of one size on one unit, which owns the whole grid.
+template <class Execution>
+class Size {
+ public:
+  Size(const UnitPeer<Execution>& peer, SharedGrid& shared, int iterations)
+      : grid_(peer, shared),
+        coefficients_(peer.space(), shared.columns()),
+        b_(grid_.field()),
+        x_(grid_.field()),
+        b2_(grid_.template field<2>()),
+        x2_(grid_.template field<2>()),
+        convecting_(grid_.template field<2>()),
+        iterations_(iterations),
+        probe_(peer.space(), 2 * shared.rows() * shared.columns()),
+        cg_(grid_),
+        merged_cg_(grid_),
+        bicgstab_(grid_),
+        merged_bicgstab_(grid_) {
+    fill();
+    const auto& c = coefficients_;
+    const PressureOperator pressure{c.faces.data(), c.weights.data(), c.faces.data(), c.weights.data()};
+    const MomentumOperator momentum{
+        convecting_.access(), c.diagonal.data(), c.diagonal.data(), c.faces.data(), c.faces.data(), 1.0, 1.0, 0.5, 0.5};
+    contenders_.push_back({"bound", 2 * MemoryBoundProbe<Execution>::bytes_per_element,
+                           [this, peer] { return fenced_seconds(peer.space(), [this] { probe_.run(); }); }});
+    contenders_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,
+                           [this, pressure] { return iteration_s(cg_, pressure, b_, x_); }});
+    contenders_.push_back({"merged CG", MergedConjugateGradient<Execution>::bytes_per_cell,
+                           [this, pressure] { return iteration_s(merged_cg_, pressure, b_, x_); }});
+    // Momentum's matrix reads the convecting velocity both times that it is applied.
+    const double own = 2.0 * 2.0 * sizeof(double);
+    contenders_.push_back({"BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::bytes_per_value + own,
+                           [this, momentum] { return iteration_s(bicgstab_, momentum, b2_, x2_); }});
+    contenders_.push_back({"merged BiCGSTAB", 2.0 * MergedBiCgStab<Execution, 2>::bytes_per_value + own,
+                           [this, momentum] { return iteration_s(merged_bicgstab_, momentum, b2_, x2_); }});
+  }
+
+  /// One round; not kept where it is the first.
+  void measure(bool keep) {
+    for (Contender& contender : contenders_) {
+      const double seconds = contender.seconds();
+      if (keep) contender.measured_s.push_back(seconds);
+    }
+  }
+
+  void add_rows(Table& table) const {
+    const double cells = static_cast<double>(grid_.shared().rows()) * static_cast<double>(grid_.columns());
+    double bound = 0.0;
+    for (const Contender& contender : contenders_) {
+      const double seconds = median(contender.measured_s);
+      const double speed = contender.bytes_per_cell * cells / seconds;
+      if (bound == 0.0) bound = speed;
+      table.add_row({fmt::format("{}", grid_.columns()), contender.name,
+                     fmt::format("{:.0f}", contender.bytes_per_cell), fmt::format("{:.1f}", 1e3 * seconds),
+                     fmt::format("{:.2f}", speed / 1e9), fmt::format("{:.2f}", speed / bound)});
+    }
+  }
+
+  void fill() {
+    const auto b = b_.access();
+    const auto b2 = b2_.access(), w = convecting_.access();
+    grid_.for_cells(
+        "fill", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          const double value = static_cast<double>((j * 7919 + i * 104729) % 1009) / 1009.0 - 0.5;
+          b(j, i) = value;
+          for (int c = 0; c < 2; ++c) {
+            const bool wall = c == 0 ? i == 0 : j == 0;
+            b2(c, j, i) = wall ? 0.0 : value;
+            w(c, j, i) = wall ? 0.0 : 2.0 * value * value;
+          }
+        });
+  }
+
+ private:
+  /// Seconds of one iteration, without what a solve begins with.
+  template <class Solver, class Operator, class Field>
+  double iteration_s(Solver& solver, const Operator& matrix, const Field& right_side, Field& solution) {
+    IdentityPreconditioner none;
+    SolveSettings settings;
+    settings.relative = 0.0;
+    const auto solve_s = [&](int iterations) {
+      set_to_zero(grid_, solution);
+      settings.most_iterations = iterations;
+      const double start_s = now_s();
+      const SolveReport report = solver.solve(matrix, none, right_side, solution, settings);
+      if (report.iterations != iterations || report.restarts > 0) {
+        throw RuntimeFailure(fmt::format("a solver ended after {} iterations (expected {}): it {}", report.iterations,
+                                         iterations, to_string(report.outcome)));
+      }
+      return now_s() - start_s;
+    };
+    const double one_s = solve_s(1);
+    return (solve_s(1 + iterations_) - one_s) / iterations_;
+  }
+
+  UnitGrid<Execution> grid_;
+  Coefficients<Execution> coefficients_;
+  RowField<Execution> b_, x_;
+  RowField<Execution, 2> b2_, x2_, convecting_;
+  int iterations_;
+  MemoryBoundProbe<Execution> probe_;
+  ConjugateGradient<Execution> cg_;
+  MergedConjugateGradient<Execution> merged_cg_;
+  BiCgStab<Execution, 2> bicgstab_;
+  MergedBiCgStab<Execution, 2> merged_bicgstab_;
+  std::vector<Contender> contenders_;
+};
+
+ExitCode run(Session& session, const Choice& choice) {
+  if (session.size() != 1) throw CollectiveError("one rank is expected", ExitCode::wrong_input, 0);
+  PlanRequest request;
+  request.units = parse_unit_choice(choice.units);
+  RankUnits units = plan_units(session.machine(), request);
+  if (units.host && choice.threads > 0) {
+    if (units.host->cores.size() < static_cast<std::size_t>(choice.threads)) {
+      throw InvalidArgument(fmt::format("--threads {}: there are {}", choice.threads, units.host->cores.size()));
+    }
+    units.host->cores.resize(static_cast<std::size_t>(choice.threads));
+  }
+  const Runtime runtime(session.machine(), units);
+  CoExecution co_execution(session.machine(), units);
+  const std::vector<Slot> slots = gather_slots(session, units);
+  UnitGroup group(session.comm(), co_execution, units, slots);
+  session.print(fmt::format("{} unit, {} core(s); medians of {} rounds of {} iterations; bound: a[i] = b[i] - a[i]\n",
+                            choice.units, units.host ? units.host->cores.size() : 1, choice.rounds, choice.iterations));
+  Table table({"n", "solver", "bytes/cell", "ms/iteration", "GB/s", "of bound"});
+  for (const std::int64_t n : choice.sizes) {
+    SharedGrid shared(group, std::vector<std::int64_t>{n}, n);
+    group.run([&](const auto& peer) {
+      Size<std::decay_t<decltype(peer.space())>> size(peer, shared, choice.iterations);
+      for (int round = -1; round < choice.rounds; ++round) size.measure(round >= 0);
+      size.add_rows(table);
+    });
+  }
+  session.print(table.text());
+  return ExitCode::good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App parser("Puts iterations of cavity's solvers beside the memory's bound", "steelyard-cavity-solvers");
+  Choice choice;
+  add_standard_options(parser);
+  parser.add_option("--sizes", choice.sizes, "Rows and columns of the grids")
+      ->check(CLI::Range(8, 30000))
+      ->capture_default_str();
+  parser.add_option("--units", choice.units, "Unit to measure")
+      ->check(CLI::IsMember({"host", "device"}))
+      ->capture_default_str();
+  parser.add_option("--threads", choice.threads, "Threads of the host unit; 0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  parser.add_option("--rounds", choice.rounds, "Rounds behind each median")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  parser.add_option("--iterations", choice.iterations, "Iterations of each timing")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  return run_program(argc, argv, parser, [&](Session& session) { return run(session, choice); });
+}
