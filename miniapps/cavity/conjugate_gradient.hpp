@@ -66,7 +66,7 @@ class ConjugateGradient {
             "steelyard::cavity::cg_direction", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               p(j, i) = beta == 0.0 ? z(0, j, i) : z(0, j, i) + beta * p(j, i);
             });
-        const double pap = grid_.template totals_with_halo<1>(
+        const double pap = grid_.template totals_with_halo<1, 4>(
             p_, "steelyard::cavity::cg_curvature", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               return Terms<1>{{quadratic_form(matrix, p, j, i)}};
             })[0];

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
+#include "core/huge_pages.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard::cavity {
@@ -44,9 +47,20 @@ class RowField {
   RowField(const Execution& space, RowRange rows, std::int64_t columns)
       : rows_(rows), columns_(columns), pitch_(pitch_of(columns)) {
     const std::int64_t held = rows.count() + 2 * ghost_rows;
-    memory_ = Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::field"),
-                     static_cast<std::size_t>(held * row_elements()));
-    touch(space, memory_.data(), held, row_elements());
+    const auto elements = static_cast<std::size_t>(held * row_elements());
+    const bool huge = runs_on_host<Execution> && worth_huge_pages(elements * sizeof(double));
+    const std::size_t room = huge ? 2 * huge_page_bytes / sizeof(double) + 8 * apart : 0;
+    memory_ =
+        Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::field"), elements + room);
+    first_ = memory_.data();
+    if (huge) {
+      first_ = static_cast<double*>(begin_of_huge_page(first_));
+      advise_huge_pages(first_, elements * sizeof(double));
+      // Fields that all begin with a page would wait for each other in the cache.
+      static std::atomic<std::size_t> made{0};
+      first_ += made++ % 8 * apart;
+    }
+    touch(space, first_, held, row_elements());
   }
 
   /// Rows of zeros, by the threads that will sweep them; fences. Not a constructor's own code, which nvcc refuses.
@@ -67,7 +81,7 @@ class RowField {
   static constexpr std::int64_t left_ghost_columns() { return left_ghosts; }
 
   /// Where the grid's row 0 would begin, with its ghost column; for RowExchange.
-  double* origin() const { return memory_.data() + (ghost_rows - rows_.begin) * row_elements(); }
+  double* origin() const { return first_ + (ghost_rows - rows_.begin) * row_elements(); }
   RowAccess<Components> access() const { return {origin() + left_ghosts, pitch_}; }
   /// First row of the slice with its ghost column; for RowGather.
   double* slice() const { return origin() + rows_.begin * row_elements(); }
@@ -82,6 +96,8 @@ class RowField {
   using Memory = Kokkos::View<double*, DeviceOf<Execution>>;
   static constexpr std::int64_t line = 64 / sizeof(double);
   static constexpr std::int64_t page = 4096 / sizeof(double);
+  /// Of fields' beginnings: odd numbers of lines that are spread over a page.
+  static constexpr std::size_t apart = 9 * line;
   /// As many as keep column 0 at the beginning of a cache line.
   static constexpr std::int64_t left_ghosts = line;
 
@@ -89,6 +105,7 @@ class RowField {
   std::int64_t columns_ = 0;
   std::int64_t pitch_ = 0;
   Memory memory_;
+  double* first_ = nullptr;
 };
 
 }  // namespace steelyard::cavity

@@ -36,16 +36,19 @@ KOKKOS_FORCEINLINE_FUNCTION void host_row(const Body body, const std::int64_t j,
   for (std::int64_t i = 0; i < columns; ++i) body(j, i);
 }
 
-/// The same with sums, each in `lanes` parts that take turns: compilers may not choose the order, so that it is the
-/// same for a row whoever computes it. Terms of a few cells at a time wait in the first cache to be summed up:
-/// compilers vectorise both loops, but not many bodies with sums of a given order in them.
-template <int N, class Body>
-KOKKOS_FORCEINLINE_FUNCTION Terms<N> host_row_terms(const Body body, const std::int64_t j, const std::int64_t columns) {
-  constexpr int lanes = 8, block = 128;
-  double sums[N][lanes] = {};
-  double waiting[N][block];
-  for (std::int64_t first = 0; first < columns; first += block) {
-    const int count = columns - first < block ? static_cast<int>(columns - first) : block;
+/// Sums over a row's cells, each in parts that take turns: compilers may not choose the order, so that it is the same
+/// for a row whoever computes it. Terms of a block of cells wait in the first cache to be summed up: compilers
+/// vectorise both loops, but not many bodies with sums of a given order in them.
+template <int N>
+class HostRowSums {
+ public:
+  static constexpr int block = 128;
+
+  /// @param count of cells from `first` on, at most a block @param body a copy, as in host_row()
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void add(const Body body, const std::int64_t j, const std::int64_t first,
+                                       const int count) {
+    double waiting[N][block];
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
@@ -58,18 +61,37 @@ KOKKOS_FORCEINLINE_FUNCTION Terms<N> host_row_terms(const Body body, const std::
     }
     for (int k = 0; k < N; ++k) {
       for (int i = 0; i < count; i += lanes) {
-        for (int lane = 0; lane < lanes; ++lane) sums[k][lane] += waiting[k][i + lane];
+        for (int lane = 0; lane < lanes; ++lane) sums_[k][lane] += waiting[k][i + lane];
       }
     }
   }
-  Terms<N> total;
-  for (int k = 0; k < N; ++k) {
+
+  KOKKOS_FORCEINLINE_FUNCTION double total(const int k) {
     for (int half = lanes / 2; half > 0; half /= 2) {
-      for (int lane = 0; lane < half; ++lane) sums[k][lane] += sums[k][lane + half];
+      for (int lane = 0; lane < half; ++lane) sums_[k][lane] += sums_[k][lane + half];
     }
-    total.of[k] = sums[k][0];
+    return sums_[k][0];
   }
-  return total;
+
+ private:
+  static constexpr int lanes = 8;
+  double sums_[N][lanes] = {};
+};
+
+/// Sums of up to Band rows, by one host thread. @param row_terms N of each row
+template <int N, int Band, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void host_band_terms(const Body body, const RowRange rows, const std::int64_t columns,
+                                                 double* const row_terms) {
+  constexpr int block = HostRowSums<N>::block;
+  const int count = static_cast<int>(rows.count());
+  HostRowSums<N> sums[Band];
+  for (std::int64_t first = 0; first < columns; first += block) {
+    const int cells = columns - first < block ? static_cast<int>(columns - first) : block;
+    for (int row = 0; row < count; ++row) sums[row].add(body, rows.begin + row, first, cells);
+  }
+  for (int row = 0; row < count; ++row) {
+    for (int k = 0; k < N; ++k) row_terms[row * N + k] = sums[row].total(k);
+  }
 }
 
 /// A team sums up a row: each thread the cells a team's width apart, then as a tree in the team's memory.
@@ -128,7 +150,9 @@ class CellSums {
   }
 
   /// Adds up `body(j, i)`, Terms<N>, over all cells of some rows; fences. @param sums are added to
-  template <int N, class Body>
+  /// @tparam Band rows that a host thread sweeps at a time, block by block: several for bodies that read one field
+  /// only, which memory delivers faster as several streams
+  template <int N, int Band = 1, class Body>
   void add(const Execution& space, const char* label, RowRange rows, std::int64_t columns, Sums<N>& sums,
            const Body& body) const {
     static_assert(N <= most_sums);
@@ -136,9 +160,11 @@ class CellSums {
     double* const row_terms = row_terms_.data();
     const std::int64_t first = rows.begin;
     if constexpr (runs_on_host<Execution>) {
-      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows.begin, rows.end), [=](const std::int64_t j) {
-        const Terms<N> terms = detail::host_row_terms<N>(body, j, columns);
-        for (int k = 0; k < N; ++k) row_terms[(j - first) * N + k] = terms.of[k];
+      const std::int64_t end = rows.end, bands = (rows.count() + Band - 1) / Band;
+      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, bands), [=](const std::int64_t index) {
+        const std::int64_t begin = first + index * Band;
+        const RowRange part{begin, begin + Band < end ? begin + Band : end};
+        detail::host_band_terms<N, Band>(body, part, columns, row_terms + (begin - first) * N);
       });
       space.fence();
       collect<N>(row_terms, rows.count(), sums);

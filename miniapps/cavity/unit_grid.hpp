@@ -60,11 +60,12 @@ class UnitGrid {
   void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
     with_halo(field, [&](RowRange rows) { cavity::for_cells(peer_.space(), label, rows, columns(), body); });
   }
-  template <int N, class Body, int Components>
+  template <int N, int Band = 1, class Body, int Components>
   std::array<double, N> totals_with_halo(RowField<Execution, Components>& field, const char* label,
                                          const Body& body) const {
     Sums<N> sums;
-    with_halo(field, [&](RowRange rows) { sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body); });
+    with_halo(field,
+              [&](RowRange rows) { sums_.template add<N, Band>(peer_.space(), label, rows, columns(), sums, body); });
     return all_units(sums);
   }
 

@@ -1,0 +1,84 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <limits>
+
+#include "miniapps/cavity/cost.hpp"
+#include "miniapps/cavity/speedup_bound.hpp"
+#include "miniapps/cavity/step_bytes.hpp"
+
+using namespace steelyard;
+using namespace steelyard::cavity;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+using models::Placement;
+
+namespace {
+
+constexpr double latency_s = 1e-6, bandwidth = 1e9;
+
+/// One node's memory, as Hockney's model knows it.
+models::Platform memory() {
+  models::Platform platform;
+  platform.channels.resize(1);
+  platform.channels[0].hockney = {{std::numeric_limits<double>::infinity(), {latency_s, bandwidth}}};
+  return platform;
+}
+
+}  // namespace
+
+TEST_CASE("Ranks meet in as many messages as the patterns have, each rank alone in none") {
+  const MeetingCosts alone = meeting_costs(8000.0, 1, memory(), Placement(memory(), {0}));
+  CHECK(communication_s({10.0, 10.0, 1e6}, alone) == 0.0);
+  const MeetingCosts two = meeting_costs(8000.0, 2, memory(), Placement(memory(), {0, 0}));
+  CHECK(two.model == "Hockney");
+  CHECK_THAT(two.byte_s, WithinRel(1.0 / bandwidth, 1e-9));
+  CHECK_THAT(two.exchange_s, WithinRel(latency_s, 1e-6));
+  CHECK(two.sum_s > latency_s);
+  CHECK(two.sum_s < 2.0 * latency_s);
+  // Recursive doubling: a phase more for twice the ranks.
+  const MeetingCosts four = meeting_costs(8000.0, 4, memory(), Placement(memory(), {0, 0, 0, 0}));
+  CHECK_THAT(four.sum_s, WithinRel(2.0 * two.sum_s, 1e-9));
+  // Inner ranks have two neighbours.
+  CHECK_THAT(four.exchange_s, WithinRel(2.0 * two.exchange_s, 1e-6));
+}
+
+TEST_CASE("Meetings add up, and cost what each of them costs") {
+  Meetings meetings{3.0, 2.0, 4096.0};
+  meetings += {1.0, 1.0, 1024.0};
+  meetings *= 0.5;
+  const MeetingCosts costs{"any", 5.0, 7.0, 0.25};
+  CHECK(communication_s(meetings, costs) == 2.0 * 5.0 + 1.5 * 7.0 + 2560.0 * 0.25);
+  StepCost step;
+  step.momentum = {1.0, {}, 0.5};
+  step.pressure = {2.0, {}, 0.25};
+  step.rest = {4.0, {}, 0.0};
+  CHECK(step.step_s(2.0, 4.0) == 2.0 * 1.5 + 4.0 * 2.25 + 4.0);
+}
+
+TEST_CASE("Balance gains what computation gains where nobody communicates, and ever less where they do") {
+  CHECK(SpeedupBound{2.0, 0.0}.execution() == 2.0);
+  CHECK(SpeedupBound{1.0, 0.7}.execution() == 1.0);
+  // 000, section 5.3.4: 1.25 for 1.4 and a ratio of 0.6, 1.15 for 1.25 and 0.67.
+  CHECK_THAT((SpeedupBound{1.4, 0.6}.execution()), WithinAbs(1.25, 0.005));
+  CHECK_THAT((SpeedupBound{1.25, 0.67}.execution()), WithinAbs(1.15, 0.005));
+}
+
+TEST_CASE("A step moves what its iterations move, in proportion to cells") {
+  Problem problem;
+  problem.rows = 30;
+  problem.columns = 20;
+  Numerics numerics;
+  for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::multigrid}) {
+    numerics.pressure_preconditioner = kind;
+    const double rest = step_bytes(problem, numerics, 0.0, 0.0);
+    const double momentum = step_bytes(problem, numerics, 1.0, 0.0) - rest;
+    const double pressure = step_bytes(problem, numerics, 0.0, 1.0) - rest;
+    CHECK(rest > 0.0);
+    CHECK(momentum == 336.0 * 600.0);
+    CHECK(pressure == (kind == PreconditionerKind::multigrid ? 133.0 : 72.0) * 600.0);
+    CHECK_THAT(step_bytes(problem, numerics, 3.0, 5.0), WithinRel(rest + 3.0 * momentum + 5.0 * pressure, 1e-12));
+    Problem larger = problem;
+    larger.rows *= 2;
+    CHECK(step_bytes(larger, numerics, 0.0, 0.0) == 2.0 * rest);
+  }
+}
