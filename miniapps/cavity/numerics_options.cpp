@@ -1,5 +1,7 @@
 #include "miniapps/cavity/numerics_options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
@@ -23,9 +25,21 @@ void add_preconditioner(CLI::App& parser, const std::string& name, Preconditione
       ->type_name(CLI::detail::join(words, "|"));
 }
 
+constexpr double least_tolerance = 1e-15;
+constexpr double most_tolerance = 0.9;
+
+/// CLI::Range lets NaN through, and writes 1e-15 as 0.000000.
+std::string check_tolerance(const std::string& text) {
+  double value = 0.0;
+  const bool read = CLI::detail::lexical_cast(text, value);
+  return read && value >= least_tolerance && value <= most_tolerance
+             ? std::string()
+             : fmt::format("Value {} (expected a number from {} to {})", text, least_tolerance, most_tolerance);
+}
+
 void add_tolerance(CLI::App& parser, const std::string& name, SolveSettings& settings, const std::string& description) {
   parser.add_option(name, settings.relative, description)
-      ->check(CLI::Range(1e-15, 0.9))
+      ->check(check_tolerance, fmt::format("FLOAT in [{} - {}]", least_tolerance, most_tolerance))
       ->type_name("TOL")
       ->capture_default_str();
 }
