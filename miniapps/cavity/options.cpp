@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.hpp"
 #include "miniapps/cavity/numerics_options.hpp"
@@ -15,8 +16,9 @@ namespace {
 
 constexpr std::int64_t default_extent = 128;
 constexpr std::int64_t default_steps = 100;
-/// Of a run that is to become steady.
+/// Of a run that is to become steady, which it may never do.
 constexpr std::int64_t most_steps = 1000000;
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
 constexpr double most_cells = 9.0e15;
 
@@ -37,8 +39,9 @@ void add_options(CLI::App& parser, Options& options) {
   parser.get_option("--size")->description(fmt::format("Rows and columns of cells (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of cells");
   parser.get_option("--columns")->description("Columns of cells");
-  parser.get_option("--steps")->description(fmt::format(
-      "Time steps of a repetition, at most (default {}; no limit with --end-time or --steady)", default_steps));
+  parser.get_option("--steps")->description(
+      fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
+                  default_steps, most_steps));
   parser.get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
   const auto positive = [](const std::string& text) {
     double value = 0.0;
@@ -112,8 +115,10 @@ Problem make_problem(const Options& options) {
 RunEnd make_end(const Options& options, const Problem& problem, double start_time) {
   RunEnd end;
   end.steady = options.steady;
-  const bool open = options.end_time > 0.0 || options.steady > 0.0;
-  end.steps = options.run.steps >= 0 ? options.run.steps : open ? most_steps : default_steps;
+  end.steps = options.run.steps >= 0   ? options.run.steps
+              : options.end_time > 0.0 ? no_limit
+              : options.steady > 0.0   ? most_steps
+                                       : default_steps;
   if (options.end_time > 0.0) {
     if (options.end_time < start_time) {
       throw InvalidArgument(
