@@ -1,0 +1,207 @@
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/errors.hpp"
+#include "core/options.hpp"
+#include "core/spaces.hpp"
+#include "miniapps/cavity/conjugate_gradient.hpp"
+#include "miniapps/cavity/flow.hpp"
+#include "miniapps/cavity/measured_kernel.hpp"
+#include "tests/miniapps/allocations.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using namespace steelyard;
+using cavity::MeasuredKernel;
+using cavity::PreconditionerKind;
+using steelyard::tests::Allocations;
+using Kind = ProcessingUnit::Kind;
+
+namespace {
+
+std::vector<Kind> kinds() {
+  if (has_companion) return {Kind::host, Kind::companion};
+  return {Kind::host};
+}
+
+/// A kernel as `steelyard measure cavity` would have it.
+MeasuredKernel parsed(const std::vector<std::string>& words) {
+  MeasuredKernel kernel;
+  CLI::App parser("measures", "measure");
+  kernel.add_options(parser);
+  std::vector<const char*> arguments{"measure"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+  return kernel;
+}
+
+/// Counts sweeps of this label while it lives; one at a time.
+class Sweeps {
+ public:
+  explicit Sweeps(std::string label) {
+    count_ = 0;
+    label_ = std::move(label);
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(
+        [](const char* name, const std::uint32_t, std::uint64_t*) {
+          if (label_ == name) ++count_;
+        });
+  }
+  ~Sweeps() { Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr); }
+  Sweeps(const Sweeps&) = delete;
+  Sweeps& operator=(const Sweeps&) = delete;
+  int count() const { return count_; }
+
+ private:
+  inline static std::atomic<int> count_{0};
+  inline static std::string label_;
+};
+
+/// Bytes that an instance of so many rows takes, as the facts say.
+double told_bytes(const KernelFacts& facts, std::int64_t rows) {
+  return facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
+}
+
+}  // namespace
+
+TEST_CASE("a row takes the operations and the traffic of its cells in ten iterations of CG") {
+  for (const std::int64_t columns : {2, 3, 64, 1000, 65536}) {
+    const KernelFacts facts = MeasuredKernel(columns).facts();
+    const auto cells = static_cast<double>(columns);
+    constexpr double iterations = MeasuredKernel::iterations;
+    CHECK(facts.bytes_per_unit == iterations * cavity::ConjugateGradient<HostExecution>::bytes_per_cell * cells);
+    // Twice A p, for its curvature and for the residual; a product and a sum each in p = r + beta p, p^T A p, x and r,
+    // r^T r and r^T z.
+    CHECK(facts.flops_per_unit == iterations * (2.0 * 13.0 + 6.0 * 2.0) * cells);
+    CHECK(facts.app == "cavity");
+    CHECK(facts.kernel == "conjugate_gradient");
+    CHECK(facts.element == "double");
+    CHECK_THAT(facts.computation_unit, ContainsSubstring(std::to_string(MeasuredKernel::iterations) + " iterations"));
+    CHECK(facts.parameters.size() == 1);
+    CHECK(facts.parameters.at("columns") == cells);
+    CHECK_FALSE(facts.runs_out_of_core);
+    CHECK(facts.device_memory_bytes == std::numeric_limits<double>::infinity());
+  }
+  CHECK(MeasuredKernel().app() == "cavity");
+  CHECK_FALSE(MeasuredKernel().description().empty());
+}
+
+TEST_CASE("sizes worth measuring go from a cache's to far beyond it, for rows of any length") {
+  for (const std::int64_t columns : {2, 64, 1024, 65536, 1 << 30}) {
+    const KernelFacts facts = MeasuredKernel(columns).facts();
+    const double row_bytes = 4.0 * 8.0 * static_cast<double>(columns);
+    CAPTURE(columns, facts.smallest, facts.largest);
+    CHECK(facts.smallest >= 2);
+    CHECK(facts.largest >= 4 * facts.smallest);
+    CHECK(static_cast<double>(facts.largest + 1) * row_bytes > 500e6);
+    if (facts.largest > 64) CHECK(static_cast<double>(facts.largest) * row_bytes < 600e6);
+  }
+}
+
+TEST_CASE("a run goes on and on, on every unit, for any number of rows and columns") {
+  for (const Kind kind : kinds()) {
+    for (const std::int64_t columns : {2, 3, 17, 64, 501}) {
+      for (const std::int64_t rows : {1, 2, 3, 16, 40}) {
+        CAPTURE(rows, columns, static_cast<int>(kind));
+        const std::unique_ptr<KernelRun> run = MeasuredKernel(columns).allocate(kind, rows);
+        for (int i = 0; i < 3; ++i) CHECK_NOTHROW(run->run());
+      }
+    }
+  }
+}
+
+TEST_CASE("every run of a size worth measuring has all iterations, however well they converge") {
+  for (const Kind kind : kinds()) {
+    for (const std::int64_t columns : {2, 3, 64, 501}) {
+      const MeasuredKernel kernel(columns);
+      for (const std::int64_t rows : {kernel.facts().smallest, std::int64_t{17}, std::int64_t{100}}) {
+        const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
+        for (int i = 0; i < 3; ++i) {
+          for (const char* sweep : {"direction", "curvature", "update"}) {
+            CAPTURE(rows, columns, static_cast<int>(kind), sweep);
+            const Sweeps sweeps(std::string("steelyard::cavity::cg_") + sweep);
+            run->run();
+            CHECK(sweeps.count() == MeasuredKernel::iterations);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an instance takes no more memory than the facts say") {
+  for (const std::int64_t columns : {2, 3, 64, 513, 1024}) {
+    const MeasuredKernel kernel(columns);
+    for (const Kind kind : kinds()) {
+      for (const std::int64_t rows : {1, 2, 16, 1000}) {
+        CAPTURE(rows, columns, static_cast<int>(kind));
+        const Allocations allocations;
+        const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
+        run->run();
+        // Right side, solution, residual and direction at least.
+        CHECK(allocations.bytes() >= 4.0 * 8.0 * static_cast<double>(rows * columns));
+        CHECK(allocations.bytes() <= told_bytes(kernel.facts(), rows));
+      }
+    }
+  }
+}
+
+TEST_CASE("a flow of the program fits into the memory that the facts say, and needs more than half of it") {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{300, 64}, {60, 513}, {200, 200}}) {
+    cavity::Problem problem;
+    problem.rows = rows;
+    problem.columns = columns;
+    problem.scheme = cavity::TimeScheme::crank_nicolson;
+    problem.time_step = 1e-3;
+    const double told = told_bytes(MeasuredKernel(columns).facts(), rows);
+    for (const auto reductions : {cavity::Reductions::separate, cavity::Reductions::merged}) {
+      cavity::Numerics numerics;
+      numerics.reductions = reductions;
+      numerics.momentum_preconditioner = PreconditionerKind::jacobi;
+      numerics.pressure_preconditioner = PreconditionerKind::multigrid;
+      for (const Kind kind : kinds()) {
+        CAPTURE(rows, columns, static_cast<int>(kind), static_cast<int>(reductions));
+        const Allocations fields("steelyard::cavity::field");
+        cavity::Flow flow(kind, problem, numerics);
+        cavity::FlowTimes times;
+        flow.step(times);
+        CHECK(fields.bytes() <= told);
+        CHECK(fields.bytes() >= 0.5 * told);
+      }
+    }
+  }
+}
+
+TEST_CASE("a run allocates nothing once Kokkos has what it needs itself") {
+  for (const Kind kind : kinds()) {
+    const std::unique_ptr<KernelRun> run = MeasuredKernel(64).allocate(kind, 20);
+    run->run();
+    const Allocations allocations;
+    for (int i = 0; i < 3; ++i) run->run();
+    CHECK(allocations.bytes() == 0.0);
+  }
+}
+
+TEST_CASE("options fix what a computation unit is") {
+  CHECK(parsed({}).facts().parameters.at("columns") == 1024.0);
+  CHECK(parsed({"--columns", "77"}).facts().parameters.at("columns") == 77.0);
+  CHECK(parsed({"--columns", "77"}).facts().bytes_per_unit == MeasuredKernel(77).facts().bytes_per_unit);
+  CHECK_NOTHROW(parsed({"--columns", "2"}));
+  CHECK_NOTHROW(parsed({"--columns", "2147483648"}));
+  for (const char* columns : {"1", "0", "-5", "2147483649", "many", "2.5"}) {
+    CHECK_THROWS_MATCHES(parsed({"--columns", columns}), InvalidArgument,
+                         MessageMatches(ContainsSubstring("--columns") && ContainsSubstring(columns)));
+  }
+  for (const char* other : {"--rows", "--type", "--pressure-preconditioner"}) {
+    CHECK_THROWS_MATCHES(parsed({other, "3"}), InvalidArgument, MessageMatches(ContainsSubstring(other)));
+  }
+}
