@@ -43,16 +43,20 @@ std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const part
   return points;
 }
 
-UnitTimes split_pass(double pass_s, const EdgePoints& unit, const UnitTimes& sample, const EdgePoints& sample_points) {
-  const auto scaled = [](double seconds, std::int64_t points, std::int64_t of) {
-    return of > 0 ? seconds * static_cast<double>(points) / static_cast<double>(of) : 0.0;
+UnitTimes split_pass(double pass_s, std::int64_t owned_points, const EdgePoints& unit, const UnitTimes& sample,
+                     const EdgePoints& sample_points) {
+  const double squeeze = sample.begin_s() > pass_s ? pass_s / sample.begin_s() : 1.0;
+  const auto scaled = [&](double seconds, std::int64_t points, std::int64_t of) {
+    return of > 0 ? squeeze * seconds * static_cast<double>(points) / static_cast<double>(of) : 0.0;
   };
   UnitTimes times{scaled(sample.unpacking_s, unit.arriving, sample_points.arriving),
                   scaled(sample.border_s, unit.border, sample_points.border),
                   scaled(sample.packing_s, unit.leaving, sample_points.leaving), 0.0};
-  const double begin_s = times.begin_s();
-  if (begin_s > pass_s) times *= pass_s / begin_s;
-  times.interior_s = std::max(0.0, pass_s - begin_s);
+  const double interior_s = pass_s - squeeze * sample.begin_s();
+  const std::int64_t interior_points = owned_points - sample_points.border;
+  times.interior_s = interior_points > 0 ? interior_s * static_cast<double>(owned_points - unit.border) /
+                                               static_cast<double>(interior_points)
+                                         : interior_s;
   return times;
 }
 

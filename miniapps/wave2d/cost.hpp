@@ -41,11 +41,13 @@ struct EdgePoints {
 std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
                                     int steps);
 
-/// What a unit's pass is made of, from the seconds of a sample's phases, which grow with the points that they work on;
-/// the interior takes what is left of the pass: T_X = T_X,b + T_X,i. Where the sample leaves nothing, its phases are
+/// What a unit's pass is made of, from the seconds of a sample's phases, which grow with the points that they work on:
+/// T_X = T_X,b + T_X,i. A speed model is of a slice with neighbours on both sides, like the sample; what it leaves for
+/// the interior is that of such a slice, and grows with the points too. Where it leaves nothing, the phases are
 /// shortened to the pass. Source: 003, equations 5.6 and 5.7.
-/// @param pass_s of the whole pass, as a speed model says
-UnitTimes split_pass(double pass_s, const EdgePoints& unit, const UnitTimes& sample, const EdgePoints& sample_points);
+/// @param pass_s of a whole pass over `owned_points`, as a speed model says
+UnitTimes split_pass(double pass_s, std::int64_t owned_points, const EdgePoints& unit, const UnitTimes& sample,
+                     const EdgePoints& sample_points);
 
 /// Seconds of a pass: T = start + max_X T_X,b + max(max_D T_D,i + T_comm, max_X T_X,i), where X is every unit and D
 /// those whose thread also drives MPI (the host's, or a rank's only unit's); others go on meanwhile. Packing counts as

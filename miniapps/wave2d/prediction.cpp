@@ -27,7 +27,8 @@ std::vector<UnitTimes> predict_units(const Session& session, CoExecution& co_exe
     if (slots[i].rank != session.rank()) continue;
     const bool is_host = slots[i].kind == ProcessingUnit::Kind::host;
     const UnitSample& sample = is_host ? samples.host : samples.companion;
-    own[is_host ? 0 : 1] = split_pass(assignment.pass_s[i], points[i], sample.times, sample.points);
+    own[is_host ? 0 : 1] =
+        split_pass(assignment.pass_s[i], assignment.rectangles[i].area(), points[i], sample.times, sample.points);
   }
   std::vector<UnitTimes> all(slots.size());
   for (double UnitTimes::*phase :

@@ -269,24 +269,29 @@ TEST_CASE("nobody's interior starts before the slowest border is packed") {
   CHECK(pass.total_s() == 28.75);
 }
 
-TEST_CASE("the phases of a unit add up to its pass, and grow with the points they work on") {
+TEST_CASE("the phases of a unit grow with the points they work on, and add up to the pass of a unit like the sample") {
   const UnitTimes sample{1.0, 6.0, 2.0, 100.0};
   const EdgePoints points{60, 20, 10};
-  const UnitTimes same = split_pass(50.0, points, sample, points);
+  const UnitTimes same = split_pass(50.0, 470, points, sample, points);
   CHECK(same.begin_s() == 9.0);
   CHECK(same.interior_s == 41.0);
-  const UnitTimes half = split_pass(50.0, {30, 10, 0}, sample, points);
+  // Fewer neighbours: the points that are not at a border cost what the interior's cost.
+  const UnitTimes half = split_pass(50.0, 470, {30, 10, 0}, sample, points);
   CHECK(half.unpacking_s == 0.0);
   CHECK(half.border_s == 3.0);
   CHECK(half.packing_s == 1.0);
-  CHECK(half.interior_s == 46.0);
+  CHECK_THAT(half.interior_s, WithinRel(44.0));
+  const UnitTimes alone = split_pass(50.0, 470, {}, sample, points);
+  CHECK(alone.begin_s() == 0.0);
+  CHECK_THAT(alone.interior_s, WithinRel(47.0));
   // A sample whose phases alone are longer than the pass.
-  const UnitTimes squeezed = split_pass(3.0, points, sample, points);
+  const UnitTimes squeezed = split_pass(3.0, 470, points, sample, points);
   CHECK_THAT(squeezed.begin_s(), WithinRel(3.0));
   CHECK_THAT(squeezed.border_s, WithinRel(2.0));
   CHECK(squeezed.interior_s == 0.0);
-  // A unit that was not sampled has an interior only.
-  CHECK(split_pass(5.0, {}, {}, {}).interior_s == 5.0);
+  // A unit that is all border, and one that was not sampled.
+  CHECK(split_pass(12.0, 60, points, sample, points).interior_s == 3.0);
+  CHECK(split_pass(5.0, 100, {}, {}, {}).interior_s == 5.0);
 }
 
 TEST_CASE("edges are the points within the halo's depth of a neighbour, and what messages carry") {
