@@ -7,6 +7,7 @@
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/preconditioner.hpp"
 #include "miniapps/cavity/residual.hpp"
+#include "miniapps/cavity/scaled_or_zero.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
@@ -15,16 +16,16 @@ namespace steelyard::cavity {
 /// Stabilised bi-conjugate gradients on one unit's part of a grid, together with all other units, for fields of any
 /// number of components, which are one vector to it. Source: 000, Algorithm 3.
 ///
-/// With p^ = M^-1 p and s^ = M^-1 s, an iteration sweeps five times: v = A p^ with r0^T v; s = r - alpha v, in place;
-/// t = A s^ with t^T s and t^T t; x and r with r^T r and r0^T r; then p: 152 bytes a value and what A itself reads,
-/// without a preconditioner. A pointwise one adds 40 bytes. Where r0^T v, r0^T r or omega vanishes, it begins again
-/// from the true residual with another r0.
+/// With p^ = M^-1 p and s^ = M^-1 s, an iteration sweeps memory three times: p with v = A p^, r0^T v and v^T v a row
+/// behind; s = r - alpha v, in place, with t = A s^, s^T s, t^T s and t^T t a row behind; then x and r with r^T r and
+/// r0^T r: 136 bytes a value and what A itself reads, without a preconditioner. A pointwise one adds 24 bytes. Where
+/// r0^T v, r0^T r or omega vanishes, it begins again from the true residual with another r0.
 template <class Execution, int Components>
 class BiCgStab {
  public:
   using Field = RowField<Execution, Components>;
   /// Traffic of an iteration by each value, without a preconditioner and what A itself reads.
-  static constexpr double bytes_per_value = 19 * sizeof(double);
+  static constexpr double bytes_per_value = 17 * sizeof(double);
 
   explicit BiCgStab(const UnitGrid<Execution>& grid)
       : grid_(grid),
@@ -55,7 +56,7 @@ class BiCgStab {
     bool broke_down = false;
     double divisor = 0.0;
     do {
-      const auto start = bicgstab_start(grid_, matrix, preconditioner, right_side, solution, r_, shadow_, p_, p_source);
+      const auto start = bicgstab_start(grid_, matrix, right_side, solution, r_, shadow_);
       if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
       if (monitor.solution_is_zero()) {
         set_to_zero(grid_, solution);
@@ -68,10 +69,19 @@ class BiCgStab {
         shadow_r = sums[0];
         shadow_square = sums[1];
       }
+      double beta = 0.0, omega = 0.0;
       for (;;) {
-        apply_unless_pointwise(preconditioner, grid_, p_, preconditioned_p_);
-        const auto v_sums = grid_.template totals_with_halo<2>(
-            p_source, "steelyard::cavity::bicgstab_v", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        const auto v_sums = updated_totals<2>(
+            preconditioner, grid_, p_, p_source, "steelyard::cavity::bicgstab_p",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              each_component<Components>([&](const int c) {
+                const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
+                p(c, j, i) = value;
+                store_p(value, c, j, i);
+              });
+            },
+            "steelyard::cavity::bicgstab_v",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               Terms<2> terms;
               each_component<Components>([&](const int c) {
                 const double value = matrix(ph, c, j, i);
@@ -85,41 +95,41 @@ class BiCgStab {
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
         if (broke_down) break;
         const double alpha = shadow_r / divisor;
-        const double ss = grid_.template totals<1>(
-            "steelyard::cavity::bicgstab_s", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              Terms<1> terms;
+        const auto t_sums = updated_totals<3>(
+            preconditioner, grid_, r_, s_source, "steelyard::cavity::bicgstab_s",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               each_component<Components>([&](const int c) {
                 const double value = r(c, j, i) - alpha * v(c, j, i);
                 r(c, j, i) = value;
                 store_s(value, c, j, i);
-                terms.of[0] += value * value;
               });
-              return terms;
-            })[0];
+            },
+            "steelyard::cavity::bicgstab_t",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              // Apart, for compilers do not vectorise what adds to a part of an array.
+              double s_s = 0.0, t_s = 0.0, t_t = 0.0;
+              each_component<Components>([&](const int c) {
+                const double value = matrix(sh, c, j, i), s = r(c, j, i);
+                t(c, j, i) = value;
+                s_s += s * s;
+                t_s += value * s;
+                t_t += value * value;
+              });
+              return Terms<3>{{s_s, t_s, t_t}};
+            });
+        const double ss = t_sums[0];
         if (std::sqrt(ss) <= monitor.tolerance()) {
           add_multiple(grid_, solution, alpha, p_source);
           monitor.goes_on(std::sqrt(ss));
           break;
         }
-        apply_unless_pointwise(preconditioner, grid_, r_, preconditioned_s_);
-        const auto t_sums = grid_.template totals_with_halo<2>(
-            s_source, "steelyard::cavity::bicgstab_t", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              Terms<2> terms;
-              each_component<Components>([&](const int c) {
-                const double value = matrix(sh, c, j, i);
-                t(c, j, i) = value;
-                terms.of[0] += value * r(c, j, i);
-                terms.of[1] += value * value;
-              });
-              return terms;
-            });
-        divisor = t_sums[0];
-        if (has_vanished(divisor, ss, t_sums[1])) {
+        divisor = t_sums[1];
+        if (has_vanished(divisor, ss, t_sums[2])) {
           add_multiple(grid_, solution, alpha, p_source);
           broke_down = monitor.goes_on(std::sqrt(ss));
           break;
         }
-        const double omega = divisor / t_sums[1];
+        omega = divisor / t_sums[2];
         const auto r_sums = grid_.template totals<2>(
             "steelyard::cavity::bicgstab_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               Terms<2> terms;
@@ -137,16 +147,8 @@ class BiCgStab {
         divisor = r_sums[1];
         broke_down = has_vanished(divisor, shadow_square, r_sums[0]);
         if (broke_down) break;
-        const double beta = (alpha / omega) * (divisor / shadow_r);
+        beta = (alpha / omega) * (divisor / shadow_r);
         shadow_r = divisor;
-        grid_.for_cells(
-            "steelyard::cavity::bicgstab_p", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              each_component<Components>([&](const int c) {
-                const double value = r(c, j, i) + beta * (p(c, j, i) - omega * v(c, j, i));
-                p(c, j, i) = value;
-                store_p(value, c, j, i);
-              });
-            });
       }
     } while (broke_down ? monitor.begins_again_after_breakdown(divisor)
                         : monitor.seems_solved() &&

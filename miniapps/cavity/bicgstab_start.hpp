@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "miniapps/cavity/each_component.hpp"
-#include "miniapps/cavity/preconditioner.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
@@ -25,17 +24,14 @@ KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t
   return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
 }
 
-/// BiCGSTAB's vectors where it begins: r = b - A x, the shadow vector and p equal to it, and p^ = M^-1 p where M is
-/// pointwise. @return r^T r and b^T b
-template <class Operator, class Preconditioner, class Execution, int Components>
-std::array<double, 2> bicgstab_start(
-    const UnitGrid<Execution>& grid, const Operator& matrix, const Preconditioner& preconditioner,
-    const RowField<Execution, Components>& right_side, RowField<Execution, Components>& solution,
-    const RowField<Execution, Components>& residual, const RowField<Execution, Components>& shadow_vector,
-    const RowField<Execution, Components>& direction, const RowField<Execution, Components>& preconditioned_direction) {
-  const auto b = right_side.access(), x = solution.access(), r = residual.access(), shadow = shadow_vector.access(),
-             p = direction.access();
-  const auto store = preconditioned_store(preconditioner, preconditioned_direction);
+/// BiCGSTAB's vectors where it begins: r = b - A x and the shadow vector equal to it. @return r^T r and b^T b
+template <class Operator, class Execution, int Components>
+std::array<double, 2> bicgstab_start(const UnitGrid<Execution>& grid, const Operator& matrix,
+                                     const RowField<Execution, Components>& right_side,
+                                     RowField<Execution, Components>& solution,
+                                     const RowField<Execution, Components>& residual,
+                                     const RowField<Execution, Components>& shadow_vector) {
+  const auto b = right_side.access(), x = solution.access(), r = residual.access(), shadow = shadow_vector.access();
   return grid.template totals_with_halo<2>(
       solution, "steelyard::cavity::bicgstab_start", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
         Terms<2> terms;
@@ -43,8 +39,6 @@ std::array<double, 2> bicgstab_start(
           const double value = b(c, j, i) - matrix(x, c, j, i);
           r(c, j, i) = value;
           shadow(c, j, i) = value;
-          p(c, j, i) = value;
-          store(value, c, j, i);
           terms.of[0] += value * value;
           terms.of[1] += b(c, j, i) * b(c, j, i);
         });

@@ -16,8 +16,7 @@
 namespace steelyard::cavity {
 namespace {
 
-/// Counted: p = r + beta p; p^T A p; x and r updated, A p computed anew.
-constexpr double bytes_per_cell = 72.0;
+constexpr double bytes_per_cell = ConjugateGradient<HostExecution>::bytes_per_cell;
 /// Two products with A (13 each), three sums and three updates.
 constexpr double flops_per_cell = 38.0;
 /// x, b, r and p, and what a time step of the program has besides.

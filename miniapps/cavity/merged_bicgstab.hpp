@@ -16,15 +16,16 @@ namespace steelyard::cavity {
 /// Stabilised bi-conjugate gradients that gather the sums of an iteration twice rather than four times: those of
 /// BiCgStab but for rounding. Source: 000, Algorithm 3.
 ///
-/// An iteration sweeps four times: v = A p^ with r0^T v; s = r - alpha v; t = A s^ with s^T s, t^T s, t^T t, r0^T s and
-/// r0^T t, which give omega, r^T r = s^T s - omega t^T s and r0^T r = r0^T s - omega r0^T t; then x, r and p: 136 bytes
-/// a value and what A itself reads, without a preconditioner. A pointwise one adds 40 bytes.
+/// An iteration sweeps memory twice: s = r - alpha v with t = A s^, s^T s, t^T s, t^T t, r0^T s and r0^T t a row
+/// behind, which give omega, r^T r = s^T s - omega t^T s and r0^T r = r0^T s - omega r0^T t; then x, r and p with v = A
+/// p^, r0^T v and v^T v a row behind: 120 bytes a value and what A itself reads, without a preconditioner. A pointwise
+/// one adds 32 bytes.
 template <class Execution, int Components>
 class MergedBiCgStab {
  public:
   using Field = RowField<Execution, Components>;
   /// Traffic of an iteration by each value, without a preconditioner and what A itself reads.
-  static constexpr double bytes_per_value = 17 * sizeof(double);
+  static constexpr double bytes_per_value = 15 * sizeof(double);
 
   explicit MergedBiCgStab(const UnitGrid<Execution>& grid)
       : grid_(grid),
@@ -55,7 +56,7 @@ class MergedBiCgStab {
     bool broke_down = false;
     double divisor = 0.0;
     do {
-      const auto start = bicgstab_start(grid_, matrix, preconditioner, right_side, solution, r_, shadow_, p_, p_source);
+      const auto start = bicgstab_start(grid_, matrix, right_side, solution, r_, shadow_);
       if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
       if (monitor.solution_is_zero()) {
         set_to_zero(grid_, solution);
@@ -68,47 +69,44 @@ class MergedBiCgStab {
         shadow_r = sums[0];
         shadow_square = sums[1];
       }
-      for (;;) {
-        apply_unless_pointwise(preconditioner, grid_, p_, preconditioned_p_);
-        const auto v_sums = grid_.template totals_with_halo<2>(
-            p_source, "steelyard::cavity::merged_bicgstab_v",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              Terms<2> terms;
-              each_component<Components>([&](const int c) {
-                const double value = matrix(ph, c, j, i);
-                v(c, j, i) = value;
-                terms.of[0] += shadow(c, j, i) * value;
-                terms.of[1] += value * value;
-              });
-              return terms;
+      const ImageProducts<Operator> image{matrix, ph, v, shadow};
+      auto v_sums = updated_totals<2>(
+          preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
+          KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            each_component<Components>([&](const int c) {
+              p(c, j, i) = r(c, j, i);
+              store_p(r(c, j, i), c, j, i);
             });
+          },
+          "steelyard::cavity::merged_bicgstab_v", image);
+      for (;;) {
         divisor = v_sums[0];
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
         if (broke_down) break;
         const double alpha = shadow_r / divisor;
-        grid_.for_cells(
-            "steelyard::cavity::merged_bicgstab_s", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        const auto t_sums = updated_totals<5>(
+            preconditioner, grid_, r_, s_source, "steelyard::cavity::merged_bicgstab_s",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               each_component<Components>([&](const int c) {
                 const double value = r(c, j, i) - alpha * v(c, j, i);
                 r(c, j, i) = value;
                 store_s(value, c, j, i);
               });
-            });
-        apply_unless_pointwise(preconditioner, grid_, r_, preconditioned_s_);
-        const auto t_sums = grid_.template totals_with_halo<5>(
-            s_source, "steelyard::cavity::merged_bicgstab_t",
+            },
+            "steelyard::cavity::merged_bicgstab_t",
             KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              Terms<5> terms;
+              // Apart, for compilers do not vectorise what adds to a part of an array.
+              double s_s = 0.0, t_s = 0.0, t_t = 0.0, shadow_s = 0.0, shadow_t = 0.0;
               each_component<Components>([&](const int c) {
                 const double value = matrix(sh, c, j, i), s = r(c, j, i), other = shadow(c, j, i);
                 t(c, j, i) = value;
-                terms.of[0] += s * s;
-                terms.of[1] += value * s;
-                terms.of[2] += value * value;
-                terms.of[3] += other * s;
-                terms.of[4] += other * value;
+                s_s += s * s;
+                t_s += value * s;
+                t_t += value * value;
+                shadow_s += other * s;
+                shadow_t += other * value;
               });
-              return terms;
+              return Terms<5>{{s_s, t_s, t_t, shadow_s, shadow_t}};
             });
         const double ss = t_sums[0];
         divisor = t_sums[1];
@@ -123,8 +121,9 @@ class MergedBiCgStab {
         const double next_shadow_r = t_sums[3] - omega * t_sums[4];
         const double beta = (alpha / omega) * (next_shadow_r / shadow_r);
         shadow_r = next_shadow_r;
-        grid_.for_cells(
-            "steelyard::cavity::merged_bicgstab_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        v_sums = updated_totals<2>(
+            preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_update",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               each_component<Components>([&](const int c) {
                 const double s = r(c, j, i);
                 x(c, j, i) += alpha * ph(c, j, i) + omega * sh(c, j, i);
@@ -134,7 +133,8 @@ class MergedBiCgStab {
                 p(c, j, i) = direction;
                 store_p(direction, c, j, i);
               });
-            });
+            },
+            "steelyard::cavity::merged_bicgstab_v", image);
         if (!monitor.goes_on(std::sqrt(rr))) break;
         divisor = shadow_r;
         broke_down = has_vanished(divisor, shadow_square, rr);
@@ -147,6 +147,24 @@ class MergedBiCgStab {
   }
 
  private:
+  /// v = A p^, and what a cell adds to r0^T v and v^T v.
+  template <class Operator>
+  struct ImageProducts {
+    Operator matrix;
+    RowAccess<Components> ph, v, shadow;
+
+    KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const std::int64_t j, const std::int64_t i) const {
+      Terms<2> terms;
+      each_component<Components>([&](const int c) {
+        const double value = matrix(ph, c, j, i);
+        v(c, j, i) = value;
+        terms.of[0] += shadow(c, j, i) * value;
+        terms.of[1] += value * value;
+      });
+      return terms;
+    }
+  };
+
   const UnitGrid<Execution>& grid_;
   Field r_;
   Field shadow_;

@@ -6,6 +6,7 @@
 
 #include "miniapps/cavity/preconditioner.hpp"
 #include "miniapps/cavity/residual.hpp"
+#include "miniapps/cavity/scaled_or_zero.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
@@ -15,15 +16,15 @@ namespace steelyard::cavity {
 /// Source: A. T. Chronopoulos, C. W. Gear, "s-step iterative methods for symmetric linear systems", J. Comput. Appl.
 /// Math. 25 (1989), with s = 1.
 ///
-/// With z = M^-1 r, an iteration sweeps twice: r^T z, z^T A z and r^T r; then s = A z + beta s, p = z + beta p, x and
-/// r. A z is computed both times. Neighbours read the old z while the new one is written, so that there are two of what
-/// is z: 72 bytes a cell without a preconditioner, and 96 with a pointwise one.
+/// With z = M^-1 r, an iteration sweeps memory once: s = A z + beta s, p = z + beta p, x and r; and a row behind r^T z,
+/// z^T A z and r^T r, which the next iteration begins with. Neighbours read the old z while the new one is written, so
+/// that there are two of what is z: 64 bytes a cell without a preconditioner, and 88 with a pointwise one.
 template <class Execution>
 class MergedConjugateGradient {
  public:
   using Field = RowField<Execution>;
   /// Traffic of an iteration by each cell, without a preconditioner.
-  static constexpr double bytes_per_cell = 9 * sizeof(double);
+  static constexpr double bytes_per_cell = 8 * sizeof(double);
 
   explicit MergedConjugateGradient(const UnitGrid<Execution>& grid)
       : grid_(grid), r_(grid.field()), p_(grid.field()), s_(grid.field()), z_(grid.field()) {}
@@ -57,21 +58,12 @@ class MergedConjugateGradient {
         monitor.has_zeroed();
         break;
       }
+      apply_unless_pointwise(preconditioner, grid_, r_, z_);
+      Field& first_z = identity ? r_ : z_;
+      auto sums = grid_.template totals_with_halo<3>(first_z, "steelyard::cavity::merged_cg_sums",
+                                                     InnerProducts<Operator>{matrix, r_.access(), first_z.access()});
       double old_rz = 0.0, old_alpha = 0.0;
-      for (;;) {
-        apply_unless_pointwise(preconditioner, grid_, r_, z_);
-        Field& source = identity ? r_ : z_;
-        const auto now = r_.access(), z = source.access();
-        const auto sums = grid_.template totals_with_halo<3>(
-            source, "steelyard::cavity::merged_cg_sums", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              const double here = z(j, i), residual = now(j, i);
-              Terms<3> terms;
-              terms.of[0] = residual * residual;
-              terms.of[1] = residual * here;
-              terms.of[2] = here * matrix(z, 0, j, i);
-              return terms;
-            });
-        if (old_rz != 0.0 && !monitor.goes_on(std::sqrt(sums[0]))) break;
+      do {
         const double rz = sums[1];
         const double beta = old_rz == 0.0 ? 0.0 : rz / old_rz;
         const double pap = old_rz == 0.0 ? sums[2] : sums[2] - beta * rz / old_alpha;
@@ -82,29 +74,45 @@ class MergedConjugateGradient {
         const double alpha = rz / pap;
         old_rz = rz;
         old_alpha = alpha;
-        const auto next = identity ? z_.access() : now;
-        const auto next_store = preconditioned_store(preconditioner, pointwise ? next_z_ : z_);
-        grid_.for_cells(
-            "steelyard::cavity::merged_cg_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              const double applied = matrix(z, 0, j, i);
-              const double image = beta == 0.0 ? applied : applied + beta * s(j, i);
-              const double direction = beta == 0.0 ? z(j, i) : z(j, i) + beta * p(j, i);
+        const auto now = r_.access(), z = identity ? r_.access() : z_.access();
+        Field& next_r = identity ? z_ : r_;
+        Field& next_z = pointwise ? next_z_ : z_;
+        const auto next = next_r.access();
+        const auto next_store = preconditioned_store(preconditioner, next_z);
+        sums = updated_totals<3>(
+            preconditioner, grid_, next_r, next_z, "steelyard::cavity::merged_cg_update",
+            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+              const double image = matrix(z, 0, j, i) + scaled_or_zero(beta, s(j, i));
+              const double direction = z(j, i) + scaled_or_zero(beta, p(j, i));
               const double residual = now(j, i) - alpha * image;
               s(j, i) = image;
               p(j, i) = direction;
               x(j, i) += alpha * direction;
               next(j, i) = residual;
               next_store(residual, 0, j, i);
-            });
+            },
+            "steelyard::cavity::merged_cg_sums", InnerProducts<Operator>{matrix, next_r.access(), next_z.access()});
         if (identity) std::swap(r_, z_);
         if (pointwise) std::swap(z_, next_z_);
-      }
+      } while (monitor.goes_on(std::sqrt(sums[0])));
     } while (monitor.seems_solved() &&
              monitor.begins_again(residual_norm(grid_, matrix, right_side, offset, solution)));
     return monitor.report();
   }
 
  private:
+  /// What a cell adds to r^T r, r^T z and z^T A z.
+  template <class Operator>
+  struct InnerProducts {
+    Operator matrix;
+    RowAccess<1> r, z;
+
+    KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const std::int64_t i) const {
+      const double here = z(j, i), residual = r(j, i);
+      return {{residual * residual, residual * here, here * matrix(z, 0, j, i)}};
+    }
+  };
+
   const UnitGrid<Execution>& grid_;
   Field r_;
   Field p_;

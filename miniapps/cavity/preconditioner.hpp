@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -80,6 +81,23 @@ template <class Preconditioner, class Execution, int Components>
 void apply_unless_pointwise(Preconditioner& preconditioner, const UnitGrid<Execution>& grid,
                             RowField<Execution, Components>& r, RowField<Execution, Components>& z) {
   if constexpr (!is_pointwise<Preconditioner>) preconditioner.apply(grid, r, z);
+}
+
+/// Totals of `body` after `update` has computed r in all cells, and z = M^-1 r after it: by `update` itself where M is
+/// the identity, z then being r, or pointwise; in between where M has sweeps of its own. `body` may read z up to a row
+/// away. What both may read: UnitGrid::for_cells_then_totals().
+template <int N, class Preconditioner, class Execution, int Components, class Update, class Body>
+std::array<double, N> updated_totals(Preconditioner& preconditioner, const UnitGrid<Execution>& grid,
+                                     RowField<Execution, Components>& r, RowField<Execution, Components>& z,
+                                     const char* update_label, const Update& update, const char* label,
+                                     const Body& body) {
+  if constexpr (is_pointwise<Preconditioner>) {
+    return grid.template for_cells_then_totals<N>(z, update_label, update, label, body);
+  } else {
+    grid.for_cells(update_label, update);
+    preconditioner.apply(grid, r, z);
+    return grid.template totals_with_halo<N>(z, label, body);
+  }
 }
 
 }  // namespace steelyard::cavity

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,33 +28,35 @@ namespace detail {
 template <class Execution>
 using RowPolicy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
 
-/// One row of cells, by one host thread. The body is a copy, for compilers to see that no store changes it.
+/// Cells of a row, by one host thread. The body is a copy, for compilers to see that no store changes it, and all of it
+/// becomes a part of the loop, however long: what is called cell by cell is not vectorised.
 template <class Body>
-KOKKOS_FORCEINLINE_FUNCTION void host_row(const Body body, const std::int64_t j, const std::int64_t columns) {
+[[gnu::flatten]] void host_cells(const Body body, const std::int64_t j, const std::int64_t begin,
+                                 const std::int64_t end) {
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
-  for (std::int64_t i = 0; i < columns; ++i) body(j, i);
+  for (std::int64_t i = begin; i < end; ++i) body(j, i);
 }
 
-/// Sums over a row's cells, each in parts that take turns: compilers may not choose the order, so that it is the same
-/// for a row whoever computes it. Terms of a block of cells wait in the first cache to be summed up: compilers
-/// vectorise both loops, but not many bodies with sums of a given order in them.
+/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: compilers may not choose the order,
+/// so that it is the same for a row whoever computes it. Terms of a block wait in the first cache to be summed up:
+/// compilers vectorise both loops, but not many bodies with sums of a given order in them.
 template <int N>
 class HostRowSums {
  public:
-  static constexpr int block = 128;
+  static constexpr std::int64_t block = 128;
 
-  /// @param count of cells from `first` on, at most a block @param body a copy, as in host_row()
+  /// The next cells, a block but for the row's last ones.
   template <class Body>
-  KOKKOS_FORCEINLINE_FUNCTION void add(const Body body, const std::int64_t j, const std::int64_t first,
-                                       const int count) {
+  [[gnu::flatten]] void add(const Body body, const std::int64_t j, const std::int64_t begin, const std::int64_t end) {
+    const int count = static_cast<int>(end - begin);
     double waiting[N][block];
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
     for (int i = 0; i < count; ++i) {
-      const Terms<N> terms = body(j, first + i);
+      const Terms<N> terms = body(j, begin + i);
       for (int k = 0; k < N; ++k) waiting[k][i] = terms.of[k];
     }
     for (int i = count; i % lanes != 0; ++i) {
@@ -66,11 +69,14 @@ class HostRowSums {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION double total(const int k) {
-    for (int half = lanes / 2; half > 0; half /= 2) {
-      for (int lane = 0; lane < half; ++lane) sums_[k][lane] += sums_[k][lane + half];
+  /// When all cells have been added. @param row_terms N of them
+  void store(double* const row_terms) {
+    for (int k = 0; k < N; ++k) {
+      for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int lane = 0; lane < half; ++lane) sums_[k][lane] += sums_[k][lane + half];
+      }
+      row_terms[k] = sums_[k][0];
     }
-    return sums_[k][0];
   }
 
  private:
@@ -78,21 +84,42 @@ class HostRowSums {
   double sums_[N][lanes] = {};
 };
 
-/// Sums of up to Band rows, by one host thread. @param row_terms N of each row
-template <int N, int Band, class Body>
-KOKKOS_FORCEINLINE_FUNCTION void host_band_terms(const Body body, const RowRange rows, const std::int64_t columns,
-                                                 double* const row_terms) {
-  constexpr int block = HostRowSums<N>::block;
-  const int count = static_cast<int>(rows.count());
-  HostRowSums<N> sums[Band];
-  for (std::int64_t first = 0; first < columns; first += block) {
-    const int cells = columns - first < block ? static_cast<int>(columns - first) : block;
-    for (int row = 0; row < count; ++row) sums[row].add(body, rows.begin + row, first, cells);
-  }
-  for (int row = 0; row < count; ++row) {
-    for (int k = 0; k < N; ++k) row_terms[row * N + k] = sums[row].total(k);
-  }
+/// Sums of a row. @param row_terms N of them
+template <int N, class Body>
+void host_row_terms(const Body body, const std::int64_t j, const std::int64_t columns, double* const row_terms) {
+  constexpr std::int64_t block = HostRowSums<N>::block;
+  HostRowSums<N> sums;
+  for (std::int64_t i = 0; i < columns; i += block) sums.add(body, j, i, i + block < columns ? i + block : columns);
+  sums.store(row_terms);
 }
+
+/// The same a row behind updates, and a block behind them in that row, so that memory is at work on the next block's
+/// values while those in the caches are summed up.
+template <int N, class Update, class Body>
+void host_row_terms_behind(const Update update, const Body body, const std::int64_t j, const std::int64_t columns,
+                           double* const row_terms) {
+  constexpr std::int64_t block = HostRowSums<N>::block;
+  HostRowSums<N> sums;
+  for (std::int64_t i = 0; i < columns; i += block) {
+    host_cells(update, j + 1, i, i + block < columns ? i + block : columns);
+    if (i > 0) sums.add(body, j, i - block, i);
+  }
+  sums.add(body, j, (columns - 1) / block * block, columns);
+  sums.store(row_terms);
+}
+
+/// Rows that host threads share out among them so that each can follow one sweep with another one a row behind, while
+/// the first one's values are in its cache. Chunks have two rows at least, for the ends of each to be different rows.
+struct RowChunks {
+  RowRange rows;
+  std::int64_t count = 1;
+
+  RowChunks(RowRange all, int threads)
+      : rows(all), count(std::max<std::int64_t>(1, std::min<std::int64_t>(threads, all.count() / 2))) {}
+
+  RowRange operator[](std::int64_t chunk) const { return {begin(chunk), begin(chunk + 1)}; }
+  std::int64_t begin(std::int64_t chunk) const { return rows.begin + rows.count() * chunk / count; }
+};
 
 /// A team sums up a row: each thread the cells a team's width apart, then as a tree in the team's memory.
 template <int N, class Body>
@@ -124,7 +151,7 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
   if (rows.empty() || columns == 0) return;
   if constexpr (runs_on_host<Execution>) {
     Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows.begin, rows.end),
-                         [=](const std::int64_t j) { detail::host_row(body, j, columns); });
+                         [=](const std::int64_t j) { detail::host_cells(body, j, 0, columns); });
   } else {
     using Policy = Kokkos::MDRangePolicy<Execution, Kokkos::Rank<2, Kokkos::Iterate::Right, Kokkos::Iterate::Right>,
                                          Kokkos::IndexType<std::int64_t>>;
@@ -150,9 +177,7 @@ class CellSums {
   }
 
   /// Adds up `body(j, i)`, Terms<N>, over all cells of some rows; fences. @param sums are added to
-  /// @tparam Band rows that a host thread sweeps at a time, block by block: several for bodies that read one field
-  /// only, which memory delivers faster as several streams
-  template <int N, int Band = 1, class Body>
+  template <int N, class Body>
   void add(const Execution& space, const char* label, RowRange rows, std::int64_t columns, Sums<N>& sums,
            const Body& body) const {
     static_assert(N <= most_sums);
@@ -160,11 +185,8 @@ class CellSums {
     double* const row_terms = row_terms_.data();
     const std::int64_t first = rows.begin;
     if constexpr (runs_on_host<Execution>) {
-      const std::int64_t end = rows.end, bands = (rows.count() + Band - 1) / Band;
-      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, bands), [=](const std::int64_t index) {
-        const std::int64_t begin = first + index * Band;
-        const RowRange part{begin, begin + Band < end ? begin + Band : end};
-        detail::host_band_terms<N, Band>(body, part, columns, row_terms + (begin - first) * N);
+      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows.begin, rows.end), [=](const std::int64_t j) {
+        detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
       });
       space.fence();
       collect<N>(row_terms, rows.count(), sums);
@@ -177,6 +199,46 @@ class CellSums {
                         Kokkos::subview(row_terms_, std::make_pair(std::size_t{0}, size)));
       space.fence();
       collect<N>(pinned_.data(), rows.count(), sums);
+    }
+  }
+
+  /// The same after `update(j, i)` for all cells of these rows. The body may read what updates have written up to a row
+  /// away; those of the row before the first and of the row behind the last have been done. Updates read nothing that
+  /// other cells' updates write, nor what bodies write in other cells. Memory is swept once on the host.
+  template <int N, class Update, class Body>
+  void add_after(const Execution& space, const char* update_label, const Update& update, const char* label,
+                 RowRange rows, std::int64_t columns, Sums<N>& sums, const Body& body) const {
+    if (rows.empty() || columns == 0) return;
+    if constexpr (runs_on_host<Execution>) {
+      double* const row_terms = row_terms_.data();
+      const std::int64_t first = rows.begin;
+      const detail::RowChunks chunks(rows, static_cast<int>(space.concurrency()));
+      const auto add_row = [=](const std::int64_t j) {
+        detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
+      };
+      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, chunks.count), [=](const std::int64_t chunk) {
+        const RowRange own = chunks[chunk];
+        const std::int64_t begin = chunk > 0 ? own.begin + 1 : own.begin;
+        for (std::int64_t j = own.begin; j <= begin; ++j) detail::host_cells(update, j, 0, columns);
+        for (std::int64_t j = begin; j + 1 < own.end; ++j) {
+          detail::host_row_terms_behind<N>(update, body, j, columns, row_terms + (j - first) * N);
+        }
+        if (chunk + 1 == chunks.count) add_row(own.end - 1);
+      });
+      space.fence();
+      if (chunks.count > 1) {
+        // Rows beside another thread's.
+        Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 1, chunks.count),
+                             [=](const std::int64_t chunk) {
+                               add_row(chunks.begin(chunk) - 1);
+                               add_row(chunks.begin(chunk));
+                             });
+        space.fence();
+      }
+      collect<N>(row_terms, rows.count(), sums);
+    } else {
+      for_cells(space, update_label, rows, columns, update);
+      add<N>(space, label, rows, columns, sums, body);
     }
   }
 

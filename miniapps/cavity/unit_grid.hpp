@@ -60,12 +60,46 @@ class UnitGrid {
   void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
     with_halo(field, [&](RowRange rows) { cavity::for_cells(peer_.space(), label, rows, columns(), body); });
   }
-  template <int N, int Band = 1, class Body, int Components>
+  template <int N, class Body, int Components>
   std::array<double, N> totals_with_halo(RowField<Execution, Components>& field, const char* label,
                                          const Body& body) const {
     Sums<N> sums;
-    with_halo(field,
-              [&](RowRange rows) { sums_.template add<N, Band>(peer_.space(), label, rows, columns(), sums, body); });
+    with_halo(field, [&](RowRange rows) { sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body); });
+    return all_units(sums);
+  }
+
+  /// for_cells() and then totals_with_halo(), for which memory is swept once on the host: `update(j, i)` writes
+  /// `field`, which `body(j, i)` reads up to a row away. Updates read nothing that other cells' updates write, nor what
+  /// bodies write in other cells.
+  template <int N, class Update, class Body, int Components>
+  std::array<double, N> for_cells_then_totals(RowField<Execution, Components>& field, const char* update_label,
+                                              const Update& update, const char* label, const Body& body) const {
+    Sums<N> sums;
+    const auto update_rows = [&](RowRange rows) {
+      cavity::for_cells(peer_.space(), update_label, rows, columns(), update);
+    };
+    const auto add = [&](RowRange rows) { sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body); };
+    const auto add_after = [&](RowRange rows) {
+      sums_.template add_after<N>(peer_.space(), update_label, update, label, rows, columns(), sums, body);
+    };
+    RowExchange& exchange = grid_->exchange(Components, 1);
+    count_exchange(field, 1);
+    if (!exchange.any()) {
+      peer_.compute([&] { add_after(rows_); });
+      return all_units(sums);
+    }
+    const RowRange inner = inner_rows();
+    peer_.compute([&] {
+      update_rows({rows_.begin, inner.begin});
+      update_rows({inner.end, rows_.end});
+    });
+    exchange.start(peer_, field.origin());
+    peer_.compute([&] { add_after(inner); });
+    exchange.finish(peer_, field.origin());
+    peer_.compute([&] {
+      add({rows_.begin, inner.begin});
+      add({inner.end, rows_.end});
+    });
     return all_units(sums);
   }
 
@@ -86,6 +120,12 @@ class UnitGrid {
                                  depth * field.row_elements() * static_cast<std::int64_t>(sizeof(double)));
   }
 
+  /// The rows that need no halo: the grid's own ends have none to wait for.
+  RowRange inner_rows() const {
+    const std::int64_t begin = rows_.begin > 0 ? std::min(rows_.begin + 1, rows_.end) : rows_.begin;
+    return {begin, rows_.end < grid_->rows() ? std::max(rows_.end - 1, begin) : rows_.end};
+  }
+
   template <class Sweep, int Components>
   void with_halo(RowField<Execution, Components>& field, const Sweep& sweep) const {
     RowExchange& exchange = grid_->exchange(Components, 1);
@@ -94,15 +134,13 @@ class UnitGrid {
       peer_.compute([&] { sweep(rows_); });
       return;
     }
-    // The grid's own ends have no halo to wait for.
-    const std::int64_t begin = rows_.begin > 0 ? std::min(rows_.begin + 1, rows_.end) : rows_.begin;
-    const std::int64_t end = rows_.end < grid_->rows() ? std::max(rows_.end - 1, begin) : rows_.end;
+    const RowRange inner = inner_rows();
     exchange.start(peer_, field.origin());
-    peer_.compute([&] { sweep(RowRange{begin, end}); });
+    peer_.compute([&] { sweep(inner); });
     exchange.finish(peer_, field.origin());
     peer_.compute([&] {
-      sweep(RowRange{rows_.begin, begin});
-      sweep(RowRange{end, rows_.end});
+      sweep(RowRange{rows_.begin, inner.begin});
+      sweep(RowRange{inner.end, rows_.end});
     });
   }
 

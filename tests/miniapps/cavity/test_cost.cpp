@@ -67,15 +67,28 @@ TEST_CASE("A step moves what its iterations move, in proportion to cells") {
   Problem problem;
   problem.rows = 30;
   problem.columns = 20;
-  Numerics numerics;
-  for (const auto kind : {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::multigrid}) {
-    numerics.pressure_preconditioner = kind;
+  struct Expected {
+    Reductions reductions;
+    PreconditionerKind pressure, momentum;
+    double pressure_bytes, momentum_bytes;
+  };
+  using enum PreconditionerKind;
+  for (const Expected& expected : {Expected{Reductions::separate, none, none, 64.0, 304.0},
+                                   {Reductions::separate, jacobi, jacobi, 64.0, 352.0},
+                                   {Reductions::separate, multigrid, none, 125.0, 304.0},
+                                   {Reductions::merged, none, none, 64.0, 272.0},
+                                   {Reductions::merged, jacobi, jacobi, 88.0, 336.0},
+                                   {Reductions::merged, multigrid, none, 133.0, 272.0}}) {
+    Numerics numerics;
+    numerics.reductions = expected.reductions;
+    numerics.pressure_preconditioner = expected.pressure;
+    numerics.momentum_preconditioner = expected.momentum;
     const double rest = step_bytes(problem, numerics, 0.0, 0.0);
     const double momentum = step_bytes(problem, numerics, 1.0, 0.0) - rest;
     const double pressure = step_bytes(problem, numerics, 0.0, 1.0) - rest;
     CHECK(rest > 0.0);
-    CHECK(momentum == 336.0 * 600.0);
-    CHECK(pressure == (kind == PreconditionerKind::multigrid ? 133.0 : 72.0) * 600.0);
+    CHECK(momentum == expected.momentum_bytes * 600.0);
+    CHECK(pressure == expected.pressure_bytes * 600.0);
     CHECK_THAT(step_bytes(problem, numerics, 3.0, 5.0), WithinRel(rest + 3.0 * momentum + 5.0 * pressure, 1e-12));
     Problem larger = problem;
     larger.rows *= 2;

@@ -68,7 +68,8 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on every ho
         const double value = cell_value(0, j, i);
         sum += value;
         squares += value * value;
-        expected[static_cast<std::size_t>((j - rows.begin + RowField<HostExecution>::ghost_rows) * pitch + 8 + i)] = value + value;
+        expected[static_cast<std::size_t>((j - rows.begin + RowField<HostExecution>::ghost_rows) * pitch + 8 + i)] =
+            value + value;
       }
     }
     for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
@@ -82,6 +83,23 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on every ho
       CHECK(own.memory == expected);
       // A device adds the cells of a row in another order.
       if (!companion_is_device && units.group().unit_count() == 2) CHECK(own.at_once == swept[0].at_once);
+    }
+  }
+}
+
+TEST_CASE("chunks of rows follow one another, of two rows at least where there is more than one") {
+  for (std::int64_t count = 0; count <= 20; ++count) {
+    for (int threads = 1; threads <= 8; ++threads) {
+      const cavity::detail::RowChunks chunks({5, 5 + count}, threads);
+      CAPTURE(count, threads);
+      REQUIRE(chunks.count >= 1);
+      CHECK(chunks.count <= threads);
+      CHECK(chunks[0].begin == 5);
+      CHECK(chunks[chunks.count - 1].end == 5 + count);
+      for (std::int64_t chunk = 0; chunk < chunks.count; ++chunk) {
+        if (chunk > 0) CHECK(chunks[chunk].begin == chunks[chunk - 1].end);
+        if (chunks.count > 1) CHECK(chunks[chunk].count() >= 2);
+      }
     }
   }
 }

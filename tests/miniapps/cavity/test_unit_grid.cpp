@@ -39,9 +39,10 @@ struct Found {
   std::atomic<int> wrong_ghosts = 0;
 };
 
-/// The result's cells hold what was added twice, and all else is 0.
+/// The result's cells hold so many times the sum over neighbours, and all else is 0.
 template <class Execution>
-int wrong_cells(const Execution& space, const RowField<Execution, 2>& field, const SerialGrid& serial) {
+int wrong_cells(const Execution& space, const RowField<Execution, 2>& field, const SerialGrid& serial,
+                const double times) {
   const std::vector<double> memory = memory_of(space, field);
   int wrong = 0;
   std::size_t at = 0;
@@ -51,8 +52,7 @@ int wrong_cells(const Execution& space, const RowField<Execution, 2>& field, con
       for (std::int64_t k = 0; k < field.pitch(); ++k, ++at) {
         const std::int64_t i = k - 8;
         const bool own = j >= field.rows().begin && j < field.rows().end && i >= 0 && i < serial.columns;
-        // Once by for_cells_with_halo(), once more by totals_with_halo().
-        if (memory[at] != (own ? 2.0 * around(serial, c, j, i) : 0.0)) ++wrong;
+        if (memory[at] != (own ? times * around(serial, c, j, i) : 0.0)) ++wrong;
       }
     }
   }
@@ -74,6 +74,36 @@ int wrong_ghosts(const Execution& space, const RowField<Execution, 2>& field, co
     }
   }
   return wrong;
+}
+
+/// Updates followed by sums over neighbours find what the two sweeps find one after the other, `totals`; a second time
+/// with twice the values, for which the halos are to be exchanged again.
+template <class Execution>
+void check_chain(const UnitGrid<Execution>& grid, const std::array<double, 2>& totals, Found& found) {
+  auto field = grid.template field<2>(), image = grid.template field<2>();
+  const auto f = field.access(), g = image.access();
+  for (const double times : {1.0, 2.0}) {
+    const auto sums = grid.template for_cells_then_totals<2>(
+        field, "update",
+        KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          for (int c = 0; c < 2; ++c) f(c, j, i) = times * cell_value(c, j, i);
+        },
+        "around",
+        KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          Terms<2> terms;
+          for (int c = 0; c < 2; ++c) {
+            const double value = around(f, c, j, i);
+            g(c, j, i) = value;
+            terms.of[c] += value;
+          }
+          return terms;
+        });
+    // Twice is exact.
+    for (std::size_t c = 0; c < 2; ++c) {
+      if (sums[c] != times * totals[c]) ++found.wrong_cells;
+    }
+    found.wrong_cells += wrong_cells(grid.space(), image, SerialGrid{grid.shared().rows(), grid.columns()}, times);
+  }
 }
 
 template <class Execution>
@@ -105,9 +135,11 @@ void sweep(const UnitPeer<Execution>& peer, SharedGrid& shared, Found& found) {
         for (int c = 0; c < 2; ++c) terms.of[c] += 0.5 * r(c, j, i);
         return terms;
       });
-  found.wrong_cells += wrong_cells(grid.space(), result, SerialGrid{shared.rows(), shared.columns()});
+  // Once by for_cells_with_halo(), once more by totals_with_halo().
+  found.wrong_cells += wrong_cells(grid.space(), result, SerialGrid{shared.rows(), shared.columns()}, 2.0);
   // Halving is exact.
   if (first != second) ++found.wrong_cells;
+  check_chain(grid, first, found);
   for (const int depth : {1, 2}) {
     grid.exchange(deep, depth);
     found.wrong_ghosts += wrong_ghosts(grid.space(), deep, SerialGrid{shared.rows(), shared.columns()}, depth);
