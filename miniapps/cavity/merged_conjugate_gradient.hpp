@@ -11,6 +11,21 @@
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
+namespace detail {
+
+/// What a cell adds to r^T r, r^T z and z^T A z.
+template <class Operator>
+struct InnerProducts {
+  Operator matrix;
+  RowAccess<1> r, z;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const std::int64_t i) const {
+    const double here = z(j, i), residual = r(j, i);
+    return {{residual * residual, residual * here, here * matrix(z, 0, j, i)}};
+  }
+};
+
+}  // namespace detail
 
 /// Conjugate gradients that gather all sums of an iteration at once: those of ConjugateGradient but for rounding.
 /// Source: A. T. Chronopoulos, C. W. Gear, "s-step iterative methods for symmetric linear systems", J. Comput. Appl.
@@ -60,8 +75,9 @@ class MergedConjugateGradient {
       }
       apply_unless_pointwise(preconditioner, grid_, r_, z_);
       Field& first_z = identity ? r_ : z_;
-      auto sums = grid_.template totals_with_halo<3>(first_z, "steelyard::cavity::merged_cg_sums",
-                                                     InnerProducts<Operator>{matrix, r_.access(), first_z.access()});
+      auto sums =
+          grid_.template totals_with_halo<3>(first_z, "steelyard::cavity::merged_cg_sums",
+                                             detail::InnerProducts<Operator>{matrix, r_.access(), first_z.access()});
       double old_rz = 0.0, old_alpha = 0.0;
       do {
         const double rz = sums[1];
@@ -91,7 +107,8 @@ class MergedConjugateGradient {
               next(j, i) = residual;
               next_store(residual, 0, j, i);
             },
-            "steelyard::cavity::merged_cg_sums", InnerProducts<Operator>{matrix, next_r.access(), next_z.access()});
+            "steelyard::cavity::merged_cg_sums",
+            detail::InnerProducts<Operator>{matrix, next_r.access(), next_z.access()});
         if (identity) std::swap(r_, z_);
         if (pointwise) std::swap(z_, next_z_);
       } while (monitor.goes_on(std::sqrt(sums[0])));
@@ -101,18 +118,6 @@ class MergedConjugateGradient {
   }
 
  private:
-  /// What a cell adds to r^T r, r^T z and z^T A z.
-  template <class Operator>
-  struct InnerProducts {
-    Operator matrix;
-    RowAccess<1> r, z;
-
-    KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const std::int64_t i) const {
-      const double here = z(j, i), residual = r(j, i);
-      return {{residual * residual, residual * here, here * matrix(z, 0, j, i)}};
-    }
-  };
-
   const UnitGrid<Execution>& grid_;
   Field r_;
   Field p_;
