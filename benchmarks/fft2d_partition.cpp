@@ -22,10 +22,12 @@
 #include "core/base/table.hpp"
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
+#include "miniapps/fft2d/assignment.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "models/model_kinds.hpp"
 #include "partition/algorithms.hpp"
+#include "partition/granularity.hpp"
 
 namespace {
 
@@ -76,7 +78,7 @@ std::vector<std::int64_t> split(const std::vector<models::FpmFile>& files, const
     models.push_back(models::make_model(file, kind, {chosen.shape, 0}));
     pointers.push_back(models.back().get());
   }
-  return chosen.distribute(n, pointers).units;
+  return partition::distribute_in_multiples(n, pointers, chosen, fft2d::slice_granularity(n, 2 * sizeof(double))).units;
 }
 
 /// A split, and what it came to.

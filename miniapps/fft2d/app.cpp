@@ -76,7 +76,7 @@ class App {
     choose_extents();
     print_header();
     const PassModels models(session_, co_execution_, units_, options_, problem_, slots_, record_);
-    const Assignment assignment = models.assign(session_, problem_, options_.run.partition);
+    const Assignment assignment = models.assign(session_, problem_, options_.run.partition, 2 * sizeof(Scalar));
     record_assignment(record_, assignment);
     const std::optional<models::Platform> platform = obtain_platform(
         session_, options_.run, message_facts(session_, problem_, exchange_, 2.0 * sizeof(Scalar)), record_);

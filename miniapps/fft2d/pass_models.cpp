@@ -37,10 +37,12 @@ PassModels::PassModels(const Session& session, CoExecution& co_execution, const 
   if (!own_files) record.figures[model_time] += rows_s;
 }
 
-Assignment PassModels::assign(const Session& session, const Problem& problem, const std::string& partition) const {
+Assignment PassModels::assign(const Session& session, const Problem& problem, const std::string& partition,
+                              std::int64_t point_bytes) const {
   Assignment assignment;
   collectively(session.comm(), [&] {
-    assignment = fft2d::assign(problem, rows_->pointers(), (columns_ ? *columns_ : *rows_).pointers(), partition);
+    assignment =
+        fft2d::assign(problem, rows_->pointers(), (columns_ ? *columns_ : *rows_).pointers(), partition, point_bytes);
   });
   return assignment;
 }

@@ -22,7 +22,8 @@ class PassModels {
   /// Those of pass 2, where they are others. What the result folder keeps besides.
   const std::optional<SpeedModels>& columns() const { return columns_; }
   /// Collective. @throws CollectiveError as fft2d::assign()
-  Assignment assign(const Session& session, const Problem& problem, const std::string& partition) const;
+  Assignment assign(const Session& session, const Problem& problem, const std::string& partition,
+                    std::int64_t point_bytes) const;
 
  private:
   std::optional<SpeedModels> rows_;

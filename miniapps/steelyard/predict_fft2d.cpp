@@ -82,9 +82,10 @@ PredictedTransform predict_transform(const TransformOptions& options) {
   for (const PredictedUnit& unit : processes.units) ranks.push_back(unit.process);
   PredictedTransform predicted;
   predicted.exchange = options.exchange.choice(processes.nodes());
-  predicted.assignment = fft2d::assign(problem, pointers(rows), pointers(columns), options.partition);
+  const std::int64_t complex_bytes = options.element == ElementType::float64 ? 16 : 8;
+  predicted.assignment = fft2d::assign(problem, pointers(rows), pointers(columns), options.partition, complex_bytes);
+  const auto point_bytes = static_cast<double>(complex_bytes);
   const fft2d::PassPlans plans = fft2d::plan_passes(problem, predicted.assignment, ranks, predicted.exchange);
-  const double point_bytes = options.element == ElementType::float64 ? 16.0 : 8.0;
   fft2d::TransformCost kernels;
   kernels.rows.batches = kernels.columns.batches = predicted.exchange.parts();
   // Without models speeds are relative, and seconds mean nothing.
