@@ -88,6 +88,13 @@ const Run& median_run(std::vector<Run>& runs) {
   return runs[runs.size() / 2];
 }
 
+/// Median over all rounds, each of which has measured models of its own.
+double median_prediction_s(const std::vector<Run>& runs) {
+  std::vector<double> predictions_s;
+  for (const Run& run : runs) predictions_s.push_back(run.predicted_s);
+  return median(predictions_s);
+}
+
 /// Median over the rounds that both have of how much longer `other` took. @throws InvalidArgument without such a round
 double paired_gain(const std::vector<Run>& other, const std::vector<Run>& better) {
   std::vector<double> ratios;
@@ -173,10 +180,11 @@ bool print_table(const AppTable& app, Results& results) {
       const bool passed =
           std::all_of(found->second.begin(), found->second.end(), [](const Run& r) { return r.passed; });
       all_passed = all_passed && passed;
-      differences.push_back(percentage_difference(run.time_s, run.predicted_s));
+      const double predicted_s = median_prediction_s(found->second);
+      differences.push_back(percentage_difference(run.time_s, predicted_s));
       table.add_row({run.problem, fmt::format(fmt::runtime(configuration.text), run.slowdown), run.distribution,
                      format_seconds(run.time_s), fmt::format("{:.0f}", run.speed),
-                     fmt::format("{:.2f}", run.share_of_bound), format_seconds(run.predicted_s),
+                     fmt::format("{:.2f}", run.share_of_bound), format_seconds(predicted_s),
                      fmt::format("{:.1f} %", differences.back()), gain, of_ideal, passed ? "passed" : "FAILED"});
     }
   }

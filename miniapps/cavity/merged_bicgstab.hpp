@@ -12,27 +12,6 @@
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
-namespace detail {
-
-/// v = A p^, and what a cell adds to r0^T v and v^T v.
-template <class Operator, int Components>
-struct ImageProducts {
-  Operator matrix;
-  RowAccess<Components> ph, v, shadow;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const std::int64_t j, const std::int64_t i) const {
-    double shadow_v = 0.0, v_v = 0.0;
-    each_component<Components>([&](const int c) {
-      const double value = matrix(ph, c, j, i);
-      v(c, j, i) = value;
-      shadow_v += shadow(c, j, i) * value;
-      v_v += value * value;
-    });
-    return {{shadow_v, v_v}};
-  }
-};
-
-}  // namespace detail
 
 /// Stabilised bi-conjugate gradients that gather the sums of an iteration twice rather than four times: those of
 /// BiCgStab but for rounding. Source: 000, Algorithm 3.
@@ -90,7 +69,16 @@ class MergedBiCgStab {
         shadow_r = sums[0];
         shadow_square = sums[1];
       }
-      const detail::ImageProducts<Operator, Components> image{matrix, ph, v, shadow};
+      const auto image = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        Terms<2> terms;
+        each_component<Components>([&](const int c) {
+          const double value = matrix(ph, c, j, i);
+          v(c, j, i) = value;
+          terms.of[0] += shadow(c, j, i) * value;
+          terms.of[1] += value * value;
+        });
+        return terms;
+      };
       auto v_sums = updated_totals<2>(
           preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
           KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {

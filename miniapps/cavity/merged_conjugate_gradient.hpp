@@ -6,7 +6,6 @@
 
 #include "miniapps/cavity/preconditioner.hpp"
 #include "miniapps/cavity/residual.hpp"
-#include "miniapps/cavity/scaled_or_zero.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
@@ -62,6 +61,8 @@ class MergedConjugateGradient {
             const double residual = b(j, i) - offset - matrix(x, 0, j, i);
             r(j, i) = residual;
             store(residual, 0, j, i);
+            // What an iteration keeps of the one before, of which there is none.
+            s(j, i) = p(j, i) = 0.0;
             Terms<2> terms;
             terms.of[0] = residual * residual;
             terms.of[1] = b(j, i) * b(j, i);
@@ -98,8 +99,8 @@ class MergedConjugateGradient {
         sums = updated_totals<3>(
             preconditioner, grid_, next_r, next_z, "steelyard::cavity::merged_cg_update",
             KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              const double image = matrix(z, 0, j, i) + scaled_or_zero(beta, s(j, i));
-              const double direction = z(j, i) + scaled_or_zero(beta, p(j, i));
+              const double image = matrix(z, 0, j, i) + beta * s(j, i);
+              const double direction = z(j, i) + beta * p(j, i);
               const double residual = now(j, i) - alpha * image;
               s(j, i) = image;
               p(j, i) = direction;
