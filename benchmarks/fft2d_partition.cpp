@@ -35,6 +35,8 @@ namespace {
 
 using namespace steelyard;
 
+constexpr std::int64_t point_bytes = 2 * sizeof(double);
+
 struct Options {
   RunOptions run;
   std::vector<std::int64_t> sizes;
@@ -56,8 +58,11 @@ std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution&
                                             const Options& options, std::int64_t n) {
   const fft2d::MeasuredKernel kernel(n, false, ElementType::float64, {});
   BuildPlan plan;
-  const std::int64_t step = std::max<std::int64_t>(1, n / options.points);
-  for (std::int64_t rows = step; rows <= n; rows += step) plan.sizes.push_back(rows);
+  // Slices have such sizes only; others are slower.
+  const std::int64_t granularity = fft2d::slice_granularity(n, point_bytes);
+  const std::int64_t step = std::max<std::int64_t>(1, n / options.points / granularity) * granularity;
+  for (std::int64_t rows = step; rows < n; rows += step) plan.sizes.push_back(rows);
+  plan.sizes.push_back(n);
   plan.precision.repetitions_min = 3;
   plan.precision.repetitions_max = 20;
   plan.precision.time_limit_s = 0.1;
@@ -89,7 +94,7 @@ std::vector<std::int64_t> split(const std::vector<models::FpmFile>& files, const
     models.push_back(models::make_model(file, kind, {chosen.shape, 0}));
     pointers.push_back(models.back().get());
   }
-  return partition::distribute_in_multiples(n, pointers, chosen, fft2d::slice_granularity(n, 2 * sizeof(double))).units;
+  return partition::distribute_in_multiples(n, pointers, chosen, fft2d::slice_granularity(n, point_bytes)).units;
 }
 
 /// A split, and what it came to.
