@@ -116,17 +116,16 @@ void run_in_turns(const Session& session, CoExecution& co_execution, const std::
   fft2d::Problem problem;
   problem.rows = problem.columns = n;
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      Contender& contender = contenders[i];
-      const auto same = std::find_if(contenders.begin(), contenders.begin() + static_cast<std::ptrdiff_t>(i),
-                                     [&](const Contender& other) { return other.rows == contender.rows; });
-      if (&*same != &contender) {
-        contender.rounds_s.push_back(same->rounds_s.back());
+    for (auto contender = contenders.begin(); contender != contenders.end(); ++contender) {
+      const auto same =
+          std::find_if(contenders.begin(), contender, [&](const auto& other) { return other.rows == contender->rows; });
+      if (same != contender) {
+        contender->rounds_s.push_back(same->rounds_s.back());
         continue;
       }
       // Every round has matrices of its own, for where they lie in memory costs a few percent more or less.
       fft2d::Transform<double> transform(session, co_execution, problem, slots,
-                                         fft2d::Shares{contender.rows, contender.rows}, fft2d::TransformChoice{});
+                                         fft2d::Shares{contender->rows, contender->rows}, fft2d::TransformChoice{});
       double seconds = 0.0;
       for (int run = 0; run < 2; ++run) {
         transform.load([](std::int64_t first_row, std::span<double> values) {
@@ -136,7 +135,7 @@ void run_in_turns(const Session& session, CoExecution& co_execution, const std::
         });
         seconds = timed_region(session, "steelyard::fft2d::transform", [&] { transform.run(); });
       }
-      contender.rounds_s.push_back(seconds);
+      contender->rounds_s.push_back(seconds);
     }
   }
 }
