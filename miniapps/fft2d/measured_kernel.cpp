@@ -2,11 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "core/huge_pages.hpp"
 #include "miniapps/fft2d/row_fft_options.hpp"
@@ -20,6 +18,14 @@ std::int64_t padded(std::int64_t elements, std::int64_t element_bytes) {
   return ((elements + line - 1) / line | 1) * line;
 }
 
+/// More than the caches of a unit's own cores, which other units do not share.
+constexpr std::int64_t ring_bytes = std::int64_t{16} << 20;
+
+/// Matrices that passes go around; not very many of those that hold next to nothing.
+std::int64_t ring_length(std::int64_t matrix_bytes) {
+  return std::clamp<std::int64_t>(ring_bytes / matrix_bytes, 2, 1024);
+}
+
 /// Numbers that slow no processor down.
 template <class Execution, class Element>
 struct Fill {
@@ -27,13 +33,13 @@ struct Fill {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Element(static_cast<float>(i % 31 - 15)); }
 };
 
-/// Numbers in host memory, where the program's matrices are: in huge pages, first touched by the unit's threads, or
+/// Matrices in host memory, where the program's are: in huge pages, each first touched by all of the unit's threads, or
 /// pinned for a device.
 template <class Execution, class Scalar>
-class UnitArray {
+class MatrixRing {
  public:
-  UnitArray(const Execution& space, std::int64_t size) {
-    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Scalar);
+  MatrixRing(const Execution& space, std::int64_t size, std::int64_t count) {
+    const std::size_t bytes = static_cast<std::size_t>(count * size) * sizeof(Scalar);
     memory_ = Memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::rows"),
                      bytes + (runs_on_host<Execution> ? 2 * huge_page_bytes : 0));
     void* place = memory_.data();
@@ -42,8 +48,10 @@ class UnitArray {
       advise_huge_pages(place, bytes);
     }
     data_ = static_cast<Scalar*>(place);
-    Kokkos::parallel_for("steelyard::fft2d::fill", Kokkos::RangePolicy<Execution>(space, 0, size),
-                         Fill<Execution, Scalar>{data_});
+    for (std::int64_t i = 0; i < count; ++i) {
+      Kokkos::parallel_for("steelyard::fft2d::fill", Kokkos::RangePolicy<Execution>(space, i * size, (i + 1) * size),
+                           Fill<Execution, Scalar>{data_});
+    }
     space.fence();
   }
   Scalar* data() const { return data_; }
@@ -55,8 +63,8 @@ class UnitArray {
   Scalar* data_ = nullptr;
 };
 
-/// Passes that each read what the one before has stored, as in the program, where what a pass stores has left the
-/// caches when the next one reads it.
+/// Passes that each read what the one before has stored, around a ring of matrices: as in the program, where much of
+/// what a pass reads was stored by other units, it is in no cache of the unit's own cores any more.
 template <class Execution, class Scalar, class Element>
 class RowsRun : public KernelRun {
  public:
@@ -67,23 +75,25 @@ class RowsRun : public KernelRun {
         out_pitch_(padded(rows, sizeof(Complex))),
         from_{nullptr, in_pitch_, 0, transformation.length, Home::host},
         to_{nullptr, out_pitch_, 0, transformation.stored(), Home::host},
-        memory_{Array(space_, size(transformation)), Array(space_, size(transformation))} {}
+        matrix_(size(transformation)),
+        matrices_(ring_length(matrix_ * static_cast<std::int64_t>(sizeof(Scalar)))),
+        memory_(space_, matrix_, matrices_) {}
 
   void run() override {
-    from_.data = reinterpret_cast<const Element*>(memory_[0].data());
-    to_.data = reinterpret_cast<Complex*>(memory_[1].data());
+    const std::int64_t next = (current_ + 1) % matrices_;
+    from_.data = reinterpret_cast<const Element*>(memory_.data() + current_ * matrix_);
+    to_.data = reinterpret_cast<Complex*>(memory_.data() + next * matrix_);
     pass_->run(0, rows_, std::span<const RowPiece<Element>>(&from_, 1), std::span<const StoredPiece<Complex>>(&to_, 1));
-    std::swap(memory_[0], memory_[1]);
+    current_ = next;
   }
 
  private:
   using Complex = Kokkos::complex<Scalar>;
-  using Array = UnitArray<Execution, Scalar>;
 
-  /// Numbers that hold what is read and what is stored.
+  /// Numbers that hold what is read and what is stored, in whole cache lines.
   std::int64_t size(const RowTransformation& transformation) const {
     constexpr std::int64_t per_element = std::is_same_v<Element, Scalar> ? 1 : 2;
-    return std::max(per_element * rows_ * in_pitch_, 2 * transformation.stored() * out_pitch_);
+    return padded(std::max(per_element * rows_ * in_pitch_, 2 * transformation.stored() * out_pitch_), sizeof(Scalar));
   }
 
   Execution space_;
@@ -93,7 +103,10 @@ class RowsRun : public KernelRun {
   std::int64_t out_pitch_;
   RowPiece<Element> from_;
   StoredPiece<Complex> to_;
-  std::array<Array, 2> memory_;
+  std::int64_t matrix_;    ///< numbers of a matrix
+  std::int64_t matrices_;  ///< of the ring
+  MatrixRing<Execution, Scalar> memory_;
+  std::int64_t current_ = 0;
 };
 
 template <class Execution, class Scalar>
@@ -144,8 +157,9 @@ KernelFacts MeasuredKernel::facts() const {
   const std::int64_t array = std::max(padded(columns_, element_bytes) * element_bytes, stored * complex_bytes);
   facts.memory_bytes_per_unit =
       2.0 * static_cast<double>(array) + static_cast<double>(stored * complex_bytes) * own_matrices;
-  // Columns are padded by less than two cache lines; both arrays begin and end with a huge page.
-  facts.memory_bytes_fixed = 2.0 * static_cast<double>(stored) * 128.0 + 4.0 * static_cast<double>(huge_page_bytes);
+  // Columns are padded by less than two cache lines; the ring lies in whole huge pages.
+  facts.memory_bytes_fixed =
+      2.0 * static_cast<double>(stored) * 128.0 + static_cast<double>(ring_bytes + 4 * huge_page_bytes);
   // From what a core's cache holds to far more than any cache.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
   facts.smallest = 16;

@@ -85,6 +85,18 @@ TEST_CASE("Every unit runs the kernel in about the memory that the facts announc
   }
 }
 
+TEST_CASE("What a small instance has stored is in no cache of its own when it comes back to it") {
+  for (const Kind kind : kinds()) {
+    for (const std::int64_t rows : {16, 1000}) {
+      const Allocations allocations("steelyard::fft2d::rows");
+      const auto run = MeasuredKernel(64, false, ElementType::float64, {"", Planner::estimate}).allocate(kind, rows);
+      CHECK(allocations.bytes() >= 8.0 * 1024.0 * 1024.0);
+      // Around the ring and on.
+      for (int i = 0; i < 2000; ++i) run->run();
+    }
+  }
+}
+
 TEST_CASE("A library that a unit does not have is refused when the kernel is allocated") {
   if (companion_is_device) return;
   const MeasuredKernel kernel(8, false, ElementType::float64, {"cufft"});
