@@ -43,7 +43,7 @@ struct Options {
   RunOptions run;
   std::vector<std::int64_t> sizes;
   int points = 32;
-  int table_rounds = 15;
+  int table_rounds = 9;
   int rounds = 15;
 };
 
@@ -104,11 +104,11 @@ struct Contender {
   double time_s() const { return median(rounds_s); }
   /// How many times faster this one is, as the tables say.
   double over_by_tables(const Contender& other) const { return other.table_s / table_s; }
-  /// How many times faster this one was in the same round.
-  double over(const Contender& other) const {
+  /// How many times faster this one was in the same round, round by round.
+  std::vector<double> over(const Contender& other) const {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < rounds_s.size(); ++i) ratios.push_back(other.rounds_s[i] / rounds_s[i]);
-    return median(ratios);
+    return ratios;
   }
 };
 
@@ -214,6 +214,7 @@ ExitCode run(Session& session, const Options& options) {
   session.print(fmt::format("{:>5} {:>6} {:>6} {:>9} {:>9} {:>9} {:>17} {:>10} {:>11} {:>10}\n", "n", "smooth", "exact",
                             "even", "smooth", "exact", "exact over smooth", "by tables", "even/exact", "by tables"));
   Ratios improvements, improvements_by_tables, gains, gains_by_tables;
+  int slower = 0;
   for (const std::int64_t n : options.sizes) {
     const std::vector<models::FpmFile> files = measure_tables(session, co_execution, started.units(), options, n);
     const Splits splits(files, n);
@@ -221,18 +222,23 @@ ExitCode run(Session& session, const Options& options) {
                                       splits.by("exact", "piecewise_linear")};
     run_in_turns(session, co_execution, slots, n, options.rounds, contenders);
     const Contender &even = contenders[0], &smooth = contenders[1], &exact = contenders[2];
-    improvements.add(exact.over(smooth));
+    const std::vector<double> over_smooth = exact.over(smooth);
+    const double uncertain = options.rounds > 1 ? confidence_half_width(over_smooth, 0.95) : 0.0;
+    if (mean(over_smooth) + uncertain < 1.0) ++slower;
+    improvements.add(median(over_smooth));
     improvements_by_tables.add(exact.over_by_tables(smooth));
-    gains.add(exact.over(even));
+    gains.add(median(exact.over(even)));
     gains_by_tables.add(exact.over_by_tables(even));
-    session.print(fmt::format("{:>5} {:>6} {:>6} {:>9} {:>9} {:>9} {:>15.1f} % {:>8.1f} % {:>11.2f} {:>10.2f}\n", n,
-                              smooth.rows[0], exact.rows[0], format_seconds(even.time_s()),
-                              format_seconds(smooth.time_s()), format_seconds(exact.time_s()),
-                              Ratios::percent(improvements.last()), Ratios::percent(improvements_by_tables.last()),
-                              gains.last(), gains_by_tables.last()));
+    session.print(
+        fmt::format("{:>5} {:>6} {:>6} {:>9} {:>9} {:>9} {:>7.1f} +- {:>4.1f} % {:>8.1f} % {:>11.2f} {:>10.2f}\n", n,
+                    smooth.rows[0], exact.rows[0], format_seconds(even.time_s()), format_seconds(smooth.time_s()),
+                    format_seconds(exact.time_s()), Ratios::percent(improvements.last()), 100.0 * uncertain,
+                    Ratios::percent(improvements_by_tables.last()), gains.last(), gains_by_tables.last()));
   }
-  session.print(fmt::format("exact over smooth: {}; by the tables, as 002 has it: {}\n", improvements.improvements(),
-                            improvements_by_tables.improvements()));
+  session.print(
+      fmt::format("exact over smooth: {}; slower by more than the mean's 95 % interval (+-) at {} of {} sizes\n",
+                  improvements.improvements(), slower, options.sizes.size()));
+  session.print(fmt::format("by the tables, as 002 has it: {}\n", improvements_by_tables.improvements()));
   session.print(
       fmt::format("even/exact: median {:.2f}, {:.2f} by the tables; {:.2f} for units that are alike but for what slows "
                   "them down: {:.2f} of that gain over 1\n",

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/huge_pages.hpp"
+#include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard::cavity {
@@ -87,15 +88,12 @@ class RowField {
   double* slice() const { return origin() + rows_.begin * row_elements(); }
 
   static std::int64_t pitch_of(std::int64_t columns) {
-    const std::int64_t pitch = (left_ghosts + columns + 1 + line - 1) / line * line;
-    // Rows a multiple of a page apart would wait for each other in the cache.
-    return pitch % page == 0 ? pitch + line : pitch;
+    return padded_pitch<double>(left_ghosts + columns + 1);
   }
 
  private:
   using Memory = Kokkos::View<double*, DeviceOf<Execution>>;
   static constexpr std::int64_t line = 64 / sizeof(double);
-  static constexpr std::int64_t page = 4096 / sizeof(double);
   /// Of fields' beginnings: odd numbers of lines that are spread over a page.
   static constexpr std::size_t apart = 9 * line;
   /// As many as keep column 0 at the beginning of a cache line.

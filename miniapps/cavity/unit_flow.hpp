@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "core/timing.hpp"
 #include "miniapps/cavity/cell_maxima.hpp"
@@ -177,12 +178,14 @@ class UnitFlow {
     const auto u = now_.access(), before = other_.access();
     const double dx = problem_.dx(), dy = problem_.dy();
     const double over_edge = 1.0 / std::max(dx, dy), over_dt = 1.0 / problem_.time_step;
+    const double infinity = std::numeric_limits<double>::infinity();
     std::array<double, 2> maxima = {};
     const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
       const double flux = dy * (u(0, j, i + 1) - u(0, j, i)) + dx * (u(1, j + 1, i) - u(1, j, i));
       const double of_u = fabs(u(0, j, i) - before(0, j, i));
       const double of_v = fabs(u(1, j, i) - before(1, j, i));
-      return Terms<2>{{over_edge * fabs(flux), over_dt * (of_u > of_v ? of_u : of_v)}};
+      // What is not a number is larger than nothing.
+      return Terms<2>{{flux == flux ? over_edge * fabs(flux) : infinity, over_dt * (of_u > of_v ? of_u : of_v)}};
     };
     grid_.peer().compute([&] {
       maxima = cell_maxima<2>(grid_.space(), "steelyard::cavity::look", grid_.rows(), grid_.columns(), body);

@@ -3,20 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <type_traits>
 
 #include "core/huge_pages.hpp"
+#include "core/padded_pitch.hpp"
 #include "miniapps/fft2d/row_fft_options.hpp"
 
 namespace steelyard::fft2d {
 namespace {
-
-/// Whole cache lines from row to row, and not a power of two of them.
-std::int64_t padded(std::int64_t elements, std::int64_t element_bytes) {
-  const std::int64_t line = 64 / element_bytes;
-  return ((elements + line - 1) / line | 1) * line;
-}
 
 /// More than the caches of a unit's own cores, which other units do not share.
 constexpr std::int64_t ring_bytes = std::int64_t{16} << 20;
@@ -71,8 +67,8 @@ class RowsRun : public KernelRun {
   RowsRun(const RowTransformation& transformation, std::int64_t rows, const RowFftChoice& choice)
       : rows_(rows),
         pass_(make_row_pass<Execution, Scalar>(space_, transformation, rows, choice)),
-        in_pitch_(padded(transformation.length, sizeof(Element))),
-        out_pitch_(padded(rows, sizeof(Complex))),
+        in_pitch_(padded_pitch<Element>(transformation.length)),
+        out_pitch_(padded_pitch<Complex>(rows)),
         from_{nullptr, in_pitch_, 0, transformation.length, Home::host},
         to_{nullptr, out_pitch_, 0, transformation.stored(), Home::host},
         matrix_(size(transformation)),
@@ -93,7 +89,7 @@ class RowsRun : public KernelRun {
   /// Numbers that hold what is read and what is stored, in whole cache lines.
   std::int64_t size(const RowTransformation& transformation) const {
     constexpr std::int64_t per_element = std::is_same_v<Element, Scalar> ? 1 : 2;
-    return padded(std::max(per_element * rows_ * in_pitch_, 2 * transformation.stored() * out_pitch_), sizeof(Scalar));
+    return padded_pitch<Scalar>(std::max(per_element * rows_ * in_pitch_, 2 * transformation.stored() * out_pitch_));
   }
 
   Execution space_;
@@ -154,7 +150,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.bytes_per_unit = static_cast<double>(columns_ * element_bytes + stored * complex_bytes);
   // A device's library works in a matrix and a work area of its own.
   const double own_matrices = companion_is_device ? 2.0 : 0.0;
-  const std::int64_t array = std::max(padded(columns_, element_bytes) * element_bytes, stored * complex_bytes);
+  const std::int64_t array = std::max(padded_pitch<std::byte>(columns_ * element_bytes), stored * complex_bytes);
   facts.memory_bytes_per_unit =
       2.0 * static_cast<double>(array) + static_cast<double>(stored * complex_bytes) * own_matrices;
   // Columns are padded by less than two cache lines; the ring lies in whole huge pages.

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/host_array.hpp"
+#include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/fft2d/exchange_plan.hpp"
-#include "miniapps/fft2d/padded_pitch.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "miniapps/fft2d/row_pass.hpp"
 #include "miniapps/fft2d/touch.hpp"

@@ -11,6 +11,7 @@
 #include "core/home.hpp"
 #include "core/huge_pages.hpp"
 #include "core/matrix_copy.hpp"
+#include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/leap_frog.hpp"
@@ -47,7 +48,7 @@ class LocalField {
                       steps));
     }
     held_ = widened(problem, owned, halo_depth(problem, steps).current);
-    pitch_ = padded(held_.columns);
+    pitch_ = padded_pitch<Scalar>(held_.columns);
     const std::int64_t elements = staggered(held_.rows * pitch_);
     const std::int64_t levels = steps > 1 ? 4 : 2;
     const auto bytes = static_cast<std::size_t>(levels * elements) * sizeof(Scalar);
@@ -120,14 +121,6 @@ class LocalField {
   int threads() const { return runs_on_host<Execution> ? static_cast<int>(space_.concurrency()) : 1; }
 
   using Memory = Kokkos::View<Scalar*, DeviceOf<Execution>>;
-
-  /// Rows start on cache lines, but not all at the same place of the cache's sets, where neighbouring rows would evict
-  /// each other.
-  static std::int64_t padded(std::int64_t columns) {
-    constexpr std::int64_t line = 64 / sizeof(Scalar);
-    const std::int64_t pitch = (columns + line - 1) / line * line;
-    return pitch % (16 * line) == 0 ? pitch + line : pitch;
-  }
 
   /// Elements from one level to the next: half a page off, for a store delays later loads at the same place of another
   /// page, and the kernel reads in one level just where it writes in another.

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steelyard::fft2d {
+namespace steelyard {
 
-/// Elements from row to row of a matrix whose columns are written: whole cache lines, and of long rows an odd number of
-/// them, for rows a power of two apart would take each other's places in the caches.
+/// Elements from row to row of a matrix: whole cache lines, and of long rows an odd number of them, for rows a power of
+/// two apart take each other's places in the caches.
 template <class Element>
 constexpr std::int64_t padded_pitch(std::int64_t length) {
   constexpr auto line = static_cast<std::int64_t>(64 / sizeof(Element));
@@ -15,4 +15,4 @@ constexpr std::int64_t padded_pitch(std::int64_t length) {
   return (lines >= few_lines ? lines | 1 : lines) * line;
 }
 
-}  // namespace steelyard::fft2d
+}  // namespace steelyard

@@ -1,10 +1,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 
-#include "miniapps/fft2d/padded_pitch.hpp"
+#include "core/padded_pitch.hpp"
 
-using steelyard::fft2d::padded_pitch;
+using steelyard::padded_pitch;
 
 namespace {
 
@@ -23,6 +24,8 @@ void check_pitches() {
 TEST_CASE("Padded rows are whole cache lines, of long rows an odd number, and never two lines longer") {
   check_pitches<std::complex<double>>();
   check_pitches<std::complex<float>>();
+  check_pitches<double>();
+  check_pitches<std::byte>();
 }
 
 }  // namespace
