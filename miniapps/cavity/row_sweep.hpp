@@ -45,7 +45,9 @@ template <class Body>
 template <int N>
 class HostRowSums {
  public:
-  static constexpr std::int64_t block = 128;
+  /// So few cells that processors, which look some hundreds of instructions ahead, ask memory for the next block's
+  /// values while they are at work on this one.
+  static constexpr std::int64_t block = 32;
 
   /// The next cells, a block but for the row's last ones.
   template <class Body>
