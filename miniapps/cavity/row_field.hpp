@@ -87,9 +87,7 @@ class RowField {
   /// First row of the slice with its ghost column; for RowGather.
   double* slice() const { return origin() + rows_.begin * row_elements(); }
 
-  static std::int64_t pitch_of(std::int64_t columns) {
-    return padded_pitch<double>(left_ghosts + columns + 1);
-  }
+  static std::int64_t pitch_of(std::int64_t columns) { return padded_pitch<double>(left_ghosts + columns + 1); }
 
  private:
   using Memory = Kokkos::View<double*, DeviceOf<Execution>>;
