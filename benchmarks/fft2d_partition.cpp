@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -115,7 +114,7 @@ struct Contender {
 /// Splits of a size, made and judged by its tables.
 class Splits {
  public:
-  explicit Splits(const std::vector<models::FpmFile>& files, std::int64_t n)
+  Splits(const std::vector<models::FpmFile>& files, std::int64_t n)
       : files_(files), n_(n), tables_(make_models(files, "piecewise_linear", partition::find_algorithm("exact"))) {}
 
   Contender even() const { return judged({n_ - n_ / 2, n_ / 2}); }
@@ -186,8 +185,7 @@ class Ratios {
   /// As percentages of improvement: minimum, average, maximum.
   std::string improvements() const {
     const auto [least, most] = std::minmax_element(ratios_.begin(), ratios_.end());
-    const double mean = std::accumulate(ratios_.begin(), ratios_.end(), 0.0) / static_cast<double>(ratios_.size());
-    return fmt::format("minimum {:.1f} %, average {:.1f} %, maximum {:.1f} %", percent(*least), percent(mean),
+    return fmt::format("minimum {:.1f} %, average {:.1f} %, maximum {:.1f} %", percent(*least), percent(mean(ratios_)),
                        percent(*most));
   }
   static double percent(double ratio) { return 100.0 * (ratio - 1.0); }

@@ -184,7 +184,7 @@ class UnitFlow {
       const double flux = dy * (u(0, j, i + 1) - u(0, j, i)) + dx * (u(1, j + 1, i) - u(1, j, i));
       const double of_u = fabs(u(0, j, i) - before(0, j, i));
       const double of_v = fabs(u(1, j, i) - before(1, j, i));
-      // What is not a number is larger than nothing.
+      // A maximum would lose a NaN.
       return Terms<2>{{flux == flux ? over_edge * fabs(flux) : infinity, over_dt * (of_u > of_v ? of_u : of_v)}};
     };
     grid_.peer().compute([&] {
