@@ -42,7 +42,7 @@ struct Options {
   RunOptions run;
   std::vector<std::int64_t> sizes;
   int points = 32;
-  int table_rounds = 9;
+  int table_rounds = 15;
   int rounds = 15;
 };
 
