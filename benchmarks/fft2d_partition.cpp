@@ -59,7 +59,7 @@ std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution&
                                             const Options& options, std::int64_t n) {
   const fft2d::MeasuredKernel kernel(n, false, ElementType::float64, {});
   BuildPlan plan;
-  // Slices have such sizes only; others are slower.
+  // Slices have such sizes only.
   const std::int64_t granularity = fft2d::slice_granularity(n, point_bytes);
   const std::int64_t step = std::max<std::int64_t>(1, n / options.points / granularity) * granularity;
   for (std::int64_t rows = step; rows < n; rows += step) plan.sizes.push_back(rows);

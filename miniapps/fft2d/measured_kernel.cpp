@@ -14,8 +14,7 @@
 namespace steelyard::fft2d {
 namespace {
 
-/// More than the caches that a few cores have to themselves, and less than those that units share: what others have
-/// stored lies in these.
+/// More than the caches that a few cores have to themselves; what others have stored is in larger ones or in memory.
 constexpr std::int64_t ring_bytes = std::int64_t{16} << 20;
 
 /// Matrices that passes go around; not very many of those that hold next to nothing.
