@@ -1,7 +1,8 @@
 // What the split of rows and columns between the units is worth to a 2D transform: even, by smooth speed functions
-// (FPM) and by the measured tables as they are (exact). For every size the tables are measured, then the three splits
-// run in turns. The improvements of the last over the second are what 002 reports in section 6.2.2: there by the
-// tables, where the exact split cannot lose; here also by the clock.
+// (FPM), and the exact ones by the measured tables as they are and shrunk as far as they are uncertain. For every size
+// the tables are measured, then the four splits run in turns. The improvements of the exact ones over the smooth one
+// are what 002 reports in section 6.2.2: there by the tables, where that of the tables as they are cannot lose; here
+// also by the clock.
 
 #include <fmt/format.h>
 
@@ -36,6 +37,7 @@ namespace {
 using namespace steelyard;
 
 constexpr std::int64_t point_bytes = 2 * sizeof(double);
+constexpr double level = 0.95;    ///< of confidence intervals
 constexpr double round_s = 0.02;  ///< a contender's turn takes at least, warm-up excluded
 
 struct Options {
@@ -54,7 +56,8 @@ std::vector<std::int64_t> default_sizes() {
 }
 
 /// Speeds of rows of n points on both units, as measured: here a table tells what it can, precise or not. Medians of
-/// the rounds, for the exact split looks for what is fast, and one that others slow down would send it elsewhere.
+/// the rounds with their intervals, for the exact split looks for what is fast, and one that others slow down would
+/// send it elsewhere.
 std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution& co_execution, const RankUnits& units,
                                             const Options& options, std::int64_t n) {
   const fft2d::MeasuredKernel kernel(n, false, ElementType::float64, {});
@@ -82,7 +85,11 @@ std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution&
   for (std::size_t unit = 0; unit < files.size(); ++unit) {
     std::vector<models::MeasuredPoint>& points = files[unit].points;
     std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
-    for (models::MeasuredPoint& point : points) point.time_s = median(rounds_s[unit].at(point.units));
+    for (models::MeasuredPoint& point : points) {
+      const std::vector<double>& times_s = rounds_s[unit].at(point.units);
+      point.time_s = median(times_s);
+      point.confidence_s = median_interval(times_s, level).half_width();
+    }
   }
   return files;
 }
@@ -176,22 +183,44 @@ void run_in_turns(const Session& session, CoExecution& co_execution, const std::
   }
 }
 
-/// Ratios over all sizes.
-class Ratios {
+/// What one split is worth beside another one, over all sizes.
+class Comparison {
  public:
-  void add(double ratio) { ratios_.push_back(ratio); }
-  double last() const { return ratios_.back(); }
-  double middle() const { return median(ratios_); }
-  /// As percentages of improvement: minimum, average, maximum.
-  std::string improvements() const {
-    const auto [least, most] = std::minmax_element(ratios_.begin(), ratios_.end());
-    return fmt::format("minimum {:.1f} %, average {:.1f} %, maximum {:.1f} %", percent(*least), percent(mean(ratios_)),
-                       percent(*most));
+  explicit Comparison(std::string name) : name_(std::move(name)) {}
+
+  void add(const Contender& split, const Contender& other) {
+    const std::vector<double> ratios = split.over(other);
+    by_clock_.push_back(median(ratios));
+    by_tables_.push_back(split.over_by_tables(other));
+    const Interval interval = median_interval(ratios, level);
+    half_width_ = interval.half_width();
+    if (interval.upper < 1.0) ++slower_;
   }
-  static double percent(double ratio) { return 100.0 * (ratio - 1.0); }
+
+  double by_clock() const { return median(by_clock_); }
+  double by_tables() const { return median(by_tables_); }
+  /// Of the last size.
+  std::string last() const {
+    return fmt::format("{:.1f} +- {:.1f} % ({:.1f} %)", percent(by_clock_.back()), 100.0 * half_width_,
+                       percent(by_tables_.back()));
+  }
+  std::string summary() const {
+    return fmt::format("{}: {}; slower by more than the median's 95 % interval at {} of {} sizes; by the tables: {}\n",
+                       name_, improvements(by_clock_), slower_, by_clock_.size(), improvements(by_tables_));
+  }
 
  private:
-  std::vector<double> ratios_;
+  static double percent(double ratio) { return 100.0 * (ratio - 1.0); }
+  static std::string improvements(const std::vector<double>& ratios) {
+    const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+    return fmt::format("minimum {:.1f} %, average {:.1f} %, maximum {:.1f} %", percent(*least), percent(mean(ratios)),
+                       percent(*most));
+  }
+
+  std::string name_;
+  std::vector<double> by_clock_, by_tables_;  ///< by size
+  double half_width_ = 0.0;
+  int slower_ = 0;
 };
 
 ExitCode run(Session& session, const Options& options) {
@@ -205,42 +234,36 @@ ExitCode run(Session& session, const Options& options) {
   const double host = 1.0 / started.units().host->slowdown, companion = 1.0 / started.units().companion->slowdown;
   // Of units that are alike but for what slows them down.
   const double ideal = 0.5 * (host + companion) / std::min(host, companion);
-  session.print(
-      fmt::format("host {:g} and companion {:g} times slower; rows of the host, medians of {} rounds in turns, ratios "
-                  "within rounds; by the tables: of a pass\n",
-                  started.units().host->slowdown, started.units().companion->slowdown, options.rounds));
-  session.print(fmt::format("{:>5} {:>6} {:>6} {:>9} {:>9} {:>9} {:>17} {:>10} {:>11} {:>10}\n", "n", "smooth", "exact",
-                            "even", "smooth", "exact", "exact over smooth", "by tables", "even/exact", "by tables"));
-  Ratios improvements, improvements_by_tables, gains, gains_by_tables;
-  int slower = 0;
+  session.print(fmt::format(
+      "host {:g} and companion {:g} times slower; rows of the host by a smooth speed, by the measured points shrunk as "
+      "far as they are uncertain, and by the points themselves; medians of {} rounds in turns, ratios within rounds "
+      "with the median's 95 % interval; in brackets: a pass, by the tables as measured\n",
+      started.units().host->slowdown, started.units().companion->slowdown, options.rounds));
+  session.print(fmt::format("{:>5} {:>6} {:>6} {:>6} {:>9} {:>9} {:>23} {:>23} {:>10}\n", "n", "smooth", "shrunk",
+                            "points", "even", "shrunk", "shrunk over smooth", "points over smooth", "even/shrunk"));
+  Comparison shrunk_over_smooth("exact by shrunk points over smooth"),
+      measured_over_smooth("exact by points as measured over smooth"), over_even("exact by shrunk points over even");
   for (const std::int64_t n : options.sizes) {
     const std::vector<models::FpmFile> files = measure_tables(session, co_execution, started.units(), options, n);
     const Splits splits(files, n);
-    std::vector<Contender> contenders{splits.even(), splits.by("geometric", "polynomial"),
+    std::vector<Contender> contenders{splits.even(), splits.by("geometric", "polynomial"), splits.by("exact", "shrunk"),
                                       splits.by("exact", "piecewise_linear")};
     run_in_turns(session, co_execution, slots, n, options.rounds, contenders);
-    const Contender &even = contenders[0], &smooth = contenders[1], &exact = contenders[2];
-    const std::vector<double> over_smooth = exact.over(smooth);
-    const double uncertain = options.rounds > 1 ? confidence_half_width(over_smooth, 0.95) : 0.0;
-    if (mean(over_smooth) + uncertain < 1.0) ++slower;
-    improvements.add(median(over_smooth));
-    improvements_by_tables.add(exact.over_by_tables(smooth));
-    gains.add(median(exact.over(even)));
-    gains_by_tables.add(exact.over_by_tables(even));
-    session.print(
-        fmt::format("{:>5} {:>6} {:>6} {:>9} {:>9} {:>9} {:>7.1f} +- {:>4.1f} % {:>8.1f} % {:>11.2f} {:>10.2f}\n", n,
-                    smooth.rows[0], exact.rows[0], format_seconds(even.time_s()), format_seconds(smooth.time_s()),
-                    format_seconds(exact.time_s()), Ratios::percent(improvements.last()), 100.0 * uncertain,
-                    Ratios::percent(improvements_by_tables.last()), gains.last(), gains_by_tables.last()));
+    const Contender &even = contenders[0], &smooth = contenders[1], &shrunk = contenders[2], &measured = contenders[3];
+    shrunk_over_smooth.add(shrunk, smooth);
+    measured_over_smooth.add(measured, smooth);
+    over_even.add(shrunk, even);
+    session.print(fmt::format("{:>5} {:>6} {:>6} {:>6} {:>9} {:>9} {:>23} {:>23} {:>10.2f}\n", n, smooth.rows[0],
+                              shrunk.rows[0], measured.rows[0], format_seconds(even.time_s()),
+                              format_seconds(shrunk.time_s()), shrunk_over_smooth.last(), measured_over_smooth.last(),
+                              median(shrunk.over(even))));
   }
+  session.print(shrunk_over_smooth.summary());
+  session.print(measured_over_smooth.summary());
   session.print(
-      fmt::format("exact over smooth: {}; slower by more than the mean's 95 % interval (+-) at {} of {} sizes\n",
-                  improvements.improvements(), slower, options.sizes.size()));
-  session.print(fmt::format("by the tables, as 002 has it: {}\n", improvements_by_tables.improvements()));
-  session.print(
-      fmt::format("even/exact: median {:.2f}, {:.2f} by the tables; {:.2f} for units that are alike but for what slows "
-                  "them down: {:.2f} of that gain over 1\n",
-                  gains.middle(), gains_by_tables.middle(), ideal, (gains.middle() - 1.0) / (ideal - 1.0)));
+      fmt::format("even/shrunk: median {:.2f}, {:.2f} by the tables; {:.2f} for units that are alike but for what "
+                  "slows them down: {:.2f} of that gain over 1\n",
+                  over_even.by_clock(), over_even.by_tables(), ideal, (over_even.by_clock() - 1.0) / (ideal - 1.0)));
   return ExitCode::good;
 }
 

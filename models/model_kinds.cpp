@@ -13,6 +13,7 @@
 #include "models/piecewise_linear_model.hpp"
 #include "models/polynomial_model.hpp"
 #include "models/saturating_model.hpp"
+#include "models/shrunk_model.hpp"
 #include "models/sine_plateau_model.hpp"
 #include "models/table_model.hpp"
 
@@ -37,12 +38,13 @@ SpeedModelPtr build_polynomial(Points points, double max_units, const FitOptions
 }  // namespace
 
 std::span<const ModelKind> model_kinds() {
-  static const std::array<ModelKind, 7> all{{
+  static const std::array<ModelKind, 8> all{{
       {"constant", "one speed for every size (CPM)", build<ConstantModel>},
       {"piecewise_linear", "speed linear between the points (FPM)", build_piecewise_linear},
       {"akima", "smooth through all points: Akima spline", build<AkimaModel>},
       {"table", "the measured sizes and nothing between them", build<TableModel>},
       {"polynomial", "smoothed: a polynomial of the size", build_polynomial},
+      {"shrunk", "the points, drawn to a polynomial as far as they are uncertain", build<ShrunkModel>},
       {"saturating", "a (1 - exp(-b x)), as of a GPU", build<SaturatingModel>},
       {"sine_plateau", "a sin(x / b) up to c, then d, as of a CPU and its cache", build<SinePlateauModel>},
   }};

@@ -22,8 +22,8 @@ std::span<const Algorithm> algorithms() {
       {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
       {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta,
        "piecewise_linear", models::Shape::as_measured},
-      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact,
-       "piecewise_linear", models::Shape::as_measured},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact, "shrunk",
+       models::Shape::as_measured},
   }};
   return all;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -16,6 +17,12 @@ namespace {
 
 void require_values(std::span<const double> sample, const char* what) {
   if (sample.empty()) throw InvalidArgument(fmt::format("{} of an empty sample", what));
+}
+
+void require_level(double level) {
+  if (!(level > 0.0 && level < 1.0)) {
+    throw InvalidArgument(fmt::format("confidence level {} (expected a value between 0 and 1)", level));
+  }
 }
 
 }  // namespace
@@ -54,14 +61,27 @@ double coefficient_of_variation(std::span<const double> sample) {
 
 double confidence_half_width(std::span<const double> sample, double level) {
   require_values(sample, "confidence interval");
-  if (!(level > 0.0 && level < 1.0)) {
-    throw InvalidArgument(fmt::format("confidence level {} (expected a value between 0 and 1)", level));
-  }
+  require_level(level);
   if (sample.size() < 2) return std::numeric_limits<double>::infinity();
   const double count = static_cast<double>(sample.size());
   const boost::math::students_t distribution(count - 1.0);
   const double quantile = boost::math::quantile(boost::math::complement(distribution, 0.5 * (1.0 - level)));
   return quantile * standard_deviation(sample) / std::sqrt(count);
+}
+
+Interval median_interval(std::span<const double> sample, double level) {
+  require_values(sample, "median's interval");
+  require_level(level);
+  std::vector<double> sorted(sample.begin(), sample.end());
+  if (std::any_of(sorted.begin(), sorted.end(), [](double value) { return std::isnan(value); })) {
+    throw InvalidArgument("median's interval of a sample with a value that is not a number");
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const boost::math::binomial_distribution<double> below(static_cast<double>(sorted.size()), 0.5);
+  std::size_t k = 0;
+  while (boost::math::cdf(below, static_cast<double>(k)) <= 0.5 * (1.0 - level)) ++k;
+  if (k == 0) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  return {sorted[k - 1], sorted[sorted.size() - k]};
 }
 
 int count_outliers(std::span<const double> sample) {

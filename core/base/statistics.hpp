@@ -24,6 +24,20 @@ double coefficient_of_variation(std::span<const double> sample);
 /// @throws InvalidArgument for an empty sample or a level outside (0, 1)
 double confidence_half_width(std::span<const double> sample, double level);
 
+struct Interval {
+  double lower = 0.0;
+  double upper = 0.0;
+
+  double half_width() const { return 0.5 * (upper - lower); }
+};
+
+/// Confidence interval of the median, whatever the distribution: from the k-th least to the k-th greatest value, with
+/// the greatest k for which sum_{i<k} C(n, i) / 2^n <= (1 - level) / 2. All numbers where the sample is too small for
+/// such a k (fewer than 6 values for 95 %). Source: Conover, Practical Nonparametric Statistics, section 3.2.
+/// @param level confidence level, 0 < level < 1
+/// @throws InvalidArgument for an empty sample, one with a NaN, or a level outside (0, 1)
+Interval median_interval(std::span<const double> sample, double level);
+
 /// How many values are far from the others: 0.6745 |value - median| / MAD > 3.5, with MAD the median of the absolute
 /// deviations, or where that is 0, |value - median| / (1.2533 mean absolute deviation) > 3.5. Source: Iglewicz and
 /// Hoaglin, How to Detect and Handle Outliers, 1993. @throws InvalidArgument for an empty sample

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -273,4 +274,48 @@ TEST_CASE("a confidence level outside 0 to 1 is refused with its value") {
   CHECK_THROWS_AS(confidence_half_width(sample, level), InvalidArgument);
   CHECK_THROWS_AS(confidence_half_width(std::array{1.0}, level), InvalidArgument);
   CHECK_THROWS_MATCHES(confidence_half_width(sample, 95.0), InvalidArgument, MessageMatches(ContainsSubstring("95")));
+}
+
+TEST_CASE("the median's interval goes from the k-th value from below to the k-th from above, as tables have k") {
+  std::vector<double> sample;
+  for (int i = 1; i <= 100; ++i) sample.push_back((i * 37) % 101);  // 1 to 100 in another order
+  const auto of_first = [&](int count) {
+    std::vector<double> values;
+    for (const double value : sample) {
+      if (value <= count) values.push_back(value);
+    }
+    return median_interval(values, 0.95);
+  };
+  // From published tables of the sign test.
+  for (const auto& [count, k] : {std::pair{6, 1}, {8, 1}, {9, 2}, {12, 3}, {15, 4}, {20, 6}, {50, 18}, {100, 40}}) {
+    INFO(count << " values");
+    CHECK(of_first(count).lower == k);
+    CHECK(of_first(count).upper == count + 1 - k);
+    CHECK(of_first(count).half_width() == 0.5 * (count + 1 - 2 * k));
+  }
+}
+
+TEST_CASE("the median's interval has the median of all as often as its level says, whatever the distribution") {
+  std::mt19937_64 random(1);
+  std::exponential_distribution<double> exponential;  // its median is log 2
+  int found = 0;
+  constexpr int trials = 4000;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<double> sample;
+    for (int i = 0; i < 15; ++i) sample.push_back(exponential(random));
+    const Interval interval = median_interval(sample, 0.95);
+    found += interval.lower <= std::log(2.0) && std::log(2.0) <= interval.upper ? 1 : 0;
+  }
+  // 1 - 2 (1 + 15 + 105 + 455) / 2^15
+  CHECK_THAT(static_cast<double>(found) / trials, WithinAbs(0.9648, 0.012));
+}
+
+TEST_CASE("few values say nothing about their median, and wrong samples and levels are refused") {
+  const std::vector<double> five{1, 2, 3, 4, 5};
+  CHECK(std::isinf(median_interval(five, 0.95).half_width()));
+  CHECK(median_interval(five, 0.9).lower == 1.0);
+  CHECK_THROWS_AS(median_interval({}, 0.95), InvalidArgument);
+  CHECK_THROWS_AS(median_interval(std::vector{1.0, std::nan("")}, 0.95), InvalidArgument);
+  for (const double level : {0.0, 1.0, -1.0, std::nan("")})
+    CHECK_THROWS_AS(median_interval(five, level), InvalidArgument);
 }

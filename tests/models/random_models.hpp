@@ -17,6 +17,7 @@
 #include "models/piecewise_linear_model.hpp"
 #include "models/polynomial_model.hpp"
 #include "models/saturating_model.hpp"
+#include "models/shrunk_model.hpp"
 #include "models/sine_plateau_model.hpp"
 #include "models/table_model.hpp"
 
@@ -31,13 +32,14 @@ inline double uniform(Random& random, double low, double high) {
 inline int whole(Random& random, int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); }
 
 /// Points as a benchmark gives them: increasing sizes up to about `most_units`, times that wander by orders of
-/// magnitude.
+/// magnitude and are more or less certain.
 inline std::vector<models::MeasuredPoint> random_points(Random& random, int count, double most_units) {
   std::vector<models::MeasuredPoint> points;
   double units = 0.0;
   for (int i = 0; i < count; ++i) {
     units += uniform(random, 0.01, 2.0) * most_units / count;
-    points.push_back({units, units * std::exp(uniform(random, -1.5, 1.5)) * 1e-3, 1, 0.0});
+    const double time_s = units * std::exp(uniform(random, -1.5, 1.5)) * 1e-3;
+    points.push_back({units, time_s, 1, 0.1 * (i % 4) * time_s});
   }
   return points;
 }
@@ -54,6 +56,7 @@ enum class Kind {
   unimodal,
   akima,
   polynomial,
+  shrunk,
   saturating,
   sine_plateau,
   table,
@@ -62,8 +65,8 @@ enum class Kind {
 
 /// What a kind is called in a failed test.
 inline const char* name_of(Kind kind) {
-  constexpr std::array names{"constant",   "increasing_time", "as_measured",  "unimodal", "akima",
-                             "polynomial", "saturating",      "sine_plateau", "table",    "out_of_core"};
+  constexpr std::array names{"constant", "increasing_time", "as_measured",  "unimodal", "akima",      "polynomial",
+                             "shrunk",   "saturating",      "sine_plateau", "table",    "out_of_core"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -92,6 +95,8 @@ inline models::SpeedModelPtr model_of(Points points, Kind kind,
       return std::make_unique<AkimaModel>(points, limit);
     case Kind::polynomial:
       return std::make_unique<PolynomialModel>(points, 0, limit);
+    case Kind::shrunk:
+      return std::make_unique<ShrunkModel>(points, limit);
     case Kind::saturating:
       return std::make_unique<SaturatingModel>(points, limit);
     case Kind::sine_plateau:

@@ -34,7 +34,7 @@ OutOfCoreModel::Build build(Kind kind) {
 
 Kind regime_kind() {
   return GENERATE(Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::unimodal, Kind::akima,
-                  Kind::polynomial, Kind::saturating, Kind::sine_plateau, Kind::table);
+                  Kind::polynomial, Kind::shrunk, Kind::saturating, Kind::sine_plateau, Kind::table);
 }
 
 /// Points in core at about 100 units/s up to 500, out of core at about 20 units/s up to 2000.

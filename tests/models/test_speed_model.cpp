@@ -36,13 +36,13 @@ constexpr double most_units = 1000.0;
 /// Every kind that knows all sizes.
 Kind continuous_kind() {
   return GENERATE(Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::unimodal, Kind::akima,
-                  Kind::polynomial, Kind::saturating, Kind::sine_plateau, Kind::out_of_core);
+                  Kind::polynomial, Kind::shrunk, Kind::saturating, Kind::sine_plateau, Kind::out_of_core);
 }
 
 /// Every kind.
 Kind any_kind() {
   return GENERATE(Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::unimodal, Kind::akima,
-                  Kind::polynomial, Kind::saturating, Kind::sine_plateau, Kind::table, Kind::out_of_core);
+                  Kind::polynomial, Kind::shrunk, Kind::saturating, Kind::sine_plateau, Kind::table, Kind::out_of_core);
 }
 
 /// Whether speed vanishes towards no work, where the time is then that of starting.
@@ -138,7 +138,7 @@ TEST_CASE("speed is work over time and at 0 the limit for small work") {
 TEST_CASE("time is continuous in work, at the points and between them") {
   Random random(3);
   const Kind kind = GENERATE(Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::unimodal, Kind::akima,
-                             Kind::polynomial, Kind::saturating);
+                             Kind::polynomial, Kind::shrunk, Kind::saturating);
   INFO(name_of(kind));
   for (int trial = 0; trial < 100; ++trial) {
     const auto model = random_model(random, kind, most_units);
