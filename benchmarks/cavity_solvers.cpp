@@ -53,7 +53,7 @@ struct Contender {
 template <class Execution>
 struct Coefficients {
   using Array = Kokkos::View<double*, DeviceOf<Execution>>;
-  Array faces, weights, diagonal;
+  Array faces, weights, diagonal, unknown;
 
   Coefficients(const Execution& space, std::int64_t cells) {
     const auto array = [&](std::int64_t size) {
@@ -63,16 +63,18 @@ struct Coefficients {
     faces = array(cells + 1);
     weights = array(cells);
     diagonal = array(cells);
+    unknown = array(cells);
     set(space, cells);
   }
 
   void set(const Execution& space, std::int64_t cells) const {
-    const auto f = faces, w = weights, d = diagonal;
+    const auto f = faces, w = weights, d = diagonal, u = unknown;
     Kokkos::parallel_for(
         "coefficients", Kokkos::RangePolicy<Execution>(space, 0, cells + 1), KOKKOS_LAMBDA(const std::int64_t i) {
           f(i) = i == 0 || i == cells ? 0.0 : 1.0;
           if (i < cells) w(i) = 1.0;
           if (i < cells) d(i) = 10.0;
+          if (i < cells) u(i) = i == 0 ? 0.0 : 1.0;
         });
     space.fence();
   }
@@ -99,8 +101,13 @@ class Size {
     fill();
     const auto& c = coefficients_;
     const PressureOperator pressure{c.faces.data(), c.weights.data(), c.faces.data(), c.weights.data()};
-    const MomentumOperator momentum{
-        convecting_.access(), c.diagonal.data(), c.diagonal.data(), c.faces.data(), c.faces.data(), 1.0, 1.0, 0.5, 0.5};
+    MomentumOperator momentum;
+    momentum.convecting = convecting_.access();
+    momentum.row_diagonal = momentum.column_diagonal = c.diagonal.data();
+    momentum.row_diffusion = momentum.column_diffusion = c.faces.data();
+    momentum.column_unknown = momentum.row_unknown = c.unknown.data();
+    momentum.diffusion_x = momentum.diffusion_y = 1.0;
+    momentum.quarter_x = momentum.quarter_y = 0.5;
     contenders_.push_back({"bound", 2 * MemoryBoundProbe<Execution>::bytes_per_element,
                            [this, peer] { return fenced_seconds(peer.space(), [this] { probe_.run(); }); }});
     contenders_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,

@@ -3,12 +3,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "miniapps/cavity/row_sweep.hpp"
 
 namespace steelyard::cavity {
 
 namespace detail {
+
+/// The larger one of a term and the largest one so far, infinity for a term that is not a number: comparisons would
+/// lose it.
+KOKKOS_FORCEINLINE_FUNCTION double larger(const double term, const double largest) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double known = term == term ? term : infinity;
+  return known > largest ? known : largest;
+}
 
 /// The largest terms of a row, by one host thread, in lanes like host_row_terms().
 template <int N, class Body>
@@ -23,16 +32,16 @@ KOKKOS_FORCEINLINE_FUNCTION Terms<N> host_row_maxima(const Body& body, const std
 #endif
     for (int lane = 0; lane < lanes; ++lane) {
       const Terms<N> terms = body(j, i + lane);
-      for (int k = 0; k < N; ++k) largest[k][lane] = terms.of[k] > largest[k][lane] ? terms.of[k] : largest[k][lane];
+      for (int k = 0; k < N; ++k) largest[k][lane] = larger(terms.of[k], largest[k][lane]);
     }
   }
   Terms<N> total;
   for (; i < columns; ++i) {
     const Terms<N> terms = body(j, i);
-    for (int k = 0; k < N; ++k) total.of[k] = terms.of[k] > total.of[k] ? terms.of[k] : total.of[k];
+    for (int k = 0; k < N; ++k) total.of[k] = larger(terms.of[k], total.of[k]);
   }
   for (int k = 0; k < N; ++k) {
-    for (const double value : largest[k]) total.of[k] = value > total.of[k] ? value : total.of[k];
+    for (const double value : largest[k]) total.of[k] = larger(value, total.of[k]);
   }
   return total;
 }
@@ -52,7 +61,7 @@ struct RowMaximaTeam {
     Terms<N> own;
     for (std::int64_t i = member.team_rank(); i < columns; i += member.team_size()) {
       const Terms<N> terms = body(j, i);
-      for (int k = 0; k < N; ++k) own.of[k] = terms.of[k] > own.of[k] ? terms.of[k] : own.of[k];
+      for (int k = 0; k < N; ++k) own.of[k] = larger(terms.of[k], own.of[k]);
     }
     for (int k = 0; k < N; ++k) {
       double largest = own.of[k];
@@ -64,7 +73,8 @@ struct RowMaximaTeam {
 
 }  // namespace detail
 
-/// The largest of each of N terms, none of which is negative, over some rows' cells. @param body gives Terms<N>. Fences
+/// The largest of each of N terms, none of which is negative, over some rows' cells; infinity where one is not a
+/// number. Fences. @param body gives Terms<N>
 template <int N, class Execution, class Body>
 std::array<double, static_cast<std::size_t>(N)> cell_maxima(const Execution& space, const char* label, RowRange rows,
                                                             std::int64_t columns, const Body& body) {
@@ -77,8 +87,7 @@ std::array<double, static_cast<std::size_t>(N)> cell_maxima(const Execution& spa
   const std::int64_t first = rows.begin;
   const auto collect = [&](const double* terms) {
     for (std::size_t i = 0; i < size; ++i) {
-      double& largest = maxima[i % N];
-      largest = terms[i] > largest ? terms[i] : largest;
+      maxima[i % N] = detail::larger(terms[i], maxima[i % N]);
     }
   };
   if constexpr (runs_on_host<Execution>) {

@@ -13,6 +13,13 @@ std::vector<double> inner_faces(std::int64_t cells, double value) {
   return faces;
 }
 
+/// 1 for the faces before `cells` cells, 0 for the first one, which is a wall.
+std::vector<double> unknowns(std::int64_t cells) {
+  std::vector<double> factors(static_cast<std::size_t>(cells), 1.0);
+  factors.front() = 0.0;
+  return factors;
+}
+
 /// Diagonals of a velocity along walls at both ends of `cells` cells, which are half a step away from it.
 std::vector<double> between_walls(std::int64_t cells, double everywhere, double to_neighbour) {
   std::vector<double> diagonal(static_cast<std::size_t>(cells), everywhere + 2.0 * to_neighbour);
@@ -42,6 +49,8 @@ Coefficients::Coefficients(const Problem& problem) {
   column_diffusion = inner_faces(problem.columns, diffusion_x);
   row_diagonal = between_walls(problem.rows, 1.0 / problem.time_step + 2.0 * diffusion_x, diffusion_y);
   column_diagonal = between_walls(problem.columns, 1.0 / problem.time_step + 2.0 * diffusion_y, diffusion_x);
+  column_unknown = unknowns(problem.columns);
+  row_unknown = unknowns(problem.rows);
   lid_source = 2.0 * problem.viscosity() / (dy * dy);
 
   column_faces = inner_faces(problem.columns, 1.0 / dx);

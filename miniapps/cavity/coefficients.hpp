@@ -18,6 +18,8 @@ struct Coefficients {
   std::vector<double> column_diagonal;
   std::vector<double> row_diffusion;
   std::vector<double> column_diffusion;
+  std::vector<double> column_unknown;
+  std::vector<double> row_unknown;
   double diffusion_x = 0.0;
   double diffusion_y = 0.0;
   double quarter_x = 0.0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/multiply_add.hpp"
 #include "miniapps/cavity/row_field.hpp"
 
 namespace steelyard::cavity {
@@ -22,6 +23,10 @@ struct MomentumOperator {
   /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
   const double* row_diffusion = nullptr;
   const double* column_diffusion = nullptr;
+  /// 1 for unknowns, 0 for what lies in a wall: u by column, v by row. A product, for compilers make a branch of a
+  /// choice and do not vectorise what is around it.
+  const double* column_unknown = nullptr;
+  const double* row_unknown = nullptr;
   double diffusion_x = 0.0;  ///< theta nu / dx^2, for u
   double diffusion_y = 0.0;  ///< theta nu / dy^2, for v
   double quarter_x = 0.0;    ///< theta / (4 dx): mean of two face velocities, mean of two values
@@ -32,19 +37,17 @@ struct MomentumOperator {
                                                 const std::int64_t i) const {
     const RowAccess<2>& w = convecting;
     if (c == 0) {
-      const double east = quarter_x * (w(0, j, i) + w(0, j, i + 1));
-      const double west = quarter_x * (w(0, j, i - 1) + w(0, j, i));
-      const double north = quarter_y * (w(1, j + 1, i - 1) + w(1, j + 1, i));
-      const double south = quarter_y * (w(1, j, i - 1) + w(1, j, i));
-      return (east - diffusion_x) * x(0, j, i + 1) - (west + diffusion_x) * x(0, j, i - 1) +
-             (north - row_diffusion[j + 1]) * x(0, j + 1, i) - (south + row_diffusion[j]) * x(0, j - 1, i);
+      const double east = multiply_add(quarter_x, w(0, j, i) + w(0, j, i + 1), -diffusion_x);
+      const double west = multiply_add(quarter_x, w(0, j, i - 1) + w(0, j, i), diffusion_x);
+      const double north = multiply_add(quarter_y, w(1, j + 1, i - 1) + w(1, j + 1, i), -row_diffusion[j + 1]);
+      const double south = multiply_add(quarter_y, w(1, j, i - 1) + w(1, j, i), row_diffusion[j]);
+      return sum_of(x, c, j, i, east, west, north, south);
     }
-    const double east = quarter_x * (w(0, j - 1, i + 1) + w(0, j, i + 1));
-    const double west = quarter_x * (w(0, j - 1, i) + w(0, j, i));
-    const double north = quarter_y * (w(1, j, i) + w(1, j + 1, i));
-    const double south = quarter_y * (w(1, j - 1, i) + w(1, j, i));
-    return (east - column_diffusion[i + 1]) * x(1, j, i + 1) - (west + column_diffusion[i]) * x(1, j, i - 1) +
-           (north - diffusion_y) * x(1, j + 1, i) - (south + diffusion_y) * x(1, j - 1, i);
+    const double east = multiply_add(quarter_x, w(0, j - 1, i + 1) + w(0, j, i + 1), -column_diffusion[i + 1]);
+    const double west = multiply_add(quarter_x, w(0, j - 1, i) + w(0, j, i), column_diffusion[i]);
+    const double north = multiply_add(quarter_y, w(1, j, i) + w(1, j + 1, i), -diffusion_y);
+    const double south = multiply_add(quarter_y, w(1, j - 1, i) + w(1, j, i), diffusion_y);
+    return sum_of(x, c, j, i, east, west, north, south);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const std::int64_t i) const {
@@ -57,9 +60,16 @@ struct MomentumOperator {
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<2>& x, const int c, const std::int64_t j,
                                                 const std::int64_t i) const {
-    const double value = diagonal(c, j, i) * x(c, j, i) + neighbours(x, c, j, i);
-    // A product with 0 or 1, for compilers make a branch of a choice and do not vectorise what is around it.
-    return value * static_cast<double>(static_cast<int>(is_unknown(c, j, i)));
+    const double value = multiply_add(diagonal(c, j, i), x(c, j, i), neighbours(x, c, j, i));
+    return value * (c == 0 ? column_unknown[i] : row_unknown[j]);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static double sum_of(const RowAccess<2>& x, const int c, const std::int64_t j,
+                                                   const std::int64_t i, const double east, const double west,
+                                                   const double north, const double south) {
+    const double along_row = multiply_add(east, x(c, j, i + 1), -west * x(c, j, i - 1));
+    return multiply_add(-south, x(c, j - 1, i), multiply_add(north, x(c, j + 1, i), along_row));
   }
 };
 

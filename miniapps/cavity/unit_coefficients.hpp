@@ -20,6 +20,8 @@ class UnitCoefficients {
     momentum_.column_diagonal = copy(space, host.column_diagonal);
     momentum_.row_diffusion = copy(space, host.row_diffusion);
     momentum_.column_diffusion = copy(space, host.column_diffusion);
+    momentum_.column_unknown = copy(space, host.column_unknown);
+    momentum_.row_unknown = copy(space, host.row_unknown);
     momentum_.diffusion_x = host.diffusion_x;
     momentum_.diffusion_y = host.diffusion_y;
     momentum_.quarter_x = host.quarter_x;

@@ -206,6 +206,13 @@ struct MomentumSystem {
     matrix.column_diagonal = operands.array(diagonal(columns, y, x));
     matrix.row_diffusion = operands.array(faces(rows, y));
     matrix.column_diffusion = operands.array(faces(columns, x));
+    const auto unknowns = [](std::int64_t cells) {
+      Values factors(static_cast<std::size_t>(cells), 1.0);
+      factors.front() = 0.0;
+      return factors;
+    };
+    matrix.column_unknown = operands.array(unknowns(columns));
+    matrix.row_unknown = operands.array(unknowns(rows));
     matrix.diffusion_x = x;
     matrix.diffusion_y = y;
     matrix.quarter_x = 0.25 / dx;

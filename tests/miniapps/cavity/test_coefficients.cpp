@@ -1,5 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <vector>
 
 #include "miniapps/cavity/coefficients.hpp"
 
@@ -41,6 +42,12 @@ TEST_CASE("walls have no flux") {
   }
   CHECK(all.row_faces.size() == 6);
   CHECK(all.column_faces.size() == 5);
+}
+
+TEST_CASE("velocities in the first column's and the first row's walls are no unknowns") {
+  const Coefficients all(problem(TimeScheme::euler));
+  CHECK(all.column_unknown == std::vector{0.0, 1.0, 1.0, 1.0});
+  CHECK(all.row_unknown == std::vector{0.0, 1.0, 1.0, 1.0, 1.0});
 }
 
 TEST_CASE("Crank-Nicolson takes half of convection and diffusion, but not of time and of the lid") {
