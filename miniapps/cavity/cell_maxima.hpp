@@ -1,9 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "miniapps/cavity/row_sweep.hpp"
 
@@ -14,8 +14,7 @@ namespace detail {
 /// The larger one of a term and the largest one so far, infinity for a term that is not a number: comparisons would
 /// lose it.
 KOKKOS_FORCEINLINE_FUNCTION double larger(const double term, const double largest) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double known = term == term ? term : infinity;
+  const double known = term == term ? term : HUGE_VAL;
   return known > largest ? known : largest;
 }
 
