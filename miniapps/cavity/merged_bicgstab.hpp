@@ -16,10 +16,11 @@ namespace steelyard::cavity {
 /// Stabilised bi-conjugate gradients that gather the sums of an iteration twice rather than four times: those of
 /// BiCgStab but for rounding. Source: 000, Algorithm 3.
 ///
-/// An iteration sweeps memory twice: s = r - alpha v with t = A s^, s^T s, t^T s, t^T t and r0^T t a row behind, which
-/// give omega, r^T r = s^T s - omega t^T s and, for r0^T s = r0^T r - alpha r0^T v = 0, r0^T r = -omega r0^T t; then x,
-/// r and p with v = A p^, r0^T v and v^T v a row behind: 120 bytes a value and what A itself reads, without a
-/// preconditioner. A pointwise one adds 32 bytes.
+/// An iteration sweeps memory twice: s = r - alpha v with t = A s^, s^T s, t^T s, t^T t, r0^T s and r0^T t a row
+/// behind, which give omega, r^T r = s^T s - omega t^T s and r0^T r = r0^T s - omega r0^T t; then x, r and p with v = A
+/// p^, r0^T v and v^T v a row behind: 120 bytes a value and what A itself reads, without a preconditioner. A pointwise
+/// one adds 32 bytes. r0^T s, which alpha makes vanish, is what rounding has left of it: without it, hard systems
+/// stagnate.
 template <class Execution, int Components>
 class MergedBiCgStab {
  public:
@@ -93,7 +94,7 @@ class MergedBiCgStab {
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
         if (broke_down) break;
         const double alpha = shadow_r / divisor;
-        const auto t_sums = updated_totals<4>(
+        const auto t_sums = updated_totals<5>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::merged_bicgstab_s",
             KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               each_component<Components>([&](const int c) {
@@ -105,16 +106,17 @@ class MergedBiCgStab {
             "steelyard::cavity::merged_bicgstab_t",
             KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
               // Apart, for compilers do not vectorise what adds to a part of an array.
-              double s_s = 0.0, t_s = 0.0, t_t = 0.0, shadow_t = 0.0;
+              double s_s = 0.0, t_s = 0.0, t_t = 0.0, shadow_s = 0.0, shadow_t = 0.0;
               each_component<Components>([&](const int c) {
-                const double value = matrix(sh, c, j, i), s = r(c, j, i);
+                const double value = matrix(sh, c, j, i), s = r(c, j, i), other = shadow(c, j, i);
                 t(c, j, i) = value;
                 s_s += s * s;
                 t_s += value * s;
                 t_t += value * value;
-                shadow_t += shadow(c, j, i) * value;
+                shadow_s += other * s;
+                shadow_t += other * value;
               });
-              return Terms<4>{{s_s, t_s, t_t, shadow_t}};
+              return Terms<5>{{s_s, t_s, t_t, shadow_s, shadow_t}};
             });
         const double ss = t_sums[0];
         divisor = t_sums[1];
@@ -126,7 +128,7 @@ class MergedBiCgStab {
         }
         const double omega = divisor / t_sums[2];
         const double rr = std::max(0.0, ss - omega * divisor);
-        const double next_shadow_r = -omega * t_sums[3];  // alpha makes r0^T s vanish
+        const double next_shadow_r = t_sums[3] - omega * t_sums[4];
         const double beta = (alpha / omega) * (next_shadow_r / shadow_r);
         shadow_r = next_shadow_r;
         v_sums = updated_totals<2>(

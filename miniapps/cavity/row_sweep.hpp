@@ -166,7 +166,7 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
 template <class Execution>
 class CellSums {
  public:
-  static constexpr int most_sums = 4;
+  static constexpr int most_sums = 5;
 
   CellSums() = default;
   /// @param most_rows of one sweep
