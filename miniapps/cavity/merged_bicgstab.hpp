@@ -19,8 +19,8 @@ namespace steelyard::cavity {
 /// An iteration sweeps memory twice: s = r - alpha v with t = A s^, s^T s, t^T s, t^T t, r0^T s and r0^T t a row
 /// behind, which give omega, r^T r = s^T s - omega t^T s and r0^T r = r0^T s - omega r0^T t; then x, r and p with v = A
 /// p^, r0^T v and v^T v a row behind: 120 bytes a value and what A itself reads, without a preconditioner. A pointwise
-/// one adds 32 bytes. r0^T s, which alpha makes vanish, is what rounding has left of it: without it, hard systems
-/// stagnate.
+/// one adds 32 bytes. r0^T s, which alpha makes vanish, is what rounding has left of it: without it, the hardest
+/// momentum equation of the tests stagnates.
 template <class Execution, int Components>
 class MergedBiCgStab {
  public:

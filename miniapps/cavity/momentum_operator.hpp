@@ -65,6 +65,7 @@ struct MomentumOperator {
   }
 
  private:
+  /// What neighbours with these coefficients, of the west and the south one without its sign, contribute.
   KOKKOS_FORCEINLINE_FUNCTION static double sum_of(const RowAccess<2>& x, const int c, const std::int64_t j,
                                                    const std::int64_t i, const double east, const double west,
                                                    const double north, const double south) {
