@@ -1,6 +1,6 @@
 // What the split of rows and columns between the units is worth to a 2D transform: even, by smooth speed functions
-// (FPM), and the exact ones by the measured tables as they are and shrunk as far as they are uncertain. For every size
-// the tables are measured, then the four splits run in turns. The improvements of the exact ones over the smooth one
+// (FPM), and the exact ones by the measured tables as they are and by what of them is not noise. For every size the
+// tables are measured, then the four splits run in turns. The improvements of the exact ones over the smooth one
 // are what 002 reports in section 6.2.2: there by the tables, where that of the tables as they are cannot lose; here
 // also by the clock.
 
@@ -235,9 +235,10 @@ ExitCode run(Session& session, const Options& options) {
   // Of units that are alike but for what slows them down.
   const double ideal = 0.5 * (host + companion) / std::min(host, companion);
   session.print(fmt::format(
-      "host {:g} and companion {:g} times slower; rows of the host by a smooth speed, by the measured points shrunk as "
-      "far as they are uncertain, and by the points themselves; medians of {} rounds in turns, ratios within rounds "
-      "with the median's 95 % interval; in brackets: a pass, by the tables as measured\n",
+      "host {:g} and companion {:g} times slower; rows of the host by a smooth speed, by the one with those "
+      "deviations of the measured points that are too large to be noise (shrunk), and by the points "
+      "themselves; medians of {} rounds in turns, ratios within rounds with the median's 95 % interval; in "
+      "brackets: a pass, by the tables as measured\n",
       started.units().host->slowdown, started.units().companion->slowdown, options.rounds));
   session.print(fmt::format("{:>5} {:>6} {:>6} {:>6} {:>9} {:>9} {:>23} {:>23} {:>10}\n", "n", "smooth", "shrunk",
                             "points", "even", "shrunk", "shrunk over smooth", "points over smooth", "even/shrunk"));

@@ -44,7 +44,7 @@ std::span<const ModelKind> model_kinds() {
       {"akima", "smooth through all points: Akima spline", build<AkimaModel>},
       {"table", "the measured sizes and nothing between them", build<TableModel>},
       {"polynomial", "smoothed: a polynomial of the size", build_polynomial},
-      {"shrunk", "the points, drawn to a polynomial as far as they are uncertain", build<ShrunkModel>},
+      {"shrunk", "a polynomial, with the points' deviations that are too large to be noise", build<ShrunkModel>},
       {"saturating", "a (1 - exp(-b x)), as of a GPU", build<SaturatingModel>},
       {"sine_plateau", "a sin(x / b) up to c, then d, as of a CPU and its cache", build<SinePlateauModel>},
   }};

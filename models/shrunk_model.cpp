@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "models/piecewise_linear_model.hpp"
-#include "models/polynomial_model.hpp"
+#include "core/base/statistics.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -14,64 +13,63 @@ namespace {
 /// Half width of a 95 % confidence interval in standard errors.
 constexpr double standard_errors = 1.96;
 
-/// A speed's deviation from the smooth function, and the variance that its measurement adds to it; both relative.
-struct Deviation {
-  double value = 0.0;
-  double variance = 0.0;
-};
-
-/// The variance beyond the measurements' own with which the deviations are as large as `freedom` of them may be.
-double variance_between(std::span<const Deviation> deviations, double freedom) {
-  const auto exceeds = [&](double between) {
-    double sum = 0.0;
-    for (const Deviation& deviation : deviations) {
-      sum += deviation.value * deviation.value / (between + deviation.variance);
-    }
-    return sum > freedom;
-  };
-  double least = 0.0, most = 0.0;
-  for (const Deviation& deviation : deviations) most += deviation.value * deviation.value / freedom;
-  // The sum falls as the variance grows.
-  for (int halvings = 0; halvings < 60; ++halvings) {
-    const double middle = 0.5 * (least + most);
-    (middle > 0.0 && exceeds(middle) ? least : most) = middle;
+/// Variances of the points' speeds as shares of these, 0 where there is no interval.
+std::vector<double> variances_of(std::span<const MeasuredPoint> points) {
+  std::vector<double> variances, known;
+  for (const MeasuredPoint& point : points) {
+    variances.push_back(std::pow(point.confidence_s / (standard_errors * point.time_s), 2));
+    if (variances.back() > 0.0) known.push_back(variances.back());
   }
-  return least;
+  if (known.empty()) return variances;
+  const double least = median(known);
+  for (double& variance : variances) {
+    if (variance > 0.0) variance = std::max(variance, least);
+  }
+  return variances;
 }
 
 }  // namespace
 
-ShrunkModel::ShrunkModel(std::span<const MeasuredPoint> points, double max_units) : SpeedModel(points, max_units) {
+ShrunkModel::ShrunkModel(std::span<const MeasuredPoint> points, double max_units)
+    : SpeedModel(points, max_units), smooth_(points) {
   ShrunkModel::refit();
 }
 
 void ShrunkModel::refit() {
-  const PolynomialModel smooth(points());
-  const double freedom = static_cast<double>(points().size()) - smooth.degree() - 1;
-  std::vector<MeasuredPoint> shrunk(points().begin(), points().end());
-  roughness_ = 0.0;
-  if (freedom >= 1.0) {
-    std::vector<Deviation> deviations;
-    for (const MeasuredPoint& point : points()) {
-      deviations.push_back({point.speed() / smooth.speed(point.units) - 1.0,
-                            std::pow(point.confidence_s / (standard_errors * point.time_s), 2)});
-    }
-    const double between = variance_between(deviations, freedom);
-    roughness_ = std::sqrt(between);
-    for (std::size_t i = 0; i < shrunk.size(); ++i) {
-      const auto [value, variance] = deviations[i];
-      if (variance == 0.0) continue;
-      const double speed = smooth.speed(shrunk[i].units) * (1.0 + value * between / (between + variance));
-      shrunk[i].time_s = shrunk[i].units / speed;
-    }
+  smooth_ = PolynomialModel(points());
+  deviations_.clear();
+  const std::vector<double> variances = variances_of(points());
+  const double threshold = 2.0 * std::log(static_cast<double>(points().size()));
+  for (std::size_t i = 0; i < points().size(); ++i) {
+    const double deviation = points()[i].speed() / smooth_.speed(points()[i].units) - 1.0;
+    const double square = deviation * deviation;
+    deviations_.push_back(square > threshold * variances[i] ? deviation * (1.0 - threshold * variances[i] / square)
+                                                            : 0.0);
   }
-  shrunk_ = std::make_unique<PiecewiseLinearModel>(shrunk, Shape::as_measured, SpeedModel::max_units());
 }
 
-double ShrunkModel::fitted_speed(double units) const { return shrunk_->speed(units); }
+double ShrunkModel::fitted_speed(double units) const {
+  const auto all = points();
+  const auto after = std::upper_bound(all.begin(), all.end(), units,
+                                      [](double x, const MeasuredPoint& point) { return x < point.units; });
+  const auto right = static_cast<std::size_t>(after - all.begin());
+  double deviation = 0.0;
+  if (right == 0 || right == all.size()) {
+    deviation = right == 0 ? deviations_.front() : deviations_.back();
+  } else {
+    const double left_units = all[right - 1].units;
+    deviation =
+        std::lerp(deviations_[right - 1], deviations_[right], (units - left_units) / (all[right].units - left_units));
+  }
+  return smooth_.speed(units) * (1.0 + deviation);
+}
 
-double ShrunkModel::units_within(double time_s) const { return shrunk_->units_within(time_s); }
+int ShrunkModel::deviating() const {
+  return static_cast<int>(std::count_if(deviations_.begin(), deviations_.end(), [](double d) { return d != 0.0; }));
+}
 
-std::string ShrunkModel::parameters() const { return fmt::format("roughness {:.1f} %", 100.0 * roughness_); }
+std::string ShrunkModel::parameters() const {
+  return fmt::format("degree {}, {} of {} points beside it", smooth_.degree(), deviating(), points().size());
+}
 
 }  // namespace steelyard::models

@@ -1,18 +1,21 @@
 #pragma once
 
+#include <vector>
+
+#include "models/polynomial_model.hpp"
 #include "models/speed_model.hpp"
 
 namespace steelyard::models {
 
-/// Measured speeds drawn towards a smooth function as far as they are uncertain, and linear in between: for algorithms
-/// that look for the fastest sizes, which in a table as measured are the luckiest ones as well. With m_i the speed of a
-/// PolynomialModel of the same points and s_i the measured one, d_i = s_i / m_i - 1,
-///   s'_i = m_i (1 + d_i r^2 / (r^2 + v_i)),   v_i = (c_i / (1.96 t_i))^2,
-/// c_i being the half width of the mean time's 95 % confidence interval. The roughness r of the true speeds is the one
-/// for which sum_i d_i^2 / (r^2 + v_i) = n - degree - 1, or 0 where the intervals explain more than that. Points
-/// without an interval stay where they are, as all do where there are no more of them than coefficients.
-/// Source: Paule and Mandel, Consensus Values and Weighting Factors, 1982; Efron and Morris, Stein's Estimation Rule
-/// and Its Competitors, 1973.
+/// A smooth speed, and those of the measured deviations from it that are too large to be noise: for algorithms that
+/// look for the fastest sizes, which in a table as measured are the luckiest ones as well. With m the speed of a
+/// PolynomialModel of the same n points, d_i = s_i / m(x_i) - 1 and v_i the variance of d_i,
+///   s(x) = m(x) (1 + D(x)),   D(x_i) = d_i max(0, 1 - 2 ln(n) v_i / d_i^2),
+/// D being linear between points and constant beyond them; of n deviations that are all noise, hardly one exceeds
+/// sqrt(2 ln(n) v). v_i is (c_i / (1.96 t_i))^2, c_i being the half width of the time's 95 % confidence interval, and
+/// at least the median of all points', for an interval can be narrow by luck. Points without an interval stay where
+/// they are. Source: Breiman, Better Subset Regression Using the Nonnegative Garrote, 1995; Donoho and Johnstone, Ideal
+/// Spatial Adaptation by Wavelet Shrinkage, 1994, for the threshold.
 class ShrunkModel : public SpeedModel {
  public:
   /// @throws InvalidArgument for unusable points or limit
@@ -21,17 +24,16 @@ class ShrunkModel : public SpeedModel {
 
   std::string kind() const override { return "shrunk"; }
   std::string parameters() const override;
-  double units_within(double time_s) const override;
 
-  /// Root of the mean square of what the true speeds deviate from the smooth function, as a share of it.
-  double roughness() const { return roughness_; }
+  /// How many points are beside the smooth function.
+  int deviating() const;
 
  private:
   double fitted_speed(double units) const override;
   void refit() override;
 
-  double roughness_ = 0.0;
-  SpeedModelPtr shrunk_;
+  PolynomialModel smooth_;
+  std::vector<double> deviations_;  ///< D at the points
 };
 
 }  // namespace steelyard::models

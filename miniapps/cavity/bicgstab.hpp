@@ -73,50 +73,34 @@ class BiCgStab {
       for (;;) {
         const auto v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::bicgstab_p",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              each_component<Components>([&](const int c) {
-                const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
-                p(c, j, i) = value;
-                store_p(value, c, j, i);
-              });
-            },
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
+              p(c, j, i) = value;
+              store_p(value, c, j, i);
+            }),
             "steelyard::cavity::bicgstab_v",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              Terms<2> terms;
-              each_component<Components>([&](const int c) {
-                const double value = matrix(ph, c, j, i);
-                v(c, j, i) = value;
-                terms.of[0] += shadow(c, j, i) * value;
-                terms.of[1] += value * value;
-              });
-              return terms;
-            });
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double value = matrix(ph, c, j, i);
+              v(c, j, i) = value;
+              return Terms<2>{{shadow(c, j, i) * value, value * value}};
+            }));
         divisor = v_sums[0];
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
         if (broke_down) break;
         const double alpha = shadow_r / divisor;
         const auto t_sums = updated_totals<3>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::bicgstab_s",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              each_component<Components>([&](const int c) {
-                const double value = r(c, j, i) - alpha * v(c, j, i);
-                r(c, j, i) = value;
-                store_s(value, c, j, i);
-              });
-            },
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double value = r(c, j, i) - alpha * v(c, j, i);
+              r(c, j, i) = value;
+              store_s(value, c, j, i);
+            }),
             "steelyard::cavity::bicgstab_t",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              // Apart, for compilers do not vectorise what adds to a part of an array.
-              double s_s = 0.0, t_s = 0.0, t_t = 0.0;
-              each_component<Components>([&](const int c) {
-                const double value = matrix(sh, c, j, i), s = r(c, j, i);
-                t(c, j, i) = value;
-                s_s += s * s;
-                t_s += value * s;
-                t_t += value * value;
-              });
-              return Terms<3>{{s_s, t_s, t_t}};
-            });
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double value = matrix(sh, c, j, i), s = identity ? sh(c, j, i) : r(c, j, i);
+              t(c, j, i) = value;
+              return Terms<3>{{s * s, value * s, value * value}};
+            }));
         const double ss = t_sums[0];
         if (std::sqrt(ss) <= monitor.tolerance()) {
           add_multiple(grid_, solution, alpha, p_source);
@@ -131,18 +115,14 @@ class BiCgStab {
         }
         omega = divisor / t_sums[2];
         const auto r_sums = grid_.template totals<2>(
-            "steelyard::cavity::bicgstab_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              Terms<2> terms;
-              each_component<Components>([&](const int c) {
-                const double s = r(c, j, i);
-                x(c, j, i) += alpha * ph(c, j, i) + omega * sh(c, j, i);
-                const double residual = s - omega * t(c, j, i);
-                r(c, j, i) = residual;
-                terms.of[0] += residual * residual;
-                terms.of[1] += residual * shadow(c, j, i);
-              });
-              return terms;
-            });
+            "steelyard::cavity::bicgstab_update",
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
+              x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
+              const double residual = s - omega * t(c, j, i);
+              r(c, j, i) = residual;
+              return Terms<2>{{residual * residual, residual * shadow(c, j, i)}};
+            }));
         if (!monitor.goes_on(std::sqrt(r_sums[0]))) break;
         divisor = r_sums[1];
         broke_down = has_vanished(divisor, shadow_square, r_sums[0]);

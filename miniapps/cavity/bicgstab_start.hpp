@@ -33,17 +33,13 @@ std::array<double, 2> bicgstab_start(const UnitGrid<Execution>& grid, const Oper
                                      const RowField<Execution, Components>& shadow_vector) {
   const auto b = right_side.access(), x = solution.access(), r = residual.access(), shadow = shadow_vector.access();
   return grid.template totals_with_halo<2>(
-      solution, "steelyard::cavity::bicgstab_start", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        Terms<2> terms;
-        each_component<Components>([&](const int c) {
-          const double value = b(c, j, i) - matrix(x, c, j, i);
-          r(c, j, i) = value;
-          shadow(c, j, i) = value;
-          terms.of[0] += value * value;
-          terms.of[1] += b(c, j, i) * b(c, j, i);
-        });
-        return terms;
-      });
+      solution, "steelyard::cavity::bicgstab_start",
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+        const double value = b(c, j, i) - matrix(x, c, j, i);
+        r(c, j, i) = value;
+        shadow(c, j, i) = value;
+        return Terms<2>{{value * value, b(c, j, i) * b(c, j, i)}};
+      }));
 }
 
 /// Another shadow vector after a breakdown: r and as much noise as r^T shadow stays at least r^T r / 2 with.
@@ -56,16 +52,12 @@ std::array<double, 2> scatter_shadow(const UnitGrid<Execution>& grid, const RowF
   const double values = Components * static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns());
   const double size = std::sqrt(squares / values);
   return grid.template totals<2>(
-      "steelyard::cavity::bicgstab_shadow", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        Terms<2> terms;
-        each_component<Components>([&](const int c) {
-          const double value = r(c, j, i) + size * scattered(c, j, i, turn);
-          shadow(c, j, i) = value;
-          terms.of[0] += value * r(c, j, i);
-          terms.of[1] += value * value;
-        });
-        return terms;
-      });
+      "steelyard::cavity::bicgstab_shadow",
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+        const double value = r(c, j, i) + size * scattered(c, j, i, turn);
+        shadow(c, j, i) = value;
+        return Terms<2>{{value * r(c, j, i), value * value}};
+      }));
 }
 
 }  // namespace steelyard::cavity

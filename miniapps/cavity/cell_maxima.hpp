@@ -18,6 +18,14 @@ KOKKOS_FORCEINLINE_FUNCTION double larger(const double term, const double larges
   return known > largest ? known : largest;
 }
 
+/// Not in the loop itself; HostRowSums says why.
+template <int N, class Body, int Lanes>
+KOKKOS_FORCEINLINE_FUNCTION void keep_larger(const Body& body, const std::int64_t j, const std::int64_t i,
+                                             const int lane, double (&largest)[N][Lanes]) {
+  const Terms<N> terms = body(j, i);
+  for (int k = 0; k < N; ++k) largest[k][lane] = larger(terms.of[k], largest[k][lane]);
+}
+
 /// The largest terms of a row, by one host thread, in lanes like host_row_terms().
 template <int N, class Body>
 KOKKOS_FORCEINLINE_FUNCTION Terms<N> host_row_maxima(const Body& body, const std::int64_t j,
@@ -29,10 +37,7 @@ KOKKOS_FORCEINLINE_FUNCTION Terms<N> host_row_maxima(const Body& body, const std
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
-    for (int lane = 0; lane < lanes; ++lane) {
-      const Terms<N> terms = body(j, i + lane);
-      for (int k = 0; k < N; ++k) largest[k][lane] = larger(terms.of[k], largest[k][lane]);
-    }
+    for (int lane = 0; lane < lanes; ++lane) keep_larger<N>(body, j, i + lane, lane, largest);
   }
   Terms<N> total;
   for (; i < columns; ++i) {

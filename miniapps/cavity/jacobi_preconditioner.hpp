@@ -27,10 +27,10 @@ struct JacobiPreconditioner {
              RowField<Execution, Components>& z) const {
     const auto from = r.access(), to = z.access();
     const JacobiPreconditioner inverse = *this;
-    grid.for_cells(
-        "steelyard::cavity::jacobi", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          each_component<Components>([&](const int c) { to(c, j, i) = inverse(from(c, j, i), c, j, i); });
-        });
+    grid.for_cells("steelyard::cavity::jacobi",
+                   each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+                     to(c, j, i) = inverse(from(c, j, i), c, j, i);
+                   }));
   }
 };
 template <class Operator>

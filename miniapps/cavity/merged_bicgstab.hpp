@@ -70,24 +70,18 @@ class MergedBiCgStab {
         shadow_r = sums[0];
         shadow_square = sums[1];
       }
-      const auto image = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        Terms<2> terms;
-        each_component<Components>([&](const int c) {
-          const double value = matrix(ph, c, j, i);
-          v(c, j, i) = value;
-          terms.of[0] += shadow(c, j, i) * value;
-          terms.of[1] += value * value;
-        });
-        return terms;
-      };
+      const auto image =
+          each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            const double value = matrix(ph, c, j, i);
+            v(c, j, i) = value;
+            return Terms<2>{{shadow(c, j, i) * value, value * value}};
+          });
       auto v_sums = updated_totals<2>(
           preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
-          KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-            each_component<Components>([&](const int c) {
-              p(c, j, i) = r(c, j, i);
-              store_p(r(c, j, i), c, j, i);
-            });
-          },
+          each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            p(c, j, i) = r(c, j, i);
+            store_p(r(c, j, i), c, j, i);
+          }),
           "steelyard::cavity::merged_bicgstab_v", image);
       for (;;) {
         divisor = v_sums[0];
@@ -96,28 +90,18 @@ class MergedBiCgStab {
         const double alpha = shadow_r / divisor;
         const auto t_sums = updated_totals<5>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::merged_bicgstab_s",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              each_component<Components>([&](const int c) {
-                const double value = r(c, j, i) - alpha * v(c, j, i);
-                r(c, j, i) = value;
-                store_s(value, c, j, i);
-              });
-            },
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double value = r(c, j, i) - alpha * v(c, j, i);
+              r(c, j, i) = value;
+              store_s(value, c, j, i);
+            }),
             "steelyard::cavity::merged_bicgstab_t",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              // Apart, for compilers do not vectorise what adds to a part of an array.
-              double s_s = 0.0, t_s = 0.0, t_t = 0.0, shadow_s = 0.0, shadow_t = 0.0;
-              each_component<Components>([&](const int c) {
-                const double value = matrix(sh, c, j, i), s = r(c, j, i), other = shadow(c, j, i);
-                t(c, j, i) = value;
-                s_s += s * s;
-                t_s += value * s;
-                t_t += value * value;
-                shadow_s += other * s;
-                shadow_t += other * value;
-              });
-              return Terms<5>{{s_s, t_s, t_t, shadow_s, shadow_t}};
-            });
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double value = matrix(sh, c, j, i), other = shadow(c, j, i);
+              const double s = identity ? sh(c, j, i) : r(c, j, i);
+              t(c, j, i) = value;
+              return Terms<5>{{s * s, value * s, value * value, other * s, other * value}};
+            }));
         const double ss = t_sums[0];
         divisor = t_sums[1];
         const bool solved = std::sqrt(ss) <= monitor.tolerance();
@@ -133,17 +117,16 @@ class MergedBiCgStab {
         shadow_r = next_shadow_r;
         v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_update",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-              each_component<Components>([&](const int c) {
-                const double s = r(c, j, i);
-                x(c, j, i) += alpha * ph(c, j, i) + omega * sh(c, j, i);
-                const double residual = s - omega * t(c, j, i);
-                const double direction = residual + beta * (p(c, j, i) - omega * v(c, j, i));
-                r(c, j, i) = residual;
-                p(c, j, i) = direction;
-                store_p(direction, c, j, i);
-              });
-            },
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+              const double s = r(c, j, i), direction = p(c, j, i);
+              const double s_hat = identity ? s : sh(c, j, i), p_hat = identity ? direction : ph(c, j, i);
+              const double residual = s - omega * t(c, j, i);
+              const double next_direction = residual + beta * (direction - omega * v(c, j, i));
+              x(c, j, i) += alpha * p_hat + omega * s_hat;
+              r(c, j, i) = residual;
+              p(c, j, i) = next_direction;
+              store_p(next_direction, c, j, i);
+            }),
             "steelyard::cavity::merged_bicgstab_v", image);
         if (!monitor.goes_on(std::sqrt(rr))) break;
         divisor = shadow_r;

@@ -42,14 +42,11 @@ double residual_norm(const UnitGrid<Execution>& grid, const Operator& matrix,
                      RowField<Execution, Components>& solution) {
   const auto b = right_side.access(), x = solution.access();
   const auto sums = grid.template totals_with_halo<1>(
-      solution, "steelyard::cavity::true_residual", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        Terms<1> terms;
-        each_component<Components>([&](const int c) {
-          const double residual = b(c, j, i) - offset - matrix(x, c, j, i);
-          terms.of[0] += residual * residual;
-        });
-        return terms;
-      });
+      solution, "steelyard::cavity::true_residual",
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+        const double residual = b(c, j, i) - offset - matrix(x, c, j, i);
+        return Terms<1>{{residual * residual}};
+      }));
   return std::sqrt(sums[0]);
 }
 
@@ -59,21 +56,20 @@ double inner_product(const UnitGrid<Execution>& grid, const RowField<Execution, 
                      const RowField<Execution, Components>& b) {
   const auto left = a.access(), right = b.access();
   return grid.template totals<1>(
-      "steelyard::cavity::inner_product", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        Terms<1> terms;
-        each_component<Components>([&](const int c) { terms.of[0] += left(c, j, i) * right(c, j, i); });
-        return terms;
-      })[0];
+      "steelyard::cavity::inner_product",
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+        return Terms<1>{{left(c, j, i) * right(c, j, i)}};
+      }))[0];
 }
 
 /// x = 0 in the unit's own rows.
 template <class Execution, int Components>
 void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field) {
   const auto x = field.access();
-  grid.for_cells(
-      "steelyard::cavity::zero", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        each_component<Components>([&](const int c) { x(c, j, i) = 0.0; });
-      });
+  grid.for_cells("steelyard::cavity::zero",
+                 each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+                   x(c, j, i) = 0.0;
+                 }));
 }
 
 /// x += factor y in the unit's own rows.
@@ -81,10 +77,10 @@ template <class Execution, int Components>
 void add_multiple(const UnitGrid<Execution>& grid, RowField<Execution, Components>& to, const double factor,
                   const RowField<Execution, Components>& field) {
   const auto x = to.access(), y = field.access();
-  grid.for_cells(
-      "steelyard::cavity::add_multiple", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        each_component<Components>([&](const int c) { x(c, j, i) += factor * y(c, j, i); });
-      });
+  grid.for_cells("steelyard::cavity::add_multiple",
+                 each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+                   x(c, j, i) += factor * y(c, j, i);
+                 }));
 }
 
 }  // namespace steelyard::cavity

@@ -57,10 +57,7 @@ class HostRowSums {
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
-    for (int i = 0; i < count; ++i) {
-      const Terms<N> terms = body(j, begin + i);
-      for (int k = 0; k < N; ++k) waiting[k][i] = terms.of[k];
-    }
+    for (int i = 0; i < count; ++i) keep(body, j, begin, i, waiting);
     for (int i = count; i % lanes != 0; ++i) {
       for (int k = 0; k < N; ++k) waiting[k][i] = 0.0;
     }
@@ -83,6 +80,16 @@ class HostRowSums {
 
  private:
   static constexpr int lanes = 8;
+
+  /// Not in the loop itself, where terms would be one of OpenMP's private variables, which GCC keeps in memory unless
+  /// they are scalars, and vectorises by luck.
+  template <class Body>
+  static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
+                   double (&waiting)[N][block]) {
+    const Terms<N> terms = body(j, begin + i);
+    for (int k = 0; k < N; ++k) waiting[k][i] = terms.of[k];
+  }
+
   double sums_[N][lanes] = {};
 };
 
