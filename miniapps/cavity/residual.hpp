@@ -67,9 +67,8 @@ template <class Execution, int Components>
 void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field) {
   const auto x = field.access();
   grid.for_cells("steelyard::cavity::zero",
-                 each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
-                   x(c, j, i) = 0.0;
-                 }));
+                 each_component<Components>(
+                     KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) { x(c, j, i) = 0.0; }));
 }
 
 /// x += factor y in the unit's own rows.
