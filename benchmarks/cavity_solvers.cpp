@@ -35,6 +35,7 @@ using namespace steelyard::cavity;
 
 struct Choice {
   std::vector<std::int64_t> sizes{4096, 6144};
+  std::int64_t columns = 0;  ///< 0: as many as rows
   std::string units = "host";
   int threads = 0;
   int rounds = 5;
@@ -49,7 +50,7 @@ struct Contender {
   std::vector<double> measured_s = {};
 };
 
-/// Coefficients of a uniform grid between walls, in a unit's memory.
+/// Coefficients of a uniform grid between walls in one direction, in a unit's memory.
 template <class Execution>
 struct Coefficients {
   using Array = Kokkos::View<double*, DeviceOf<Execution>>;
@@ -86,7 +87,8 @@ class Size {
  public:
   Size(const UnitPeer<Execution>& peer, SharedGrid& shared, int iterations)
       : grid_(peer, shared),
-        coefficients_(peer.space(), shared.columns()),
+        row_coefficients_(peer.space(), shared.rows()),
+        column_coefficients_(peer.space(), shared.columns()),
         b_(grid_.field()),
         x_(grid_.field()),
         b2_(grid_.template field<2>()),
@@ -99,13 +101,17 @@ class Size {
         bicgstab_(grid_),
         merged_bicgstab_(grid_) {
     fill();
-    const auto& c = coefficients_;
-    const PressureOperator pressure{c.faces.data(), c.weights.data(), c.faces.data(), c.weights.data()};
+    const auto &rows = row_coefficients_, &columns = column_coefficients_;
+    const PressureOperator pressure{columns.faces.data(), rows.weights.data(), rows.faces.data(),
+                                    columns.weights.data()};
     MomentumOperator momentum;
     momentum.convecting = convecting_.access();
-    momentum.row_diagonal = momentum.column_diagonal = c.diagonal.data();
-    momentum.row_diffusion = momentum.column_diffusion = c.faces.data();
-    momentum.column_unknown = momentum.row_unknown = c.unknown.data();
+    momentum.row_diagonal = rows.diagonal.data();
+    momentum.column_diagonal = columns.diagonal.data();
+    momentum.row_diffusion = rows.faces.data();
+    momentum.column_diffusion = columns.faces.data();
+    momentum.row_unknown = rows.unknown.data();
+    momentum.column_unknown = columns.unknown.data();
     momentum.diffusion_x = momentum.diffusion_y = 1.0;
     momentum.quarter_x = momentum.quarter_y = 0.5;
     contenders_.push_back({"bound", 2 * MemoryBoundProbe<Execution>::bytes_per_element,
@@ -137,7 +143,7 @@ class Size {
       const double seconds = median(contender.measured_s);
       const double speed = contender.bytes_per_cell * cells / seconds;
       if (bound == 0.0) bound = speed;
-      table.add_row({fmt::format("{}", grid_.columns()), contender.name,
+      table.add_row({fmt::format("{}", grid_.shared().rows()), fmt::format("{}", grid_.columns()), contender.name,
                      fmt::format("{:.0f}", contender.bytes_per_cell), fmt::format("{:.1f}", 1e3 * seconds),
                      fmt::format("{:.2f}", speed / 1e9), fmt::format("{:.2f}", speed / bound)});
     }
@@ -181,7 +187,7 @@ class Size {
   }
 
   UnitGrid<Execution> grid_;
-  Coefficients<Execution> coefficients_;
+  Coefficients<Execution> row_coefficients_, column_coefficients_;
   RowField<Execution> b_, x_;
   RowField<Execution, 2> b2_, x2_, convecting_;
   int iterations_;
@@ -210,9 +216,9 @@ ExitCode run(Session& session, const Choice& choice) {
   UnitGroup group(session.comm(), co_execution, units, slots);
   session.print(fmt::format("{} unit, {} core(s); medians of {} rounds of {} iterations; bound: a[i] = b[i] - a[i]\n",
                             choice.units, units.host ? units.host->cores.size() : 1, choice.rounds, choice.iterations));
-  Table table({"n", "solver", "bytes/cell", "ms/iteration", "GB/s", "of bound"});
+  Table table({"rows", "columns", "solver", "bytes/cell", "ms/iteration", "GB/s", "of bound"});
   for (const std::int64_t n : choice.sizes) {
-    SharedGrid shared(group, std::vector<std::int64_t>{n}, n);
+    SharedGrid shared(group, std::vector<std::int64_t>{n}, choice.columns > 0 ? choice.columns : n);
     group.run([&](const auto& peer) {
       Size<std::decay_t<decltype(peer.space())>> size(peer, shared, choice.iterations);
       for (int round = -1; round < choice.rounds; ++round) size.measure(round >= 0);
@@ -229,9 +235,11 @@ int main(int argc, char** argv) {
   CLI::App parser("Puts iterations of cavity's solvers beside the memory's bound", "steelyard-cavity-solvers");
   Choice choice;
   add_standard_options(parser);
-  parser.add_option("--sizes", choice.sizes, "Rows and columns of the grids")
+  parser.add_option("--sizes", choice.sizes, "Rows of the grids, and columns but for --columns")
       ->check(CLI::Range(8, 30000))
       ->capture_default_str();
+  parser.add_option("--columns", choice.columns, "Columns of all grids (default as many as rows)")
+      ->check(CLI::Range(8, 30000));
   parser.add_option("--units", choice.units, "Unit to measure")
       ->check(CLI::IsMember({"host", "device"}))
       ->capture_default_str();
