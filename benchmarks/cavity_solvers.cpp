@@ -102,16 +102,16 @@ class Size {
         merged_bicgstab_(grid_) {
     fill();
     const auto &rows = row_coefficients_, &columns = column_coefficients_;
-    const PressureOperator pressure{columns.faces.data(), rows.weights.data(), rows.faces.data(),
-                                    columns.weights.data()};
+    const PressureOperator pressure{
+        {columns.faces.data(), 1.0}, rows.weights.data(), rows.faces.data(), {columns.weights.data(), 1.0}};
     MomentumOperator momentum;
     momentum.convecting = convecting_.access();
     momentum.row_diagonal = rows.diagonal.data();
-    momentum.column_diagonal = columns.diagonal.data();
+    momentum.column_diagonal = {columns.diagonal.data(), 10.0};
     momentum.row_diffusion = rows.faces.data();
-    momentum.column_diffusion = columns.faces.data();
+    momentum.column_diffusion = {columns.faces.data(), 1.0};
     momentum.row_unknown = rows.unknown.data();
-    momentum.column_unknown = columns.unknown.data();
+    momentum.column_unknown = {columns.unknown.data(), 1.0};
     momentum.diffusion_x = momentum.diffusion_y = 1.0;
     momentum.quarter_x = momentum.quarter_y = 0.5;
     contenders_.push_back({"bound", 2 * MemoryBoundProbe<Execution>::bytes_per_element,

@@ -73,13 +73,13 @@ class BiCgStab {
       for (;;) {
         const auto v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::bicgstab_p",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
               p(c, j, i) = value;
               store_p(value, c, j, i);
             }),
             "steelyard::cavity::bicgstab_v",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double value = matrix(ph, c, j, i);
               v(c, j, i) = value;
               return Terms<2>{{shadow(c, j, i) * value, value * value}};
@@ -90,13 +90,13 @@ class BiCgStab {
         const double alpha = shadow_r / divisor;
         const auto t_sums = updated_totals<3>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::bicgstab_s",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double value = r(c, j, i) - alpha * v(c, j, i);
               r(c, j, i) = value;
               store_s(value, c, j, i);
             }),
             "steelyard::cavity::bicgstab_t",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double value = matrix(sh, c, j, i), s = identity ? sh(c, j, i) : r(c, j, i);
               t(c, j, i) = value;
               return Terms<3>{{s * s, value * s, value * value}};
@@ -116,7 +116,7 @@ class BiCgStab {
         omega = divisor / t_sums[2];
         const auto r_sums = grid_.template totals<2>(
             "steelyard::cavity::bicgstab_update",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
               x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
               const double residual = s - omega * t(c, j, i);

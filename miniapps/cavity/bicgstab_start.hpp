@@ -34,7 +34,7 @@ std::array<double, 2> bicgstab_start(const UnitGrid<Execution>& grid, const Oper
   const auto b = right_side.access(), x = solution.access(), r = residual.access(), shadow = shadow_vector.access();
   return grid.template totals_with_halo<2>(
       solution, "steelyard::cavity::bicgstab_start",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
         const double value = b(c, j, i) - matrix(x, c, j, i);
         r(c, j, i) = value;
         shadow(c, j, i) = value;
@@ -53,7 +53,7 @@ std::array<double, 2> scatter_shadow(const UnitGrid<Execution>& grid, const RowF
   const double size = std::sqrt(squares / values);
   return grid.template totals<2>(
       "steelyard::cavity::bicgstab_shadow",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
         const double value = r(c, j, i) + size * scattered(c, j, i, turn);
         shadow(c, j, i) = value;
         return Terms<2>{{value * r(c, j, i), value * value}};

@@ -42,7 +42,7 @@ class ConjugateGradient {
     SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
     do {
       const auto start = grid_.template totals_with_halo<3>(
-          solution, "steelyard::cavity::cg_start", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          solution, "steelyard::cavity::cg_start", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
             const double residual = b(j, i) - offset - matrix(x, 0, j, i);
             r(j, i) = residual;
             Terms<3> terms;
@@ -67,11 +67,11 @@ class ConjugateGradient {
         old_rz = rz;
         const double pap = grid_.template for_cells_then_totals<1>(
             p_, "steelyard::cavity::cg_direction",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
               p(j, i) = z(0, j, i) + scaled_or_zero(beta, p(j, i));
             },
             "steelyard::cavity::cg_curvature",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
               return Terms<1>{{quadratic_form(matrix, p, j, i)}};
             })[0];
         // Neither A nor M is positive definite then, and beginning again would not change that.
@@ -81,7 +81,7 @@ class ConjugateGradient {
         }
         const double alpha = rz / pap;
         const auto sums = grid_.template totals<products>(
-            "steelyard::cavity::cg_update", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            "steelyard::cavity::cg_update", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
               x(j, i) += alpha * p(j, i);
               const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
               r(j, i) = residual;

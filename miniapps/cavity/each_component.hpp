@@ -4,19 +4,21 @@
 #include <type_traits>
 
 #include "core/compatibility.hpp"
+#include "miniapps/cavity/column.hpp"
 
 namespace steelyard::cavity {
 
 /// A sweep's body that is called for each component of a field in every cell, one or two: `body(c, j, i)`. Terms of
-/// sums that it returns are added up. The calls are written out, for compilers do not vectorise cells around a loop
-/// with a large body; with a sweep for each component, there would be less at a time to ask memory for.
+/// sums that it returns are added up. Components have nothing to do with each other: what the body writes for one, it
+/// does not read for the other. The calls are written out, for compilers do not vectorise cells around a loop with a
+/// large body.
 template <int Components, class Body>
 struct EachComponent {
   static_assert(Components == 1 || Components == 2);
 
   Body body;
 
-  KOKKOS_FORCEINLINE_FUNCTION auto operator()(const std::int64_t j, const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(const std::int64_t j, const Column i) const {
     if constexpr (Components == 1) {
       return body(0, j, i);
     } else if constexpr (std::is_void_v<decltype(body(0, j, i))>) {
@@ -32,6 +34,28 @@ struct EachComponent {
 template <int Components, class Body>
 EachComponent<Components, Body> each_component(const Body& body) {
   return {body};
+}
+
+/// The body of one component.
+template <int Component, class Body>
+struct OneComponent {
+  Body body;
+
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(const std::int64_t j, const Column i) const {
+    return body(Component, j, i);
+  }
+};
+
+/// Calls `sweep` with one component's bodies after the other's; with the bodies themselves where there is one component
+/// or they know of none.
+template <class Sweep, class... Bodies>
+void by_component(const Sweep& sweep, const Bodies&... bodies) {
+  sweep(bodies...);
+}
+template <class Sweep, class... Bodies>
+void by_component(const Sweep& sweep, const EachComponent<2, Bodies>&... bodies) {
+  sweep(OneComponent<0, Bodies>{bodies.body}...);
+  sweep(OneComponent<1, Bodies>{bodies.body}...);
 }
 
 }  // namespace steelyard::cavity

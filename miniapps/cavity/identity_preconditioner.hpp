@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/compatibility.hpp"
+#include "miniapps/cavity/column.hpp"
 
 namespace steelyard::cavity {
 
@@ -11,7 +12,7 @@ struct IdentityPreconditioner {
   static constexpr bool is_identity = true;
   static constexpr bool is_pointwise = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const double r, int, std::int64_t, std::int64_t) const { return r; }
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const double r, int, std::int64_t, Column) const { return r; }
 };
 
 }  // namespace steelyard::cavity

@@ -18,7 +18,7 @@ struct JacobiPreconditioner {
   Operator matrix;  ///< its diagonal(c, j, i) is not 0, but perhaps where r always is
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const double r, const int c, const std::int64_t j,
-                                                const std::int64_t i) const {
+                                                const Column i) const {
     return r / matrix.diagonal(c, j, i);
   }
 
@@ -28,7 +28,7 @@ struct JacobiPreconditioner {
     const auto from = r.access(), to = z.access();
     const JacobiPreconditioner inverse = *this;
     grid.for_cells("steelyard::cavity::jacobi",
-                   each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+                   each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
                      to(c, j, i) = inverse(from(c, j, i), c, j, i);
                    }));
   }

@@ -52,7 +52,7 @@ class IterationRun : public KernelRun {
         "steelyard::cavity::zero", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { x(j, i) = 0.0; });
     const double* const ones = ones_.data();
     IdentityPreconditioner none;
-    solver_.solve(PressureOperator{ones, ones, ones, ones}, none, b_, x_, settings_);
+    solver_.solve(PressureOperator{{ones, 1.0}, ones, ones, {ones, 1.0}}, none, b_, x_, settings_);
   }
 
   /// Public for its kernel's sake.

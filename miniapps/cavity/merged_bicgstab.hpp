@@ -70,15 +70,14 @@ class MergedBiCgStab {
         shadow_r = sums[0];
         shadow_square = sums[1];
       }
-      const auto image =
-          each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
-            const double value = matrix(ph, c, j, i);
-            v(c, j, i) = value;
-            return Terms<2>{{shadow(c, j, i) * value, value * value}};
-          });
+      const auto image = each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+        const double value = matrix(ph, c, j, i);
+        v(c, j, i) = value;
+        return Terms<2>{{shadow(c, j, i) * value, value * value}};
+      });
       auto v_sums = updated_totals<2>(
           preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
-          each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+          each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
             p(c, j, i) = r(c, j, i);
             store_p(r(c, j, i), c, j, i);
           }),
@@ -90,13 +89,13 @@ class MergedBiCgStab {
         const double alpha = shadow_r / divisor;
         const auto t_sums = updated_totals<5>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::merged_bicgstab_s",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double value = r(c, j, i) - alpha * v(c, j, i);
               r(c, j, i) = value;
               store_s(value, c, j, i);
             }),
             "steelyard::cavity::merged_bicgstab_t",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double value = matrix(sh, c, j, i), other = shadow(c, j, i);
               const double s = identity ? sh(c, j, i) : r(c, j, i);
               t(c, j, i) = value;
@@ -117,7 +116,7 @@ class MergedBiCgStab {
         shadow_r = next_shadow_r;
         v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_update",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
               const double s = r(c, j, i), direction = p(c, j, i);
               const double s_hat = identity ? s : sh(c, j, i), p_hat = identity ? direction : ph(c, j, i);
               const double residual = s - omega * t(c, j, i);

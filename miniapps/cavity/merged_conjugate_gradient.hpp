@@ -18,7 +18,7 @@ struct InnerProducts {
   Operator matrix;
   RowAccess<1> r, z;
 
-  KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const Column i) const {
     const double here = z(j, i), residual = r(j, i);
     return {{residual * residual, residual * here, here * matrix(z, 0, j, i)}};
   }
@@ -57,7 +57,7 @@ class MergedConjugateGradient {
       const auto r = r_.access();
       const auto store = preconditioned_store(preconditioner, z_);
       const auto start = grid_.template totals_with_halo<2>(
-          solution, "steelyard::cavity::merged_cg_start", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          solution, "steelyard::cavity::merged_cg_start", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
             const double residual = b(j, i) - offset - matrix(x, 0, j, i);
             r(j, i) = residual;
             store(residual, 0, j, i);
@@ -98,7 +98,7 @@ class MergedConjugateGradient {
         const auto next_store = preconditioned_store(preconditioner, next_z);
         sums = updated_totals<3>(
             preconditioner, grid_, next_r, next_z, "steelyard::cavity::merged_cg_update",
-            KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
               const double image = matrix(z, 0, j, i) + beta * s(j, i);
               const double direction = z(j, i) + beta * p(j, i);
               const double residual = now(j, i) - alpha * image;

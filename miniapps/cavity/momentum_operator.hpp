@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/multiply_add.hpp"
+#include "miniapps/cavity/column.hpp"
 #include "miniapps/cavity/row_field.hpp"
 
 namespace steelyard::cavity {
@@ -17,15 +18,15 @@ namespace steelyard::cavity {
 struct MomentumOperator {
   static constexpr int components = 2;
 
-  RowAccess<2> convecting;                  ///< w, halos included
-  const double* row_diagonal = nullptr;     ///< a_P of u by row of the grid
-  const double* column_diagonal = nullptr;  ///< a_P of v by column
+  RowAccess<2> convecting;               ///< w, halos included
+  const double* row_diagonal = nullptr;  ///< a_P of u by row of the grid
+  ColumnValues column_diagonal;          ///< a_P of v by column
   /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
   const double* row_diffusion = nullptr;
-  const double* column_diffusion = nullptr;
+  ColumnFaces column_diffusion;
   /// 1 for unknowns, 0 for what lies in a wall: u by column, v by row. A product, for compilers make a branch of a
   /// choice and do not vectorise what is around it.
-  const double* column_unknown = nullptr;
+  ColumnValues column_unknown;
   const double* row_unknown = nullptr;
   double diffusion_x = 0.0;  ///< theta nu / dx^2, for u
   double diffusion_y = 0.0;  ///< theta nu / dy^2, for v
@@ -34,7 +35,7 @@ struct MomentumOperator {
 
   /// What the neighbours contribute: M x without its diagonal.
   KOKKOS_FORCEINLINE_FUNCTION double neighbours(const RowAccess<2>& x, const int c, const std::int64_t j,
-                                                const std::int64_t i) const {
+                                                const Column i) const {
     const RowAccess<2>& w = convecting;
     if (c == 0) {
       const double east = multiply_add(quarter_x, w(0, j, i) + w(0, j, i + 1), -diffusion_x);
@@ -43,25 +44,25 @@ struct MomentumOperator {
       const double south = multiply_add(quarter_y, w(1, j, i - 1) + w(1, j, i), row_diffusion[j]);
       return sum_of(x, c, j, i, east, west, north, south);
     }
-    const double east = multiply_add(quarter_x, w(0, j - 1, i + 1) + w(0, j, i + 1), -column_diffusion[i + 1]);
-    const double west = multiply_add(quarter_x, w(0, j - 1, i) + w(0, j, i), column_diffusion[i]);
+    const double east = multiply_add(quarter_x, w(0, j - 1, i + 1) + w(0, j, i + 1), -column_diffusion.right(i));
+    const double west = multiply_add(quarter_x, w(0, j - 1, i) + w(0, j, i), column_diffusion.left(i));
     const double north = multiply_add(quarter_y, w(1, j, i) + w(1, j + 1, i), -diffusion_y);
     const double south = multiply_add(quarter_y, w(1, j - 1, i) + w(1, j, i), diffusion_y);
     return sum_of(x, c, j, i, east, west, north, south);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const std::int64_t i) const {
-    return c == 0 ? row_diagonal[j] : column_diagonal[i];
+  KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const Column i) const {
+    return c == 0 ? row_diagonal[j] : column_diagonal(i);
   }
   /// Whether the value is an unknown, not a wall's.
-  KOKKOS_FORCEINLINE_FUNCTION static bool is_unknown(const int c, const std::int64_t j, const std::int64_t i) {
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_unknown(const int c, const std::int64_t j, const Column i) {
     return c == 0 ? i > 0 : j > 0;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<2>& x, const int c, const std::int64_t j,
-                                                const std::int64_t i) const {
+                                                const Column i) const {
     const double value = multiply_add(diagonal(c, j, i), x(c, j, i), neighbours(x, c, j, i));
-    return value * (c == 0 ? column_unknown[i] : row_unknown[j]);
+    return value * (c == 0 ? column_unknown(i) : row_unknown[j]);
   }
 
  private:

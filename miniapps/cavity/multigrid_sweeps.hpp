@@ -162,7 +162,7 @@ class MultigridSweeps {
     constexpr const char* label = "steelyard::cavity::multigrid_bottom";
     if constexpr (runs_on_host<Execution>) {
       for (std::int64_t j = rows.begin; j < rows.end; ++j) {
-        detail::host_cells(solve, j, 0, solve.columns);
+        detail::host_row(solve, j, solve.columns);
         extended.row(j);
       }
     } else {

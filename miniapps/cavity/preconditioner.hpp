@@ -13,7 +13,7 @@ namespace steelyard::cavity {
 /// `apply(const UnitGrid<Execution>&, RowField& r, RowField& z)`, which computes z = M^-1 r in the unit's own rows and
 /// which all units call together; r's values stay, ghost rows of both may be written. One that needs r in the same
 /// place only says so with `static constexpr bool is_pointwise = true` and can be called for a value in kernels:
-/// `double operator()(double r, int c, std::int64_t j, std::int64_t i) const`.
+/// `double operator()(double r, int c, std::int64_t j, Column i) const`.
 template <class Preconditioner>
 inline constexpr bool is_pointwise = requires {
   requires Preconditioner::is_pointwise;
@@ -35,7 +35,7 @@ struct PreconditionedAccess {
   Pointwise inverse;
   RowAccess<Components> r;
 
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const int c, const std::int64_t j, const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const int c, const std::int64_t j, const Column i) const {
     return inverse(r(c, j, i), c, j, i);
   }
 };
@@ -59,8 +59,7 @@ struct PreconditionedStore {
   Pointwise inverse;
   RowAccess<Components> z;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const double r, const int c, const std::int64_t j,
-                                              const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const double r, const int c, const std::int64_t j, const Column i) const {
     if constexpr (stores) z(c, j, i) = inverse(r, c, j, i);
   }
 };

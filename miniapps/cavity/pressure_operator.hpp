@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "miniapps/cavity/column.hpp"
 #include "miniapps/cavity/row_field.hpp"
 
 namespace steelyard::cavity {
@@ -16,28 +17,28 @@ struct PressureOperator {
   static constexpr int components = 1;
   static constexpr bool maps_constants_to_zero = true;
 
-  const double* column_faces = nullptr;    ///< x, one more than columns
-  const double* row_weights = nullptr;     ///< y, by rows of the whole grid
-  const double* row_faces = nullptr;       ///< t, one more than rows
-  const double* column_weights = nullptr;  ///< s
+  ColumnFaces column_faces;             ///< x, one more than columns
+  const double* row_weights = nullptr;  ///< y, by rows of the whole grid
+  const double* row_faces = nullptr;    ///< t, one more than rows
+  ColumnValues column_weights;          ///< s
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
-                                                const std::int64_t i) const {
+                                                const Column i) const {
     const double here = p(j, i);
-    return row_weights[j] * (column_faces[i] * (here - p(j, i - 1)) + column_faces[i + 1] * (here - p(j, i + 1))) +
-           column_weights[i] * (row_faces[j] * (here - p(j - 1, i)) + row_faces[j + 1] * (here - p(j + 1, i)));
+    return row_weights[j] *
+               (column_faces.left(i) * (here - p(j, i - 1)) + column_faces.right(i) * (here - p(j, i + 1))) +
+           column_weights(i) * (row_faces[j] * (here - p(j - 1, i)) + row_faces[j + 1] * (here - p(j + 1, i)));
   }
   /// What a cell adds to p^T L p, which is the sum over all faces of their coefficient times the squared difference
   /// across them: that of its left and of its lower face.
-  KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j,
-                                                    const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
     const double along_row = p(j, i) - p(j, i - 1), across_rows = p(j, i) - p(j - 1, i);
-    return row_weights[j] * column_faces[i] * (along_row * along_row) +
-           column_weights[i] * row_faces[j] * (across_rows * across_rows);
+    return row_weights[j] * column_faces.left(i) * (along_row * along_row) +
+           column_weights(i) * row_faces[j] * (across_rows * across_rows);
   }
-  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const std::int64_t i) const {
-    return row_weights[j] * (column_faces[i] + column_faces[i + 1]) +
-           column_weights[i] * (row_faces[j] + row_faces[j + 1]);
+  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const Column i) const {
+    return row_weights[j] * (column_faces.left(i) + column_faces.right(i)) +
+           column_weights(i) * (row_faces[j] + row_faces[j + 1]);
   }
 };
 

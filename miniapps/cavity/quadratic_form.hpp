@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "miniapps/cavity/column.hpp"
 #include "miniapps/cavity/row_field.hpp"
 
 namespace steelyard::cavity {
@@ -10,7 +11,7 @@ namespace steelyard::cavity {
 /// faces.
 template <class Operator>
 KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const Operator& matrix, const RowAccess<1>& p, const std::int64_t j,
-                                                  const std::int64_t i) {
+                                                  const Column i) {
   if constexpr (requires { matrix.quadratic_form(p, j, i); }) {
     return matrix.quadratic_form(p, j, i);
   } else {

@@ -20,7 +20,7 @@ double mean(const UnitGrid<Execution>& grid, const RowField<Execution>& field) {
   const auto value = field.access();
   const double sum = grid.template totals<1>(
       "steelyard::cavity::mean",
-      KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { return Terms<1>{{value(j, i)}}; })[0];
+      KOKKOS_LAMBDA(const std::int64_t j, const Column i) { return Terms<1>{{value(j, i)}}; })[0];
   return sum / (static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns()));
 }
 
@@ -43,7 +43,7 @@ double residual_norm(const UnitGrid<Execution>& grid, const Operator& matrix,
   const auto b = right_side.access(), x = solution.access();
   const auto sums = grid.template totals_with_halo<1>(
       solution, "steelyard::cavity::true_residual",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
         const double residual = b(c, j, i) - offset - matrix(x, c, j, i);
         return Terms<1>{{residual * residual}};
       }));
@@ -57,7 +57,7 @@ double inner_product(const UnitGrid<Execution>& grid, const RowField<Execution, 
   const auto left = a.access(), right = b.access();
   return grid.template totals<1>(
       "steelyard::cavity::inner_product",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
         return Terms<1>{{left(c, j, i) * right(c, j, i)}};
       }))[0];
 }
@@ -68,7 +68,7 @@ void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components
   const auto x = field.access();
   grid.for_cells("steelyard::cavity::zero",
                  each_component<Components>(
-                     KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) { x(c, j, i) = 0.0; }));
+                     KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) { x(c, j, i) = 0.0; }));
 }
 
 /// x += factor y in the unit's own rows.
@@ -77,7 +77,7 @@ void add_multiple(const UnitGrid<Execution>& grid, RowField<Execution, Component
                   const RowField<Execution, Components>& field) {
   const auto x = to.access(), y = field.access();
   grid.for_cells("steelyard::cavity::add_multiple",
-                 each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const std::int64_t i) {
+                 each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
                    x(c, j, i) += factor * y(c, j, i);
                  }));
 }

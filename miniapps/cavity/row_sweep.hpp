@@ -7,19 +7,12 @@
 
 #include "core/compensated_sum.hpp"
 #include "core/spaces.hpp"
+#include "miniapps/cavity/host_row.hpp"
 #include "miniapps/cavity/row_field.hpp"
+#include "miniapps/cavity/terms.hpp"
 
 namespace steelyard::cavity {
 
-/// What a cell adds to each of N sums.
-template <int N>
-struct Terms {
-  double of[N] = {};
-
-  KOKKOS_INLINE_FUNCTION void operator+=(const Terms& other) {
-    for (int k = 0; k < N; ++k) of[k] += other.of[k];
-  }
-};
 template <int N>
 using Sums = std::array<CompensatedSum, static_cast<std::size_t>(N)>;
 
@@ -27,95 +20,6 @@ namespace detail {
 
 template <class Execution>
 using RowPolicy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-
-/// Cells of a row, by one host thread. The body is a copy, for compilers to see that no store changes it, and all of it
-/// becomes a part of the loop, however long: what is called cell by cell is not vectorised.
-template <class Body>
-[[gnu::flatten]] void host_cells(const Body body, const std::int64_t j, const std::int64_t begin,
-                                 const std::int64_t end) {
-#if defined(_OPENMP)
-#pragma omp simd
-#endif
-  for (std::int64_t i = begin; i < end; ++i) body(j, i);
-}
-
-/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: compilers may not choose the order,
-/// so that it is the same for a row whoever computes it. Terms of a block wait in the first cache to be summed up:
-/// compilers vectorise both loops, but not many bodies with sums of a given order in them.
-template <int N>
-class HostRowSums {
- public:
-  /// So few cells that processors, which look some hundreds of instructions ahead, ask memory for the next block's
-  /// values while they are at work on this one.
-  static constexpr std::int64_t block = 32;
-
-  /// The next cells, a block but for the row's last ones.
-  template <class Body>
-  [[gnu::flatten]] void add(const Body body, const std::int64_t j, const std::int64_t begin, const std::int64_t end) {
-    const int count = static_cast<int>(end - begin);
-    double waiting[N][block];
-#if defined(_OPENMP)
-#pragma omp simd
-#endif
-    for (int i = 0; i < count; ++i) keep(body, j, begin, i, waiting);
-    for (int i = count; i % lanes != 0; ++i) {
-      for (int k = 0; k < N; ++k) waiting[k][i] = 0.0;
-    }
-    for (int k = 0; k < N; ++k) {
-      for (int i = 0; i < count; i += lanes) {
-        for (int lane = 0; lane < lanes; ++lane) sums_[k][lane] += waiting[k][i + lane];
-      }
-    }
-  }
-
-  /// When all cells have been added. @param row_terms N of them
-  void store(double* const row_terms) {
-    for (int k = 0; k < N; ++k) {
-      for (int half = lanes / 2; half > 0; half /= 2) {
-        for (int lane = 0; lane < half; ++lane) sums_[k][lane] += sums_[k][lane + half];
-      }
-      row_terms[k] = sums_[k][0];
-    }
-  }
-
- private:
-  static constexpr int lanes = 8;
-
-  /// Not in the loop itself, where terms would be one of OpenMP's private variables, which GCC keeps in memory unless
-  /// they are scalars, and vectorises by luck.
-  template <class Body>
-  static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
-                   double (&waiting)[N][block]) {
-    const Terms<N> terms = body(j, begin + i);
-    for (int k = 0; k < N; ++k) waiting[k][i] = terms.of[k];
-  }
-
-  double sums_[N][lanes] = {};
-};
-
-/// Sums of a row. @param row_terms N of them
-template <int N, class Body>
-void host_row_terms(const Body body, const std::int64_t j, const std::int64_t columns, double* const row_terms) {
-  constexpr std::int64_t block = HostRowSums<N>::block;
-  HostRowSums<N> sums;
-  for (std::int64_t i = 0; i < columns; i += block) sums.add(body, j, i, i + block < columns ? i + block : columns);
-  sums.store(row_terms);
-}
-
-/// The same a row behind updates, and a block behind them in that row, so that memory is at work on the next block's
-/// values while those in the caches are summed up.
-template <int N, class Update, class Body>
-void host_row_terms_behind(const Update update, const Body body, const std::int64_t j, const std::int64_t columns,
-                           double* const row_terms) {
-  constexpr std::int64_t block = HostRowSums<N>::block;
-  HostRowSums<N> sums;
-  for (std::int64_t i = 0; i < columns; i += block) {
-    host_cells(update, j + 1, i, i + block < columns ? i + block : columns);
-    if (i > 0) sums.add(body, j, i - block, i);
-  }
-  sums.add(body, j, (columns - 1) / block * block, columns);
-  sums.store(row_terms);
-}
 
 /// Rows that host threads share out among them so that each can follow one sweep with another one a row behind, while
 /// the first one's values are in its cache. Chunks have two rows at least, for the ends of each to be different rows.
@@ -160,7 +64,7 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
   if (rows.empty() || columns == 0) return;
   if constexpr (runs_on_host<Execution>) {
     Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows.begin, rows.end),
-                         [=](const std::int64_t j) { detail::host_cells(body, j, 0, columns); });
+                         [=](const std::int64_t j) { detail::host_row(body, j, columns); });
   } else {
     using Policy = Kokkos::MDRangePolicy<Execution, Kokkos::Rank<2, Kokkos::Iterate::Right, Kokkos::Iterate::Right>,
                                          Kokkos::IndexType<std::int64_t>>;
@@ -228,7 +132,7 @@ class CellSums {
       Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, chunks.count), [=](const std::int64_t chunk) {
         const RowRange own = chunks[chunk];
         const std::int64_t begin = chunk > 0 ? own.begin + 1 : own.begin;
-        for (std::int64_t j = own.begin; j <= begin; ++j) detail::host_cells(update, j, 0, columns);
+        for (std::int64_t j = own.begin; j <= begin; ++j) detail::host_row(update, j, columns);
         for (std::int64_t j = begin; j + 1 < own.end; ++j) {
           detail::host_row_terms_behind<N>(update, body, j, columns, row_terms + (j - first) * N);
         }

@@ -113,7 +113,7 @@ class UnitFlow {
     const double lid = lid_source_;
     const bool old_half = extrapolates();
     grid_.for_cells(
-        "steelyard::cavity::set_out", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        "steelyard::cavity::set_out", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
           for (int c = 0; c < 2; ++c) {
             const double value = u(c, j, i);
             double known = over_dt * value;
@@ -135,7 +135,7 @@ class UnitFlow {
     const auto source = source_.access();
     const double dx = problem_.dx(), dy = problem_.dy();
     grid_.for_cells_with_halo(
-        other_, "steelyard::cavity::estimate", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        other_, "steelyard::cavity::estimate", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
           for (int c = 0; c < 2; ++c) {
             const double value = (b(c, j, i) - momentum.neighbours(x, c, j, i)) / momentum.diagonal(c, j, i);
             h(c, j, i) = MomentumOperator::is_unknown(c, j, i) ? value : 0.0;
@@ -152,7 +152,7 @@ class UnitFlow {
     const auto p = pressure_.access();
     const double over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
     grid_.for_cells_with_halo(
-        pressure_, "steelyard::cavity::correct", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+        pressure_, "steelyard::cavity::correct", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
           for (int c = 0; c < 2; ++c) {
             const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
             const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);

@@ -99,17 +99,18 @@ class WholeOperands {
   std::deque<Values> memory_;
 };
 
-/// -div(grad p) between walls, with uneven weights, plus `shift` p: singular for 0, indefinite for some negative ones.
+/// -div(grad p) between walls, with weights of rows that are uneven, plus `shift` p: singular for 0, indefinite for
+/// some negative ones.
 struct ShiftedOperator {
   static constexpr int components = 1;
   PressureOperator pressure;
   double shift = 0.0;
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
-                                                const std::int64_t i) const {
+                                                const Column i) const {
     return pressure(p, 0, j, i) + shift * p(j, i);
   }
-  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const Column i) const {
     return pressure.diagonal(0, j, i) + shift;
   }
 };
@@ -132,8 +133,16 @@ struct PoissonSystem {
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = 0.5 + stretch * static_cast<double>(i % 4);
       return all;
     };
-    return {operands.array(faces(columns, 0.25)), operands.array(weights(rows, 0.125)),
-            operands.array(faces(rows, 0.5)), operands.array(weights(columns, 0.0625))};
+    // Columns differ at the walls only.
+    const double inner_face = 1.25, inner_weight = 0.5625;
+    Values column_faces = faces(columns, 0.0), column_weights(static_cast<std::size_t>(columns), inner_weight);
+    for (double& face : column_faces) face *= inner_face;
+    column_weights.front() = 0.5;
+    column_weights.back() = 0.75;
+    return {{operands.array(column_faces), inner_face},
+            operands.array(weights(rows, 0.125)),
+            operands.array(faces(rows, 0.5)),
+            {operands.array(column_weights), inner_weight}};
   }
 };
 
@@ -203,15 +212,15 @@ struct MomentumSystem {
     MomentumOperator matrix;
     matrix.convecting = operands.field(convecting);
     matrix.row_diagonal = operands.array(diagonal(rows, x, y));
-    matrix.column_diagonal = operands.array(diagonal(columns, y, x));
+    matrix.column_diagonal = {operands.array(diagonal(columns, y, x)), 1.0 / time_step + 2.0 * y + 2.0 * x};
     matrix.row_diffusion = operands.array(faces(rows, y));
-    matrix.column_diffusion = operands.array(faces(columns, x));
+    matrix.column_diffusion = {operands.array(faces(columns, x)), x};
     const auto unknowns = [](std::int64_t cells) {
       Values factors(static_cast<std::size_t>(cells), 1.0);
       factors.front() = 0.0;
       return factors;
     };
-    matrix.column_unknown = operands.array(unknowns(columns));
+    matrix.column_unknown = {operands.array(unknowns(columns)), 1.0};
     matrix.row_unknown = operands.array(unknowns(rows));
     matrix.diffusion_x = x;
     matrix.diffusion_y = y;

@@ -44,6 +44,18 @@ TEST_CASE("walls have no flux") {
   CHECK(all.column_faces.size() == 5);
 }
 
+TEST_CASE("all columns but the first and the last have the same coefficients") {
+  Problem wide = problem(TimeScheme::crank_nicolson);
+  wide.columns = 50;
+  const Coefficients all(wide);
+  for (const auto* const values :
+       {&all.column_diagonal, &all.column_unknown, &all.column_weights, &all.column_diffusion, &all.column_faces}) {
+    const bool of_faces = values->size() == 51;
+    REQUIRE((of_faces || values->size() == 50));
+    for (std::size_t i = 1; i + 1 < values->size(); ++i) CHECK((*values)[i] == (*values)[25]);
+  }
+}
+
 TEST_CASE("velocities in the first column's and the first row's walls are no unknowns") {
   const Coefficients all(problem(TimeScheme::euler));
   CHECK(all.column_unknown == std::vector{0.0, 1.0, 1.0, 1.0});

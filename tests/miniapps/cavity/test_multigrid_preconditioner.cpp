@@ -105,8 +105,11 @@ SolveReport solve(UnitGroup& group, const std::vector<std::int64_t>& shares, con
     MultigridPreconditioner<Execution> multigrid(grid, levels);
     const MultigridUnitLevel<Execution> finest(grid.space(), levels.levels().front(), {}, {});
     const LevelAccess& finest_access = finest.access();
-    const PressureOperator matrix{finest_access.column_faces, finest_access.row_weights, finest_access.row_faces,
-                                  finest_access.column_weights};
+    const double dx = 1.0 / static_cast<double>(problem.columns);
+    const PressureOperator matrix{{finest_access.column_faces, 1.0 / dx},
+                                  finest_access.row_weights,
+                                  finest_access.row_faces,
+                                  {finest_access.column_weights, dx}};
     auto b = grid.field(), x = grid.field();
     fill(grid, b, 4);
     ConjugateGradient<Execution> solver(grid);

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "miniapps/cavity/column.hpp"
+#include "miniapps/cavity/each_component.hpp"
+#include "miniapps/cavity/terms.hpp"
+
+/// Sweeps over one row by one host thread.
+namespace steelyard::cavity::detail {
+
+/// Some of a row's cells. The body is a copy, for compilers to see that no store changes it, and all of it becomes a
+/// part of the loop, however long: what is called cell by cell is not vectorised. @tparam inner whether all of them are
+/// in inner columns
+template <bool inner, class Body>
+[[gnu::flatten]] void host_cells(const Body body, const std::int64_t j, const std::int64_t begin,
+                                 const std::int64_t end) {
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+  for (std::int64_t i = begin; i < end; ++i) body(j, Column(i, inner));
+}
+
+/// A whole row, in three parts at most.
+template <class Body>
+void host_row(const Body& body, const std::int64_t j, const std::int64_t columns) {
+  constexpr std::int64_t outer = 8;
+  const std::int64_t first = std::min(outer, columns), last = std::max(first, columns - outer);
+  host_cells<false>(body, j, 0, first);
+  host_cells<true>(body, j, first, last);
+  host_cells<false>(body, j, last, columns);
+}
+
+/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: compilers may not choose the order,
+/// so that it is the same for a row whoever computes it. Terms of a block wait in the first cache to be summed up:
+/// compilers vectorise both loops, but not many bodies with sums of a given order in them.
+template <int N>
+class HostRowSums {
+ public:
+  /// So few cells that processors, which look some hundreds of instructions ahead, ask memory for the next block's
+  /// values while they are at work on this one.
+  static constexpr std::int64_t block = 32;
+
+  /// The next cells, a block but for the row's last ones. @tparam inner as of host_cells()
+  template <bool inner, class Body>
+  [[gnu::flatten]] void add(const Body body, const std::int64_t j, const std::int64_t begin, const std::int64_t end) {
+    const int count = static_cast<int>(end - begin);
+    double waiting[N][block];
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+    for (int i = 0; i < count; ++i) keep<inner>(body, j, begin, i, waiting);
+    for (int i = count; i % lanes != 0; ++i) {
+      for (int k = 0; k < N; ++k) waiting[k][i] = 0.0;
+    }
+    for (int k = 0; k < N; ++k) {
+      for (int i = 0; i < count; i += lanes) {
+        for (int lane = 0; lane < lanes; ++lane) sums_[k][lane] += waiting[k][i + lane];
+      }
+    }
+  }
+
+  /// When all cells have been added. @param row_terms N of them
+  void store(double* const row_terms) {
+    for (int k = 0; k < N; ++k) {
+      for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int lane = 0; lane < half; ++lane) sums_[k][lane] += sums_[k][lane + half];
+      }
+      row_terms[k] = sums_[k][0];
+    }
+  }
+
+ private:
+  static constexpr int lanes = 8;
+
+  /// Not in the loop itself, where terms would be one of OpenMP's private variables, which GCC keeps in memory unless
+  /// they are scalars, and vectorises by luck.
+  template <bool inner, class Body>
+  static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
+                   double (&waiting)[N][block]) {
+    const Terms<N> terms = body(j, Column(begin + i, inner));
+    for (int k = 0; k < N; ++k) waiting[k][i] = terms.of[k];
+  }
+
+  double sums_[N][lanes] = {};
+};
+
+/// What a row's cells add to its sums.
+template <int N, class Body>
+void add_row(const Body body, const std::int64_t j, const std::int64_t columns, HostRowSums<N>& sums) {
+  constexpr std::int64_t block = HostRowSums<N>::block;
+  for (std::int64_t i = 0; i < columns; i += block) {
+    if (i > 0 && i + block < columns) {
+      sums.template add<true>(body, j, i, i + block);
+    } else {
+      sums.template add<false>(body, j, i, std::min(i + block, columns));
+    }
+  }
+}
+
+/// The same a row behind updates, and a block behind them in that row, so that memory is at work on the next block's
+/// values while those in the caches are summed up. All in one function, for compilers to keep what blocks share in
+/// registers.
+template <int N, class Update, class Body>
+[[gnu::flatten]] void add_row_behind(const Update update, const Body body, const std::int64_t j,
+                                     const std::int64_t columns, HostRowSums<N>& sums) {
+  constexpr std::int64_t block = HostRowSums<N>::block;
+  for (std::int64_t i = 0; i < columns + block; i += block) {
+    if (i > 0 && i + block < columns) {
+      host_cells<true>(update, j + 1, i, i + block);
+    } else if (i < columns) {
+      host_cells<false>(update, j + 1, i, std::min(i + block, columns));
+    }
+    if (i > block && i < columns) {
+      sums.template add<true>(body, j, i - block, i);
+    } else if (i > 0) {
+      sums.template add<false>(body, j, i - block, std::min(i, columns));
+    }
+  }
+}
+
+/// Sums of a row, of one component after the other. @param row_terms N of them
+template <int N, class Body>
+void host_row_terms(const Body& body, const std::int64_t j, const std::int64_t columns, double* const row_terms) {
+  HostRowSums<N> sums;
+  by_component([&](const auto& part) { add_row(part, j, columns, sums); }, body);
+  sums.store(row_terms);
+}
+template <int N, class Update, class Body>
+void host_row_terms_behind(const Update& update, const Body& body, const std::int64_t j, const std::int64_t columns,
+                           double* const row_terms) {
+  HostRowSums<N> sums;
+  by_component([&](const auto& update_part, const auto& part) { add_row_behind(update_part, part, j, columns, sums); },
+               update, body);
+  sums.store(row_terms);
+}
+
+}  // namespace steelyard::cavity::detail
