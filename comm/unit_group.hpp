@@ -32,7 +32,8 @@ class UnitGroup {
   /// @throws InvalidArgument where the slots do not have this rank's units; MpiError
   UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots);
   /// Of one unit alone, which is measured without communication: run() then runs the program on the calling thread,
-  /// which is to be the unit's own. Never calls MPI.
+  /// which is to be the unit's own, with parts of the work that CoExecution::run() may have given to this thread. Never
+  /// calls MPI.
   explicit UnitGroup(ProcessingUnit::Kind kind);
   ~UnitGroup();
   UnitGroup(const UnitGroup&) = delete;
@@ -55,7 +56,7 @@ class UnitGroup {
   /// Runs kernels of a unit as a part of its work, see CoExecution::part().
   void part(ProcessingUnit::Kind kind, const CoExecution::Work& work) {
     if (co_execution_ == nullptr) {
-      work();
+      CoExecution::part_of_this_thread(work);
     } else {
       co_execution_->part(kind, work);
     }

@@ -20,6 +20,27 @@ constexpr double look_s = 1e-3;
 /// Seconds of a wait that are spent looking at the clock; the operating system wakes a sleeper late by less than this.
 constexpr double spin_s = 200e-6;
 
+/// Whose work the calling thread is doing.
+struct Employer {
+  CoExecution* co_execution = nullptr;
+  ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
+};
+thread_local Employer employer;
+
+/// Makes the calling thread do a unit's work while it lives.
+class Employment {
+ public:
+  Employment(CoExecution& co_execution, ProcessingUnit::Kind kind) : before_(employer) {
+    employer = {&co_execution, kind};
+  }
+  ~Employment() { employer = before_; }
+  Employment(const Employment&) = delete;
+  Employment& operator=(const Employment&) = delete;
+
+ private:
+  Employer before_;
+};
+
 void wait_until(double end_s, bool may_spin) {
   const double sleep_s = end_s - now_s() - (may_spin ? spin_s : 0.0);
   if (sleep_s > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
@@ -46,8 +67,10 @@ double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin,
 /// The companion's thread: runs one callable per ticket.
 class CoExecution::Driver {
  public:
-  Driver(double slowdown, bool may_spin, const std::optional<double>& parts_s)
-      : slowdown_(slowdown), may_spin_(may_spin), parts_s_(parts_s), thread_([this] { serve(); }) {}
+  Driver(CoExecution& co_execution, double slowdown, bool may_spin, const std::optional<double>& parts_s)
+      : co_execution_(co_execution), slowdown_(slowdown), may_spin_(may_spin), parts_s_(parts_s), thread_([this] {
+          serve();
+        }) {}
 
   ~Driver() {
     work_ = nullptr;
@@ -80,6 +103,7 @@ class CoExecution::Driver {
   }
 
   void serve() {
+    const Employment employment(co_execution_, ProcessingUnit::Kind::companion);
     for (std::uint32_t ticket = 1;; ++ticket) {
       await(started_, ticket);
       if (work_ == nullptr) return;
@@ -93,6 +117,7 @@ class CoExecution::Driver {
     }
   }
 
+  CoExecution& co_execution_;
   double slowdown_;
   bool may_spin_;
   const std::optional<double>& parts_s_;
@@ -106,7 +131,7 @@ class CoExecution::Driver {
 
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
-    driver_ = std::make_unique<Driver>(units.companion->slowdown, !units.oversubscribed, companion_parts_s_);
+    driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, !units.oversubscribed, companion_parts_s_);
     const Work bind = [&] {
       try {
         machine.bind_this_thread(units.companion->cores);
@@ -124,6 +149,7 @@ CoExecution::~CoExecution() = default;
 UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work& meanwhile) {
   const bool may_spin = !units_.oversubscribed;
   const bool has_host = units_.host.has_value();
+  const Employment employment(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
   UnitSeconds seconds;
   host_parts_s_.reset();
   companion_parts_s_.reset();
@@ -156,6 +182,14 @@ void CoExecution::part(ProcessingUnit::Kind kind, const Work& work) {
   std::optional<double>& parts_s = is_host ? host_parts_s_ : companion_parts_s_;
   const double seconds = timed_run(work, unit ? unit->slowdown : 1.0, !units_.oversubscribed);
   parts_s = parts_s.value_or(0.0) + seconds;
+}
+
+void CoExecution::part_of_this_thread(const Work& work) {
+  if (employer.co_execution == nullptr) {
+    work();
+  } else {
+    employer.co_execution->part(employer.kind, work);
+  }
 }
 
 }  // namespace steelyard

@@ -40,6 +40,10 @@ class CoExecution {
   /// has parts was busy in these only, and what it does between them is not slowed down.
   void part(ProcessingUnit::Kind kind, const Work& work);
 
+  /// The same for work that does not know which run() it belongs to: that which has given work to the calling thread.
+  /// On any other thread it is work like any other.
+  static void part_of_this_thread(const Work& work);
+
  private:
   class Driver;
   RankUnits units_;

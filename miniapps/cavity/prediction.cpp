@@ -76,8 +76,7 @@ MessageFacts message_facts(const Session& session, const Problem& problem) {
 Prediction predict(const Session& session, CoExecution& co_execution, const RankUnits& units, const Problem& problem,
                    const Numerics& numerics, const std::vector<Slot>& slots, const std::vector<std::int64_t>& rows,
                    const std::optional<models::Platform>& platform) {
-  const StepSample sample =
-      sample_steps(session, co_execution, units, problem, numerics, own_share(session, slots, rows));
+  const StepSample sample = sample_steps(session, co_execution, problem, numerics, own_share(session, slots, rows));
   Prediction prediction;
   prediction.units.resize(slots.size());
   StepCost& cost = prediction.cost;

@@ -54,12 +54,11 @@ class Sampled {
     }
   }
 
-  UnitWork work(double slowdown) const {
+  UnitWork work() const {
     if (steps_ == 0) return {};
     const double rest_s = times_.total_s - times_.momentum.total_s - times_.pressure.total_s;
-    const double factor = scale_ * slowdown;
-    return {factor * times_.momentum.total_s / std::max(1.0, momentum_),
-            factor * times_.pressure.total_s / std::max(1.0, pressure_), factor * rest_s / steps_};
+    return {scale_ * times_.momentum.total_s / std::max(1.0, momentum_),
+            scale_ * times_.pressure.total_s / std::max(1.0, pressure_), scale_ * rest_s / steps_};
   }
   double momentum_iterations() const { return steps_ > 0 ? momentum_ / steps_ : 0.0; }
   double pressure_iterations() const { return steps_ > 0 ? pressure_ / steps_ : 0.0; }
@@ -92,8 +91,8 @@ class Sampled {
 
 }  // namespace
 
-StepSample sample_steps(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                        const Problem& problem, const Numerics& numerics, const UnitSizes& share) {
+StepSample sample_steps(const Session& session, CoExecution& co_execution, const Problem& problem,
+                        const Numerics& numerics, const UnitSizes& share) {
   const std::int64_t most_rows = enough_rows(session, problem);
   Sampled host(ProcessingUnit::Kind::host, problem, share.host, most_rows);
   Sampled companion(ProcessingUnit::Kind::companion, problem, share.companion, most_rows);
@@ -102,8 +101,8 @@ StepSample sample_steps(const Session& session, CoExecution& co_execution, const
     co_execution.run([&] { host.run(); }, [&] { companion.run(); });
   });
   StepSample sample;
-  sample.host = host.work(units.host ? units.host->slowdown : 1.0);
-  sample.companion = companion.work(units.companion ? units.companion->slowdown : 1.0);
+  sample.host = host.work();
+  sample.companion = companion.work();
   const std::vector<double> iterations =
       all_max(session.comm(), {std::max(host.momentum_iterations(), companion.momentum_iterations()),
                                std::max(host.pressure_iterations(), companion.pressure_iterations())});

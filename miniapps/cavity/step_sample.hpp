@@ -34,7 +34,7 @@ struct StepSample {
 /// Times a few steps from rest on every unit of the rank at once, each in a cavity of its own that is as large as its
 /// share, or as what no cache holds and then in proportion, without communication. Collective.
 /// @param share rows of the rank's units @throws CollectiveError where memory is short or a linear solver fails
-StepSample sample_steps(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                        const Problem& problem, const Numerics& numerics, const UnitSizes& share);
+StepSample sample_steps(const Session& session, CoExecution& co_execution, const Problem& problem,
+                        const Numerics& numerics, const UnitSizes& share);
 
 }  // namespace steelyard::cavity

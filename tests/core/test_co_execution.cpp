@@ -337,3 +337,20 @@ TEST_CASE("parts of a rank's only unit are slowed down too") {
   CHECK(seconds.host_s >= 0.04);
   CHECK(seconds.companion_s == 0.0);
 }
+
+TEST_CASE("parts that do not know their run are those of the run that has given work to the thread") {
+  RankUnits units = both_units();
+  units.host->slowdown = 2.0;
+  units.companion->slowdown = 3.0;
+  CoExecution co_execution(this_machine(), units);
+  const auto part = [] { CoExecution::part_of_this_thread([] { sleep_s(0.02); }); };
+  const UnitSeconds seconds = co_execution.run(part, part);
+  CHECK(seconds.host_s >= 0.04);
+  CHECK(seconds.companion_s >= 0.06);
+  // Nobody's work is not slowed down, nor does it count as anybody's.
+  bool done = false;
+  CoExecution::part_of_this_thread([&] { done = true; });
+  CHECK(done);
+  const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
+  CHECK(again.host_s >= 0.02);
+}
