@@ -20,25 +20,25 @@ constexpr double look_s = 1e-3;
 /// Seconds of a wait that are spent looking at the clock; the operating system wakes a sleeper late by less than this.
 constexpr double spin_s = 200e-6;
 
-/// Whose work the calling thread is doing.
-struct Employer {
-  CoExecution* co_execution = nullptr;
+/// Which unit's work a thread is doing.
+struct UnitOfThread {
+  CoExecution* co_execution = nullptr;  ///< none outside run()
   ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
 };
-thread_local Employer employer;
+thread_local UnitOfThread unit_of_this_thread;
 
-/// Makes the calling thread do a unit's work while it lives.
-class Employment {
+/// Says so for the calling thread while it lives.
+class UnitScope {
  public:
-  Employment(CoExecution& co_execution, ProcessingUnit::Kind kind) : before_(employer) {
-    employer = {&co_execution, kind};
+  UnitScope(CoExecution& co_execution, ProcessingUnit::Kind kind) : before_(unit_of_this_thread) {
+    unit_of_this_thread = {&co_execution, kind};
   }
-  ~Employment() { employer = before_; }
-  Employment(const Employment&) = delete;
-  Employment& operator=(const Employment&) = delete;
+  ~UnitScope() { unit_of_this_thread = before_; }
+  UnitScope(const UnitScope&) = delete;
+  UnitScope& operator=(const UnitScope&) = delete;
 
  private:
-  Employer before_;
+  UnitOfThread before_;
 };
 
 void wait_until(double end_s, bool may_spin) {
@@ -103,7 +103,7 @@ class CoExecution::Driver {
   }
 
   void serve() {
-    const Employment employment(co_execution_, ProcessingUnit::Kind::companion);
+    const UnitScope scope(co_execution_, ProcessingUnit::Kind::companion);
     for (std::uint32_t ticket = 1;; ++ticket) {
       await(started_, ticket);
       if (work_ == nullptr) return;
@@ -149,7 +149,7 @@ CoExecution::~CoExecution() = default;
 UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work& meanwhile) {
   const bool may_spin = !units_.oversubscribed;
   const bool has_host = units_.host.has_value();
-  const Employment employment(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
+  const UnitScope scope(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
   UnitSeconds seconds;
   host_parts_s_.reset();
   companion_parts_s_.reset();
@@ -185,10 +185,11 @@ void CoExecution::part(ProcessingUnit::Kind kind, const Work& work) {
 }
 
 void CoExecution::part_of_this_thread(const Work& work) {
-  if (employer.co_execution == nullptr) {
+  const UnitOfThread& unit = unit_of_this_thread;
+  if (unit.co_execution == nullptr) {
     work();
   } else {
-    employer.co_execution->part(employer.kind, work);
+    unit.co_execution->part(unit.kind, work);
   }
 }
 

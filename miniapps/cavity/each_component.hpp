@@ -46,8 +46,8 @@ struct OneComponent {
   }
 };
 
-/// Calls `sweep` with one component's bodies after the other's; with the bodies themselves where there is one component
-/// or they know of none.
+/// Calls `sweep` with one component's bodies after the other's, for which memory is asked for half as many rows at a
+/// time; with the bodies themselves where there is one component or they know of none.
 template <class Sweep, class... Bodies>
 void by_component(const Sweep& sweep, const Bodies&... bodies) {
   sweep(bodies...);
