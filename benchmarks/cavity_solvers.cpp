@@ -139,14 +139,14 @@ class Size {
       const double before_s = bound_s(half), seconds = contender.seconds(), after_s = bound_s(half);
       if (!keep) continue;
       const double mean_s = 0.5 * (before_s + after_s);
-      bound_s_.push_back(mean_s);
+      bound_measured_s_.push_back(mean_s);
       contender.measured_s.push_back(seconds);
       contender.of_bound.push_back(contender.bytes_per_cell / seconds / (bound_bytes_per_cell / mean_s));
     }
   }
 
   void add_rows(Table& table) const {
-    add_row(table, "bound", bound_bytes_per_cell, median(bound_s_), "");
+    add_row(table, "bound", bound_bytes_per_cell, median(bound_measured_s_), "");
     for (const Contender& contender : contenders_) {
       const auto [least, most] = std::minmax_element(contender.of_bound.begin(), contender.of_bound.end());
       add_row(table, contender.name, contender.bytes_per_cell, median(contender.measured_s),
@@ -219,7 +219,7 @@ class Size {
   BiCgStab<Execution, 2> bicgstab_;
   MergedBiCgStab<Execution, 2> merged_bicgstab_;
   std::vector<Contender> contenders_;
-  std::vector<double> bound_s_;
+  std::vector<double> bound_measured_s_;
 };
 
 ExitCode run(Session& session, const Choice& choice) {

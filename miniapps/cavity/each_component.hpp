@@ -9,9 +9,9 @@
 namespace steelyard::cavity {
 
 /// A sweep's body that is called for each component of a field in every cell, one or two: `body(c, j, i)`. Terms of
-/// sums that it returns are added up. Components have nothing to do with each other: what the body writes for one, it
-/// does not read for the other. The calls are written out, for compilers do not vectorise cells around a loop with a
-/// large body.
+/// sums that it returns are added up. Components have nothing to do with each other: what sweeps write for one, no
+/// body that is called behind them reads for the other. The calls are written out, for compilers do not vectorise cells
+/// around a loop with a large body.
 template <int Components, class Body>
 struct EachComponent {
   static_assert(Components == 1 || Components == 2);

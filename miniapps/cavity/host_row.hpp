@@ -22,7 +22,7 @@ template <bool inner, class Body>
   for (std::int64_t i = begin; i < end; ++i) body(j, Column(i, inner));
 }
 
-/// A whole row, in three parts at most.
+/// A whole row, in three parts at most, the outer ones of so many columns that vectors of all processors divide them.
 template <class Body>
 void host_row(const Body& body, const std::int64_t j, const std::int64_t columns) {
   constexpr std::int64_t outer = 8;
@@ -127,6 +127,7 @@ void host_row_terms(const Body& body, const std::int64_t j, const std::int64_t c
   by_component([&](const auto& part) { add_row(part, j, columns, sums); }, body);
   sums.store(row_terms);
 }
+/// The same by add_row_behind().
 template <int N, class Update, class Body>
 void host_row_terms_behind(const Update& update, const Body& body, const std::int64_t j, const std::int64_t columns,
                            double* const row_terms) {

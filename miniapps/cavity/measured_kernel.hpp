@@ -6,7 +6,8 @@ namespace steelyard::cavity {
 
 /// Iterations of the linear solvers, BiCGSTAB for the momentum equations' matrix and then CG for the pressure
 /// equation's, on one unit's rows without preconditioner and without communication: a computation unit is a grid row.
-/// Both, for each then finds in the caches what it would in a time step. Source: 000, section 5.3.4.
+/// Both, for the vectors of one alone may stay in a cache that those of a time step do not fit into. Source: 000,
+/// section 5.3.4.
 class MeasuredKernel : public MeasurableKernel {
  public:
   MeasuredKernel() = default;

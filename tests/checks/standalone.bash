@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # standalone.bash ROOT BUILD: base, models and partition are a library of their own. Builds and tests them without Kokkos
-# and MPI, installs them, and builds a program against the installation. Little optimised, which is sooner
-# built: the release build tests the same sources as they are used.
+# and MPI, installs them, and builds a program against the installation. Little optimised, which is
+# sooner built: the release build tests the same sources as they are used.
 set -euo pipefail
 root=$1
 build=$2

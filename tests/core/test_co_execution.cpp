@@ -347,7 +347,7 @@ TEST_CASE("parts that do not know their run are those of the run that has given 
   const UnitSeconds seconds = co_execution.run(part, part);
   CHECK(seconds.host_s >= 0.04);
   CHECK(seconds.companion_s >= 0.06);
-  // Nobody's work is not slowed down, nor does it count as anybody's.
+  // Outside a run it is work like any other.
   bool done = false;
   CoExecution::part_of_this_thread([&] { done = true; });
   CHECK(done);

@@ -68,8 +68,17 @@ class Sweeps {
   inline static std::string label_;
 };
 
-/// What 12 fields may have more where they are large enough for huge pages: two of these each, and 64 cache lines.
-constexpr double huge_page_room = 12.0 * (2.0 * static_cast<double>(huge_page_bytes) + 64.0 * 64.0);
+/// What a kernel's fields on the host, four of one component and eight of two, may have more where they are large
+/// enough for huge pages: two of these each, and a page and a half.
+double room_for_huge_pages(std::int64_t rows, std::int64_t columns) {
+  using Field = cavity::RowField<HostExecution>;
+  const std::int64_t elements = (rows + 2 * Field::ghost_rows) * Field::pitch_of(columns);
+  const auto of = [](double fields, std::int64_t size) {
+    const bool huge = worth_huge_pages(static_cast<std::size_t>(size) * sizeof(double));
+    return huge ? fields * (2.0 * static_cast<double>(huge_page_bytes) + 6144.0) : 0.0;
+  };
+  return of(4.0, elements) + of(8.0, 2 * elements);
+}
 
 /// Bytes that an instance of so many rows takes, as the facts say.
 double told_bytes(const KernelFacts& facts, std::int64_t rows) {
@@ -158,8 +167,7 @@ TEST_CASE("an instance takes no more memory than the facts say") {
         run->run();
         // What iterations sweep at least.
         CHECK(allocations.bytes() >= 20.0 * 8.0 * static_cast<double>(rows * columns));
-        const double room = rows * columns >= 32768 ? huge_page_room : 0.0;
-        CHECK(allocations.bytes() <= told_bytes(kernel.facts(), rows) + room);
+        CHECK(allocations.bytes() <= told_bytes(kernel.facts(), rows) + room_for_huge_pages(rows, columns));
       }
     }
   }
