@@ -6,9 +6,11 @@
 #include "miniapps/cavity/bicgstab_start.hpp"
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/preconditioner.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/residual.hpp"
 #include "miniapps/cavity/scaled_or_zero.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
+#include "miniapps/cavity/storing.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
@@ -73,34 +75,38 @@ class BiCgStab {
       for (;;) {
         const auto v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::bicgstab_p",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
-              p(c, j, i) = value;
-              store_p(value, c, j, i);
-            }),
+            reading(fields(r, p, v),
+                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
+                      p(c, j, i) = value;
+                      store_p(value, c, j, i);
+                    })),
             "steelyard::cavity::bicgstab_v",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double value = matrix(ph, c, j, i);
-              v(c, j, i) = value;
-              return Terms<2>{{shadow(c, j, i) * value, value * value}};
-            }));
+            reading(fields(shadow, matrix),
+                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      const double value = matrix(ph, c, j, i);
+                      v(c, j, i) = value;
+                      return Terms<2>{{shadow(c, j, i) * value, value * value}};
+                    })));
         divisor = v_sums[0];
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
         if (broke_down) break;
         const double alpha = shadow_r / divisor;
         const auto t_sums = updated_totals<3>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::bicgstab_s",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double value = r(c, j, i) - alpha * v(c, j, i);
-              r(c, j, i) = value;
-              store_s(value, c, j, i);
-            }),
+            reading(fields(r, v),
+                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      const double value = r(c, j, i) - alpha * v(c, j, i);
+                      r(c, j, i) = value;
+                      store_s(value, c, j, i);
+                    })),
             "steelyard::cavity::bicgstab_t",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double value = matrix(sh, c, j, i), s = identity ? sh(c, j, i) : r(c, j, i);
-              t(c, j, i) = value;
-              return Terms<3>{{s * s, value * s, value * value}};
-            }));
+            reading(fields(matrix), each_component<Components>(storing(
+                                        t_, KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                                          const double value = matrix(sh, c, j, i),
+                                                       s = identity ? sh(c, j, i) : r(c, j, i);
+                                          return ValueAndTerms<3>{value, {{s * s, value * s, value * value}}};
+                                        }))));
         const double ss = t_sums[0];
         if (std::sqrt(ss) <= monitor.tolerance()) {
           add_multiple(grid_, solution, alpha, p_source);
@@ -116,13 +122,14 @@ class BiCgStab {
         omega = divisor / t_sums[2];
         const auto r_sums = grid_.template totals<2>(
             "steelyard::cavity::bicgstab_update",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
-              x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
-              const double residual = s - omega * t(c, j, i);
-              r(c, j, i) = residual;
-              return Terms<2>{{residual * residual, residual * shadow(c, j, i)}};
-            }));
+            reading(fields(x, ph, r, t, shadow),
+                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
+                      x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
+                      const double residual = s - omega * t(c, j, i);
+                      r(c, j, i) = residual;
+                      return Terms<2>{{residual * residual, residual * shadow(c, j, i)}};
+                    })));
         if (!monitor.goes_on(std::sqrt(r_sums[0]))) break;
         divisor = r_sums[1];
         broke_down = has_vanished(divisor, shadow_square, r_sums[0]);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "miniapps/cavity/each_component.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
@@ -34,12 +35,13 @@ std::array<double, 2> bicgstab_start(const UnitGrid<Execution>& grid, const Oper
   const auto b = right_side.access(), x = solution.access(), r = residual.access(), shadow = shadow_vector.access();
   return grid.template totals_with_halo<2>(
       solution, "steelyard::cavity::bicgstab_start",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-        const double value = b(c, j, i) - matrix(x, c, j, i);
-        r(c, j, i) = value;
-        shadow(c, j, i) = value;
-        return Terms<2>{{value * value, b(c, j, i) * b(c, j, i)}};
-      }));
+      reading(fields(b, around_cells(x), matrix),
+              each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                const double value = b(c, j, i) - matrix(x, c, j, i);
+                r(c, j, i) = value;
+                shadow(c, j, i) = value;
+                return Terms<2>{{value * value, b(c, j, i) * b(c, j, i)}};
+              })));
 }
 
 /// Another shadow vector after a breakdown: r and as much noise as r^T shadow stays at least r^T r / 2 with.

@@ -5,6 +5,7 @@
 
 #include "miniapps/cavity/preconditioner.hpp"
 #include "miniapps/cavity/quadratic_form.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/residual.hpp"
 #include "miniapps/cavity/scaled_or_zero.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
@@ -38,19 +39,22 @@ class ConjugateGradient {
     const auto b = right_side.access(), x = solution.access(), r = r_.access(), p = p_.access();
     const auto inverse = pointwise_part(preconditioner);
     const auto z = preconditioned(preconditioner, r_, z_);
+    const RowAccess<1> z_read = is_pointwise<Preconditioner> ? r : z_.access();
     const double offset = inconsistent_part(grid_, matrix, right_side);
     SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
     do {
       const auto start = grid_.template totals_with_halo<3>(
-          solution, "steelyard::cavity::cg_start", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-            const double residual = b(j, i) - offset - matrix(x, 0, j, i);
-            r(j, i) = residual;
-            Terms<3> terms;
-            terms.of[0] = residual * residual;
-            terms.of[1] = b(j, i) * b(j, i);
-            terms.of[2] = residual * inverse(residual, 0, j, i);
-            return terms;
-          });
+          solution, "steelyard::cavity::cg_start",
+          reading(
+              fields(b, around_cells(x), matrix), KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
+                const double residual = b(j, i) - offset - matrix(x, 0, j, i);
+                r(j, i) = residual;
+                Terms<3> terms;
+                terms.of[0] = residual * residual;
+                terms.of[1] = b(j, i) * b(j, i);
+                terms.of[2] = residual * inverse(residual, 0, j, i);
+                return terms;
+              }));
       if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
       if (monitor.solution_is_zero()) {
         set_to_zero(grid_, solution);
@@ -67,11 +71,12 @@ class ConjugateGradient {
         old_rz = rz;
         const double pap = grid_.template for_cells_then_totals<1>(
             p_, "steelyard::cavity::cg_direction",
-            KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-              p(j, i) = z(0, j, i) + scaled_or_zero(beta, p(j, i));
-            },
-            "steelyard::cavity::cg_curvature",
-            KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
+            reading(
+                fields(p, z_read),
+                KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
+                  p(j, i) = z(0, j, i) + scaled_or_zero(beta, p(j, i));
+                }),
+            "steelyard::cavity::cg_curvature", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
               return Terms<1>{{quadratic_form(matrix, p, j, i)}};
             })[0];
         // Neither A nor M is positive definite then, and beginning again would not change that.
@@ -81,15 +86,17 @@ class ConjugateGradient {
         }
         const double alpha = rz / pap;
         const auto sums = grid_.template totals<products>(
-            "steelyard::cavity::cg_update", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-              x(j, i) += alpha * p(j, i);
-              const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
-              r(j, i) = residual;
-              Terms<products> terms;
-              terms.of[0] = residual * residual;
-              terms.of[products - 1] = residual * inverse(residual, 0, j, i);
-              return terms;
-            });
+            "steelyard::cavity::cg_update",
+            reading(
+                fields(x, around_cells(p), r, matrix), KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
+                  x(j, i) += alpha * p(j, i);
+                  const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
+                  r(j, i) = residual;
+                  Terms<products> terms;
+                  terms.of[0] = residual * residual;
+                  terms.of[products - 1] = residual * inverse(residual, 0, j, i);
+                  return terms;
+                }));
         rr = sums[0];
         rz = sums[products - 1];
       } while (monitor.goes_on(std::sqrt(rr)));

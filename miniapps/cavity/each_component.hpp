@@ -46,16 +46,35 @@ struct OneComponent {
   }
 };
 
+/// How many components a body can be called for one by one; 1 where it knows of none.
+template <class Body>
+inline constexpr int components_of = 1;
+template <int Components, class Body>
+inline constexpr int components_of<EachComponent<Components, Body>> = Components;
+
+/// Which component a body is called for; 0 where it knows of none.
+template <class Body>
+inline constexpr int component_of = 0;
+template <int Component, class Body>
+inline constexpr int component_of<OneComponent<Component, Body>> = Component;
+
+template <int Component, class Body>
+Body one_component(const Body& body) {
+  return body;
+}
+template <int Component, int Components, class Body>
+OneComponent<Component, Body> one_component(const EachComponent<Components, Body>& all) {
+  return {all.body};
+}
+
 /// Calls `sweep` with one component's bodies after the other's, for which memory is asked for half as many rows at a
-/// time; with the bodies themselves where there is one component or they know of none.
+/// time.
 template <class Sweep, class... Bodies>
 void by_component(const Sweep& sweep, const Bodies&... bodies) {
-  sweep(bodies...);
-}
-template <class Sweep, class... Bodies>
-void by_component(const Sweep& sweep, const EachComponent<2, Bodies>&... bodies) {
-  sweep(OneComponent<0, Bodies>{bodies.body}...);
-  sweep(OneComponent<1, Bodies>{bodies.body}...);
+  constexpr bool has_two = ((components_of<Bodies> == 2) || ...);
+  static_assert(((components_of<Bodies> == (has_two ? 2 : 1)) && ...), "all of as many components");
+  sweep(one_component<0>(bodies)...);
+  if constexpr (has_two) sweep(one_component<1>(bodies)...);
 }
 
 }  // namespace steelyard::cavity

@@ -5,6 +5,8 @@
 
 #include "miniapps/cavity/column.hpp"
 #include "miniapps/cavity/each_component.hpp"
+#include "miniapps/cavity/reading.hpp"
+#include "miniapps/cavity/storing.hpp"
 #include "miniapps/cavity/terms.hpp"
 
 /// Sweeps over one row by one host thread.
@@ -22,6 +24,20 @@ template <bool inner, class Body>
   for (std::int64_t i = begin; i < end; ++i) body(j, Column(i, inner));
 }
 
+/// So few cells that processors, which look some hundreds of instructions ahead, ask memory for the next block's values
+/// while they are at work on this one.
+inline constexpr std::int64_t block_cells = 32;
+
+/// A block of a row's cells, which begins `begin` columns into it.
+template <class Body>
+void host_block(const Body& body, const std::int64_t j, const std::int64_t begin, const std::int64_t columns) {
+  if (begin > 0 && begin + block_cells < columns) {
+    host_cells<true>(body, j, begin, begin + block_cells);
+  } else {
+    host_cells<false>(body, j, begin, std::min(begin + block_cells, columns));
+  }
+}
+
 /// A whole row, in three parts at most, the outer ones of so many columns that vectors of all processors divide them.
 template <class Body>
 void host_row(const Body& body, const std::int64_t j, const std::int64_t columns) {
@@ -31,6 +47,17 @@ void host_row(const Body& body, const std::int64_t j, const std::int64_t columns
   host_cells<true>(body, j, first, last);
   host_cells<false>(body, j, last, columns);
 }
+/// The same block by block, of one component after the other.
+template <class Body, class... Fields>
+void host_row(const Reading<Body, Fields...>& whole, const std::int64_t j, const std::int64_t columns) {
+  const auto sweep = [=](const auto& part) {
+    for (std::int64_t i = 0; i < columns; i += block_cells) {
+      ask_ahead(part, j, i, i + block_cells);
+      host_block(part.body, j, i, columns);
+    }
+  };
+  by_component(sweep, whole);
+}
 
 /// Sums over a row's cells, block by block, each in `lanes` parts that take turns: compilers may not choose the order,
 /// so that it is the same for a row whoever computes it. Terms of a block wait in the first cache to be summed up:
@@ -38,19 +65,27 @@ void host_row(const Body& body, const std::int64_t j, const std::int64_t columns
 template <int N>
 class HostRowSums {
  public:
-  /// So few cells that processors, which look some hundreds of instructions ahead, ask memory for the next block's
-  /// values while they are at work on this one.
-  static constexpr std::int64_t block = 32;
+  /// The next block.
+  template <class Body>
+  void add_block(const Body& body, const std::int64_t j, const std::int64_t begin, const std::int64_t columns) {
+    if (begin > 0 && begin + block_cells < columns) {
+      add<true>(body, j, begin, begin + block_cells);
+    } else {
+      add<false>(body, j, begin, std::min(begin + block_cells, columns));
+    }
+  }
 
   /// The next cells, a block but for the row's last ones. @tparam inner as of host_cells()
   template <bool inner, class Body>
   [[gnu::flatten]] void add(const Body body, const std::int64_t j, const std::int64_t begin, const std::int64_t end) {
     const int count = static_cast<int>(end - begin);
-    double waiting[N][block];
+    double waiting[N][block_cells];
+    alignas(cache_line_bytes) double values[block_cells];
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
-    for (int i = 0; i < count; ++i) keep<inner>(body, j, begin, i, waiting);
+    for (int i = 0; i < count; ++i) keep<inner>(body, j, begin, i, waiting, values);
+    if constexpr (is_storing<Body>) store_values(body, j, begin, count, values);
     for (int i = count; i % lanes != 0; ++i) {
       for (int k = 0; k < N; ++k) waiting[k][i] = 0.0;
     }
@@ -78,8 +113,15 @@ class HostRowSums {
   /// they are scalars, and vectorises by luck.
   template <bool inner, class Body>
   static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
-                   double (&waiting)[N][block]) {
-    const Terms<N> terms = body(j, Column(begin + i, inner));
+                   double (&waiting)[N][block_cells], [[maybe_unused]] double (&values)[block_cells]) {
+    Terms<N> terms;
+    if constexpr (is_storing<Body>) {
+      const ValueAndTerms<N> result = value_and_terms<N>(body, j, Column(begin + i, inner));
+      values[i] = result.value;
+      terms = result.terms;
+    } else {
+      terms = body(j, Column(begin + i, inner));
+    }
     for (int k = 0; k < N; ++k) waiting[k][i] = terms.of[k];
   }
 
@@ -88,15 +130,12 @@ class HostRowSums {
 
 /// What a row's cells add to its sums.
 template <int N, class Body>
-void add_row(const Body body, const std::int64_t j, const std::int64_t columns, HostRowSums<N>& sums) {
-  constexpr std::int64_t block = HostRowSums<N>::block;
-  for (std::int64_t i = 0; i < columns; i += block) {
-    if (i > 0 && i + block < columns) {
-      sums.template add<true>(body, j, i, i + block);
-    } else {
-      sums.template add<false>(body, j, i, std::min(i + block, columns));
-    }
+void add_row(const Body& body, const std::int64_t j, const std::int64_t columns, HostRowSums<N>& sums) {
+  for (std::int64_t i = 0; i < columns; i += block_cells) {
+    ask_ahead(body, j, i, i + block_cells);
+    sums.add_block(bare(body), j, i, columns);
   }
+  finish_values(bare(body));
 }
 
 /// The same a row behind updates, and a block behind them in that row, so that memory is at work on the next block's
@@ -105,19 +144,13 @@ void add_row(const Body body, const std::int64_t j, const std::int64_t columns, 
 template <int N, class Update, class Body>
 [[gnu::flatten]] void add_row_behind(const Update update, const Body body, const std::int64_t j,
                                      const std::int64_t columns, HostRowSums<N>& sums) {
-  constexpr std::int64_t block = HostRowSums<N>::block;
-  for (std::int64_t i = 0; i < columns + block; i += block) {
-    if (i > 0 && i + block < columns) {
-      host_cells<true>(update, j + 1, i, i + block);
-    } else if (i < columns) {
-      host_cells<false>(update, j + 1, i, std::min(i + block, columns));
-    }
-    if (i > block && i < columns) {
-      sums.template add<true>(body, j, i - block, i);
-    } else if (i > 0) {
-      sums.template add<false>(body, j, i - block, std::min(i, columns));
-    }
+  for (std::int64_t i = 0; i < columns + block_cells; i += block_cells) {
+    ask_ahead(update, j + 1, i, i + block_cells);
+    ask_ahead(body, j, i, i + block_cells);
+    if (i < columns) host_block(bare(update), j + 1, i, columns);
+    if (i > 0) sums.add_block(bare(body), j, i - block_cells, columns);
   }
+  finish_values(bare(body));
 }
 
 /// Sums of a row, of one component after the other. @param row_terms N of them

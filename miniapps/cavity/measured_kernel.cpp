@@ -28,7 +28,7 @@ constexpr double flops_per_cell = 38.0 + 2.0 * (2.0 * 22.0 + 7.0 * 2.0 + 12.0);
 /// five vectors; of CG right side, solution, residual and direction.
 constexpr double swept_fields = 20.0;
 /// What a time step of the program has.
-constexpr double fields = 40.0;
+constexpr double held_fields = 40.0;
 constexpr std::int64_t smallest_extent = 2;
 
 template <class Execution>
@@ -122,7 +122,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.flops_per_unit = iterations * flops_per_cell * columns;
   facts.bytes_per_unit = iterations * bytes_per_cell * columns;
   facts.memory_bytes_per_unit =
-      fields * sizeof(double) * static_cast<double>(RowField<HostExecution>::pitch_of(columns_));
+      held_fields * sizeof(double) * static_cast<double>(RowField<HostExecution>::pitch_of(columns_));
   facts.memory_bytes_fixed = 4.0 * facts.memory_bytes_per_unit;
   // From what a core's cache holds to far more than any cache.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;

@@ -7,8 +7,10 @@
 #include "miniapps/cavity/bicgstab_start.hpp"
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/preconditioner.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/residual.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
+#include "miniapps/cavity/storing.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
@@ -70,18 +72,20 @@ class MergedBiCgStab {
         shadow_r = sums[0];
         shadow_square = sums[1];
       }
-      const auto image = each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-        const double value = matrix(ph, c, j, i);
-        v(c, j, i) = value;
-        return Terms<2>{{shadow(c, j, i) * value, value * value}};
-      });
-      auto v_sums = updated_totals<2>(
-          preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
-          each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-            p(c, j, i) = r(c, j, i);
-            store_p(r(c, j, i), c, j, i);
-          }),
-          "steelyard::cavity::merged_bicgstab_v", image);
+      const auto image =
+          reading(fields(shadow, matrix),
+                  each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                    const double value = matrix(ph, c, j, i);
+                    v(c, j, i) = value;
+                    return Terms<2>{{shadow(c, j, i) * value, value * value}};
+                  }));
+      auto v_sums = updated_totals<2>(preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
+                                      reading(fields(r), each_component<Components>(KOKKOS_LAMBDA(
+                                                             const int c, const std::int64_t j, const Column i) {
+                                                p(c, j, i) = r(c, j, i);
+                                                store_p(r(c, j, i), c, j, i);
+                                              })),
+                                      "steelyard::cavity::merged_bicgstab_v", image);
       for (;;) {
         divisor = v_sums[0];
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
@@ -89,18 +93,20 @@ class MergedBiCgStab {
         const double alpha = shadow_r / divisor;
         const auto t_sums = updated_totals<5>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::merged_bicgstab_s",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double value = r(c, j, i) - alpha * v(c, j, i);
-              r(c, j, i) = value;
-              store_s(value, c, j, i);
-            }),
+            reading(fields(r, v),
+                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      const double value = r(c, j, i) - alpha * v(c, j, i);
+                      r(c, j, i) = value;
+                      store_s(value, c, j, i);
+                    })),
             "steelyard::cavity::merged_bicgstab_t",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double value = matrix(sh, c, j, i), other = shadow(c, j, i);
-              const double s = identity ? sh(c, j, i) : r(c, j, i);
-              t(c, j, i) = value;
-              return Terms<5>{{s * s, value * s, value * value, other * s, other * value}};
-            }));
+            reading(fields(shadow, matrix),
+                    each_component<Components>(storing(
+                        t_, KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                          const double value = matrix(sh, c, j, i), other = shadow(c, j, i);
+                          const double s = identity ? sh(c, j, i) : r(c, j, i);
+                          return ValueAndTerms<5>{value, {{s * s, value * s, value * value, other * s, other * value}}};
+                        }))));
         const double ss = t_sums[0];
         divisor = t_sums[1];
         const bool solved = std::sqrt(ss) <= monitor.tolerance();
@@ -116,16 +122,17 @@ class MergedBiCgStab {
         shadow_r = next_shadow_r;
         v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_update",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double s = r(c, j, i), direction = p(c, j, i);
-              const double s_hat = identity ? s : sh(c, j, i), p_hat = identity ? direction : ph(c, j, i);
-              const double residual = s - omega * t(c, j, i);
-              const double next_direction = residual + beta * (direction - omega * v(c, j, i));
-              x(c, j, i) += alpha * p_hat + omega * s_hat;
-              r(c, j, i) = residual;
-              p(c, j, i) = next_direction;
-              store_p(next_direction, c, j, i);
-            }),
+            reading(fields(x, r, p, v, t),
+                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      const double s = r(c, j, i), direction = p(c, j, i);
+                      const double s_hat = identity ? s : sh(c, j, i), p_hat = identity ? direction : ph(c, j, i);
+                      const double residual = s - omega * t(c, j, i);
+                      const double next_direction = residual + beta * (direction - omega * v(c, j, i));
+                      x(c, j, i) += alpha * p_hat + omega * s_hat;
+                      r(c, j, i) = residual;
+                      p(c, j, i) = next_direction;
+                      store_p(next_direction, c, j, i);
+                    })),
             "steelyard::cavity::merged_bicgstab_v", image);
         if (!monitor.goes_on(std::sqrt(rr))) break;
         divisor = shadow_r;

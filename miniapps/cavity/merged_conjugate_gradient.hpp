@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "miniapps/cavity/preconditioner.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/residual.hpp"
 #include "miniapps/cavity/solve_monitor.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
@@ -57,17 +58,19 @@ class MergedConjugateGradient {
       const auto r = r_.access();
       const auto store = preconditioned_store(preconditioner, z_);
       const auto start = grid_.template totals_with_halo<2>(
-          solution, "steelyard::cavity::merged_cg_start", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-            const double residual = b(j, i) - offset - matrix(x, 0, j, i);
-            r(j, i) = residual;
-            store(residual, 0, j, i);
-            // What an iteration keeps of the one before, of which there is none.
-            s(j, i) = p(j, i) = 0.0;
-            Terms<2> terms;
-            terms.of[0] = residual * residual;
-            terms.of[1] = b(j, i) * b(j, i);
-            return terms;
-          });
+          solution, "steelyard::cavity::merged_cg_start",
+          reading(
+              fields(b, around_cells(x), matrix), KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
+                const double residual = b(j, i) - offset - matrix(x, 0, j, i);
+                r(j, i) = residual;
+                store(residual, 0, j, i);
+                // What an iteration keeps of the one before, of which there is none.
+                s(j, i) = p(j, i) = 0.0;
+                Terms<2> terms;
+                terms.of[0] = residual * residual;
+                terms.of[1] = b(j, i) * b(j, i);
+                return terms;
+              }));
       if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
       if (monitor.solution_is_zero()) {
         set_to_zero(grid_, solution);
@@ -96,20 +99,21 @@ class MergedConjugateGradient {
         Field& next_z = pointwise ? next_z_ : z_;
         const auto next = next_r.access();
         const auto next_store = preconditioned_store(preconditioner, next_z);
-        sums = updated_totals<3>(
-            preconditioner, grid_, next_r, next_z, "steelyard::cavity::merged_cg_update",
-            KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-              const double image = matrix(z, 0, j, i) + beta * s(j, i);
-              const double direction = z(j, i) + beta * p(j, i);
-              const double residual = now(j, i) - alpha * image;
-              s(j, i) = image;
-              p(j, i) = direction;
-              x(j, i) += alpha * direction;
-              next(j, i) = residual;
-              next_store(residual, 0, j, i);
-            },
-            "steelyard::cavity::merged_cg_sums",
-            detail::InnerProducts<Operator>{matrix, next_r.access(), next_z.access()});
+        sums = updated_totals<3>(preconditioner, grid_, next_r, next_z, "steelyard::cavity::merged_cg_update",
+                                 reading(
+                                     fields(x, around_cells(z), p, s, now, next),
+                                     KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
+                                       const double image = matrix(z, 0, j, i) + beta * s(j, i);
+                                       const double direction = z(j, i) + beta * p(j, i);
+                                       const double residual = now(j, i) - alpha * image;
+                                       s(j, i) = image;
+                                       p(j, i) = direction;
+                                       x(j, i) += alpha * direction;
+                                       next(j, i) = residual;
+                                       next_store(residual, 0, j, i);
+                                     }),
+                                 "steelyard::cavity::merged_cg_sums",
+                                 detail::InnerProducts<Operator>{matrix, next_r.access(), next_z.access()});
         if (identity) std::swap(r_, z_);
         if (pointwise) std::swap(z_, next_z_);
       } while (monitor.goes_on(std::sqrt(sums[0])));

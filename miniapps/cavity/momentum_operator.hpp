@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "core/multiply_add.hpp"
 #include "miniapps/cavity/column.hpp"
@@ -32,6 +33,9 @@ struct MomentumOperator {
   double diffusion_y = 0.0;  ///< theta nu / dy^2, for v
   double quarter_x = 0.0;    ///< theta / (4 dx): mean of two face velocities, mean of two values
   double quarter_y = 0.0;
+
+  /// What it reads of memory besides x.
+  std::tuple<RowAccess<2>> fields() const { return {convecting}; }
 
   /// What the neighbours contribute: M x without its diagonal.
   KOKKOS_FORCEINLINE_FUNCTION double neighbours(const RowAccess<2>& x, const int c, const std::int64_t j,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "miniapps/cavity/column.hpp"
 #include "miniapps/cavity/row_field.hpp"
@@ -21,6 +22,9 @@ struct PressureOperator {
   const double* row_weights = nullptr;  ///< y, by rows of the whole grid
   const double* row_faces = nullptr;    ///< t, one more than rows
   ColumnValues column_weights;          ///< s
+
+  /// What it reads of memory besides p: nothing but coefficients.
+  std::tuple<> fields() const { return {}; }
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
                                                 const Column i) const {

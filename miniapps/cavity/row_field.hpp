@@ -61,6 +61,8 @@ class RowField {
       static std::atomic<std::size_t> made{0};
       first_ += made++ % 8 * apart;
     }
+    exceeds_caches_ =
+        elements * sizeof(double) > cached_bytes_per_thread * static_cast<std::size_t>(space.concurrency());
     touch(space, first_, held, row_elements());
   }
 
@@ -81,6 +83,9 @@ class RowField {
   std::int64_t pitch() const { return pitch_; }
   static constexpr std::int64_t left_ghost_columns() { return left_ghosts; }
 
+  /// Whether it is so large that caches do not keep what one sweep has written until the next one reads it.
+  bool exceeds_caches() const { return exceeds_caches_; }
+
   /// Where the grid's row 0 would begin, with its ghost column; for RowExchange.
   double* origin() const { return first_ + (ghost_rows - rows_.begin) * row_elements(); }
   RowAccess<Components> access() const { return {origin() + left_ghosts, pitch_}; }
@@ -91,6 +96,8 @@ class RowField {
 
  private:
   using Memory = Kokkos::View<double*, DeviceOf<Execution>>;
+  /// Of one field among the several that sweeps read and write in between.
+  static constexpr std::size_t cached_bytes_per_thread = std::size_t{2} << 20;
   static constexpr std::int64_t line = 64 / sizeof(double);
   /// Of fields' beginnings: odd numbers of lines that are spread over a page.
   static constexpr std::size_t apart = 9 * line;
@@ -102,6 +109,7 @@ class RowField {
   std::int64_t pitch_ = 0;
   Memory memory_;
   double* first_ = nullptr;
+  bool exceeds_caches_ = false;
 };
 
 }  // namespace steelyard::cavity

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/compensated_sum.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/cavity/host_row.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/row_field.hpp"
 #include "miniapps/cavity/terms.hpp"
 
@@ -68,7 +70,8 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
   } else {
     using Policy = Kokkos::MDRangePolicy<Execution, Kokkos::Rank<2, Kokkos::Iterate::Right, Kokkos::Iterate::Right>,
                                          Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for(label, Policy(space, {rows.begin, std::int64_t{0}}, {rows.end, columns}, {4, 64}), body);
+    Kokkos::parallel_for(label, Policy(space, {rows.begin, std::int64_t{0}}, {rows.end, columns}, {4, 64}),
+                         detail::bare(body));
   }
 }
 
@@ -104,9 +107,10 @@ class CellSums {
       space.fence();
       collect<N>(row_terms, rows.count(), sums);
     } else {
-      using Team = detail::RowTeam<N, Body>;
+      const auto& bare = detail::bare(body);
+      using Team = detail::RowTeam<N, std::decay_t<decltype(bare)>>;
       Kokkos::parallel_for(label, Kokkos::TeamPolicy<Execution>(space, static_cast<int>(rows.count()), Team::threads),
-                           Team{body, row_terms, first, columns});
+                           Team{bare, row_terms, first, columns});
       const auto size = static_cast<std::size_t>(rows.count() * N);
       Kokkos::deep_copy(space, Kokkos::subview(pinned_, std::make_pair(std::size_t{0}, size)),
                         Kokkos::subview(row_terms_, std::make_pair(std::size_t{0}, size)));

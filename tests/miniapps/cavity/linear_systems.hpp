@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "core/host_copy.hpp"
@@ -106,6 +107,8 @@ struct ShiftedOperator {
   PressureOperator pressure;
   double shift = 0.0;
 
+  std::tuple<> fields() const { return {}; }
+
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
                                                 const Column i) const {
     return pressure(p, 0, j, i) + shift * p(j, i);
@@ -162,6 +165,8 @@ struct ShiftedSystem {
 struct SkewOperator {
   static constexpr int components = 1;
   double shift = 0.0;
+
+  std::tuple<> fields() const { return {}; }
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& x, int, const std::int64_t j,
                                                 const std::int64_t i) const {

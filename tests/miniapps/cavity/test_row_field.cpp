@@ -57,6 +57,15 @@ TEST_CASE("rows of a field begin on a cache line, hold a ghost column on both si
   }
 }
 
+TEST_CASE("a field exceeds its unit's caches from two MiB a thread on") {
+  const HostExecution space;
+  constexpr std::int64_t columns = 500, ghosts = 2 * RowField<HostExecution>::ghost_rows;
+  const std::int64_t row_bytes = RowField<HostExecution>::pitch_of(columns) * static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t most_rows = (std::int64_t{2} << 20) * space.concurrency() / row_bytes - ghosts;
+  CHECK_FALSE(RowField<HostExecution>(space, {10, 10 + most_rows}, columns).exceeds_caches());
+  CHECK(RowField<HostExecution>(space, {10, 10 + most_rows + 1}, columns).exceeds_caches());
+}
+
 TEST_CASE("a field is zero but where its cells have been written") {
   TestUnits units;
   for (const RowRange rows : {RowRange{0, 0}, RowRange{5, 5}, RowRange{0, 1}, RowRange{1000, 1007}}) {
