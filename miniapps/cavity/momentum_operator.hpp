@@ -25,13 +25,11 @@ struct MomentumOperator {
   /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
   const double* row_diffusion = nullptr;
   ColumnFaces column_diffusion;
-  /// 1 for unknowns, 0 for what lies in a wall: u by column, v by row. A product, for compilers make a branch of a
-  /// choice and do not vectorise what is around it.
-  ColumnValues column_unknown;
-  const double* row_unknown = nullptr;
-  double diffusion_x = 0.0;  ///< theta nu / dx^2, for u
-  double diffusion_y = 0.0;  ///< theta nu / dy^2, for v
-  double quarter_x = 0.0;    ///< theta / (4 dx): mean of two face velocities, mean of two values
+  ColumnValues column_unknown;          ///< unknown() of u
+  const double* row_unknown = nullptr;  ///< unknown() of v
+  double diffusion_x = 0.0;             ///< theta nu / dx^2, for u
+  double diffusion_y = 0.0;             ///< theta nu / dy^2, for v
+  double quarter_x = 0.0;               ///< theta / (4 dx): mean of two face velocities, mean of two values
   double quarter_y = 0.0;
 
   /// What it reads of memory besides x.
@@ -58,15 +56,16 @@ struct MomentumOperator {
   KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const Column i) const {
     return c == 0 ? row_diagonal[j] : column_diagonal(i);
   }
-  /// Whether the value is an unknown, not a wall's.
-  KOKKOS_FORCEINLINE_FUNCTION static bool is_unknown(const int c, const std::int64_t j, const Column i) {
-    return c == 0 ? i > 0 : j > 0;
+  /// 1 for unknowns, 0 for what lies in a wall. A factor, for compilers make a branch of a choice and do not vectorise
+  /// what is around it.
+  KOKKOS_FORCEINLINE_FUNCTION double unknown(const int c, const std::int64_t j, const Column i) const {
+    return c == 0 ? column_unknown(i) : row_unknown[j];
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<2>& x, const int c, const std::int64_t j,
                                                 const Column i) const {
     const double value = multiply_add(diagonal(c, j, i), x(c, j, i), neighbours(x, c, j, i));
-    return value * (c == 0 ? column_unknown(i) : row_unknown[j]);
+    return value * unknown(c, j, i);
   }
 
  private:

@@ -21,9 +21,9 @@ AroundCells<Components> around_cells(const RowAccess<Components>& field) {
   return {field};
 }
 
-/// A sweep's body with the fields that it is the first to read, for hosts to ask memory for their values early:
-/// processors follow a few rows at once by themselves, fewer than solvers read, and none of them from one page to the
-/// next. What sweeps compute does not depend on it.
+/// A sweep's body with the fields that it is the first to read, or to write, for hosts to ask memory for their values
+/// early: processors follow a few rows at once by themselves, fewer than solvers read, and none of them from one page
+/// to the next. What sweeps compute does not depend on it.
 template <class Body, class... Fields>
 struct Reading {
   Body body;
@@ -61,14 +61,15 @@ const Body& bare(const Reading<Body, Fields...>& whole) {
   return whole.body;
 }
 
-/// Calls `ask` with the beginnings of the rows of which a body is the first to read values in row j.
+/// Calls `ask` with the beginnings of the rows of which a body is the first to read values in row j; that of a field
+/// which has fewer components in the first component.
 template <int Component, int Components, class Ask>
 void each_row_read(const RowAccess<Components>& field, const std::int64_t j, const Ask& ask) {
-  ask(&field(Component, j, 0));
+  if constexpr (Component < Components) ask(&field(Component, j, 0));
 }
 template <int Component, int Components, class Ask>
 void each_row_read(const AroundCells<Components>& around, const std::int64_t j, const Ask& ask) {
-  ask(&around.field(Component, j + 1, 0));
+  if constexpr (Component < Components) ask(&around.field(Component, j + 1, 0));
 }
 template <int Component, class Operator, class Ask>
 requires requires(const Operator& matrix) { matrix.fields(); }

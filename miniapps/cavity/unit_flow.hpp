@@ -6,11 +6,13 @@
 
 #include "core/timing.hpp"
 #include "miniapps/cavity/cell_maxima.hpp"
+#include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/field_copy.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/flow_times.hpp"
 #include "miniapps/cavity/momentum_solver.hpp"
 #include "miniapps/cavity/pressure_solver.hpp"
+#include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/step_report.hpp"
 #include "miniapps/cavity/unit_coefficients.hpp"
 
@@ -98,10 +100,11 @@ class UnitFlow {
   /// The velocity half a step ahead, which convects in Crank-Nicolson's scheme, with its halo.
   void extrapolate() {
     const auto w = convecting_.access(), u = now_.access(), before = other_.access();
-    sweep_with_halo(
-        "steelyard::cavity::extrapolate", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          for (int c = 0; c < 2; ++c) w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
-        });
+    sweep_with_halo("steelyard::cavity::extrapolate",
+                    reading(fields(u, before, w),
+                            each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                              w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
+                            })));
   }
 
   /// b, the right side of momentum b - grad p, in the estimate's memory, and the old velocity to start from.
@@ -113,20 +116,21 @@ class UnitFlow {
     const double lid = lid_source_;
     const bool old_half = extrapolates();
     grid_.for_cells(
-        "steelyard::cavity::set_out", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-          for (int c = 0; c < 2; ++c) {
-            const double value = u(c, j, i);
-            double known = over_dt * value;
-            // M has one half of convection and diffusion beside 1 / dt.
-            if (old_half) known -= (momentum.diagonal(c, j, i) - over_dt) * value + momentum.neighbours(u, c, j, i);
-            if (c == 0 && j == top) known += lid;
-            const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
-            const bool is_unknown = MomentumOperator::is_unknown(c, j, i);
-            b(c, j, i) = known;
-            right(c, j, i) = is_unknown ? known - slope : 0.0;
-            x(c, j, i) = value;
-          }
-        });
+        "steelyard::cavity::set_out",
+        reading(fields(u, p, b, right, x),
+                each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                  const double value = u(c, j, i);
+                  double known = over_dt * value;
+                  // M has one half of convection and diffusion beside 1 / dt.
+                  if (old_half) {
+                    known -= (momentum.diagonal(c, j, i) - over_dt) * value + momentum.neighbours(u, c, j, i);
+                  }
+                  if (c == 0 && j == top) known += lid;
+                  const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
+                  b(c, j, i) = known;
+                  right(c, j, i) = (known - slope) * momentum.unknown(c, j, i);
+                  x(c, j, i) = value;
+                })));
   }
 
   /// h, and from it the right side of the pressure equation.
@@ -135,12 +139,12 @@ class UnitFlow {
     const auto source = source_.access();
     const double dx = problem_.dx(), dy = problem_.dy();
     grid_.for_cells_with_halo(
-        other_, "steelyard::cavity::estimate", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-          for (int c = 0; c < 2; ++c) {
-            const double value = (b(c, j, i) - momentum.neighbours(x, c, j, i)) / momentum.diagonal(c, j, i);
-            h(c, j, i) = MomentumOperator::is_unknown(c, j, i) ? value : 0.0;
-          }
-        });
+        other_, "steelyard::cavity::estimate",
+        reading(fields(around_cells(x), b, momentum, h),
+                each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                  const double value = (b(c, j, i) - momentum.neighbours(x, c, j, i)) / momentum.diagonal(c, j, i);
+                  h(c, j, i) = value * momentum.unknown(c, j, i);
+                })));
     grid_.for_cells_with_halo(
         estimate_, "steelyard::cavity::divergence", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
           source(j, i) = dy * (h(0, j, i) - h(0, j, i + 1)) + dx * (h(1, j, i) - h(1, j + 1, i));
@@ -152,13 +156,12 @@ class UnitFlow {
     const auto p = pressure_.access();
     const double over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
     grid_.for_cells_with_halo(
-        pressure_, "steelyard::cavity::correct", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-          for (int c = 0; c < 2; ++c) {
-            const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
-            const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
-            x(c, j, i) = MomentumOperator::is_unknown(c, j, i) ? value : 0.0;
-          }
-        });
+        pressure_, "steelyard::cavity::correct",
+        reading(fields(p, h, x), each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                  const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
+                  const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
+                  x(c, j, i) = value * momentum.unknown(c, j, i);
+                })));
   }
 
   /// Makes the pressure's mean 0, which its equation leaves open.

@@ -41,6 +41,7 @@ TEST_CASE("a body reads its own component's row of a field, and comes to the nex
   const auto p = one.access();
   const auto u = two.access();
   CHECK(rows_read<0>(p) == Places{&p(row, 0)});
+  CHECK(rows_read<1>(p).empty());
   CHECK(rows_read<0>(u) == Places{&u(0, row, 0)});
   CHECK(rows_read<1>(u) == Places{&u(1, row, 0)});
   CHECK(rows_read<0>(around_cells(p)) == Places{&p(row + 1, 0)});
