@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
+#include "core/huge_pages.hpp"
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
 
@@ -58,17 +60,25 @@ class MemoryBoundProbe {
     // Half a page from one array to the other: a store delays later loads at the same place of another page.
     constexpr std::int64_t page = 4096 / sizeof(double);
     const std::int64_t stride = (elements + page - 1) / page * page + page / 2;
-    arrays_ = Arrays(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::memory_bound::arrays"),
-                     static_cast<std::size_t>(2 * stride));
-    read_ = arrays_.data() + stride;
-    MemoryBoundPass<Execution, true>{arrays_.data(), read_, elements_}.launch(space_, "steelyard::memory_bound::touch");
+    const std::size_t size = static_cast<std::size_t>(2 * stride);
+    // As fields of the apps have them: memory gives more.
+    const bool huge = runs_on_host<Execution> && worth_huge_pages(size * sizeof(double));
+    const std::size_t room = huge ? 2 * huge_page_bytes / sizeof(double) : 0;
+    arrays_ =
+        Arrays(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::memory_bound::arrays"), size + room);
+    written_ = arrays_.data();
+    if (huge) {
+      written_ = static_cast<double*>(begin_of_huge_page(written_));
+      advise_huge_pages(written_, size * sizeof(double));
+    }
+    read_ = written_ + stride;
+    MemoryBoundPass<Execution, true>{written_, read_, elements_}.launch(space_, "steelyard::memory_bound::touch");
     space_.fence();
   }
 
   /// One pass; fences.
   void run() const {
-    MemoryBoundPass<Execution, false>{arrays_.data(), read_, elements_}.launch(space_,
-                                                                               "steelyard::memory_bound::update");
+    MemoryBoundPass<Execution, false>{written_, read_, elements_}.launch(space_, "steelyard::memory_bound::update");
     space_.fence();
   }
 
@@ -80,6 +90,7 @@ class MemoryBoundProbe {
   Execution space_;
   std::int64_t elements_;
   Arrays arrays_;
+  double* written_ = nullptr;
   double* read_ = nullptr;
 };
 

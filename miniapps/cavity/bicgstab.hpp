@@ -122,14 +122,13 @@ class BiCgStab {
         omega = divisor / t_sums[2];
         const auto r_sums = grid_.template totals<2>(
             "steelyard::cavity::bicgstab_update",
-            reading(fields(x, ph, r, t, shadow),
-                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
-                      x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
-                      const double residual = s - omega * t(c, j, i);
-                      r(c, j, i) = residual;
-                      return Terms<2>{{residual * residual, residual * shadow(c, j, i)}};
-                    })));
+            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+              const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
+              x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
+              const double residual = s - omega * t(c, j, i);
+              r(c, j, i) = residual;
+              return Terms<2>{{residual * residual, residual * shadow(c, j, i)}};
+            }));
         if (!monitor.goes_on(std::sqrt(r_sums[0]))) break;
         divisor = r_sums[1];
         broke_down = has_vanished(divisor, shadow_square, r_sums[0]);

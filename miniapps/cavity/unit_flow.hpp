@@ -101,10 +101,9 @@ class UnitFlow {
   void extrapolate() {
     const auto w = convecting_.access(), u = now_.access(), before = other_.access();
     sweep_with_halo("steelyard::cavity::extrapolate",
-                    reading(fields(u, before, w),
-                            each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                              w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
-                            })));
+                    each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                      w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
+                    }));
   }
 
   /// b, the right side of momentum b - grad p, in the estimate's memory, and the old velocity to start from.
@@ -155,13 +154,13 @@ class UnitFlow {
     const auto x = other_.access(), h = estimate_.access();
     const auto p = pressure_.access();
     const double over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
-    grid_.for_cells_with_halo(
-        pressure_, "steelyard::cavity::correct",
-        reading(fields(p, h, x), each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                  const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
-                  const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
-                  x(c, j, i) = value * momentum.unknown(c, j, i);
-                })));
+    grid_.for_cells_with_halo(pressure_, "steelyard::cavity::correct",
+                              each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+                                const double slope =
+                                    c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
+                                const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
+                                x(c, j, i) = value * momentum.unknown(c, j, i);
+                              }));
   }
 
   /// Makes the pressure's mean 0, which its equation leaves open.

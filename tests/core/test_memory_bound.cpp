@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
@@ -37,7 +38,8 @@ class ProbeWithView {
     memory_ = Memory(noted.memory, static_cast<std::size_t>(noted.doubles));
     touched_ = read();
     // The array that is written is the one that was touched with 0.5; numbered elements then tell where the other is.
-    while (written_ < touched_.size() && touched_[written_] != 0.5) ++written_;
+    written_ = static_cast<std::size_t>(
+        std::search_n(touched_.begin(), touched_.end(), static_cast<int>(elements), 0.5) - touched_.begin());
     std::vector<double> numbered = touched_;
     for (std::size_t i = written_; i < numbered.size(); ++i) numbered[i] = static_cast<double>(i);
     write(numbered);
