@@ -18,7 +18,7 @@ constexpr std::int64_t row = 3, pitch = 160;
 /// Rows of a field with both components, or one.
 template <int Components>
 struct Rows {
-  std::vector<double> values = std::vector<double>(static_cast<std::size_t>(8 * Components * pitch), 1.0);
+  std::vector<double> values = std::vector<double>(static_cast<std::size_t>(8 * pitch * Components), 1.0);
 
   RowAccess<Components> access() { return {values.data(), pitch}; }
 };

@@ -22,7 +22,7 @@ double number(int c, std::int64_t j, std::int64_t i) { return static_cast<double
 /// Fields of zeros that begin so many elements behind a cache line.
 template <int Components>
 struct Field {
-  explicit Field(std::size_t offset) : values(4 * Components * pitch + 16, 0.0) {
+  explicit Field(std::size_t offset) : values(4 * pitch * Components + 16, 0.0) {
     std::size_t first = 0;
     while (!steelyard::begins_cache_line(values.data() + first)) ++first;
     access = {values.data() + first + offset, pitch};
@@ -54,7 +54,7 @@ void check(const Sweep& sweep) {
               sums);
         CAPTURE(columns, past_caches, offset);
         CHECK(sums == expected_sums);
-        CHECK(std::equal(field.access.origin, field.access.origin + 4 * Components * pitch, expected.access.origin));
+        CHECK(std::equal(field.access.origin, field.access.origin + 4 * pitch * Components, expected.access.origin));
       }
     }
   }
