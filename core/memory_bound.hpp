@@ -48,7 +48,7 @@ struct MemoryBoundPass {
   }
 };
 
-/// The kernel whose speed no plain sweep that reads two arrays and writes one of them back can pass:
+/// The plain sweep that kernels are compared with, which reads two arrays and writes one of them back:
 /// a[i] = b[i] - a[i], 3 elements of traffic per point and 1 flop. One pass over the arrays per run().
 template <class Execution>
 class MemoryBoundProbe {

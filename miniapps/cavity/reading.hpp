@@ -22,8 +22,8 @@ AroundCells<Components> around_cells(const RowAccess<Components>& field) {
 }
 
 /// A sweep's body with the fields that it is the first to read, or to write, for hosts to ask memory for their values
-/// early: processors follow a few rows at once by themselves, fewer than products with matrices read, and none of them
-/// from one page to the next. Passes over fields are faster without. What sweeps compute does not depend on it.
+/// early: of as many rows at once as products with matrices read, processors by themselves ask for too few. Most passes
+/// over fields alone are faster without. What sweeps compute does not depend on it.
 template <class Body, class... Fields>
 struct Reading {
   Body body;

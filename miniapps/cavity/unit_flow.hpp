@@ -114,6 +114,7 @@ class UnitFlow {
     const std::int64_t top = problem_.rows - 1;
     const double lid = lid_source_;
     const bool old_half = extrapolates();
+    // Says what it reads for hosts to sweep one component after the other: of both together, more rows than they like.
     grid_.for_cells(
         "steelyard::cavity::set_out",
         reading(fields(u, p, b, right, x),
