@@ -15,12 +15,6 @@
 namespace steelyard::tests {
 namespace {
 
-std::string joined(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 bool starts(const std::string& line, const std::string& start) { return line.rfind(start, 0) == 0; }
 
 /// Problem, warnings, and libraries that units call: what is known before anything has run.
@@ -81,8 +75,8 @@ std::vector<Outcome> run_app(const std::filesystem::path& program, const std::ve
   std::vector<Outcome> outcomes = run_all(starts);
   const std::string name = program.filename().string();
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    INFO(name << " " << joined(starts[i].arguments) << " on " << starts[i].ranks << " ranks\n"
-              << outcomes[i].out << outcomes[i].err);
+    INFO(joined(name, starts[i].arguments) << " on " << starts[i].ranks << " ranks\n"
+                                           << outcomes[i].out << outcomes[i].err);
     REQUIRE(outcomes[i].status == 0);
     REQUIRE(outcomes[i].told_by(name).empty());
   }
@@ -163,7 +157,7 @@ void expect_refused(const std::filesystem::path& program, const std::vector<Mist
   }
   const std::vector<Outcome> outcomes = run_all(starts);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    INFO(program.filename().string() << " " << joined(starts[i].arguments));
+    INFO(joined(program.filename().string(), starts[i].arguments));
     expect_refusal(outcomes[i], program.filename().string(), starts[i].ranks, mistakes[i / rank_counts.size()].named);
     CHECK(folders[i]->entries() == 0);
   }

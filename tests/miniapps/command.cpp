@@ -54,6 +54,11 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+std::string joined(std::string program, const std::vector<std::string>& arguments) {
+  for (const std::string& word : arguments) program += " " + word;
+  return program;
+}
+
 std::vector<std::string> Outcome::told_by(const std::string& program) const {
   std::vector<std::string> told;
   for (const std::string& line : lines_of(err)) {
@@ -136,6 +141,8 @@ std::vector<Outcome> run_all(const std::vector<Start>& starts) {
     }
     outcomes.push_back(running.front()->wait());
     running.pop_front();
+    const Start& start = starts[outcomes.size() - 1];
+    INFO(joined(start.program.filename().string(), start.arguments) << " on " << start.ranks << " ranks");
     INFO("standard output:\n" << outcomes.back().out << "standard error:\n" << outcomes.back().err);
     REQUIRE_FALSE(outcomes.back().timed_out);
   }

@@ -11,6 +11,9 @@
 
 namespace steelyard::tests {
 
+/// A program and its arguments as they are typed.
+std::string joined(std::string program, const std::vector<std::string>& arguments);
+
 /// How a program ended and what it said.
 struct Outcome {
   int status = -1;         ///< exit status; 128 + signal where one ended it

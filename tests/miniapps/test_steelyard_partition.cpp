@@ -18,7 +18,8 @@ TEST_CASE("Every listed algorithm distributes everything and prints one JSON obj
   std::vector<std::pair<std::string, std::string>> asked;
   std::vector<Start> starts;
   for (const std::string& name : partition_names()) {
-    for (const char* total : {"0", "1", "123457"}) {
+    // No more: HPOPTA as published takes a second for 30000 and fifteen for 123457.
+    for (const char* total : {"0", "1", "12347"}) {
       asked.emplace_back(name, total);
       starts.push_back({1, steelyard_tool,
                         Words{"partition", "--algorithm", name, "--total", total, "--format", "json"} + models,

@@ -48,7 +48,7 @@ class SplitTest {
   void expect_same(const std::vector<AppRun>& splits) {
     const std::vector<Grid<Scalar>> fields = fields_of(splits);
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      INFO(splits[i].ranks << " ranks, " << joined(splits[i].arguments));
+      INFO(joined("wave2d", splits[i].arguments) << " on " << splits[i].ranks << " ranks");
       expect_same(fields[i]);
     }
   }
@@ -68,12 +68,6 @@ class SplitTest {
   const std::string& table() const { return table_; }
 
  private:
-  static std::string joined(const Words& words) {
-    std::string text;
-    for (const std::string& word : words) text += word + " ";
-    return text;
-  }
-
   std::vector<Grid<Scalar>> fields_of(std::vector<AppRun> runs) {
     std::vector<std::filesystem::path> files;
     for (AppRun& run : runs) {
