@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -37,14 +38,17 @@ class ProbeWithView {
     Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
     memory_ = Memory(noted.memory, static_cast<std::size_t>(noted.doubles));
     touched_ = read();
-    // The array that is written is the one that was touched with 0.5; numbered elements then tell where the other is.
-    written_ = static_cast<std::size_t>(
-        std::search_n(touched_.begin(), touched_.end(), static_cast<int>(elements), 0.5) - touched_.begin());
-    std::vector<double> numbered = touched_;
-    for (std::size_t i = written_; i < numbered.size(); ++i) numbered[i] = static_cast<double>(i);
+    // A pass over numbered memory tells where the arrays lie: it writes one number all over the first, whole where
+    // those of memory are not. What it was before, with Kokkos' own header, is restored.
+    std::vector<double> numbered(touched_.size());
+    std::iota(numbered.begin(), numbered.end(), 0.25);
     write(numbered);
     probe_->run();
-    if (written_ < touched_.size()) other_ = written_ + static_cast<std::size_t>(read()[written_]);
+    const std::vector<double> after = read();
+    write(touched_);
+    written_ =
+        static_cast<std::size_t>(std::mismatch(after.begin(), after.end(), numbered.begin()).first - after.begin());
+    if (written_ < after.size()) other_ = written_ + static_cast<std::size_t>(after[written_]);
   }
 
   std::vector<double> read() const {
