@@ -18,11 +18,11 @@
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
-#include "core/huge_pages.hpp"
 #include "core/memory_bound.hpp"
 #include "core/runtime.hpp"
 #include "core/timing.hpp"
 #include "core/unit_plan.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/row_pass.hpp"
 
 namespace {
@@ -60,20 +60,16 @@ class Memory {
  public:
   using Complex = Kokkos::complex<Scalar>;
 
-  Memory(const HostExecution& space, std::int64_t rows, std::int64_t pitch) : space_(space), points_(rows * pitch) {
-    const std::size_t bytes = static_cast<std::size_t>(points_) * sizeof(Complex);
-    memory_ = Kokkos::View<char*, HostExecution>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "matrix"),
-                                                 bytes + 2 * huge_page_bytes);
-    data_ = static_cast<Complex*>(begin_of_huge_page(memory_.data()));
-    advise_huge_pages(data_, bytes);
+  Memory(const HostExecution& space, std::int64_t rows, std::int64_t pitch)
+      : space_(space), points_(rows * pitch), matrix_("matrix", static_cast<std::size_t>(points_)) {
     fill();
   }
 
-  Complex* data() const { return data_; }
+  Complex* data() const { return matrix_.data(); }
 
   /// The same numbers again, for transforms in place.
   void fill() const {
-    Complex* const data = data_;
+    Complex* const data = matrix_.data();
     Kokkos::parallel_for("fill", Kokkos::RangePolicy<HostExecution>(space_, 0, points_), [=](const std::int64_t i) {
       data[i] = Complex(static_cast<Scalar>(i * 7 % 31 - 15), static_cast<Scalar>(i * 5 % 29 - 14));
     });
@@ -83,8 +79,7 @@ class Memory {
  private:
   HostExecution space_;
   std::int64_t points_;
-  Kokkos::View<char*, HostExecution> memory_;
-  Complex* data_ = nullptr;
+  UntouchedArray<Complex, HostExecution::memory_space> matrix_;
 };
 
 struct Contender {

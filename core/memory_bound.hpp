@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/huge_pages.hpp"
 #include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
 #include "core/vector_for.hpp"
 
 namespace steelyard {
@@ -61,16 +61,9 @@ class MemoryBoundProbe {
     constexpr std::int64_t page = 4096 / sizeof(double);
     const std::int64_t stride = (elements + page - 1) / page * page + page / 2;
     const std::size_t size = static_cast<std::size_t>(2 * stride);
-    // As fields of the apps have them: memory gives more.
-    const bool huge = runs_on_host<Execution> && worth_huge_pages(size * sizeof(double));
-    const std::size_t room = huge ? 2 * huge_page_bytes / sizeof(double) : 0;
-    arrays_ =
-        Arrays(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::memory_bound::arrays"), size + room);
+    // In huge pages on hosts, as fields of the apps are: memory gives more.
+    arrays_ = {space, "steelyard::memory_bound::arrays", size};
     written_ = arrays_.data();
-    if (huge) {
-      written_ = static_cast<double*>(begin_of_huge_page(written_));
-      advise_huge_pages(written_, size * sizeof(double));
-    }
     read_ = written_ + stride;
     MemoryBoundPass<Execution, true>{written_, read_, elements_}.launch(space_, "steelyard::memory_bound::touch");
     space_.fence();
@@ -85,11 +78,9 @@ class MemoryBoundProbe {
   double bytes() const { return bytes_per_element * static_cast<double>(elements_); }
 
  private:
-  using Arrays = Kokkos::View<double*, DeviceOf<Execution>>;
-
   Execution space_;
   std::int64_t elements_;
-  Arrays arrays_;
+  UntouchedArray<double, typename Execution::memory_space> arrays_;
   double* written_ = nullptr;
   double* read_ = nullptr;
 };

@@ -7,6 +7,7 @@
 #include "core/huge_pages.hpp"
 #include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
 
 namespace steelyard::cavity {
 
@@ -50,13 +51,9 @@ class RowField {
     const std::int64_t held = rows.count() + 2 * ghost_rows;
     const auto elements = static_cast<std::size_t>(held * row_elements());
     const bool huge = runs_on_host<Execution> && worth_huge_pages(elements * sizeof(double));
-    const std::size_t room = huge ? 2 * huge_page_bytes / sizeof(double) + 8 * apart : 0;
-    memory_ =
-        Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::field"), elements + room);
+    memory_ = {space, "steelyard::cavity::field", elements + (huge ? 7 * apart : 0)};
     first_ = memory_.data();
     if (huge) {
-      first_ = static_cast<double*>(begin_of_huge_page(first_));
-      advise_huge_pages(first_, elements * sizeof(double));
       // Fields that all begin with a page would wait for each other in the cache.
       static std::atomic<std::size_t> made{0};
       first_ += made++ % 8 * apart;
@@ -95,7 +92,6 @@ class RowField {
   static std::int64_t pitch_of(std::int64_t columns) { return padded_pitch<double>(left_ghosts + columns + 1); }
 
  private:
-  using Memory = Kokkos::View<double*, DeviceOf<Execution>>;
   /// Of one field among the several that sweeps read and write in between.
   static constexpr std::size_t cached_bytes_per_thread = std::size_t{2} << 20;
   static constexpr std::int64_t line = 64 / sizeof(double);
@@ -107,7 +103,7 @@ class RowField {
   RowRange rows_;
   std::int64_t columns_ = 0;
   std::int64_t pitch_ = 0;
-  Memory memory_;
+  UntouchedArray<double, typename Execution::memory_space> memory_;
   double* first_ = nullptr;
   bool exceeds_caches_ = false;
 };

@@ -9,6 +9,7 @@
 
 #include "core/huge_pages.hpp"
 #include "core/padded_pitch.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/row_fft_options.hpp"
 
 namespace steelyard::fft2d {
@@ -34,29 +35,19 @@ struct Fill {
 template <class Execution, class Scalar>
 class MatrixRing {
  public:
-  MatrixRing(const Execution& space, std::int64_t size, std::int64_t count) {
-    const std::size_t bytes = static_cast<std::size_t>(count * size) * sizeof(Scalar);
-    memory_ = Memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::rows"),
-                     bytes + (runs_on_host<Execution> ? 2 * huge_page_bytes : 0));
-    void* place = memory_.data();
-    if constexpr (runs_on_host<Execution>) {
-      place = begin_of_huge_page(place);
-      advise_huge_pages(place, bytes);
-    }
-    data_ = static_cast<Scalar*>(place);
+  MatrixRing(const Execution& space, std::int64_t size, std::int64_t count)
+      : matrices_("steelyard::fft2d::rows", static_cast<std::size_t>(count * size)) {
     for (std::int64_t i = 0; i < count; ++i) {
       Kokkos::parallel_for("steelyard::fft2d::fill", Kokkos::RangePolicy<Execution>(space, i * size, (i + 1) * size),
-                           Fill<Execution, Scalar>{data_});
+                           Fill<Execution, Scalar>{data()});
     }
     space.fence();
   }
-  Scalar* data() const { return data_; }
+  Scalar* data() const { return matrices_.data(); }
 
  private:
-  using Memory = Kokkos::View<char*, std::conditional_t<runs_on_host<Execution>, DeviceOf<Execution>, PinnedMemory>>;
-
-  Memory memory_;
-  Scalar* data_ = nullptr;
+  UntouchedArray<Scalar, std::conditional_t<runs_on_host<Execution>, typename Execution::memory_space, PinnedMemory>>
+      matrices_;
 };
 
 /// Passes that each read what the one before has stored, around a ring of matrices: as in the program, where much of

@@ -9,10 +9,10 @@
 
 #include "core/base/errors.hpp"
 #include "core/home.hpp"
-#include "core/huge_pages.hpp"
 #include "core/matrix_copy.hpp"
 #include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/leap_frog.hpp"
 #include "partition/rectangle.hpp"
@@ -51,17 +51,8 @@ class LocalField {
     pitch_ = padded_pitch<Scalar>(held_.columns);
     const std::int64_t elements = staggered(held_.rows * pitch_);
     const std::int64_t levels = steps > 1 ? 4 : 2;
-    const auto bytes = static_cast<std::size_t>(levels * elements) * sizeof(Scalar);
-    const bool huge = runs_on_host<Execution> && worth_huge_pages(bytes);
-    const std::size_t room = huge ? 2 * huge_page_bytes / sizeof(Scalar) : 0;
-    memory_ = Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::wave2d::field"),
-                     static_cast<std::size_t>(levels * elements) + room);
-    Scalar* first = memory_.data();
-    if (huge) {
-      first = static_cast<Scalar*>(begin_of_huge_page(first));
-      advise_huge_pages(first, bytes);
-    }
-    for (std::int64_t i = 0; i < levels; ++i) levels_[static_cast<std::size_t>(i)] = first + i * elements;
+    memory_ = {space, "steelyard::wave2d::field", static_cast<std::size_t>(levels * elements)};
+    for (std::int64_t i = 0; i < levels; ++i) levels_[static_cast<std::size_t>(i)] = memory_.data() + i * elements;
     for (std::int64_t i = 0; i < levels; ++i) touch(levels_[static_cast<std::size_t>(i)]);
     space_.fence();
   }
@@ -120,8 +111,6 @@ class LocalField {
  private:
   int threads() const { return runs_on_host<Execution> ? static_cast<int>(space_.concurrency()) : 1; }
 
-  using Memory = Kokkos::View<Scalar*, DeviceOf<Execution>>;
-
   /// Elements from one level to the next: half a page off, for a store delays later loads at the same place of another
   /// page, and the kernel reads in one level just where it writes in another.
   static std::int64_t staggered(std::int64_t elements) {
@@ -170,7 +159,7 @@ class LocalField {
   partition::Rectangle held_;
   int steps_;
   std::int64_t pitch_ = 0;
-  Memory memory_;                    ///< all levels
+  UntouchedArray<Scalar, typename Execution::memory_space> memory_;  ///< all levels
   std::array<Scalar*, 4> levels_{};  ///< previous and current; of longer passes also those that are written
 };
 
