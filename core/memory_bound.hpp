@@ -60,9 +60,8 @@ class MemoryBoundProbe {
     // Half a page from one array to the other: a store delays later loads at the same place of another page.
     constexpr std::int64_t page = 4096 / sizeof(double);
     const std::int64_t stride = (elements + page - 1) / page * page + page / 2;
-    const std::size_t size = static_cast<std::size_t>(2 * stride);
     // In huge pages on hosts, as fields of the apps are: memory gives more.
-    arrays_ = {space, "steelyard::memory_bound::arrays", size};
+    arrays_ = {space, "steelyard::memory_bound::arrays", static_cast<std::size_t>(2 * stride)};
     written_ = arrays_.data();
     read_ = written_ + stride;
     MemoryBoundPass<Execution, true>{written_, read_, elements_}.launch(space_, "steelyard::memory_bound::touch");

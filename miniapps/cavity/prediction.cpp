@@ -80,7 +80,7 @@ Prediction predict(const Session& session, CoExecution& co_execution, const Rank
   Prediction prediction;
   prediction.units.resize(slots.size());
   StepCost& cost = prediction.cost;
-  for (double UnitWork::*part : {&UnitWork::momentum_s, &UnitWork::pressure_s, &UnitWork::rest_s}) {
+  for (const auto part : {&UnitWork::momentum_s, &UnitWork::pressure_s, &UnitWork::rest_s}) {
     const std::vector<double> seconds = gather_seconds(session, slots, {sample.host.*part, sample.companion.*part});
     for (std::size_t i = 0; i < slots.size(); ++i) prediction.units[i].*part = seconds[i];
   }

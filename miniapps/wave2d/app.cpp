@@ -214,7 +214,7 @@ class App {
   static UnitTimes median_phases(const std::vector<UnitTimes>& repetitions) {
     UnitTimes medians;
     std::vector<double> seconds(repetitions.size());
-    for (double UnitTimes::*phase :
+    for (const auto phase :
          {&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s, &UnitTimes::interior_s}) {
       for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] = repetitions[i].*phase;
       medians.*phase = median(seconds);

@@ -31,7 +31,7 @@ std::vector<UnitTimes> predict_units(const Session& session, CoExecution& co_exe
         split_pass(assignment.pass_s[i], assignment.rectangles[i].area(), points[i], sample.times, sample.points);
   }
   std::vector<UnitTimes> all(slots.size());
-  for (double UnitTimes::*phase :
+  for (const auto phase :
        {&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s, &UnitTimes::interior_s}) {
     const std::vector<double> seconds = gather_seconds(session, slots, {own[0].*phase, own[1].*phase});
     for (std::size_t i = 0; i < slots.size(); ++i) all[i].*phase = seconds[i];

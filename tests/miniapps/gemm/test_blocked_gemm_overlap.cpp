@@ -322,7 +322,7 @@ TEST_CASE("slower engines never make a run shorter") {
     const bool reads_c = any_of(random, 0, 1) == 1;
     const EngineCosts costs = random_costs(random);
     const double total_s = Run(blocking, costs, reads_c).total_s();
-    for (double EngineCosts::*cost : {&EngineCosts::load_s, &EngineCosts::multiply_s, &EngineCosts::store_s}) {
+    for (const auto cost : {&EngineCosts::load_s, &EngineCosts::multiply_s, &EngineCosts::store_s}) {
       EngineCosts slower = costs;
       slower.*cost += 2.0;
       REQUIRE(Run(blocking, slower, reads_c).total_s() >= total_s);

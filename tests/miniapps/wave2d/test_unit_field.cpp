@@ -252,7 +252,7 @@ TEMPLATE_LIST_TEST_CASE("The seconds of each phase add up from pass to pass", ""
   for (int n = 0; n < 8; n += 2) {
     units.pass(n, 2, levels);
     const UnitTimes& now = units.times();
-    for (double UnitTimes::*phase :
+    for (const auto phase :
          {&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s, &UnitTimes::interior_s}) {
       CHECK(now.*phase >= before.*phase);
     }
