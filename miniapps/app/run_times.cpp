@@ -42,10 +42,13 @@ void record_times(RunRecord& record, std::span<const double> times_s, double pre
 
 std::string time_line(const RunRecord& record, const std::string& of_what) {
   const std::ptrdiff_t count = repetitions(record);
-  return fmt::format("time       {}{}{} (median of {}, 95 % interval +- {}, coefficient of variation {:.1f} %)\n",
-                     format_seconds(record.median_time_s), of_what.empty() ? "" : " ", of_what, count,
-                     count > 1 ? format_seconds(record.figures.at("confidence_s")) : "unknown",
-                     100.0 * record.figures.at("coefficient_of_variation"));
+  const std::string spread = count > 1
+                                 ? fmt::format("median of {}, 95 % interval +- {}, coefficient of variation {:.1f} %",
+                                               count, format_seconds(record.figures.at("confidence_s")),
+                                               100.0 * record.figures.at("coefficient_of_variation"))
+                                 : "measured once";
+  return fmt::format("time       {}{}{} ({})\n", format_seconds(record.median_time_s), of_what.empty() ? "" : " ",
+                     of_what, spread);
 }
 
 std::string predicted_line(const RunRecord& record) {

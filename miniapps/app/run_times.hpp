@@ -14,7 +14,7 @@ namespace steelyard {
 /// @throws InvalidArgument for no times
 void record_times(RunRecord& record, std::span<const double> times_s, double predicted_s);
 
-/// The line `time       226 ms for 20 steps (median of 5, …)`. @param record after record_times()
+/// The line `time       226 ms for 20 steps (median of 5, …)`, or `(measured once)`. @param record after record_times()
 /// @param of_what words behind the time, such as `for 20 steps`, or none
 std::string time_line(const RunRecord& record, const std::string& of_what);
 
