@@ -9,9 +9,9 @@
 
 namespace steelyard {
 
-/// Elements in a memory space, not initialised: they end up near the threads that write them first. On a host they
-/// begin with a huge page and have no other pages, where there are enough of them; a device's memory, and what is
-/// pinned for it, has its pages already. Copies share the elements.
+/// Elements in a memory space, not initialised: they end up near the threads that write them first. On a host they lie
+/// in huge pages, where there are enough of them, and begin with one; a device's memory, and what is pinned for it, has
+/// its pages already. Copies share the elements.
 template <class Element, class MemorySpace>
 class UntouchedArray {
  public:
