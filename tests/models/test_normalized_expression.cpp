@@ -111,7 +111,7 @@ TEST_CASE("parentheses, counts and empty messages are only ways of writing") {
   CHECK(again("2||(3||T0(4))") == "6||T0(4)");
   CHECK(of("T0(0)").root.node == -1);
   CHECK(of("2||(T0(0)+T1(0))").nodes.empty());
-  // Three at once in sequence are not six transmissions of which any two may meet.
+  // Copies of a sequence are not copies of its parts, of which the first would all have to end before the others begin.
   CHECK(again("T0(1)+2||(T0(2)+T1(3))") == "T0(1)+2||(T0(2)+T1(3))");
 }
 
