@@ -19,7 +19,7 @@
 namespace steelyard {
 namespace {
 
-constexpr int tag = 22;
+constexpr int message_tag = 22;
 constexpr int unused_tag = 24;
 
 constexpr std::align_val_t huge_page{huge_page_bytes};
@@ -71,10 +71,12 @@ MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int larg
   position_ = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
 }
 
-void MessageExchange::send(int bytes, int to) { STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, tag, comm_)); }
+void MessageExchange::send(int bytes, int to) {
+  STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+}
 
 void MessageExchange::receive(int bytes, int from) {
-  STEELYARD_MPI(MPI_Recv(in_.data(), bytes, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE));
+  STEELYARD_MPI(MPI_Recv(in_.data(), bytes, MPI_BYTE, from, message_tag, comm_, MPI_STATUS_IGNORE));
 }
 
 double MessageExchange::from_first(double value) const {
@@ -84,7 +86,7 @@ double MessageExchange::from_first(double value) const {
 
 void MessageExchange::throw_to(int partner, int bytes, bool synchronous) {
   if (synchronous) {
-    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, partner, tag, comm_));
+    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, partner, message_tag, comm_));
   } else {
     send(bytes, partner);
   }
@@ -144,8 +146,8 @@ std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
     MPI_Request requests[2];
-    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, tag, comm_, &requests[0]));
-    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, tag, comm_, &requests[1]));
+    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, message_tag, comm_, &requests[0]));
+    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, message_tag, comm_, &requests[1]));
     STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     times.push_back(now_s() - start_s);
   }

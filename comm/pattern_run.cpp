@@ -13,7 +13,7 @@
 namespace steelyard {
 namespace {
 
-constexpr int tag = 23;
+constexpr int pattern_tag = 23;
 
 }  // namespace
 
@@ -49,15 +49,15 @@ void PatternRun::run() {
     requests.clear();
     for (Transfer& receive : step.receives) {
       STEELYARD_MPI(MPI_Irecv(receive.buffer.data(), static_cast<int>(receive.buffer.size()), MPI_BYTE, receive.partner,
-                              tag, comm_, &requests.emplace_back()));
+                              pattern_tag, comm_, &requests.emplace_back()));
     }
     for (const Transfer& send : step.sends) {
       const auto bytes = static_cast<int>(send.buffer.size());
       if (step.at_once) {
         STEELYARD_MPI(
-            MPI_Isend(send.buffer.data(), bytes, MPI_BYTE, send.partner, tag, comm_, &requests.emplace_back()));
+            MPI_Isend(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm_, &requests.emplace_back()));
       } else {
-        STEELYARD_MPI(MPI_Send(send.buffer.data(), bytes, MPI_BYTE, send.partner, tag, comm_));
+        STEELYARD_MPI(MPI_Send(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm_));
       }
     }
     STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));

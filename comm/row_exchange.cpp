@@ -7,11 +7,7 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-namespace {
-
-std::size_t index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? 0 : 1; }
-
-}  // namespace
+namespace {}  // namespace
 
 RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t depth,
                          std::int64_t row_elements)
@@ -49,7 +45,7 @@ RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, s
   for (const Message& message : messages) {
     const Slot& from = slots[static_cast<std::size_t>(message.from)];
     const Slot& to = slots[static_cast<std::size_t>(message.to)];
-    const int tag = static_cast<int>(2 * index(from.kind) + index(to.kind));
+    const int tag = static_cast<int>(2 * unit_index(from.kind) + unit_index(to.kind));
     const std::size_t bytes = elements(message) * sizeof(double);
     for (const std::size_t parity : {std::size_t{0}, std::size_t{1}}) {
       double* const data = memory_.data() + message.place[parity];
@@ -61,8 +57,8 @@ RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, s
         links[parity].push_back({HaloLink::Direction::send, to.rank, tag, data, bytes});
       }
     }
-    if (from.rank == group.rank()) units_[index(from.kind)].leaving.push_back(message);
-    if (to.rank == group.rank()) units_[index(to.kind)].arriving.push_back(message);
+    if (from.rank == group.rank()) units_[unit_index(from.kind)].leaving.push_back(message);
+    if (to.rank == group.rank()) units_[unit_index(to.kind)].arriving.push_back(message);
   }
   has_messages_ = !own_links[0].empty() || !other_links[0].empty();
   for (const std::size_t parity : {std::size_t{0}, std::size_t{1}}) {
@@ -72,20 +68,20 @@ RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, s
 }
 
 const RowExchange::UnitRows& RowExchange::begin(ProcessingUnit::Kind kind) {
-  UnitRows& unit = units_[index(kind)];
+  UnitRows& unit = units_[unit_index(kind)];
   ++unit.exchanges;
   return unit;
 }
 
 void RowExchange::send(ProcessingUnit::Kind kind) {
-  UnitRows& unit = units_[index(kind)];
+  UnitRows& unit = units_[unit_index(kind)];
   unit.packed.raise(unit.exchanges);
   if (group_.drives(kind)) own_messages_[unit.exchanges % 2].start();
 }
 
 const RowExchange::UnitRows& RowExchange::receive(ProcessingUnit::Kind kind) {
-  UnitRows& unit = units_[index(kind)];
-  UnitRows& other = units_[1 - index(kind)];
+  UnitRows& unit = units_[unit_index(kind)];
+  UnitRows& other = units_[1 - unit_index(kind)];
   if (group_.drives(kind)) {
     if (group_.unit_count() == 2) {
       group_.await(other.packed, unit.exchanges);

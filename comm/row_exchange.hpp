@@ -74,7 +74,7 @@ class RowExchange {
   const UnitRows& begin(ProcessingUnit::Kind kind);
   void send(ProcessingUnit::Kind kind);
   const UnitRows& receive(ProcessingUnit::Kind kind);
-  UnitRows& rows_of(ProcessingUnit::Kind kind) { return units_[kind == ProcessingUnit::Kind::host ? 0 : 1]; }
+  UnitRows& rows_of(ProcessingUnit::Kind kind) { return units_[unit_index(kind)]; }
   /// The buffers take turns, for the other unit may still be reading those of the exchange before.
   double* buffer(const UnitRows& unit, const Message& message) {
     return memory_.data() + message.place[unit.exchanges % 2];

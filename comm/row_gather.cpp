@@ -8,11 +8,7 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-namespace {
-
-std::size_t index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? 0 : 1; }
-
-}  // namespace
+namespace {}  // namespace
 
 RowGather::RowGather(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t row_elements)
     : group_(group), row_elements_(row_elements), begins_{0} {
@@ -39,19 +35,19 @@ RowGather::RowGather(UnitGroup& group, std::span<const std::int64_t> rows, std::
 }
 
 double* RowGather::begin(ProcessingUnit::Kind kind) {
-  std::uint64_t& gathers = gathers_[index(kind)];
+  std::uint64_t& gathers = gathers_[unit_index(kind)];
   ++gathers;
   return memory_[gathers % 2].data();
 }
 
 void RowGather::meet(ProcessingUnit::Kind kind) {
-  const std::uint64_t gathers = gathers_[index(kind)];
+  const std::uint64_t gathers = gathers_[unit_index(kind)];
   if (!group_.drives(kind)) {
-    packed_[index(kind)].raise(gathers);
+    packed_[unit_index(kind)].raise(gathers);
     group_.await(gathered_, gathers);
     return;
   }
-  if (group_.unit_count() == 2) group_.await(packed_[1 - index(kind)], gathers);
+  if (group_.unit_count() == 2) group_.await(packed_[1 - unit_index(kind)], gathers);
   if (counts_.size() > 1) {
     STEELYARD_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, memory_[gathers % 2].data(), counts_.data(),
                                  places_.data(), MPI_DOUBLE, group_.comm()));

@@ -30,8 +30,6 @@ void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
   for (int i = 0; i < *count; ++i) to[i].add(from[i]);
 }
 
-std::size_t index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? 0 : 1; }
-
 }  // namespace
 
 UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots)
@@ -40,7 +38,7 @@ UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& 
   STEELYARD_MPI(MPI_Comm_size(comm_, &size_));
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].rank != rank_) continue;
-    slot_of_[index(slots_[i].kind)] = static_cast<int>(i);
+    slot_of_[unit_index(slots_[i].kind)] = static_cast<int>(i);
     ++unit_count_;
   }
   for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
@@ -54,7 +52,7 @@ UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& 
 }
 
 UnitGroup::UnitGroup(ProcessingUnit::Kind kind) : comm_(MPI_COMM_SELF), slots_{{0, kind}}, unit_count_(1) {
-  slot_of_[index(kind)] = 0;
+  slot_of_[unit_index(kind)] = 0;
 }
 
 UnitGroup::~UnitGroup() {

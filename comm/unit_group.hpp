@@ -62,7 +62,7 @@ class UnitGroup {
     }
   }
   /// Index among all slots of this rank's unit; -1 for one that it does not drive.
-  int slot(ProcessingUnit::Kind kind) const { return slot_of_[kind == ProcessingUnit::Kind::host ? 0 : 1]; }
+  int slot(ProcessingUnit::Kind kind) const { return slot_of_[unit_index(kind)]; }
   int unit_count() const { return unit_count_; }
   /// Whether this unit's thread drives MPI.
   bool drives(ProcessingUnit::Kind kind) const {

@@ -83,13 +83,13 @@ void device_blas_gemm(const CompanionExecution& space, const GemmCall<float>& x)
 #else
 namespace {
 
-[[noreturn]] void refuse() { throw RuntimeFailure("this build has no BLAS for a device"); }
+[[noreturn]] void refuse_blas() { throw RuntimeFailure("this build has no BLAS for a device"); }
 
 }  // namespace
 
-std::string device_blas_name() { refuse(); }
-void device_blas_gemm(const CompanionExecution& /*space*/, const GemmCall<double>& /*call*/) { refuse(); }
-void device_blas_gemm(const CompanionExecution& /*space*/, const GemmCall<float>& /*call*/) { refuse(); }
+std::string device_blas_name() { refuse_blas(); }
+void device_blas_gemm(const CompanionExecution& /*space*/, const GemmCall<double>& /*call*/) { refuse_blas(); }
+void device_blas_gemm(const CompanionExecution& /*space*/, const GemmCall<float>& /*call*/) { refuse_blas(); }
 #endif
 
 }  // namespace steelyard

@@ -97,23 +97,23 @@ void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* data) const {
 #else
 namespace {
 
-[[noreturn]] void refuse() { throw RuntimeFailure("this build has no FFT for a device"); }
+[[noreturn]] void refuse_fft() { throw RuntimeFailure("this build has no FFT for a device"); }
 
 }  // namespace
 
-std::string device_fft_name() { refuse(); }
+std::string device_fft_name() { refuse_fft(); }
 
 template <class Scalar>
 class DeviceFft<Scalar>::Plan {};
 
 template <class Scalar>
 DeviceFft<Scalar>::DeviceFft(const CompanionExecution& /*queue*/, const DeviceFftRows& /*rows*/) {
-  refuse();
+  refuse_fft();
 }
 
 template <class Scalar>
 void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* /*data*/) const {
-  refuse();
+  refuse_fft();
 }
 #endif
 

@@ -29,6 +29,9 @@ struct ProcessingUnit {
   std::string name() const { return kind == Kind::host ? "host" : "device"; }
 };
 
+/// The place of a rank's unit in an array that has one for each: the host unit's first.
+inline std::size_t unit_index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? 0 : 1; }
+
 /// The units of one rank: at least one of the two.
 struct RankUnits {
   std::optional<ProcessingUnit> host;

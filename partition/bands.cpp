@@ -7,17 +7,8 @@
 namespace steelyard::partition {
 namespace {
 
-/// A side of a rectangle as a range of block rows or block columns.
-struct Range {
-  std::int64_t first;
-  std::int64_t end;
-};
-
-Range rows_of(const Rectangle& rectangle) { return {rectangle.row, rectangle.end_row()}; }
-Range columns_of(const Rectangle& rectangle) { return {rectangle.column, rectangle.end_column()}; }
-
 /// A band ends wherever a rectangle begins or ends, for then its units change.
-std::vector<Band> bands_along(std::span<const Rectangle> rectangles, Range (*side)(const Rectangle&)) {
+std::vector<Band> bands_along(std::span<const Rectangle> rectangles, BlockRange (*side)(const Rectangle&)) {
   std::vector<std::int64_t> cuts;
   for (const Rectangle& rectangle : rectangles) {
     if (rectangle.empty()) continue;
@@ -31,7 +22,7 @@ std::vector<Band> bands_along(std::span<const Rectangle> rectangles, Range (*sid
     Band band{cuts[cut - 1], cuts[cut] - cuts[cut - 1], {}};
     for (std::size_t unit = 0; unit < rectangles.size(); ++unit) {
       if (rectangles[unit].empty()) continue;
-      const Range range = side(rectangles[unit]);
+      const BlockRange range = side(rectangles[unit]);
       if (range.first <= band.first && band.first < range.end) band.units.push_back(static_cast<int>(unit));
     }
     if (!band.units.empty()) bands.push_back(std::move(band));

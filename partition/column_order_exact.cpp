@@ -44,11 +44,11 @@ std::vector<Candidate> candidates_of(const std::vector<Stack>& stacks) {
   return candidates;
 }
 
-constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t unknown_traffic = std::numeric_limits<std::int64_t>::max();
 
 /// The best sequence of the columns in a set that ends with a given candidate.
-struct State {
-  std::int64_t traffic = unreached;
+struct Sequence {
+  std::int64_t traffic = unknown_traffic;
   std::size_t previous = 0;  // candidate before the last
 };
 
@@ -74,7 +74,7 @@ std::vector<Stack> least_traffic_order(const std::vector<Stack>& stacks) {
   }
 
   const std::size_t sets = std::size_t{1} << stacks.size();
-  std::vector<State> states(sets * count);
+  std::vector<Sequence> states(sets * count);
   std::vector<std::int64_t> within;
   for (std::size_t a = 0; a < count; ++a) {
     within.push_back(traffic_within(candidates[a].stack));
@@ -83,11 +83,11 @@ std::vector<Stack> least_traffic_order(const std::vector<Stack>& stacks) {
   for (std::size_t set = 1; set < sets; ++set) {
     for (std::size_t last = 0; last < count; ++last) {
       const std::int64_t traffic = states[set * count + last].traffic;
-      if (traffic == unreached) continue;
+      if (traffic == unknown_traffic) continue;
       for (std::size_t next = 0; next < count; ++next) {
         const std::size_t bit = std::size_t{1} << candidates[next].column;
         if ((set & bit) != 0) continue;
-        State& state = states[(set | bit) * count + next];
+        Sequence& state = states[(set | bit) * count + next];
         const std::int64_t sum = traffic + between[last * count + next] + within[next];
         if (sum < state.traffic) state = {sum, last};
       }

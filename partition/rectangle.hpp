@@ -38,6 +38,14 @@ struct Rectangle {
   bool operator==(const Rectangle&) const = default;
 };
 
+/// Block rows or block columns [first, end).
+struct BlockRange {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+};
+inline BlockRange rows_of(const Rectangle& rectangle) { return {rectangle.row, rectangle.end_row()}; }
+inline BlockRange columns_of(const Rectangle& rectangle) { return {rectangle.column, rectangle.end_column()}; }
+
 /// What two rectangles have in common; all zero where that is nothing.
 Rectangle common_part(const Rectangle& a, const Rectangle& b);
 

@@ -6,17 +6,8 @@
 namespace steelyard::partition {
 namespace {
 
-/// A side of a rectangle as a range of block rows or block columns.
-struct Range {
-  std::int64_t first;
-  std::int64_t end;
-};
-
-Range rows_of(const Rectangle& rectangle) { return {rectangle.row, rectangle.end_row()}; }
-Range columns_of(const Rectangle& rectangle) { return {rectangle.column, rectangle.end_column()}; }
-
 /// Adds what `a` and `b` have in common, if anything, as an overlap with `unit`.
-void add_common(const Range& a, const Range& b, std::size_t unit, std::vector<Overlap>& overlaps) {
+void add_common(const BlockRange& a, const BlockRange& b, std::size_t unit, std::vector<Overlap>& overlaps) {
   const std::int64_t first = std::max(a.first, b.first);
   const std::int64_t count = std::min(a.end, b.end) - first;
   if (count > 0) overlaps.push_back({static_cast<int>(unit), first, count});
@@ -37,7 +28,7 @@ void for_each_ordered_pair(std::span<const Rectangle> rectangles, const Visit& v
 }
 
 std::vector<std::vector<Overlap>> overlaps_along(std::span<const Rectangle> rectangles,
-                                                 Range (*side)(const Rectangle&)) {
+                                                 BlockRange (*side)(const Rectangle&)) {
   std::vector<std::vector<Overlap>> overlaps(rectangles.size());
   for_each_ordered_pair(rectangles, [&](std::size_t i, std::size_t j) {
     add_common(side(rectangles[i]), side(rectangles[j]), j, overlaps[i]);

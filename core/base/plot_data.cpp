@@ -13,7 +13,7 @@
 namespace steelyard {
 namespace {
 
-constexpr double largest = 1e300;
+constexpr double largest_value = 1e300;
 
 /// The ends of the values that were included.
 struct Range {
@@ -42,10 +42,10 @@ void require_fit(const SvgPlot::Series& series) {
 
 void require_on_axis(double value, SvgPlot::Scale scale, const char* axis, const std::string& name) {
   const bool logarithmic = scale == SvgPlot::Scale::logarithmic;
-  if (std::abs(value) <= largest && (!logarithmic || value >= 1.0 / largest)) return;
+  if (std::abs(value) <= largest_value && (!logarithmic || value >= 1.0 / largest_value)) return;
   throw InvalidArgument(fmt::format("'{}' has {} = {} on a {} axis (expected {} to {})", name, axis, value,
-                                    logarithmic ? "logarithmic" : "linear", logarithmic ? 1.0 / largest : -largest,
-                                    largest));
+                                    logarithmic ? "logarithmic" : "linear",
+                                    logarithmic ? 1.0 / largest_value : -largest_value, largest_value));
 }
 
 /// Whether most sizes that were measured double; lines are sampled anywhere and only count on their own.
@@ -124,8 +124,8 @@ PlotAxis y_axis_of(const SvgPlot& plot) {
       const double y = series.y[i];
       const double error = shown_error(series, i);
       values.include(y);
-      bars.include(std::min(y + error, largest));
-      bars.include(std::max(y - error, logarithmic ? std::max(0.5 * y, 1.0 / largest) : -largest));
+      bars.include(std::min(y + error, largest_value));
+      bars.include(std::max(y - error, logarithmic ? std::max(0.5 * y, 1.0 / largest_value) : -largest_value));
     }
   }
   if (logarithmic) return PlotAxis::logarithmic(bars.low, bars.high, false);

@@ -10,19 +10,25 @@ steelyard_run_packages=(
   libcli11-dev nlohmann-json3-dev libfmt-dev libeigen3-dev
   libpng-dev
   libboost-dev # headers only; Boost.Math needs no library
+  ccache # every fresh clone builds the same again; found later, it would have everything compiled anew
 )
 steelyard_test_packages=(
+  iproute2 # two hosts on one machine
+)
+steelyard_check_packages=(
   clang-format clang-tidy
   libomp-dev # <omp.h> for clang-tidy
-  iproute2 # two hosts on one machine
-  ccache # the tests build the libraries three ways, and every fresh clone builds them again
 )
 
-# Installs what is missing for "run" or "test"; touches neither apt nor root's rights when nothing is.
+# Installs what is missing for "run", "test" or "check", each of which needs what is before it; touches neither apt nor
+# root's rights when nothing is.
 steelyard_provide_packages() {
   local wanted=("${steelyard_run_packages[@]}")
-  if [[ $1 == test ]]; then
+  if [[ $1 != run ]]; then
     wanted+=("${steelyard_test_packages[@]}")
+  fi
+  if [[ $1 == check ]]; then
+    wanted+=("${steelyard_check_packages[@]}")
   fi
   if ! steelyard_is_debian; then
     steelyard_say "not a Debian system: dependencies are up to you (CMAKE_PREFIX_PATH, see README.md)"

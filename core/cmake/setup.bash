@@ -2,7 +2,7 @@
 # benchmarks/run and tests/run:
 #
 #     source "$root/core/cmake/setup.bash"
-#     steelyard_setup run      # or: steelyard_setup test, which needs more
+#     steelyard_setup run      # or test, or check, which need more
 #
 # Afterwards CMAKE_PREFIX_PATH leads CMake to all of it. What is fetched or built lives in a cache folder outside the
 # tree: $STEELYARD_CACHE, by default $XDG_CACHE_HOME/steelyard or ~/.cache/steelyard. A failure is one line on standard
@@ -22,12 +22,12 @@ source "$steelyard_here/provide_kokkos.bash"
 
 steelyard_setup() {
   case "${1:-}" in
-    run | test) ;;
-    *) steelyard_fail "steelyard_setup takes 'run' or 'test', not '${1:-}'" || return 1 ;;
+    run | test | check) ;;
+    *) steelyard_fail "steelyard_setup takes 'run', 'test' or 'check', not '${1:-}'" || return 1 ;;
   esac
   steelyard_find_cache || return 1
   steelyard_provide_packages "$1" || return 1
-  if [[ $1 == test ]]; then
+  if [[ $1 != run ]]; then
     steelyard_provide_catch2 || return 1
   fi
   steelyard_provide_kokkos

@@ -17,7 +17,7 @@ std::vector<double> gather_seconds(const Session& session, const std::vector<Slo
   const std::vector<double> all = all_gather(session.comm(), {own.host_s, own.companion_s});
   std::vector<double> seconds;
   for (const Slot& slot : slots) {
-    seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + (slot.kind == ProcessingUnit::Kind::host ? 0 : 1)]);
+    seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;
 }

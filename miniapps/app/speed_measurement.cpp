@@ -82,7 +82,7 @@ std::vector<models::MeasuredPoint> measure(const Session& session, KernelMeasure
   std::vector<models::MeasuredPoint> points;
   for (const Slot& slot : slots) {
     const std::vector<models::MeasuredPoint>& of_rank = all[static_cast<std::size_t>(slot.rank)];
-    points.push_back(of_rank[slot.kind == ProcessingUnit::Kind::host ? 0 : 1]);
+    points.push_back(of_rank[unit_index(slot.kind)]);
   }
   return points;
 }

@@ -12,7 +12,7 @@ namespace steelyard::cavity {
 namespace {
 
 constexpr int fewest_steps = 2;
-constexpr int most_steps = 6;
+constexpr int most_sampled_steps = 6;
 constexpr double enough_s = 0.5;
 
 /// As many as make CG's four fields, the least that goes through memory again and again, larger than any cache.
@@ -46,7 +46,7 @@ class Sampled {
     FlowTimes first;
     flow_->step(first);
     const double start_s = now_s();
-    while (steps_ < fewest_steps || (steps_ < most_steps && now_s() - start_s < enough_s)) {
+    while (steps_ < fewest_steps || (steps_ < most_sampled_steps && now_s() - start_s < enough_s)) {
       const StepReport report = flow_->step(times_);
       ++steps_;
       momentum_ += report.momentum.iterations;

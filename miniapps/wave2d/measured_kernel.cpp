@@ -12,11 +12,6 @@
 #include "miniapps/wave2d/scheme_options.hpp"
 
 namespace steelyard::wave2d {
-namespace {
-
-constexpr std::int64_t smallest_extent = 3;
-
-}  // namespace
 
 MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
     : problem_(problem), element_(element), time_tile_(time_tile) {}

@@ -14,8 +14,6 @@
 namespace steelyard::wave2d {
 namespace {
 
-constexpr std::int64_t smallest_extent = 3;
-
 int parse_time_tile(const std::string& word) {
   if (word == "auto") return 0;
   int steps = 0;

@@ -10,6 +10,9 @@ enum class Boundary {
   neumann,    ///< the wave is mirrored: a missing neighbour is the opposite one (003, section 2.1)
 };
 
+/// Rows and columns that a grid has at least.
+constexpr std::int64_t smallest_extent = 3;
+
 /// A grid of rows x columns points with equal spacing in both directions, and the scheme: second order in time, second
 /// or fourth order in space.
 struct Problem {

@@ -12,9 +12,9 @@
 namespace steelyard::models {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double never_s = std::numeric_limits<double>::infinity();
 
-bool is_time(double time_s) { return time_s >= 0.0 && time_s < infinity; }
+bool is_time(double time_s) { return time_s >= 0.0 && time_s < never_s; }
 
 std::size_t index(int value, std::size_t count, const char* what) {
   const auto place = static_cast<std::size_t>(value);
@@ -61,7 +61,7 @@ HLogGP HLogGP::from_links(int processes, const std::function<LogGP(int from, int
   if (processes < 1) throw InvalidArgument(fmt::format("{} processes (expected >= 1)", processes));
   const auto count = static_cast<std::size_t>(processes);
   std::vector<LogGP> given(count * count);
-  std::vector<Process> ends(count, processes == 1 ? Process{} : Process{infinity, infinity, infinity});
+  std::vector<Process> ends(count, processes == 1 ? Process{} : Process{never_s, never_s, never_s});
   for (int i = 0; i < processes; ++i) {
     for (int j = 0; j < processes; ++j) {
       if (i == j) continue;

@@ -13,7 +13,7 @@
 namespace steelyard::models {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double no_end = std::numeric_limits<double>::infinity();
 
 bool is_integer(double value, int least) {
   return value >= least && value <= std::numeric_limits<int>::max() && value == std::floor(value);
@@ -68,7 +68,7 @@ std::vector<HockneySegment> read_segments(const JsonReader& hockney) {
   double previous = 0.0;
   for (const JsonReader& reader : hockney.array("segments")) {
     HockneySegment segment;
-    segment.up_to_bytes = reader.number("up_to_bytes", infinity);
+    segment.up_to_bytes = reader.number("up_to_bytes", no_end);
     if (!(segment.up_to_bytes > previous)) {
       reader.fail("up_to_bytes",
                   fmt::format("is {} after {} (expected growing sizes > 0, and null in the last segment)",
@@ -83,7 +83,7 @@ std::vector<HockneySegment> read_segments(const JsonReader& hockney) {
     }
     segments.push_back(segment);
   }
-  if (previous != infinity) {
+  if (previous != no_end) {
     hockney.fail("segments", "do not reach every size (expected \"up_to_bytes\": null in the last)");
   }
   return segments;

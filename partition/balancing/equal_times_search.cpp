@@ -12,9 +12,9 @@ namespace {
 /// Which of the two units takes longer, with `first` computation units for the first one.
 enum class Longer { first, second, neither };
 
-class Search {
+class EqualTimesSearch {
  public:
-  Search(std::int64_t total, const Measure& measure, const SearchOptions& options)
+  EqualTimesSearch(std::int64_t total, const Measure& measure, const SearchOptions& options)
       : total_(total),
         range_(search_range(total, options)),
         resolution_(options.resolution),
@@ -138,7 +138,7 @@ class Search {
 }  // namespace
 
 Outcome equal_times_search(std::int64_t total, const Measure& measure, const SearchOptions& options) {
-  return Search(total, measure, options).run();
+  return EqualTimesSearch(total, measure, options).run();
 }
 
 }  // namespace steelyard::partition

@@ -8,9 +8,9 @@
 namespace steelyard::partition {
 namespace {
 
-class Search {
+class IterationTimeSearch {
  public:
-  Search(std::int64_t total, const MeasureIteration& measure, const SearchOptions& options)
+  IterationTimeSearch(std::int64_t total, const MeasureIteration& measure, const SearchOptions& options)
       : total_(total),
         range_(search_range(total, options)),
         resolution_(options.resolution),
@@ -104,7 +104,7 @@ class Search {
 }  // namespace
 
 Outcome iteration_time_search(std::int64_t total, const MeasureIteration& measure, const SearchOptions& options) {
-  return Search(total, measure, options).run();
+  return IterationTimeSearch(total, measure, options).run();
 }
 
 }  // namespace steelyard::partition

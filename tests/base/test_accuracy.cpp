@@ -10,6 +10,8 @@
 #include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 
+namespace steelyard::test_accuracy {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
@@ -123,3 +125,5 @@ TEST_CASE("accuracy text has both measures") {
   CHECK(steelyard::accuracy_text(1.0, 1.1) == "difference 9.5 %, mu 1.10");
   CHECK(steelyard::accuracy_text(2.0, 1.0) == "difference 66.7 %, mu 2.00");
 }
+
+}  // namespace steelyard::test_accuracy

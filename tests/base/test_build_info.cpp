@@ -4,6 +4,8 @@
 
 #include "core/base/build_info.hpp"
 
+namespace steelyard::test_build_info {
+
 using steelyard::build_info;
 
 TEST_CASE("build info names the version as three numbers") {
@@ -30,3 +32,5 @@ TEST_CASE("build info names the compiler and its version and the build type") {
 }
 
 TEST_CASE("build info is one object for the whole program") { CHECK(&build_info() == &build_info()); }
+
+}  // namespace steelyard::test_build_info

@@ -10,6 +10,8 @@
 #include "core/base/colour_map.hpp"
 #include "tests/base/rgb_text.hpp"
 
+namespace steelyard::test_colour_map {
+
 using Catch::Matchers::WithinAbs;
 using steelyard::diverging_colour;
 using steelyard::not_a_number_colour;
@@ -176,3 +178,5 @@ TEST_CASE("what is not a number has a colour of its own, far from all others") {
     REQUIRE(difference(own, seen(diverging_colour(-value))) > 30.0);
   }
 }
+
+}  // namespace steelyard::test_colour_map

@@ -4,7 +4,7 @@
 
 #include "core/base/errors.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_errors {
 
 TEST_CASE("exit codes are the ones that the architecture promises to scripts") {
   CHECK(static_cast<int>(ExitCode::good) == 0);
@@ -46,3 +46,5 @@ TEST_CASE("every error is caught as Error and as a standard exception") {
   CHECK(caught_as_error(RuntimeFailure("m")));
   CHECK_THROWS_AS(throw InvalidArgument("m"), std::exception);
 }
+
+}  // namespace steelyard::test_errors

@@ -9,11 +9,12 @@
 #include "core/base/json_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_json_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::MessageMatches;
 using nlohmann::json;
-using namespace steelyard;
 using tests::TemporaryFolder;
 
 namespace {
@@ -181,3 +182,5 @@ TEST_CASE("a schema that is missing or another is refused with both names") {
   const json number = {{"schema", 1}};
   CHECK_THROWS_MATCHES(JsonReader("f.json", number).require_schema("steelyard.x/1"), FileFormatError, says("schema:"));
 }
+
+}  // namespace steelyard::test_json_file

@@ -8,9 +8,10 @@
 #include "tests/base/full_disk.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_new_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using tests::failure_on_full_disk;
 using tests::TemporaryFolder;
 
@@ -120,3 +121,5 @@ TEST_CASE("who writes much learns of a disk without room long before the end") {
   CHECK_FALSE(failure.empty());
   CHECK(written < 200);
 }
+
+}  // namespace steelyard::test_new_file

@@ -14,9 +14,10 @@
 #include "core/base/npy.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_npy {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using tests::TemporaryFolder;
 
 namespace {
@@ -508,3 +509,5 @@ TEST_CASE("rows beyond the end or before the start are refused") {
   const auto file = NpyMatrixFile::create<double>(folder / "c.npy", 2, 3);
   CHECK_THROWS_AS(file.write_rows<double>(-1, two_rows), InvalidArgument);
 }
+
+}  // namespace steelyard::test_npy

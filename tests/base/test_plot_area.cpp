@@ -7,8 +7,9 @@
 
 #include "core/base/plot_area.hpp"
 
+namespace steelyard::test_plot_area {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 
 namespace {
 
@@ -101,3 +102,5 @@ TEST_CASE("the grid labels every tick of both axes once") {
   CHECK(count(grid, "class=\"plot-y-tick\"") == area.y_axis.ticks().size());
   for (const auto& tick : area.x_axis.ticks()) CHECK(count(grid, ">" + tick.label + "</text>") == 2);
 }
+
+}  // namespace steelyard::test_plot_area

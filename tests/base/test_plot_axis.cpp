@@ -13,11 +13,12 @@
 #include "core/base/errors.hpp"
 #include "core/base/plot_axis.hpp"
 
+namespace steelyard::test_plot_axis {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 
 namespace {
 
@@ -160,3 +161,5 @@ TEST_CASE("an axis without order or beyond its numbers is refused with them") {
                        MessageMatches(ContainsSubstring("-1 to 2")));
   CHECK_THROWS_AS(PlotAxis::logarithmic(1.0, not_a_number, true), InvalidArgument);
 }
+
+}  // namespace steelyard::test_plot_axis

@@ -11,9 +11,10 @@
 #include "core/base/errors.hpp"
 #include "core/base/plot_data.hpp"
 
+namespace steelyard::test_plot_data {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 
 namespace {
 
@@ -114,3 +115,5 @@ TEST_CASE("the y axis begins at 0 where no value is below, and holds error bars"
   CHECK(logarithmic.low() > 1.0);  // the bar down to 0.001 does not squeeze the points together
   CHECK(logarithmic.high() >= 2000.0);
 }
+
+}  // namespace steelyard::test_plot_data

@@ -17,9 +17,10 @@
 #include "tests/base/rgb_text.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_png_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using tests::failure_on_full_disk;
 using tests::Picture;
 using tests::read_png;
@@ -201,3 +202,5 @@ TEST_CASE("a picture on a disk without room is told with file and reason, and no
     CHECK(folder.entries() == 0);
   }
 }
+
+}  // namespace steelyard::test_png_file

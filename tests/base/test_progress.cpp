@@ -13,6 +13,8 @@
 #include "core/base/progress.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_progress {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using steelyard::Progress;
@@ -107,3 +109,5 @@ TEST_CASE("progress on a terminal waits for two seconds and then shows one line 
     CHECK_THAT(terminal.seen(), EndsWith("\r\033[K"));
   }
 }
+
+}  // namespace steelyard::test_progress

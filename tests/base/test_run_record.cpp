@@ -11,10 +11,11 @@
 #include "core/base/run_record.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_run_record {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using nlohmann::json;
-using namespace steelyard;
 using tests::TemporaryFolder;
 
 namespace {
@@ -220,3 +221,5 @@ TEST_CASE("a result folder that cannot be made fails while running with its name
                        MessageMatches(ContainsSubstring((folder / "file").string())));
   CHECK(folder.entries() == 1);
 }
+
+}  // namespace steelyard::test_run_record

@@ -14,11 +14,12 @@
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 
+namespace steelyard::test_statistics {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 
 namespace {
 
@@ -319,3 +320,5 @@ TEST_CASE("few values say nothing about their median, and wrong samples and leve
   for (const double level : {0.0, 1.0, -1.0, std::nan("")})
     CHECK_THROWS_AS(median_interval(five, level), InvalidArgument);
 }
+
+}  // namespace steelyard::test_statistics

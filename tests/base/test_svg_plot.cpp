@@ -16,9 +16,10 @@
 #include "core/base/errors.hpp"
 #include "core/base/svg_plot.hpp"
 
+namespace steelyard::test_svg_plot {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 
 namespace {
 
@@ -404,3 +405,5 @@ TEST_CASE("what a chart cannot show is refused with its values") {
   refuses(plot, "'speed' has no finite point in its 1 series");
   refuses(SvgPlot{}, "no finite point in its 0 series");
 }
+
+}  // namespace steelyard::test_svg_plot

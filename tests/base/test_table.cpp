@@ -12,10 +12,11 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 
+namespace steelyard::test_table {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 
 namespace {
 
@@ -153,3 +154,5 @@ TEST_CASE("bytes are given in powers of 1024") {
   CHECK(format_bytes(6.0 * std::pow(2.0, 30)) == "6 GiB");
   CHECK(format_bytes(std::pow(2.0, 30) - 1.0) == "1024 MiB");
 }
+
+}  // namespace steelyard::test_table

@@ -8,9 +8,10 @@
 #include "core/base/text_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_text_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using tests::TemporaryFolder;
 
 TEST_CASE("what is written is read back byte for byte") {
@@ -102,3 +103,5 @@ TEST_CASE("a path can be written where its nearest folder can, and asking makes 
   REQUIRE_THROWS_AS(require_writable(folder.path() / "file" / "below"), RuntimeFailure);
   REQUIRE_THROWS_AS(require_writable(folder.path()), RuntimeFailure);
 }
+
+}  // namespace steelyard::test_text_file

@@ -15,9 +15,10 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/base/vti_parts.hpp"
 
+namespace steelyard::test_vti_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using tests::failure_on_full_disk;
 using tests::numbers;
 using tests::parse_vti;
@@ -261,3 +262,5 @@ TEST_CASE("a field on a disk without room is told with file and reason, and noth
     CHECK(folder.entries() == 0);
   }
 }
+
+}  // namespace steelyard::test_vti_file

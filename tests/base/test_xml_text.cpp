@@ -5,7 +5,7 @@
 
 #include "core/base/xml_text.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_xml_text {
 
 TEST_CASE("what means something in XML is escaped and everything else stays") {
   CHECK(xml_text("a<b>&\"c\"'d'") == "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
@@ -49,3 +49,5 @@ TEST_CASE("no bytes whatever leave a raw bracket or a character that is not UTF-
     REQUIRE(twice == text);
   }
 }
+
+}  // namespace steelyard::test_xml_text

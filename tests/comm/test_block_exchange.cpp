@@ -9,9 +9,10 @@
 #include "core/base/errors.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_block_exchange {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using steelyard::tests::session;
 
 namespace {
@@ -147,3 +148,5 @@ TEST_CASE("blocks that MPI cannot count are refused") {
   blocks.front() = {0, 0, nullptr, 1, -1};
   CHECK_THROWS_MATCHES(BlockExchange(session().comm(), 16, blocks, {}), InvalidArgument, expected);
 }
+
+}  // namespace steelyard::test_block_exchange

@@ -15,8 +15,9 @@
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_calibration {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using namespace steelyard::tests;
 
@@ -250,3 +251,5 @@ TEST_CASE("what is measured here becomes a platform that is read back as it was 
   write_platform_file(folder / "here.platform.json", platform);
   CHECK(platform_json(read_platform_file(folder / "here.platform.json")).dump() == text);
 }
+
+}  // namespace steelyard::test_calibration

@@ -12,9 +12,10 @@
 #include "comm/calibration_plan.hpp"
 #include "core/base/errors.hpp"
 
+namespace steelyard::test_calibration_plan {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using Scope = models::Channel::Scope;
 
 namespace {
@@ -239,3 +240,5 @@ TEST_CASE("a plan that measures nothing or less than was asked for is an error t
   unknown.facts.pop_back();
   CHECK_THROWS_MATCHES(unknown.plan(), InvalidArgument, MessageMatches(ContainsSubstring("1 of 2 nodes")));
 }
+
+}  // namespace steelyard::test_calibration_plan

@@ -10,7 +10,8 @@
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_channel_measurement {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -161,3 +162,5 @@ TEST_CASE("repetitions of all rounds are behind a measurement; nothing to measur
     repetitions = channel.quality.repetitions;
   }
 }
+
+}  // namespace steelyard::test_channel_measurement

@@ -9,7 +9,8 @@
 #include "tests/comm/split_comm.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_collective {
+
 using steelyard::tests::session;
 using steelyard::tests::SplitComm;
 
@@ -187,3 +188,5 @@ TEST_CASE("maximum and sum are over all ranks") {
   CHECK(all_sum(session().comm(), rank) == size * (size - 1) / 2);
   CHECK(all_sum(session().comm(), -0.5) == -0.5 * size);
 }
+
+}  // namespace steelyard::test_collective

@@ -9,7 +9,8 @@
 #include "tests/comm/started_session.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_communicator {
+
 using steelyard::tests::session;
 
 namespace {
@@ -68,3 +69,5 @@ TEST_CASE("waiting in a sleeping barrier takes little of a core") {
   sleeping_barrier(session().comm());
   CHECK(thread_cpu_s() - before_s < 0.1);
 }
+
+}  // namespace steelyard::test_communicator

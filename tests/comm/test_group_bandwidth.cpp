@@ -6,7 +6,8 @@
 #include "core/timing.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_group_bandwidth {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -55,3 +56,5 @@ TEST_CASE("arrays are cut off long before they fill the memory") {
   GroupBandwidth group(session().comm(), co_execution, std::int64_t{1} << 50, 0);
   CHECK(group.measure_bytes_per_s() > 0.0);
 }
+
+}  // namespace steelyard::test_group_bandwidth

@@ -15,10 +15,11 @@
 #include "core/timing.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_group_measurement {
+
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using steelyard::tests::session;
 
 namespace {
@@ -302,3 +303,5 @@ TEST_CASE("a run that fails on one rank, even as a warm-up, is everyone's error"
   CHECK_THROWS_AS(measure_group(session().comm(), run, patient(3, 12)), CollectiveError);
   CHECK(runs == at_run);
 }
+
+}  // namespace steelyard::test_group_measurement

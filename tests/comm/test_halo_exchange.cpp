@@ -12,9 +12,10 @@
 #include "tests/comm/split_comm.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_halo_exchange {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using steelyard::tests::session;
 using steelyard::tests::SplitComm;
 using Direction = HaloLink::Direction;
@@ -300,3 +301,5 @@ TEST_CASE("a message that is too long for MPI is refused with its size, and leav
   rows.start(1);
   CHECK(rows.wait(1));
 }
+
+}  // namespace steelyard::test_halo_exchange

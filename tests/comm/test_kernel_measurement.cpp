@@ -15,9 +15,10 @@
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
+namespace steelyard::test_kernel_measurement {
+
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 
@@ -382,3 +383,5 @@ TEST_CASE("a model file says what was measured, on what, and how much of it fits
   CHECK(file.max_units == limits.max_units);
   if (limits.in_core_units < limits.max_units) CHECK(file.in_core_units == limits.in_core_units);
 }
+
+}  // namespace steelyard::test_kernel_measurement

@@ -14,7 +14,8 @@
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_message_exchange {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -203,3 +204,5 @@ TEST_CASE("steps of a protocol are pairs of growing sizes close to each other, w
     }
   }
 }
+
+}  // namespace steelyard::test_message_exchange

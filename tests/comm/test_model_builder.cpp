@@ -11,10 +11,11 @@
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
+namespace steelyard::test_model_builder {
+
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 using Sizes = std::vector<std::int64_t>;
@@ -327,3 +328,5 @@ TEST_CASE("a selection of one size, or of none, ends") {
   CHECK_FALSE(one.uncertain.has_value());
   CHECK(build(kernel, plan_of({}), host_alone()).host->group.points.empty());
 }
+
+}  // namespace steelyard::test_model_builder

@@ -7,9 +7,10 @@
 #include "comm/mpi_check.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_mpi_check {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using steelyard::tests::session;
 
 TEST_CASE("an MPI call that succeeds does not throw") {
@@ -38,3 +39,5 @@ TEST_CASE("a failed MPI call ends a program with the code of a failed run") {
     CHECK_THAT(error.what(), ContainsSubstring("MPI_Something"));
   }
 }
+
+}  // namespace steelyard::test_mpi_check

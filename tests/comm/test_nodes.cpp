@@ -7,7 +7,8 @@
 #include "tests/comm/split_comm.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_nodes {
+
 using steelyard::tests::session;
 using steelyard::tests::SplitComm;
 
@@ -65,3 +66,5 @@ TEST_CASE("nodes are those of the communicator, in its order") {
   const SplitComm half(session().comm(), session().rank() % 2, session().rank());
   check_consistent(find_nodes(half.comm(), name), half.rank(), half.size(), name);
 }
+
+}  // namespace steelyard::test_nodes

@@ -10,7 +10,8 @@
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_pattern_run {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 
@@ -109,3 +110,5 @@ TEST_CASE("patterns of other numbers of processes and messages that cannot be se
     CHECK_THROWS_AS(PatternRun(session().comm(), pattern), InvalidArgument);
   }
 }
+
+}  // namespace steelyard::test_pattern_run

@@ -7,7 +7,8 @@
 #include "core/base/errors.hpp"
 #include "tests/comm/group_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_row_exchange {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -173,3 +174,5 @@ TEST_CASE("rows of another number of units are not exchanged") {
   const std::vector<std::int64_t> shares(units.size() + 1, 4);
   CHECK_THROWS_AS(RowExchange(units.group(), shares, 1, 4), InvalidArgument);
 }
+
+}  // namespace steelyard::test_row_exchange

@@ -7,7 +7,8 @@
 #include "core/base/errors.hpp"
 #include "tests/comm/group_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_row_gather {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -88,3 +89,5 @@ TEST_CASE("grids of another number of units, or too large for a gather, are refu
   shares.back() = std::int64_t{1} << 20;
   CHECK_THROWS_AS(RowGather(units.group(), shares, 2048), InvalidArgument);
 }
+
+}  // namespace steelyard::test_row_gather

@@ -8,8 +8,9 @@
 #include "core/compatibility.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_run_description {
+
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using steelyard::tests::session;
 
 namespace {
@@ -88,3 +89,5 @@ TEST_CASE("threads of one rank that cannot be bound are said of the whole run") 
     CHECK((cores.find("unbound") != std::string::npos) == (loose >= 0));
   }
 }
+
+}  // namespace steelyard::test_run_description

@@ -12,8 +12,9 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/comm/started_session.hpp"
 
+namespace steelyard::test_session {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -170,3 +171,5 @@ TEST_CASE("a layout that cannot be read, on whichever ranks, is everyone's error
   CHECK(bad.has_value());
   if (bad) CHECK_THAT(bad->what(), ContainsSubstring("bad.layout: line 1"));
 }
+
+}  // namespace steelyard::test_session

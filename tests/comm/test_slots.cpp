@@ -3,7 +3,8 @@
 #include "comm/slots.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_slots {
+
 using steelyard::tests::session;
 using Kind = ProcessingUnit::Kind;
 
@@ -37,3 +38,5 @@ TEST_CASE("slots are by rank, the host first, whatever each rank drives, and the
     CHECK(next == slots.size());
   }
 }
+
+}  // namespace steelyard::test_slots

@@ -15,7 +15,8 @@
 #include "tests/comm/started_session.hpp"
 #include "tests/core/affinity.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_two_hosts {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -106,3 +107,5 @@ TEST_CASE("no message over a cable of 100 Mbit/s is faster than the cable, unlik
   const int near = partner(true);
   if (near != MPI_PROC_NULL) CHECK(round_trip_s(near, bytes) < 2.0 * least_s);
 }
+
+}  // namespace steelyard::test_two_hosts

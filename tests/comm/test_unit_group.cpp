@@ -12,9 +12,10 @@
 #include "core/base/errors.hpp"
 #include "tests/comm/group_units.hpp"
 
+namespace steelyard::test_unit_group {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -183,3 +184,5 @@ TEST_CASE("sums of too many values, of another number of totals and of slots of 
   CoExecution co_execution(session().machine(), started_units());
   CHECK_THROWS_AS(UnitGroup(MPI_COMM_SELF, co_execution, started_units(), {}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_unit_group

@@ -17,10 +17,11 @@
 #include "tests/core/affinity.hpp"
 #include "tests/core/started_units.hpp"
 
+namespace steelyard::test_co_execution {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Message;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -354,3 +355,5 @@ TEST_CASE("parts that do not know their run are those of the run that has given 
   const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
   CHECK(again.host_s >= 0.02);
 }
+
+}  // namespace steelyard::test_co_execution

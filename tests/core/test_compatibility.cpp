@@ -9,7 +9,7 @@
 #include "core/spaces.hpp"
 #include "tests/core/started_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_compatibility {
 
 TEST_CASE("the Kokkos version is written major.minor.patch, the patch with two digits") {
   int major = -1, minor = -1, patch = -1;
@@ -65,3 +65,5 @@ TEST_CASE("there are as many independent instances as are asked for") {
     SKIP("there is no device");
   }
 }
+
+}  // namespace steelyard::test_compatibility

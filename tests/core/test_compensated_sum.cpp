@@ -9,7 +9,7 @@
 
 #include "core/compensated_sum.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_compensated_sum {
 
 namespace {
 
@@ -148,3 +148,5 @@ TEST_CASE("what is not finite stays visible in a compensated sum") {
     CHECK(!std::isfinite(other.value()));
   }
 }
+
+}  // namespace steelyard::test_compensated_sum

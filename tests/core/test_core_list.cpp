@@ -3,7 +3,7 @@
 #include "core/base/errors.hpp"
 #include "core/core_list.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_core_list {
 
 TEST_CASE("parsing a formatted core list gives the list back") {
   for (const CoreList& cores :
@@ -23,3 +23,5 @@ TEST_CASE("malformed core lists are refused") {
     REQUIRE_THROWS_AS(parse_cores(text), InvalidArgument);
   }
 }
+
+}  // namespace steelyard::test_core_list

@@ -4,7 +4,7 @@
 #include "core/base/errors.hpp"
 #include "core/device_blas.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_device_blas {
 
 // What it computes is tested through gemm(), on the companion.
 TEST_CASE("a build without a device refuses to multiply on it") {
@@ -18,3 +18,5 @@ TEST_CASE("a device's BLAS says which version it is") {
   if (!has_device_blas) SKIP("this build has no device");
   CHECK_THAT(device_blas_name(), Catch::Matchers::Matches("cuBLAS [0-9]+\\.[0-9]+\\.[0-9]+"));
 }
+
+}  // namespace steelyard::test_device_blas

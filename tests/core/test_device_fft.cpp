@@ -4,7 +4,7 @@
 #include "core/base/errors.hpp"
 #include "core/device_fft.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_device_fft {
 
 TEMPLATE_TEST_CASE("a build without an FFT for devices says so", "", double, float) {
   if (has_device_fft) return;
@@ -16,3 +16,5 @@ TEST_CASE("the FFT for devices has a name with a version") {
   if (!has_device_fft) return;
   CHECK(device_fft_name().find('.') != std::string::npos);
 }
+
+}  // namespace steelyard::test_device_fft

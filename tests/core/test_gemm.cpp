@@ -18,10 +18,11 @@
 #include "tests/core/threads.hpp"
 #include "tests/core/unit_matrix.hpp"
 
+namespace steelyard::test_gemm {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -289,3 +290,5 @@ TEST_CASE("the library's name says which BLAS multiplies with how many threads")
     CHECK(blas::gemm_library(CompanionExecution()) == host_blas().name + ", 1 thread");
   }
 }
+
+}  // namespace steelyard::test_gemm

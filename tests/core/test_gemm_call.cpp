@@ -3,7 +3,7 @@
 
 #include "core/gemm_call.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_gemm_call {
 
 TEST_CASE("the parts of a multiplication cover each element of C once and read their own rows and columns") {
   constexpr int a_leading = 11, b_leading = 40, c_leading = 41;
@@ -53,3 +53,5 @@ TEST_CASE("the parts differ by a row or a column at most, also of the largest ma
   }
   CHECK(sum == call.m);
 }
+
+}  // namespace steelyard::test_gemm_call

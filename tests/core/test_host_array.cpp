@@ -5,7 +5,7 @@
 
 #include "core/host_array.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_host_array {
 
 TEMPLATE_TEST_CASE("rows of an array, as a matrix and as elements, are the same elements, without gaps", "", double,
                    float) {
@@ -50,3 +50,5 @@ TEST_CASE("copies of an array are the same memory") {
   copy = array;
   CHECK(copy.elements(1, 2).data() == array.elements(1, 2).data());
 }
+
+}  // namespace steelyard::test_host_array

@@ -6,7 +6,8 @@
 #include "core/spaces.hpp"
 #include "tests/core/threads.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_host_blas {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -71,3 +72,5 @@ TEST_CASE("the number of OpenMP's threads is the calling thread's, and as before
   }
   CHECK(openmp_threads() == before);
 }
+
+}  // namespace steelyard::test_host_blas

@@ -5,7 +5,7 @@
 #include "core/host_copy.hpp"
 #include "core/spaces.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_host_copy {
 
 namespace {
 
@@ -47,3 +47,5 @@ TEMPLATE_TEST_CASE("what is copied to a unit and back comes back, and nothing be
     round_trip<float, TestType>(count);
   }
 }
+
+}  // namespace steelyard::test_host_copy

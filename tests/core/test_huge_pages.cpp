@@ -5,7 +5,7 @@
 
 #include "core/huge_pages.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_huge_pages {
 
 namespace {
 
@@ -36,3 +36,5 @@ TEST_CASE("memory that has been advised is as good as any") {
     ::operator delete[](memory, alignment);
   }
 }
+
+}  // namespace steelyard::test_huge_pages

@@ -8,10 +8,11 @@
 #include "core/layout.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_layout {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using steelyard::tests::TemporaryFolder;
 
 namespace {
@@ -169,3 +170,5 @@ TEST_CASE("a layout is read from a file, which its errors name") {
   CHECK_THROWS_MATCHES(read_layout(folder / "missing.layout"), FileFormatError,
                        MessageMatches(ContainsSubstring("missing.layout")));
 }
+
+}  // namespace steelyard::test_layout

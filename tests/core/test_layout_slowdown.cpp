@@ -5,7 +5,8 @@
 #include "core/base/errors.hpp"
 #include "core/layout_slowdown.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_layout_slowdown {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
@@ -32,3 +33,5 @@ TEST_CASE("factors below 1 and unknown suboptions are refused by name") {
   }
   CHECK_THROWS_MATCHES(of("slowness=2"), InvalidArgument, MessageMatches(ContainsSubstring("slowness")));
 }
+
+}  // namespace steelyard::test_layout_slowdown

@@ -15,9 +15,10 @@
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
+namespace steelyard::test_machine {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -139,3 +140,5 @@ TEST_CASE("all cores are near a device whose place is not known") {
   for (const char* bus : {"", "nonsense", "ffff:ff:1f.7"})
     CHECK(this_machine().cores_near(bus) == this_machine().cores());
 }
+
+}  // namespace steelyard::test_machine

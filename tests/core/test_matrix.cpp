@@ -8,7 +8,7 @@
 
 #include "core/matrix.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_matrix {
 
 TEST_CASE("a matrix begins where its data does and steps from row to row by its leading dimension") {
   double data[40] = {};
@@ -96,3 +96,5 @@ TEMPLATE_TEST_CASE("a block of a matrix is a matrix of the same unit, as constan
   STATIC_REQUIRE(std::is_same_v<decltype(matrix_block(Whole(), 0, 0, 0, 0)), Whole>);
   STATIC_REQUIRE(std::is_same_v<decltype(matrix_block(Constant(), 0, 0, 0, 0)), Constant>);
 }
+
+}  // namespace steelyard::test_matrix

@@ -7,7 +7,7 @@
 
 #include "core/matrix_copy.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_matrix_copy {
 
 namespace {
 
@@ -207,3 +207,5 @@ TEMPLATE_TEST_CASE("matrices without elements may have no memory", "", HostExecu
   CHECK_NOTHROW(copy_matrix_within<TestType, double>(space, own, own));
   space.fence();
 }
+
+}  // namespace steelyard::test_matrix_copy

@@ -11,7 +11,7 @@
 #include "core/memory_bound.hpp"
 #include "core/spaces.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_memory_bound {
 
 namespace {
 
@@ -137,3 +137,5 @@ TEMPLATE_TEST_CASE("a pass moves two reads and one write per element", "", HostE
   CHECK(Probe::bytes_per_element == 24.0);
   CHECK(Probe(TestType(), 1000).bytes() == 24000.0);
 }
+
+}  // namespace steelyard::test_memory_bound

@@ -14,7 +14,7 @@
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_multiply_add {
 
 namespace {
 
@@ -154,3 +154,5 @@ TEMPLATE_TEST_CASE("multiply_add is exact where the result needs no rounding", "
     }
   }
 }
+
+}  // namespace steelyard::test_multiply_add

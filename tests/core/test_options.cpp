@@ -9,9 +9,10 @@
 #include "core/base/errors.hpp"
 #include "core/options.hpp"
 
+namespace steelyard::test_options {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using Words = std::vector<std::string>;
 using Paths = std::vector<std::filesystem::path>;
 
@@ -216,3 +217,5 @@ TEST_CASE("element types are called as in --type") {
     CHECK(std::string(element_name(Parsed({"--type", word}).run.element)) == word);
   }
 }
+
+}  // namespace steelyard::test_options

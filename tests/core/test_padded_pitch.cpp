@@ -5,6 +5,8 @@
 
 #include "core/padded_pitch.hpp"
 
+namespace steelyard::test_padded_pitch {
+
 using steelyard::padded_pitch;
 
 namespace {
@@ -29,3 +31,5 @@ TEST_CASE("Padded rows are whole cache lines, of long rows an odd number, and ne
 }
 
 }  // namespace
+
+}  // namespace steelyard::test_padded_pitch

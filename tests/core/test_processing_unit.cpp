@@ -6,9 +6,10 @@
 #include "core/base/errors.hpp"
 #include "core/processing_unit.hpp"
 
+namespace steelyard::test_processing_unit {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 
 TEST_CASE("each choice of units is written as the user types it and read back") {
   for (const char* word : {"host", "device", "host+device"}) CHECK(format_unit_choice(parse_unit_choice(word)) == word);
@@ -48,3 +49,5 @@ TEST_CASE("a rank counts the units it drives") {
   units.host.emplace();
   CHECK(units.count() == 2);
 }
+
+}  // namespace steelyard::test_processing_unit

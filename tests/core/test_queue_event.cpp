@@ -7,7 +7,7 @@
 
 #include "core/queue_event.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_queue_event {
 
 namespace {
 
@@ -161,3 +161,5 @@ TEST_CASE("an event may outlive what recorded it and be waited for again and aga
   give(queues[2], values, {2, 0, 0, 3});
   CHECK(fetched(queues, values) == one_after_the_other(1, {{2, 0, 0, 3}}));
 }
+
+}  // namespace steelyard::test_queue_event

@@ -9,8 +9,9 @@
 #include "core/queue_time.hpp"
 #include "core/timing.hpp"
 
+namespace steelyard::test_queue_time {
+
 using Catch::Approx;
-using namespace steelyard;
 
 namespace {
 
@@ -140,3 +141,5 @@ TEST_CASE("a copy is the same moment, also when the original is gone") {
   queue.fence();
   CHECK(later.seconds_since(copy) >= 0.002 - tick_s);
 }
+
+}  // namespace steelyard::test_queue_time

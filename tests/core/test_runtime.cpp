@@ -11,9 +11,10 @@
 #include "tests/core/affinity.hpp"
 #include "tests/core/started_units.hpp"
 
+namespace steelyard::test_runtime {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -60,3 +61,5 @@ TEST_CASE("a runtime on cores that the machine does not have is refused before K
   CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, MessageMatches(ContainsSubstring("987654")));
   CHECK(Kokkos::is_initialized());
 }
+
+}  // namespace steelyard::test_runtime

@@ -6,7 +6,8 @@
 #include "tests/core/threads.hpp"
 #include "tests/core/unit_matrix.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_sliced_gemm {
+
 using namespace steelyard::tests;
 
 TEST_CASE("slices multiplied by one thread each make the whole product, and start no other thread") {
@@ -40,3 +41,5 @@ TEST_CASE("slices multiplied by one thread each make the whole product, and star
   }
   CHECK(count_threads() == threads);
 }
+
+}  // namespace steelyard::test_sliced_gemm

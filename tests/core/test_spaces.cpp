@@ -4,7 +4,7 @@
 #include "core/spaces.hpp"
 #include "tests/core/started_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_spaces {
 
 TEST_CASE("the host unit's space computes in host memory") {
   STATIC_REQUIRE(Kokkos::SpaceAccessibility<HostExecution, Kokkos::HostSpace>::accessible);
@@ -29,3 +29,5 @@ TEST_CASE("units are named after the space that drives them") {
   CHECK(units.host->space == HostExecution::name());
   if (units.companion) CHECK(units.companion->space == CompanionExecution::name());
 }
+
+}  // namespace steelyard::test_spaces

@@ -4,7 +4,7 @@
 
 #include "core/streamed_store.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_streamed_store {
 
 namespace {
 
@@ -44,3 +44,5 @@ TEST_CASE("any place may be prefetched") {
   const Lines lines;
   CHECK_NOTHROW(prefetch_line(lines.bytes.data() + 3));
 }
+
+}  // namespace steelyard::test_streamed_store

@@ -7,7 +7,7 @@
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_timing {
 
 TEST_CASE("the clock never goes back, and it counts seconds") {
   double last_s = now_s();
@@ -38,3 +38,5 @@ TEMPLATE_TEST_CASE("fenced seconds contain the work, which runs once", "", HostE
   CHECK(seconds <= now_s() - before_s);
   CHECK_THROWS_AS(fenced_seconds(space, [] { throw std::out_of_range(""); }), std::out_of_range);
 }
+
+}  // namespace steelyard::test_timing

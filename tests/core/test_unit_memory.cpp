@@ -10,8 +10,9 @@
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
+namespace steelyard::test_unit_memory {
+
 using Catch::Approx;
-using namespace steelyard;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 
@@ -152,3 +153,5 @@ TEST_CASE("a kernel may use its cap of a device's memory or nine tenths of that;
   }
   for (const double cap : {0.0, 1.0, 40960.0, 1e9, 1e12, 1e15}) CHECK(device_memory_bytes(cap) == std::min(cap, most));
 }
+
+}  // namespace steelyard::test_unit_memory

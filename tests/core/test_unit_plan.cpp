@@ -13,9 +13,10 @@
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
+namespace steelyard::test_unit_plan {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 
@@ -272,3 +273,5 @@ TEST_CASE("a slowdown without sense is refused with its word or value") {
                        ContainsSubstring("at least 1")));
   }
 }
+
+}  // namespace steelyard::test_unit_plan

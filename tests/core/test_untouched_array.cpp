@@ -7,7 +7,7 @@
 #include "core/spaces.hpp"
 #include "core/untouched_array.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_untouched_array {
 
 namespace {
 
@@ -117,3 +117,5 @@ TEST_CASE("copies of an array are the same memory, and an array may lack element
   const UntouchedArray<int, HostMemory> none(label, 0);
   expect_elements<int, HostExecution>(none, 0);
 }
+
+}  // namespace steelyard::test_untouched_array

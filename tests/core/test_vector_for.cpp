@@ -5,7 +5,7 @@
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_vector_for {
 
 namespace {
 
@@ -52,3 +52,5 @@ TEMPLATE_TEST_CASE("the body runs once for every index of the range, and never w
   CHECK(visited > 0);
   CHECK(Visits::last(rows - 1) < Visits::first(rows - 1));
 }
+
+}  // namespace steelyard::test_vector_for

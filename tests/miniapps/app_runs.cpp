@@ -56,6 +56,17 @@ Words with_models(const TemporaryFolder& folder, const std::vector<double>& seco
   return words;
 }
 
+Words with_platform(const TemporaryFolder& folder) {
+  return {"--platform", folder.write("one-node.platform.json", R"({"schema": "steelyard.platform/1", "channels": [
+    {"id": 0, "name": "shared memory", "path": [0, 0],
+     "hockney": {"segments": [{"up_to_bytes": null, "latency_s": 1e-6, "bandwidth_bytes_per_s": 2e9}]},
+     "loggp": {"latency_s": 1e-6, "send_overhead_s": 2e-7, "receive_overhead_s": 2e-7, "gap_s": 3e-7,
+               "gap_per_byte_s": 5e-10},
+     "tau_lop": {"overhead": [{"bytes": 0, "time_s": 1e-6}],
+                 "transfer": [{"bytes": 1, "concurrency": 1, "time_s": 1e-9},
+                              {"bytes": 1000000, "concurrency": 1, "time_s": 5e-4}]}}]})")};
+}
+
 std::vector<Outcome> run_app(const std::filesystem::path& program, const std::vector<AppRun>& runs,
                              const TemporaryFolder& folder) {
   std::vector<Start> starts;

@@ -25,6 +25,10 @@ std::string write_model(const TemporaryFolder& folder, const std::string& name, 
 /// they get nothing.
 Words with_models(const TemporaryFolder& folder, const std::vector<double>& seconds_per_unit);
 
+/// `--platform` with a file, which this writes, of one node's shared memory as all models of communication know it:
+/// channels are not measured.
+Words with_platform(const TemporaryFolder& folder);
+
 /// Ranks and arguments of a run.
 struct AppRun {
   int ranks = 1;

@@ -70,6 +70,8 @@ std::vector<std::string> Outcome::told_by(const std::string& program) const {
 Command::Command(const Start& start) {
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  // Otherwise Open MPI looks for network cards of all makers first, which takes longer than all else in starting it.
+  ::setenv("OMPI_MCA_pml", "ob1", 1);
   // In the folder that they share, one Open MPI that starts stumbles over another that tidies up.
   ::setenv("OMPI_MCA_orte_tmpdir_base", captured_.path().c_str(), 1);
   // Once a rank exits with an error, mpirun would give the others a second before it ends them.

@@ -30,18 +30,11 @@ inline Words with_column_models(Words words, const TemporaryFolder& folder) {
   return words;
 }
 
-/// `--platform` with a file, which this writes, of one node's memory as Hockney's model knows it: nothing is measured.
-inline Words with_fft2d_platform(const TemporaryFolder& folder) {
-  return {"--platform", folder.write("memory.platform.json", R"({"schema": "steelyard.platform/1", "channels": [
-    {"id": 0, "path": [0], "hockney": {"segments":
-     [{"up_to_bytes": null, "latency_s": 1e-6, "bandwidth_bytes_per_s": 2e9}]}}]})")};
-}
-
 /// run_app() with fft2d; nothing is measured before.
 inline std::vector<Outcome> run_fft2d(std::vector<AppRun> runs, const TemporaryFolder& folder) {
   const TemporaryFolder platform;
   for (AppRun& run : runs) {
-    run.arguments = with_column_models(run.arguments, folder) + with_fft2d_platform(platform);
+    run.arguments = with_column_models(run.arguments, folder) + with_platform(platform);
     run.arguments.insert(run.arguments.end(), {"--planner", "estimate"});
   }
   return run_app(fft2d_program, runs, folder);

@@ -26,19 +26,6 @@ inline const std::vector<Words> communications{{"--communication", "paper"},
 /// One of them, so that each meets many numbers.
 inline const Words& communication_of(int number) { return communications[static_cast<std::size_t>(number) % 5]; }
 
-/// `--platform` with a file, which this writes, of one node's shared memory as all models of communication know it:
-/// nothing is measured.
-inline Words with_platform(const TemporaryFolder& folder) {
-  return {"--platform", folder.write("one-node.platform.json", R"({"schema": "steelyard.platform/1", "channels": [
-    {"id": 0, "name": "shared memory", "path": [0, 0],
-     "hockney": {"segments": [{"up_to_bytes": null, "latency_s": 1e-6, "bandwidth_bytes_per_s": 2e9}]},
-     "loggp": {"latency_s": 1e-6, "send_overhead_s": 2e-7, "receive_overhead_s": 2e-7, "gap_s": 3e-7,
-               "gap_per_byte_s": 5e-10},
-     "tau_lop": {"overhead": [{"bytes": 0, "time_s": 1e-6}],
-                 "transfer": [{"bytes": 1, "concurrency": 1, "time_s": 1e-9},
-                              {"bytes": 1000000, "concurrency": 1, "time_s": 5e-4}]}}]})")};
-}
-
 /// run_app() with summa; nothing is measured before.
 inline std::vector<Outcome> run_summa(std::vector<AppRun> runs, const TemporaryFolder& folder) {
   const TemporaryFolder platform;

@@ -4,7 +4,7 @@
 
 #include "tests/miniapps/cavity_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_cavity_errors {
 namespace {
 
 TEST_CASE("Words of cavity that there are not, and values that cannot be, are refused by name") {
@@ -88,4 +88,4 @@ TEST_CASE("Files of a flow that cannot be written are refused before the run") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_cavity_errors

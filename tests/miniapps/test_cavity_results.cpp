@@ -9,7 +9,7 @@
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/cavity_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_cavity_results {
 namespace {
 
 using Numbers = std::vector<long long>;
@@ -161,4 +161,4 @@ TEST_CASE("cavity's help names its options") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_cavity_results

@@ -5,7 +5,7 @@
 
 #include "tests/miniapps/cavity_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_cavity_same_bits {
 namespace {
 
 /// Runs each and compares their checkpoints with that of the host unit of one rank alone, bit by bit.
@@ -71,4 +71,4 @@ TEST_CASE("A run that goes on from a checkpoint does what one run would have don
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_cavity_same_bits

@@ -6,7 +6,7 @@
 #include "tests/miniapps/fft2d_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_fft2d_errors {
 namespace {
 
 /// Inputs for runs of fft2d that write a spectrum and results.
@@ -79,4 +79,4 @@ TEST_CASE("Speed models of other rows are refused by file") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_fft2d_errors

@@ -9,7 +9,7 @@
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/fft2d_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_fft2d_results {
 namespace {
 
 using Numbers = std::vector<long long>;
@@ -132,7 +132,7 @@ TEST_CASE("steelyard measures rows for fft2d, and predicts what fft2d predicts")
   const std::string model = folder / "models" / "rank0-host.fpm.json";
   CHECK(read_json_file(model).at("kernel") == "row_fft");
   const TemporaryFolder platform_folder;
-  const Words platform = with_fft2d_platform(platform_folder);
+  const Words platform = with_platform(platform_folder);
   for (const Words& words : {Words{}, Words{"--exchange", "pipelined"}, Words{"--transposed"}}) {
     const Words problem = Words{"--size", "64", "--model", model} + platform + words;
     const Words of_run{"--units", "host", "--planner", "estimate", "--result", "result"};
@@ -167,4 +167,4 @@ TEST_CASE("steelyard measures rows for fft2d, and predicts what fft2d predicts")
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_fft2d_results

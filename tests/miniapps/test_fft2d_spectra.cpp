@@ -13,7 +13,7 @@
 #include "tests/miniapps/fft2d_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_fft2d_spectra {
 namespace {
 
 template <class Scalar>
@@ -164,4 +164,4 @@ TEST_CASE("Padding that the program chooses is up to an eighth, and still exact"
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_fft2d_spectra

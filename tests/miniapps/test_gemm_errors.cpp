@@ -4,7 +4,7 @@
 
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_errors {
 namespace {
 
 /// Inputs for runs of gemm that write C and results.
@@ -154,4 +154,4 @@ TEST_CASE("gemm refuses slowdowns and layouts that cannot be") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_errors

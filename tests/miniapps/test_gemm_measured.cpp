@@ -9,7 +9,7 @@
 #include "models/fpm_file.hpp"
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_measured {
 namespace {
 
 /// Three repetitions whatever comes, as in test_steelyard_measure.cpp.
@@ -150,4 +150,4 @@ TEST_CASE("Measurements of gemm that cannot be made are refused by name") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_measured

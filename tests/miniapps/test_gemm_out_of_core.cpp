@@ -8,7 +8,7 @@
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_out_of_core {
 namespace {
 
 template <class Scalar>
@@ -93,4 +93,4 @@ TEST_CASE("A device without block rows has nothing to copy") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_out_of_core

@@ -10,7 +10,7 @@
 
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_products {
 namespace {
 
 TEMPLATE_TEST_CASE("gemm writes alpha A B + beta C for all factors", "", double, float) {
@@ -158,4 +158,4 @@ TEST_CASE("The result may take the place of an input") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_products

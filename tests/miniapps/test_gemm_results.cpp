@@ -11,7 +11,7 @@
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_results {
 namespace {
 
 TEST_CASE("A dry run of gemm prints block rows that sum to the matrix's, runs nothing and writes nothing") {
@@ -242,4 +242,4 @@ TEST_CASE("Layouts that steelyard writes are what gemm reads") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_results

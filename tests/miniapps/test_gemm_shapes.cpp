@@ -8,7 +8,7 @@
 
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_shapes {
 namespace {
 
 using Extents = std::array<std::int64_t, 3>;
@@ -68,4 +68,4 @@ TEST_CASE("Fewer block rows than units leave some of them without") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_shapes

@@ -7,7 +7,7 @@
 
 #include "tests/miniapps/gemm_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_special_values {
 namespace {
 
 template <class Scalar>
@@ -81,4 +81,4 @@ TEST_CASE("Products that leave the range of the element type are Inf") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_special_values

@@ -9,7 +9,7 @@
 #include "tests/miniapps/gemm_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_gemm_wrong_results {
 namespace {
 
 /// gemm on files in a folder.
@@ -125,4 +125,4 @@ TEST_CASE("A wrong repetition is found by --check all, by --check last where it 
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_gemm_wrong_results

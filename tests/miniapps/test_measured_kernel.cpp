@@ -12,7 +12,7 @@
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_measured_kernel {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -159,4 +159,4 @@ TEST_CASE("options fix what a computation unit is") {
   }
 }
 
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_measured_kernel

@@ -8,7 +8,7 @@
 #include "models/communication/platform_json.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_calibrate {
 namespace {
 
 using models::Channel;
@@ -208,4 +208,4 @@ TEST_CASE("Calibrations that cannot be made are refused by name") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_calibrate

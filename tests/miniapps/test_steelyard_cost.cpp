@@ -9,7 +9,7 @@
 
 using Catch::Matchers::WithinRel;
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_cost {
 namespace {
 
 constexpr int most = 4;
@@ -202,4 +202,4 @@ TEST_CASE("Costs without a platform that has them are refused by name") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_cost

@@ -7,7 +7,7 @@
 #include "core/layout_slowdown.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_layout {
 namespace {
 
 /// Lines of the table of units, cell by cell in text.
@@ -159,4 +159,4 @@ TEST_CASE("The tool's help and version are printed once and end well") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_layout

@@ -6,7 +6,7 @@
 #include "models/fpm_file.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_measure {
 namespace {
 
 /// Three repetitions whatever comes: at these levels Student's interval of three times is never wider than the
@@ -314,4 +314,4 @@ TEST_CASE("Measurements that cannot be made are refused by name") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_measure

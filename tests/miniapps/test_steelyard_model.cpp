@@ -9,7 +9,7 @@
 #include "models/model_kinds.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_model {
 namespace {
 
 /// Fast in cache, slower in memory, 100 units at most; one size was not precise.
@@ -270,4 +270,4 @@ TEST_CASE("Models that cannot be shown are refused by file and key, and no plot 
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_model

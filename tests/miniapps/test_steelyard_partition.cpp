@@ -6,7 +6,7 @@
 
 #include "tests/miniapps/app_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_partition {
 namespace {
 
 TEST_CASE("Every listed algorithm distributes everything and prints one JSON object") {
@@ -153,4 +153,4 @@ TEST_CASE("Partitions that cannot be made are refused by name") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_partition

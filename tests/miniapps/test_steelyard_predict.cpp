@@ -17,7 +17,7 @@
 using Catch::Matchers::WithinRel;
 using nlohmann::json;
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_steelyard_predict {
 namespace {
 
 constexpr double memory_s = 1e-9, network_s = 8e-9;  ///< of a byte
@@ -377,4 +377,4 @@ TEST_CASE("Predictions that cannot be made are refused by name") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_steelyard_predict

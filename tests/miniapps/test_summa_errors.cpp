@@ -4,7 +4,7 @@
 
 #include "tests/miniapps/summa_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_errors {
 namespace {
 
 /// Inputs for runs of summa that write C and results.
@@ -221,4 +221,4 @@ TEST_CASE("A platform without the channel that pivots travel on is refused namin
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_errors

@@ -10,7 +10,7 @@
 #include "tests/miniapps/summa_runs.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_partitions {
 namespace {
 
 /// `n` of which blocks of 8 make `side` block rows, the last one smaller.
@@ -229,4 +229,4 @@ TEST_CASE("Columns that the partition tool writes are what summa follows") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_partitions

@@ -7,7 +7,7 @@
 
 #include "tests/miniapps/summa_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_predictions {
 namespace {
 
 /// A platform of one node that only Hockney's model knows, with messages that take `latency_s` whatever they hold.
@@ -106,4 +106,4 @@ TEST_CASE("Computation units are blocks: an update takes as long as the blocks o
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_predictions

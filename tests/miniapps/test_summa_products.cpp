@@ -9,7 +9,7 @@
 
 #include "tests/miniapps/summa_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_products {
 namespace {
 
 TEST_CASE("Any number of ranks writes the product, however pivots travel") {
@@ -245,4 +245,4 @@ TEST_CASE("What summa measures itself does not change the product") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_products

@@ -12,7 +12,7 @@
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/summa_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_results {
 namespace {
 
 TEST_CASE("A dry run of summa prints rectangles and a prediction, runs nothing and writes nothing") {
@@ -280,4 +280,4 @@ TEST_CASE("Layouts that steelyard writes are what summa reads") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_results

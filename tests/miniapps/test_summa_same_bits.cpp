@@ -6,7 +6,7 @@
 
 #include "tests/miniapps/summa_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_same_bits {
 namespace {
 
 /// `more` with every communication; once more without a word of it, and with more than one repetition.
@@ -95,4 +95,4 @@ TEST_CASE("A seed gives the same bits again, and another seed other ones") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_same_bits

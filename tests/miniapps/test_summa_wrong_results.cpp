@@ -8,7 +8,7 @@
 #include "tests/miniapps/summa_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_summa_wrong_results {
 namespace {
 
 /// summa on files in a folder. A device may have a BLAS of its own, which is right.
@@ -105,4 +105,4 @@ TEST_CASE("An error in a single iteration's update fails the check, and none is 
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_summa_wrong_results

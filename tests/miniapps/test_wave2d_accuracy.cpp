@@ -8,7 +8,7 @@
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_wave2d_accuracy {
 namespace {
 
 TEST_CASE("wave2d converges at second order to the analytic standing wave") {
@@ -131,4 +131,4 @@ TEST_CASE("A field that rounding has ruined fails its check and wave2d exits 1")
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_wave2d_accuracy

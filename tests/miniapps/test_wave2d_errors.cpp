@@ -8,7 +8,7 @@
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_wave2d_errors {
 namespace {
 
 std::string host_name() {
@@ -251,4 +251,4 @@ TEST_CASE("More processing units than rows are refused with both numbers") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_wave2d_errors

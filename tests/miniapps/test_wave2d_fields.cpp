@@ -8,7 +8,7 @@
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_wave2d_fields {
 namespace {
 
 constexpr int rows = 23;
@@ -166,4 +166,4 @@ TEST_CASE("The output makes the folders that it needs and leaves nothing else") 
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_wave2d_fields

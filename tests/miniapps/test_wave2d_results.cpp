@@ -11,7 +11,7 @@
 #include "tests/miniapps/rectangles.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_wave2d_results {
 namespace {
 
 std::vector<long long> numbers(const nlohmann::json& json) { return json.get<std::vector<long long>>(); }
@@ -238,4 +238,4 @@ TEST_CASE("Layouts that steelyard writes are what wave2d reads") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_wave2d_results

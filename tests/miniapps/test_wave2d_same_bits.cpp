@@ -6,7 +6,7 @@
 
 #include "tests/miniapps/wave2d_split.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_wave2d_same_bits {
 namespace {
 
 TEMPLATE_TEST_CASE("Any units and any number of ranks compute the same bits", "", double, float) {
@@ -84,4 +84,4 @@ TEST_CASE("Each repetition starts anew") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_wave2d_same_bits

@@ -8,7 +8,7 @@
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/wave2d_split.hpp"
 
-namespace steelyard::tests {
+namespace steelyard::tests::test_wave2d_time_tiles {
 namespace {
 
 const std::vector<std::string> tiles{"1", "2", "3", "4", "7", "16", "auto"};
@@ -143,4 +143,4 @@ TEST_CASE("Models decide the time tile where nobody says one") {
 }
 
 }  // namespace
-}  // namespace steelyard::tests
+}  // namespace steelyard::tests::test_wave2d_time_tiles

@@ -10,8 +10,10 @@ namespace steelyard::tests {
 
 inline const std::filesystem::path wave2d = STEELYARD_WAVE2D;
 
-/// run_app() with wave2d.
-inline std::vector<Outcome> run_wave2d(const std::vector<AppRun>& runs, const TemporaryFolder& folder) {
+/// run_app() with wave2d; channels are not measured before.
+inline std::vector<Outcome> run_wave2d(std::vector<AppRun> runs, const TemporaryFolder& folder) {
+  const TemporaryFolder platform;
+  for (AppRun& run : runs) run.arguments = run.arguments + with_platform(platform);
   return run_app(wave2d, runs, folder);
 }
 inline Outcome run_wave2d(int ranks, const Words& arguments, const TemporaryFolder& folder) {

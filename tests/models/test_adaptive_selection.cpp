@@ -10,7 +10,8 @@
 #include "models/piecewise_linear_model.hpp"
 #include "models/size_selection.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_adaptive_selection {
+
 using namespace steelyard::models;
 
 namespace {
@@ -143,3 +144,5 @@ TEST_CASE("goals that mean nothing are refused with their values") {
   CHECK_THROWS_AS(first_sizes({1, 10, std::nan(""), 0.0}), InvalidArgument);
   CHECK_THROWS_AS(least_certain_gap({1, 10, 0.1, -1.0}, {}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_adaptive_selection

@@ -7,9 +7,10 @@
 #include "models/size_selection.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_akima_model {
+
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -131,3 +132,5 @@ TEST_CASE("one wild point disturbs an Akima model only near it") {
     if (units < std::exp2(7) || units > std::exp2(13)) REQUIRE_THAT(model.speed(units), WithinRel(100.0, 1e-9));
   }
 }
+
+}  // namespace steelyard::test_akima_model

@@ -10,7 +10,8 @@
 #include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_aligned_evaluation {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::WithinRel;
@@ -250,3 +251,5 @@ TEST_CASE("a million million concurrent parts align as one") {
   CHECK(to_string(aligned_form(expression, model)) ==
         "1000000000001||T0(3)+T0(2)+1000000000001||T1(1)+1000000000000||T1(3)");
 }
+
+}  // namespace steelyard::test_aligned_evaluation

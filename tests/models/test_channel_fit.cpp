@@ -11,7 +11,8 @@
 #include "models/communication/tau_lop.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_channel_fit {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::ContainsSubstring;
@@ -304,3 +305,5 @@ TEST_CASE("a path without the channel, with unknown channels, or longer than wha
   CHECK_THROWS_MATCHES(fit_tau_lop(times, 1, {0, 1}, platform), InvalidArgument,
                        MessageMatches(ContainsSubstring("channel 0 has no tau-Lop parameters")));
 }
+
+}  // namespace steelyard::test_channel_fit

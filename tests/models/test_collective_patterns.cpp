@@ -11,7 +11,8 @@
 #include "models/communication/event_evaluation.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_collective_patterns {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::WithinRel;
@@ -281,3 +282,5 @@ TEST_CASE("too few processes and impossible sizes are refused by every pattern, 
   }
   for (const double size : {-1.0, infinity}) CHECK_THROWS_AS(point_to_point(size), InvalidArgument);
 }
+
+}  // namespace steelyard::test_collective_patterns

@@ -10,10 +10,11 @@
 #include "models/constant_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_constant_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 
 namespace {
@@ -79,3 +80,5 @@ TEST_CASE("no points or points without a speed make no constant model") {
   CHECK_THROWS_AS(ConstantModel(std::array{MeasuredPoint{}}), InvalidArgument);
   CHECK_THROWS_AS(ConstantModel(std::array{MeasuredPoint{1.0, -1.0, 1, 0.0}}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_constant_model

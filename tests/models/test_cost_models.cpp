@@ -15,7 +15,8 @@
 #include "models/communication/cost_models.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_cost_models {
+
 using namespace steelyard::models;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -306,3 +307,5 @@ TEST_CASE("an app's own messages cost what the app makes of them") {
   CHECK_THAT(models[2].cost_s({3}), WithinRel(3 * (0.875 + 7 * 0.25), 1e-12));
   CHECK_THAT(models[3].cost_s({3}), WithinRel(3 * 3.0, 1e-12));
 }
+
+}  // namespace steelyard::test_cost_models

@@ -9,7 +9,8 @@
 #include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_event_evaluation {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::WithinRel;
@@ -208,3 +209,5 @@ TEST_CASE("identical concurrent parts are followed as one") {
   CHECK(form("1000000000000||(T0(3)+T1(4))") == "1000000000000||T0(3)+1000000000000||T1(4)");
   CHECK(form("1000000||1000000||T0(3)||T0(5)") == "1000000000001||T0(3)+T0(2)");
 }
+
+}  // namespace steelyard::test_event_evaluation

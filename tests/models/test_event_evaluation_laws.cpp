@@ -9,7 +9,8 @@
 #include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_event_evaluation_laws {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::WithinAbs;
@@ -251,3 +252,5 @@ TEST_CASE("an event form does not depend on the platform object that it was made
     REQUIRE(event_form(expression, TauLop(platform)) == form);
   }
 }
+
+}  // namespace steelyard::test_event_evaluation_laws

@@ -11,10 +11,11 @@
 #include "models/fpm_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_fpm_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using nlohmann::json;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::TemporaryFolder;
 
@@ -276,3 +277,5 @@ TEST_CASE("a name that ends in .fpm is read as Fupermod's text and any other as 
   CHECK_THROWS_AS(read_fpm_file(folder.write("b.fpm", smallest().dump())), FileFormatError);
   CHECK(read_fpm_file(folder.write("b.txt", smallest().dump())).points.size() == 2);
 }
+
+}  // namespace steelyard::test_fpm_file

@@ -9,10 +9,11 @@
 #include "models/fupermod_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_fupermod_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::TemporaryFolder;
 
@@ -163,3 +164,5 @@ TEST_CASE("bytes that are no text are refused") {
                                      std::string("10 0.5\n20 1\0 3\n", 15));
   CHECK_THROWS_AS(read_fupermod_file(folder.write("a.fpm", bytes)), FileFormatError);
 }
+
+}  // namespace steelyard::test_fupermod_file

@@ -11,10 +11,11 @@
 #include "models/communication/hloggp.hpp"
 #include "models/communication/loggph.hpp"
 
+namespace steelyard::test_hloggp {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 
 namespace {
@@ -197,3 +198,5 @@ TEST_CASE("sizes that do not fit and impossible parameters are refused with thei
   CHECK_THROWS_AS(HLogGP::from_links(0, [](int, int) { return network; }), InvalidArgument);
   CHECK(HLogGP::from_links(1, [](int, int) { return network; }).processes() == 1);
 }
+
+}  // namespace steelyard::test_hloggp

@@ -10,11 +10,12 @@
 #include "core/base/errors.hpp"
 #include "models/communication/hockney.hpp"
 
+namespace steelyard::test_hockney {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using Messages = std::vector<MessageTime>;
 
@@ -173,3 +174,5 @@ TEST_CASE("a negative message or a channel without bandwidth has no time") {
   CHECK_THROWS_AS(Hockney{}.time_s(1.0), InvalidArgument);
   CHECK_THROWS_MATCHES((Hockney{0.0, -2.5}.time_s(1.0)), InvalidArgument, MessageMatches(ContainsSubstring("-2.5")));
 }
+
+}  // namespace steelyard::test_hockney

@@ -9,8 +9,9 @@
 #include "models/speed_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_largest_size {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -143,3 +144,5 @@ TEST_CASE("a size far beyond the breakpoints is found") {
   CHECK_THAT(largest_size_within(model, 1e6, even_breakpoints(3, 10.0)), WithinRel(1e15, 1e-12));
   CHECK(largest_size_within(model, infinity, {}) == infinity);
 }
+
+}  // namespace steelyard::test_largest_size

@@ -6,9 +6,10 @@
 #include "models/least_squares.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_least_squares {
+
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -107,3 +108,5 @@ TEST_CASE("with fewer residuals than parameters, or none that mean anything, the
   };
   CHECK(fit_least_squares(cliff, start, 5)[0] == 1.0);
 }
+
+}  // namespace steelyard::test_least_squares

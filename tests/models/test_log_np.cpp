@@ -9,10 +9,11 @@
 #include "models/communication/hockney.hpp"
 #include "models/communication/log_np.hpp"
 
+namespace steelyard::test_log_np {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 
 namespace {
@@ -89,3 +90,5 @@ TEST_CASE("negative sizes, missing transfers and levels, and negative times are 
   CHECK_THROWS_MATCHES(model.time_s(1, 8.0), InvalidArgument, MessageMatches(ContainsSubstring("level 1")));
   CHECK_THROWS_AS(model.time_s(-1, 8.0), InvalidArgument);
 }
+
+}  // namespace steelyard::test_log_np

@@ -11,10 +11,11 @@
 #include "core/base/errors.hpp"
 #include "models/communication/loggp.hpp"
 
+namespace steelyard::test_loggp {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 
 namespace {
@@ -197,3 +198,5 @@ TEST_CASE("measurements that say nothing or the impossible are refused") {
     CHECK_THROWS_AS(fit_loggp(times), InvalidArgument);
   }
 }
+
+}  // namespace steelyard::test_loggp

@@ -5,9 +5,10 @@
 #include "core/base/errors.hpp"
 #include "models/communication/loggph.hpp"
 
+namespace steelyard::test_loggph {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::models;
 
 namespace {
@@ -35,3 +36,5 @@ TEST_CASE("levels that are not there and negative sizes are refused") {
   CHECK_THROWS_AS(LogGPH{}.time_s(0, 8.0), InvalidArgument);
   CHECK_THROWS_AS(two_levels.time_s(0, -8.0), InvalidArgument);
 }
+
+}  // namespace steelyard::test_loggph

@@ -4,6 +4,8 @@
 #include "models/measured_point.hpp"
 #include "models/piecewise_linear_model.hpp"
 
+namespace steelyard::test_measured_point {
+
 using steelyard::models::MeasuredPoint;
 
 TEST_CASE("a point that nobody filled in is no measurement") {
@@ -20,3 +22,5 @@ TEST_CASE("a point is size then seconds then repetitions then confidence") {
   CHECK(point.repetitions == 7);
   CHECK(point.confidence_s == 0.01);
 }
+
+}  // namespace steelyard::test_measured_point

@@ -13,7 +13,8 @@
 #include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_message_pattern {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::ContainsSubstring;
@@ -197,3 +198,5 @@ TEST_CASE("a pattern of processes that are placed nowhere is refused") {
   CHECK_THROWS_MATCHES(expression(pattern, two_nodes()), InvalidArgument,
                        MessageMatches(ContainsSubstring("from process 0 to 5")));
 }
+
+}  // namespace steelyard::test_message_pattern

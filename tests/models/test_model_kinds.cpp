@@ -11,10 +11,11 @@
 #include "models/out_of_core_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_model_kinds {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -178,3 +179,5 @@ TEST_CASE("a table cannot tell a size that is left out, and two points leave not
     CHECK(error.largest == 0.0);
   }
 }
+
+}  // namespace steelyard::test_model_kinds

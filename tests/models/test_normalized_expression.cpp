@@ -10,7 +10,8 @@
 #include "tests/models/merged_neighbours.hpp"
 #include "tests/models/random_expressions.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_normalized_expression {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 
@@ -137,3 +138,5 @@ TEST_CASE("more at once than can be counted are refused") {
   // One after the other they are counted apart.
   CHECK_NOTHROW(normalized(in_sequence({times(most, message), times(most, transmission({1, 0}, 1.0))}), never));
 }
+
+}  // namespace steelyard::test_normalized_expression

@@ -10,10 +10,11 @@
 #include "models/out_of_core_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_out_of_core_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Kind;
 using tests::model_of;
@@ -203,3 +204,5 @@ TEST_CASE("limits or points without two regimes are refused with their values") 
   CHECK_THROWS_MATCHES(make(10.0, infinity), InvalidArgument, MessageMatches(ContainsSubstring("0 of 8 points")));
   CHECK_THROWS_MATCHES(make(2000.0, infinity), InvalidArgument, MessageMatches(ContainsSubstring("8 of 8 points")));
 }
+
+}  // namespace steelyard::test_out_of_core_model

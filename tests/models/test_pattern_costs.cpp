@@ -11,7 +11,8 @@
 #include "models/communication/pattern_costs.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_pattern_costs {
+
 using namespace steelyard::models;
 using Catch::Matchers::WithinRel;
 
@@ -77,3 +78,5 @@ TEST_CASE("nothing to send costs nothing by all models, whatever is known") {
     CHECK(one.time_s[1] == 0.0);
   }
 }
+
+}  // namespace steelyard::test_pattern_costs

@@ -13,10 +13,11 @@
 #include "core/base/errors.hpp"
 #include "models/communication/piecewise_hockney.hpp"
 
+namespace steelyard::test_piecewise_hockney {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using Messages = std::vector<MessageTime>;
 
@@ -379,3 +380,5 @@ TEST_CASE("messages without a bandwidth or with impossible values are refused") 
   CHECK_THROWS_MATCHES(fit_piecewise_hockney(Messages{{1.0, 1e-6}, {2.0, 2e-6}}, 0), InvalidArgument,
                        MessageMatches(ContainsSubstring("0 segments")));
 }
+
+}  // namespace steelyard::test_piecewise_hockney

@@ -11,11 +11,12 @@
 #include "models/piecewise_linear_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_piecewise_linear_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -211,3 +212,5 @@ TEST_CASE("points that make no model are refused with their values") {
     CHECK_THROWS_AS(PiecewiseLinearModel(Points{{1.0, 1.0, 1, 0.0}}, Shape::as_measured, limit), InvalidArgument);
   }
 }
+
+}  // namespace steelyard::test_piecewise_linear_model

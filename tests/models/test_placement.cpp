@@ -6,9 +6,10 @@
 #include "models/communication/placement.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_placement {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::whole;
@@ -152,3 +153,5 @@ TEST_CASE("processes that are not there, and nodes without a kind, are refused")
   refused([] { return Placement(of_any_kind(), {0, -2}, {"fat"}); }, "node -2");
   refused([] { return Placement(of_any_kind(), {0, 1}, {"fat"}); }, "node 1 (expected 0 … 0");
 }
+
+}  // namespace steelyard::test_placement

@@ -6,9 +6,10 @@
 #include "core/base/errors.hpp"
 #include "models/communication/platform.hpp"
 
+namespace steelyard::test_platform {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::models;
 
 namespace {
@@ -66,3 +67,5 @@ TEST_CASE("a negative size and a channel without Hockney parameters are refused"
   CHECK_THROWS_MATCHES(platform.channel(1).time_s(8.0), InvalidArgument,
                        MessageMatches(ContainsSubstring("channel 1 (network)") && ContainsSubstring("no Hockney")));
 }
+
+}  // namespace steelyard::test_platform

@@ -17,10 +17,11 @@
 #include "tests/models/random_models.hpp"
 #include "tests/models/two_channels.hpp"
 
+namespace steelyard::test_platform_file {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using nlohmann::json;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::tau_lop;
@@ -342,3 +343,5 @@ TEST_CASE("a platform file that cannot be written is named and leaves nothing be
                        MessageMatches(ContainsSubstring((folder / "m.platform.json").string())));
   CHECK(folder.entries() == 2);
 }
+
+}  // namespace steelyard::test_platform_file

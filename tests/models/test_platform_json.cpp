@@ -9,11 +9,12 @@
 #include "models/communication/platform_json.hpp"
 #include "tests/models/two_channels.hpp"
 
+namespace steelyard::test_platform_json {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
 using nlohmann::json;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::two_channels;
 
@@ -174,3 +175,5 @@ TEST_CASE("tau-Lop parameters with a mistake are refused") {
 TEST_CASE("the JSON of a platform holds what its file held") {
   CHECK(json(platform_json(platform_from_json("m.platform.json", two_channels()))) == two_channels());
 }
+
+}  // namespace steelyard::test_platform_json

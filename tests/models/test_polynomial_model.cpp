@@ -10,10 +10,11 @@
 #include "models/polynomial_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_polynomial_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -212,3 +213,5 @@ TEST_CASE("a degree that means nothing is refused with its value") {
                          MessageMatches(ContainsSubstring(std::to_string(bad))));
   }
 }
+
+}  // namespace steelyard::test_polynomial_model

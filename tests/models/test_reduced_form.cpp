@@ -10,7 +10,8 @@
 #include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_reduced_form {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Catch::Matchers::WithinRel;
@@ -145,3 +146,5 @@ TEST_CASE("a reduced form is printed as the paper writes it") {
   CHECK(to_string(ReducedForm{{1, {0}, 1.0 / 3.0}}) == "T0(0.333333)");
   CHECK(to_string(ReducedForm{{1, {0}, 1234.5678}}) == "T0(1234.57)");
 }
+
+}  // namespace steelyard::test_reduced_form

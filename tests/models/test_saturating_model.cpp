@@ -6,9 +6,10 @@
 #include "models/saturating_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_saturating_model {
+
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -141,3 +142,5 @@ TEST_CASE("no other parameters fit the points better by more than rounding") {
     }
   }
 }
+
+}  // namespace steelyard::test_saturating_model

@@ -10,9 +10,10 @@
 #include "models/shape.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_shape {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -177,3 +178,5 @@ TEST_CASE("the largest unimodal choice of a thousand points is found in seconds"
   CHECK(satisfies(chosen(points, keep), Shape::unimodal));
   CHECK(seconds.count() < 10.0);  // far more than that, so that a sanitizer may look
 }
+
+}  // namespace steelyard::test_shape

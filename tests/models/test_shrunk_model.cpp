@@ -11,11 +11,12 @@
 #include "models/shrunk_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_shrunk_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -154,3 +155,5 @@ TEST_CASE("unusable points and limits are refused") {
   CHECK_THROWS_MATCHES(ShrunkModel(Points{{10.0, 1.0}}, -1.0), InvalidArgument,
                        MessageMatches(ContainsSubstring("-1")));
 }
+
+}  // namespace steelyard::test_shrunk_model

@@ -9,8 +9,9 @@
 #include "models/sine_plateau_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_sine_plateau_model {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -208,3 +209,5 @@ TEST_CASE("a sine and plateau through a thousand points is fitted in seconds") {
   CHECK_THAT(model.c(), WithinRel(900.0, 0.02));
   CHECK(seconds.count() < 10.0);  // far more than that, so that a sanitizer may look
 }
+
+}  // namespace steelyard::test_sine_plateau_model

@@ -7,7 +7,8 @@
 #include "models/size_selection.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_size_selection {
+
 using namespace steelyard::models;
 using tests::Random;
 using tests::whole;
@@ -88,3 +89,5 @@ TEST_CASE("ends or counts that mean nothing are refused") {
   CHECK_THROWS_AS(sizes_of(5, 5, 0), InvalidArgument);
   CHECK_NOTHROW(sizes_of(5, 5, 1));
 }
+
+}  // namespace steelyard::test_size_selection

@@ -11,10 +11,11 @@
 #include "models/communication/size_table.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_size_table {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -125,3 +126,5 @@ TEST_CASE("a size table refuses sizes that are none") {
     CHECK_THROWS_MATCHES(table.time_s(bytes), InvalidArgument, MessageMatches(ContainsSubstring("message of ")));
   }
 }
+
+}  // namespace steelyard::test_size_table

@@ -11,11 +11,12 @@
 #include "models/speed_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_speed_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Kind;
 using tests::model_of;
@@ -396,3 +397,5 @@ TEST_CASE("points that do not fit into memory do not count in the fit error") {
   const auto model = model_of(points, Kind::as_measured, 25.0);
   CHECK_THAT(model->fit_error().largest, WithinAbs(0.0, 1e-12));
 }
+
+}  // namespace steelyard::test_speed_model

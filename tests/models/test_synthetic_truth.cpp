@@ -10,7 +10,8 @@
 #include "models/model_kinds.hpp"
 #include "models/size_selection.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_synthetic_truth {
+
 using namespace steelyard::models;
 
 namespace {
@@ -110,3 +111,5 @@ TEST_CASE("a table of measurements repeated until 1 % precise is within 2 % of t
   INFO(within << " of " << points.size());
   CHECK(within >= 950);
 }
+
+}  // namespace steelyard::test_synthetic_truth

@@ -8,10 +8,11 @@
 #include "models/table_model.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_table_model {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;
@@ -87,3 +88,5 @@ TEST_CASE("a limit below all sizes of a table is refused with both numbers") {
   CHECK_THROWS_MATCHES(TableModel(Points{{10.5, 1.0}, {20.0, 2.0}}, 7.25), InvalidArgument,
                        MessageMatches(ContainsSubstring("10.5") && ContainsSubstring("7.25")));
 }
+
+}  // namespace steelyard::test_table_model

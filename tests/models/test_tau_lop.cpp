@@ -11,10 +11,11 @@
 #include "models/communication/tau_lop.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_tau_lop {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -202,3 +203,5 @@ TEST_CASE("what tau-Lop cannot cost is refused naming the channel") {
   refused([&] { return model.overhead_s(1, -1.0); }, "channel 1 (TCP)", "-1 bytes");
   refused([&] { return model.transmission_s(2, 1.0, 0); }, "channel 2 (InfiniBand)", "0 concurrent");
 }
+
+}  // namespace steelyard::test_tau_lop

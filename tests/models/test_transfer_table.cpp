@@ -13,10 +13,11 @@
 #include "models/communication/transfer_table.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_transfer_table {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -265,3 +266,5 @@ TEST_CASE("a transfer table refuses points that are none") {
   CHECK_THROWS_MATCHES(TransferTable(mistake.points), InvalidArgument,
                        MessageMatches(ContainsSubstring(mistake.message)));
 }
+
+}  // namespace steelyard::test_transfer_table

@@ -12,7 +12,8 @@
 #include "models/communication/transmission_expression.hpp"
 #include "tests/models/random_expressions.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_transmission_expression {
+
 using namespace steelyard::models;
 using namespace steelyard::tests;
 
@@ -298,3 +299,5 @@ TEST_CASE("an expression of impossible parts is refused") {
   CHECK_THROWS_AS(times(-3, t(0, 1)), InvalidArgument);
   CHECK_THROWS_AS(times(std::numeric_limits<std::int64_t>::max(), times(2, t(0, 1))), InvalidArgument);
 }
+
+}  // namespace steelyard::test_transmission_expression

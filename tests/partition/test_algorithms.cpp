@@ -13,9 +13,10 @@
 #include "partition/algorithms.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_algorithms {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
@@ -151,3 +152,5 @@ TEST_CASE("an unknown algorithm is refused with all the names that there are") {
                                       ContainsSubstring("even, constant, geometric, numerical, hpopta, exact")));
   CHECK_THROWS_AS(find_algorithm(""), InvalidArgument);
 }
+
+}  // namespace steelyard::test_algorithms

@@ -4,7 +4,8 @@
 #include "partition/rectangle_neighbours.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_bands {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -98,3 +99,5 @@ TEST_CASE("empty rectangles are in no band, and a gap is in none either") {
   CHECK(row_bands({}).empty());
   CHECK(row_bands(Rectangles{{}, {}}).empty());
 }
+
+}  // namespace steelyard::test_bands

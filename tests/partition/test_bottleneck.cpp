@@ -4,7 +4,8 @@
 #include "partition/bottleneck.hpp"
 #include "tests/partition/random_choices.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_bottleneck {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -95,3 +96,5 @@ TEST_CASE("sums near the largest number do not overflow") {
   CHECK(least_bottleneck(huge + huge / 2, choices) == 5);
   CHECK_FALSE(least_bottleneck(huge / 4, choices));
 }
+
+}  // namespace steelyard::test_bottleneck

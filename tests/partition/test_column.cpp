@@ -9,7 +9,8 @@
 #include "partition/column.hpp"
 #include "tests/partition/random_areas.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_column {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -285,3 +286,5 @@ TEST_CASE("what cannot be partitioned is refused") {
   CHECK_THROWS_AS(column(Areas{1.0, 1.0}, {4, 4}, Arrangement{{0}}), InvalidArgument);
   CHECK_THROWS_AS(column(Areas{1.0}, {0, 4}, Arrangement{{0}}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_column

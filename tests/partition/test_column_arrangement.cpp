@@ -12,10 +12,11 @@
 #include "partition/column_arrangement.hpp"
 #include "tests/partition/random_areas.hpp"
 
+namespace steelyard::test_column_arrangement {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -212,3 +213,5 @@ TEST_CASE("a thousand units are arranged within seconds") {
   CHECK(arrangement.size() > 20);
   CHECK(arrangement.size() < 50);
 }
+
+}  // namespace steelyard::test_column_arrangement

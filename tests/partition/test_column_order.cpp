@@ -9,9 +9,10 @@
 #include "partition/rectangle_neighbours.hpp"
 #include "tests/partition/random_areas.hpp"
 
+namespace steelyard::test_column_order {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -167,3 +168,5 @@ TEST_CASE("a number of nodes other than that of units is refused with both") {
   CHECK_THROWS_MATCHES(order_by_node(partition, std::vector<int>{0, 0, 0}), InvalidArgument,
                        MessageMatches(ContainsSubstring("3 nodes for 4 units")));
 }
+
+}  // namespace steelyard::test_column_order

@@ -6,7 +6,8 @@
 #include "partition/column_order_exact.hpp"
 #include "tests/partition/random_stacks.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_column_order_descent {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -84,3 +85,5 @@ TEST_CASE("descent comes close to the least traffic on average") {
   INFO("given " << given << ", lessened " << lessened << ", least " << least);
   CHECK(lessened - least < 0.05 * (given - least));
 }
+
+}  // namespace steelyard::test_column_order_descent

@@ -3,7 +3,8 @@
 #include "partition/column_order_exact.hpp"
 #include "tests/partition/random_stacks.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_column_order_exact {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -38,3 +39,5 @@ TEST_CASE("the steps of an exact search count orders that differ only, and grow 
 }
 
 TEST_CASE("no columns are in order") { CHECK(least_traffic_order({}).empty()); }
+
+}  // namespace steelyard::test_column_order_exact

@@ -6,7 +6,8 @@
 #include "partition/common_time.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_common_time {
+
 using namespace steelyard::partition;
 using tests::Kind;
 using tests::Random;
@@ -83,3 +84,5 @@ TEST_CASE("a split by common times is as fast as its bound wherever there is one
   }
   CHECK(found > 200);
 }
+
+}  // namespace steelyard::test_common_time

@@ -10,8 +10,9 @@
 #include "partition/geometric.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_communication_aware {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::uniform;
@@ -189,3 +190,5 @@ TEST_CASE("costs that mean nothing are refused with their values") {
   CHECK_THROWS_AS(run({-1.0}), InvalidArgument);
   CHECK_THROWS_AS(run({std::nan("")}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_communication_aware

@@ -7,7 +7,8 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_constant {
+
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
@@ -74,3 +75,5 @@ TEST_CASE("only the speed at the even share counts for who gets what") {
     REQUIRE(split.predicted_s == predict(split.units, units.models).predicted_s);
   }
 }
+
+}  // namespace steelyard::test_constant

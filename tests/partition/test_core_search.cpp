@@ -4,7 +4,8 @@
 #include "partition/core_search.hpp"
 #include "tests/partition/random_choices.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_core_search {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -40,3 +41,5 @@ TEST_CASE("a core search that is not allowed enough work says how much it did an
   CHECK(search.work > 300);
   CHECK(search_core(500, choices, 1000, 100'000'000).split);
 }
+
+}  // namespace steelyard::test_core_search

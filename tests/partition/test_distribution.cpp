@@ -10,10 +10,11 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
+namespace steelyard::test_distribution {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
@@ -163,3 +164,5 @@ TEST_CASE("a remainder goes where there is room and is refused where there is no
   CHECK_THROWS_MATCHES(distribute_remainder(1, units, models), InvalidArgument,
                        MessageMatches(ContainsSubstring("do not fit")));
 }
+
+}  // namespace steelyard::test_distribution

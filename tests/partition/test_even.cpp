@@ -8,9 +8,10 @@
 #include "partition/even.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_even {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Random;
@@ -63,3 +64,5 @@ TEST_CASE("an even split of an impossible total or over nobody is refused") {
   CHECK_THROWS_AS(even(-1, models), InvalidArgument);
   CHECK_THROWS_AS(even(1, {}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_even

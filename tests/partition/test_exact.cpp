@@ -13,10 +13,11 @@
 #include "partition/hpopta.hpp"
 #include "tests/partition/random_tables.hpp"
 
+namespace steelyard::test_exact {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::uniform;
@@ -255,3 +256,5 @@ TEST_CASE("a thousand units with a thousand sizes each are split within seconds"
   CHECK(result.total_time_is_least);
   CHECK(elapsed.count() < 20.0);  // 2 s are asked of an idle machine's optimised build; see steelyard-exact-speed
 }
+
+}  // namespace steelyard::test_exact

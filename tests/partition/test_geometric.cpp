@@ -12,8 +12,9 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
+namespace steelyard::test_geometric {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
@@ -172,3 +173,5 @@ TEST_CASE("on models whose time grows, geometric is as fast as exact on the tabl
     REQUIRE_THAT(found_s, WithinRel(least_s, 1e-9));
   }
 }
+
+}  // namespace steelyard::test_geometric

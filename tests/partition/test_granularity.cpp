@@ -5,7 +5,8 @@
 #include "partition/granularity.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_granularity {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -61,3 +62,5 @@ TEST_CASE("limits that are no multiple are rounded down, and a granularity that 
   CHECK_THROWS_AS(distribute_in_multiples(101, units.models, find_algorithm("even"), 10), InvalidArgument);
   CHECK_THROWS_AS(distribute_in_multiples(100, units.models, find_algorithm("even"), 0), InvalidArgument);
 }
+
+}  // namespace steelyard::test_granularity

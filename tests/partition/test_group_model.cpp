@@ -7,8 +7,9 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
+namespace steelyard::test_group_model {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
@@ -63,3 +64,5 @@ TEST_CASE("a size that the inner algorithm refuses takes forever") {
   CHECK(std::isfinite(group.time_s(5.0 - 1.0)));
   CHECK(std::isinf(group.time_s(6.0)));
 }
+
+}  // namespace steelyard::test_group_model

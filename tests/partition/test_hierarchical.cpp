@@ -11,7 +11,8 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_hierarchical {
+
 using namespace steelyard::partition;
 using models::AkimaModel;
 using models::ConstantModel;
@@ -220,3 +221,5 @@ TEST_CASE("groups without units, numbers for other units and totals that do not 
   CHECK_THROWS_AS(attempt(3, {0, 1000000000, 0}), InvalidArgument);
   CHECK_THROWS_AS(attempt(3, {0, 1}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_hierarchical

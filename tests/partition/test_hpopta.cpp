@@ -8,7 +8,8 @@
 #include "partition/hpopta.hpp"
 #include "tests/partition/random_tables.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_hpopta {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -153,3 +154,5 @@ TEST_CASE("a load-equal distribution gives the remainder to the first units") {
   const std::vector<TimeTable> same(3, table({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}));
   CHECK(hpopta(5, same).distribution.units == Units{2, 2, 1});
 }
+
+}  // namespace steelyard::test_hpopta

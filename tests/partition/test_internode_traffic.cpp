@@ -7,9 +7,10 @@
 #include "tests/partition/random_areas.hpp"
 #include "tests/partition/random_stacks.hpp"
 
+namespace steelyard::test_internode_traffic {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -92,3 +93,5 @@ TEST_CASE("a number of nodes other than that of rectangles is refused with both"
   CHECK_THROWS_MATCHES(internode_traffic(rectangles, std::vector<int>{0, 0, 0}), InvalidArgument,
                        MessageMatches(ContainsSubstring("3 nodes for 2 rectangles")));
 }
+
+}  // namespace steelyard::test_internode_traffic

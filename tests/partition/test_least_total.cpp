@@ -5,7 +5,8 @@
 #include "partition/least_total.hpp"
 #include "tests/partition/random_choices.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_least_total {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -79,3 +80,5 @@ TEST_CASE("the least total cost of many units agrees with the full dynamic progr
     REQUIRE(cost_of(result.units, choices) == least.back());
   }
 }
+
+}  // namespace steelyard::test_least_total

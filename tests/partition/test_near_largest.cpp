@@ -4,6 +4,8 @@
 #include "partition/near_largest.hpp"
 #include "tests/partition/random_choices.hpp"
 
+namespace steelyard::test_near_largest {
+
 using namespace steelyard::partition;
 using steelyard::tests::Random;
 using steelyard::tests::whole;
@@ -80,3 +82,5 @@ TEST_CASE("only choices that the target leaves are near, and there is nothing wh
   many[0].push_back({std::numeric_limits<std::int64_t>::max(), 0});
   CHECK_FALSE(near_largest(1000, many, 0, {1000, 999}));
 }
+
+}  // namespace steelyard::test_near_largest

@@ -15,9 +15,10 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
+namespace steelyard::test_numerical {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::AkimaModel;
 using models::ConstantModel;
@@ -234,3 +235,5 @@ TEST_CASE("huge totals are split by numerical without an overflow") {
     CHECK(split.makespan_s() <= geometric(total, models).makespan_s());
   }
 }
+
+}  // namespace steelyard::test_numerical

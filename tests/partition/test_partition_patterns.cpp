@@ -13,7 +13,8 @@
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_partition_patterns {
+
 using namespace steelyard::partition;
 using models::Message;
 using models::MessagePattern;
@@ -213,3 +214,5 @@ TEST_CASE("no rectangles and impossible sizes are refused") {
     CHECK_THROWS_AS(summa_pattern(figure_8, 80, bytes), InvalidArgument);
   }
 }
+
+}  // namespace steelyard::test_partition_patterns

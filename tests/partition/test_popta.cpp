@@ -12,9 +12,10 @@
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 
+namespace steelyard::test_popta {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Random;
@@ -133,3 +134,5 @@ TEST_CASE("popta splits two hundred thousand computation units over a thousand p
   CHECK(split.makespan_s() >= 100.0);
   CHECK(split.makespan_s() < 110.0);
 }
+
+}  // namespace steelyard::test_popta

@@ -9,7 +9,8 @@
 #include "partition/rectangle.hpp"
 #include "tests/partition/random_areas.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_proportional_parts {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -89,3 +90,5 @@ TEST_CASE("whole quotas are met exactly") {
 TEST_CASE("equal shares differ by one at most, the lower index first") {
   CHECK(proportional_parts(8, std::vector<double>(3, 0.2), std::vector<double>(3, 5.0)) == Parts{3, 3, 2});
 }
+
+}  // namespace steelyard::test_proportional_parts

@@ -6,7 +6,8 @@
 #include "partition/range_sums.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_range_sums {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -104,3 +105,5 @@ TEST_CASE("sums that break up into more ranges than are kept end in a split or i
     REQUIRE(sum == total);
   }
 }
+
+}  // namespace steelyard::test_range_sums

@@ -8,9 +8,10 @@
 #include "core/base/errors.hpp"
 #include "partition/rectangle.hpp"
 
+namespace steelyard::test_rectangle {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 
 TEST_CASE("an empty rectangle has no area and no half-perimeter, whatever its other side") {
@@ -78,3 +79,5 @@ TEST_CASE("a matrix without blocks, or with more than 32 bits count, is refused 
     }
   }
 }
+
+}  // namespace steelyard::test_rectangle

@@ -4,7 +4,8 @@
 #include "partition/rectangle_neighbours.hpp"
 #include "tests/partition/random_areas.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_rectangle_neighbours {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -159,3 +160,5 @@ TEST_CASE("001, figure 8: whom the owners of the pivot column overlap, and by ho
   CHECK(columns[0] == std::vector<Overlap>{{5, 124, 97}});
   CHECK(columns[3] == std::vector<Overlap>{{2, 221, 35}});
 }
+
+}  // namespace steelyard::test_rectangle_neighbours

@@ -6,7 +6,8 @@
 #include "partition/repeated_sums.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_repeated_sums {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -49,3 +50,5 @@ TEST_CASE("any number of equal sizes sums to its multiples only") {
     CHECK_FALSE(RepeatedSums(sizes, count, 7 * count - 1).reaches_total());
   }
 }
+
+}  // namespace steelyard::test_repeated_sums

@@ -6,7 +6,8 @@
 #include "models/piecewise_linear_model.hpp"
 #include "partition/same_model.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_same_model {
+
 using namespace steelyard::partition;
 using models::AkimaModel;
 using models::ConstantModel;
@@ -40,3 +41,5 @@ TEST_CASE("models given as formulas are the same only where they are one") {
   CHECK(same_model(one, one));
   CHECK_FALSE(same_model(one, twin));
 }
+
+}  // namespace steelyard::test_same_model

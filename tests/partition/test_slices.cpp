@@ -7,9 +7,10 @@
 #include "core/base/errors.hpp"
 #include "partition/slices.hpp"
 
+namespace steelyard::test_slices {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using Counts = std::vector<std::int64_t>;
 
@@ -105,3 +106,5 @@ TEST_CASE("a negative count is refused with its index and value") {
   CHECK_THROWS_MATCHES(make_slices(Counts{1, 2, -7}), InvalidArgument,
                        MessageMatches(ContainsSubstring("slice 2") && ContainsSubstring("-7")));
 }
+
+}  // namespace steelyard::test_slices

@@ -4,7 +4,8 @@
 #include "partition/sum_set.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_sum_set {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;
@@ -87,3 +88,5 @@ TEST_CASE("sums that repeat are kept in few bits") {
     CHECK(sums.contains(2) == (step <= 2));
   }
 }
+
+}  // namespace steelyard::test_sum_set

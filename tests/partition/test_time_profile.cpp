@@ -7,7 +7,8 @@
 #include "partition/time_profile.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_time_profile {
+
 using namespace steelyard::partition;
 using tests::Kind;
 using tests::Random;
@@ -95,3 +96,5 @@ TEST_CASE("the longest time of a profile is that of all sizes") {
     REQUIRE(profile.longest_s() == longest);
   }
 }
+
+}  // namespace steelyard::test_time_profile

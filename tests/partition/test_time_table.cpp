@@ -8,9 +8,10 @@
 #include "partition/time_table.hpp"
 #include "tests/models/random_models.hpp"
 
+namespace steelyard::test_time_table {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::ConstantModel;
 
@@ -99,3 +100,5 @@ TEST_CASE("a prediction by tables takes as many slices as tables") {
   CHECK(predict({5, 0}, tables).predicted_s == std::vector<double>{1.5, 0.0});
   CHECK_THROWS_AS(predict({5}, tables), InvalidArgument);
 }
+
+}  // namespace steelyard::test_time_table

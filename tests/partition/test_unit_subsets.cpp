@@ -4,6 +4,8 @@
 
 #include "partition/unit_subsets.hpp"
 
+namespace steelyard::test_unit_subsets {
+
 using namespace steelyard::partition;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("sets that cannot do the work are not asked") {
   });
   CHECK(best.seconds == 2.0);
 }
+
+}  // namespace steelyard::test_unit_subsets

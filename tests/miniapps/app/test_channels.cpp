@@ -20,8 +20,9 @@
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
+namespace steelyard::test_channels {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 using models::Platform;
 
@@ -181,3 +182,5 @@ TEST_CASE("ranks with cores of their own have channels with positive times, the 
     for (int rank = 1; rank < session().size(); ++rank) CHECK_NOTHROW(placement.channel(0, rank));
   }
 }
+
+}  // namespace steelyard::test_channels

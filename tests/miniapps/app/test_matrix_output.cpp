@@ -9,7 +9,8 @@
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_matrix_output {
+
 using namespace steelyard::tests;
 
 namespace {
@@ -133,3 +134,5 @@ TEST_CASE("a rank that fails is everyone's error, and a file that was there stay
   CHECK(collective_error([&] { write("good.npy/below", -1); }).has_value());
   CHECK(folder.entries() == 1);
 }
+
+}  // namespace steelyard::test_matrix_output

@@ -8,8 +8,9 @@
 #include "tests/miniapps/app/described_run.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
+namespace steelyard::test_result_folder {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 
@@ -72,3 +73,5 @@ TEST_CASE("outputs that cannot be are everyone's error before anything is writte
   CHECK(error.has_value());
   CHECK(folder.entries() == 1);
 }
+
+}  // namespace steelyard::test_result_folder

@@ -5,8 +5,9 @@
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/app/described_run.hpp"
 
+namespace steelyard::test_run_header {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 TEST_CASE("ranks, nodes and algorithm are told in words that agree with their number") {
@@ -31,3 +32,5 @@ TEST_CASE("cores that are shared or loose are warned of in a line each, all othe
   CHECK(shared.find('\n') == shared.size() - 1);
   CHECK(loose.find('\n') == loose.size() - 1);
 }
+
+}  // namespace steelyard::test_run_header

@@ -8,9 +8,10 @@
 #include "miniapps/app/run_times.hpp"
 #include "tests/miniapps/app/described_run.hpp"
 
+namespace steelyard::test_run_times {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -76,3 +77,5 @@ TEST_CASE("a run without repetitions is refused") {
   RunRecord record = described_run();
   CHECK_THROWS_AS(record_times(record, {}, 1.0), InvalidArgument);
 }
+
+}  // namespace steelyard::test_run_times

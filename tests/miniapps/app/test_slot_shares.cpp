@@ -3,7 +3,8 @@
 #include "miniapps/app/slot_shares.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_slot_shares {
+
 using steelyard::tests::session;
 using Kind = ProcessingUnit::Kind;
 
@@ -32,3 +33,5 @@ TEST_CASE("the shares of all ranks are what was said of the slots, and nothing f
       gather_seconds(session(), slots, {static_cast<double>(mine.host), static_cast<double>(mine.companion)});
   CHECK(back == std::vector<double>(units.begin(), units.end()));
 }
+
+}  // namespace steelyard::test_slot_shares

@@ -11,8 +11,9 @@
 #include "tests/comm/synthetic_kernel.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 
+namespace steelyard::test_speed_measurement {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 
@@ -161,3 +162,5 @@ TEST_CASE("where more is to be done than a unit holds, its model goes on out of 
     CHECK(models.pointers()[i]->max_units() > file.in_core_units);
   }
 }
+
+}  // namespace steelyard::test_speed_measurement

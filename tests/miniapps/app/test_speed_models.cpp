@@ -9,8 +9,9 @@
 #include "tests/miniapps/app/described_run.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
+namespace steelyard::test_speed_models {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::tests;
 using models::FpmFile;
 using models::MeasuredPoint;
@@ -181,3 +182,5 @@ TEST_CASE("a run takes the models that it is given, and says how long it measure
   CHECK(measured.figures.at("model_time_s") > 0.0);
   CHECK(measured.figures.at("model_time_s") <= now_s() - start_s + 1e-2);
 }
+
+}  // namespace steelyard::test_speed_models

@@ -3,7 +3,8 @@
 #include "miniapps/app/start_seconds.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_start_seconds {
+
 using namespace steelyard::tests;
 
 TEST_CASE("starting units takes a little time, the same on all ranks") {
@@ -13,3 +14,5 @@ TEST_CASE("starting units takes a little time, the same on all ranks") {
   CHECK(seconds < 0.1);
   CHECK(same_on_all_ranks({seconds}));
 }
+
+}  // namespace steelyard::test_start_seconds

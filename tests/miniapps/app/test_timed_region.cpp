@@ -5,7 +5,8 @@
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_timed_region {
+
 using namespace steelyard::tests;
 
 TEST_CASE("a region takes as long as its slowest rank, says the same everywhere and does not count who comes late") {
@@ -29,3 +30,5 @@ TEST_CASE("an error of all ranks leaves a region that can be timed again") {
   CHECK_THROWS_AS(timed_region(session(), "steelyard::test::failing", fail), RuntimeFailure);
   CHECK(timed_region(session(), "steelyard::test::again", [] { rest(1e-3); }) >= 1e-3);
 }
+
+}  // namespace steelyard::test_timed_region

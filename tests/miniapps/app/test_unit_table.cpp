@@ -10,9 +10,10 @@
 #include "miniapps/app/unit_table.hpp"
 #include "tests/miniapps/app/described_run.hpp"
 
+namespace steelyard::test_unit_table {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 namespace {
@@ -109,3 +110,5 @@ TEST_CASE("times that are not one per unit are refused") {
   record.distribution.pop_back();
   CHECK_THROWS_AS(unit_table(record, {"rows", ""}, three), InvalidArgument);
 }
+
+}  // namespace steelyard::test_unit_table

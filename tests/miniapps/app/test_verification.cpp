@@ -6,9 +6,10 @@
 #include "miniapps/app/verification.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 
+namespace steelyard::test_verification {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using namespace steelyard::tests;
 
 TEST_CASE("checks are due after no, the last or every repetition, warm-ups included") {
@@ -77,3 +78,5 @@ TEST_CASE("what is not a number on any rank is no result") {
     }
   }
 }
+
+}  // namespace steelyard::test_verification

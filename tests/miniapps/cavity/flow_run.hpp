@@ -7,6 +7,7 @@
 
 #include "miniapps/cavity/flow.hpp"
 #include "tests/comm/started_session.hpp"
+#include "tests/miniapps/cavity/field_norms.hpp"
 #include "tests/miniapps/cavity/grid_run.hpp"
 
 namespace steelyard::cavity::tests {
@@ -56,18 +57,6 @@ inline std::vector<double> net_fluxes(const Problem& problem, const FlowState& s
     }
   }
   return fluxes;
-}
-
-inline double largest(const std::vector<double>& values) {
-  double most = 0.0;
-  for (const double value : values) most = std::max(most, std::abs(value));
-  return most;
-}
-
-inline double norm(const std::vector<double>& values) {
-  double squares = 0.0;
-  for (const double value : values) squares += value * value;
-  return std::sqrt(squares);
 }
 
 /// Largest difference of two velocity fields.

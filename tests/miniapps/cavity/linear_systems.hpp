@@ -13,6 +13,7 @@
 #include "miniapps/cavity/momentum_operator.hpp"
 #include "miniapps/cavity/pressure_operator.hpp"
 #include "miniapps/cavity/unit_grid.hpp"
+#include "tests/miniapps/cavity/field_norms.hpp"
 
 namespace steelyard::cavity::tests {
 
@@ -272,18 +273,10 @@ inline Values dense_solution(const Eigen::MatrixXd& matrix, const Values& right_
   return {x.data(), x.data() + x.size()};
 }
 
-inline double largest(const Values& values) {
-  double size = 0.0;
-  for (const double value : values) size = std::max(size, std::abs(value));
-  return size;
-}
 inline double largest_difference(const Values& a, const Values& b) {
   double size = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) size = std::max(size, std::abs(a[i] - b[i]));
   return size;
-}
-inline double norm(const Values& values) {
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())).norm();
 }
 
 }  // namespace steelyard::cavity::tests

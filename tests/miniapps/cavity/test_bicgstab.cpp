@@ -9,7 +9,8 @@
 #include "miniapps/cavity/merged_bicgstab.hpp"
 #include "tests/miniapps/cavity/solver_run.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_bicgstab {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -202,3 +203,5 @@ TEST_CASE("BiCGSTAB does not care whether a preconditioner is pointwise") {
   CHECK(inside.report.history == outside.report.history);
   CHECK(inside.values == outside.values);
 }
+
+}  // namespace steelyard::test_bicgstab

@@ -9,7 +9,8 @@
 #include "tests/miniapps/cavity/grid_run.hpp"
 #include "tests/miniapps/cavity/unit_values.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_cell_maxima {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -43,7 +44,7 @@ TEST_CASE("the largest terms are found in whatever cell they are, and what is no
     const double larger = 2.0 * largest + 1.0;
     std::array<int, 2> wrong = {};  // each unit counts its own
     units.group().run([&](const auto& peer) {
-      int& own = wrong[peer.kind() == ProcessingUnit::Kind::host ? 0 : 1];
+      int& own = wrong[unit_index(peer.kind())];
       const auto expect = [&](std::int64_t odd_j, std::int64_t odd_i, double odd, double expected) {
         own += maxima_with(peer, rows, columns, odd_j, odd_i, odd) == std::array{expected, largest_square} ? 0 : 1;
       };
@@ -61,3 +62,5 @@ TEST_CASE("the largest terms are found in whatever cell they are, and what is no
     CHECK(wrong == std::array{0, 0});
   }
 }
+
+}  // namespace steelyard::test_cell_maxima

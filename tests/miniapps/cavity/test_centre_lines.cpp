@@ -13,10 +13,11 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
+namespace steelyard::test_centre_lines {
+
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::flow_of;
@@ -151,3 +152,5 @@ TEST_CASE("centre lines on a disk without room are told with file and reason, an
   CHECK_THAT(failure, ContainsSubstring((folder / "a.csv").string() + ": cannot be written"));
   CHECK(folder.entries() == 0);
 }
+
+}  // namespace steelyard::test_centre_lines

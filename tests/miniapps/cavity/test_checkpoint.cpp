@@ -14,8 +14,9 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
+namespace steelyard::test_checkpoint {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::random_flow;
@@ -270,3 +271,5 @@ TEST_CASE("a checkpoint on a disk without room is told, leaves nothing, and keep
   CHECK(folder.entries() == 1);
   CHECK(read_checkpoint(folder / "a", problem).state.steps == state.steps);
 }
+
+}  // namespace steelyard::test_checkpoint

@@ -4,6 +4,8 @@
 
 #include "miniapps/cavity/coefficients.hpp"
 
+namespace steelyard::test_coefficients {
+
 using namespace steelyard::cavity;
 using Catch::Matchers::WithinRel;
 
@@ -78,3 +80,5 @@ TEST_CASE("the pressure's weights are edges over momentum's diagonal") {
   for (std::size_t i = 0; i < 4; ++i)
     CHECK_THAT(all.column_weights[i] * all.column_diagonal[i], WithinRel(0.25, 1e-15));
 }
+
+}  // namespace steelyard::test_coefficients

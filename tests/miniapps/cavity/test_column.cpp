@@ -7,7 +7,8 @@
 #include "tests/miniapps/cavity/grid_run.hpp"
 #include "tests/miniapps/cavity/linear_systems.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_column {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -122,3 +123,5 @@ TEMPLATE_TEST_CASE("matrices are the same in sweeps over long rows as cell by ce
     CHECK(companion.diagonal == 0.0);
   }
 }
+
+}  // namespace steelyard::test_column

@@ -9,7 +9,8 @@
 #include "miniapps/cavity/merged_conjugate_gradient.hpp"
 #include "tests/miniapps/cavity/solver_run.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_conjugate_gradient {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -175,3 +176,5 @@ TEST_CASE("conjugate gradients do not care whether a preconditioner is pointwise
   const Solved merged = solve<MergedCg, Jacobi>(units.group(), share, system, b, to(1e-10));
   CHECK(largest_difference(inside.values, merged.values) <= 1e-8 * largest(inside.values));
 }
+
+}  // namespace steelyard::test_conjugate_gradient

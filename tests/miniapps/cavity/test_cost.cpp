@@ -6,7 +6,8 @@
 #include "miniapps/cavity/speedup_bound.hpp"
 #include "miniapps/cavity/step_bytes.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_cost {
+
 using namespace steelyard::cavity;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
@@ -95,3 +96,5 @@ TEST_CASE("A step moves what its iterations move, in proportion to cells") {
     CHECK(step_bytes(larger, numerics, 0.0, 0.0) == 2.0 * rest);
   }
 }
+
+}  // namespace steelyard::test_cost

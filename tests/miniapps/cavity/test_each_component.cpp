@@ -6,7 +6,8 @@
 #include "miniapps/cavity/unit_grid.hpp"
 #include "tests/miniapps/cavity/grid_run.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_each_component {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -59,3 +60,5 @@ TEST_CASE("a body is called once for each component of every cell, and its terms
     CHECK(two == std::array<double, 2>{sum, 1001.0 * sum});
   }
 }
+
+}  // namespace steelyard::test_each_component

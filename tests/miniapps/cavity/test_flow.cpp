@@ -8,7 +8,8 @@
 #include "miniapps/cavity/solve_monitor.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_flow {
+
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::FlowRun;
 using steelyard::cavity::tests::TestUnits;
@@ -192,3 +193,5 @@ TEST_CASE("flows that cannot be are refused") {
   other.columns = 19;
   CHECK_THROWS_AS(run.flow.load(FlowState::at_rest(other)), InvalidArgument);
 }
+
+}  // namespace steelyard::test_flow

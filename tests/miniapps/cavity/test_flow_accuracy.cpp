@@ -5,7 +5,8 @@
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/ghia.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_flow_accuracy {
+
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::FlowRun;
 using steelyard::cavity::tests::square;
@@ -88,7 +89,7 @@ std::vector<double> orders(TimeScheme scheme) {
 
 }  // namespace
 
-TEST_CASE("the steady flow at Reynolds number 100 is Ghia's") {
+TEST_CASE("the steady flow at Reynolds number 100 is Ghia's", "[accuracy]") {
   TestUnits units;
   FlowRun run(units, square(65, 100.0, 1.0 / 65.0), tight(1e-7));
   const StepReport last = run.until_steady(1e-5, 4000);
@@ -97,7 +98,7 @@ TEST_CASE("the steady flow at Reynolds number 100 is Ghia's") {
   CHECK(distance_from_ghia(run.flow.gather(), 0) < 0.01);
 }
 
-TEST_CASE("the steady flow is of second order in space") {
+TEST_CASE("the steady flow is of second order in space", "[accuracy]") {
   TestUnits units;
   std::vector<double> through_flows, velocities;
   for (const std::int64_t cells : {16, 32, 64}) {
@@ -118,7 +119,7 @@ TEST_CASE("the steady flow is of second order in space") {
   }
 }
 
-TEST_CASE("the steady flow does not depend on the time step and its scheme") {
+TEST_CASE("the steady flow does not depend on the time step and its scheme", "[accuracy]") {
   TestUnits units;
   std::vector<FlowState> states;
   for (const auto& [step, scheme, correctors] : {std::tuple{1.0 / 32.0, TimeScheme::euler, 2},
@@ -142,21 +143,21 @@ TEST_CASE("the steady flow does not depend on the time step and its scheme") {
   CHECK(cavity::tests::velocity_difference(states[0], states[2]) < 1e-5);
 }
 
-TEST_CASE("implicit Euler is of first order in time") {
+TEST_CASE("implicit Euler is of first order in time", "[accuracy]") {
   const std::vector<double> found = orders(TimeScheme::euler);
   CAPTURE(found);
   CHECK(found[0] > 0.9);
   CHECK(found[1] > 0.9);
 }
 
-TEST_CASE("Crank-Nicolson is of second order in time") {
+TEST_CASE("Crank-Nicolson is of second order in time", "[accuracy]") {
   const std::vector<double> found = orders(TimeScheme::crank_nicolson);
   CAPTURE(found);
   CHECK(found[0] > 1.8);
   CHECK(found[1] > 1.8);
 }
 
-TEST_CASE("deep and shallow cavities come to rest in a steady flow that conserves mass") {
+TEST_CASE("deep and shallow cavities come to rest in a steady flow that conserves mass", "[accuracy]") {
   TestUnits units;
   for (const double height : {0.5, 2.0}) {
     Problem problem;
@@ -180,3 +181,5 @@ TEST_CASE("deep and shallow cavities come to rest in a steady flow that conserve
     CHECK(*std::min_element(state.u.begin(), state.u.end()) < -0.05);
   }
 }
+
+}  // namespace steelyard::test_flow_accuracy

@@ -15,8 +15,9 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
+namespace steelyard::test_flow_picture {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::flow_of;
@@ -157,3 +158,5 @@ TEST_CASE("a picture on a disk without room is told with its file, and nothing i
   CHECK_THAT(failure, ContainsSubstring((folder / "a.png").string() + ": cannot be written"));
   CHECK(folder.entries() == 0);
 }
+
+}  // namespace steelyard::test_flow_picture

@@ -9,6 +9,8 @@
 #include "tests/base/vti_parts.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
+namespace steelyard::test_flow_vti {
+
 using Catch::Approx;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
@@ -95,3 +97,5 @@ TEST_CASE("the streamfunction at centres is the mean of that at corners") {
     }
   }
 }
+
+}  // namespace steelyard::test_flow_vti

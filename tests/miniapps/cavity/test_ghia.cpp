@@ -6,6 +6,8 @@
 #include "miniapps/cavity/ghia.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
+namespace steelyard::test_ghia {
+
 using Catch::Approx;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
@@ -86,3 +88,5 @@ TEST_CASE("the run's value is that of its profile at the table's coordinate, and
   }
   CHECK(largest_difference(points) == Approx(largest));
 }
+
+}  // namespace steelyard::test_ghia

@@ -5,6 +5,8 @@
 
 #include "miniapps/cavity/host_row.hpp"
 
+namespace steelyard::test_host_row {
+
 using namespace steelyard::cavity;
 
 namespace {
@@ -102,3 +104,5 @@ TEST_CASE("sums a row behind updates see them in their own component, up to a co
     if (columns == most_columns) CHECK(mostly_inner(visits[1]));
   }
 }
+
+}  // namespace steelyard::test_host_row

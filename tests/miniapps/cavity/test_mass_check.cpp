@@ -12,7 +12,8 @@
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_mass_check {
+
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::flow_of;
@@ -209,3 +210,5 @@ TEST_CASE("a pressure that was not solved as well as was asked for is found, in 
   of_other.mass_imbalance = std::max(of_other.mass_imbalance, log.mass_imbalance);
   CHECK_FALSE(verdict(problem, other.flow.gather(), of_other).passed);
 }
+
+}  // namespace steelyard::test_mass_check

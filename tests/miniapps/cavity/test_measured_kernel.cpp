@@ -21,9 +21,10 @@
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
+namespace steelyard::test_measured_kernel {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using cavity::MeasuredKernel;
 using cavity::PreconditionerKind;
 using steelyard::tests::Allocations;
@@ -223,3 +224,5 @@ TEST_CASE("options fix what a computation unit is") {
     CHECK_THROWS_MATCHES(parsed({other, "3"}), InvalidArgument, MessageMatches(ContainsSubstring(other)));
   }
 }
+
+}  // namespace steelyard::test_measured_kernel

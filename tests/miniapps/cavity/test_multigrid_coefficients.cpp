@@ -8,7 +8,8 @@
 #include "core/base/errors.hpp"
 #include "miniapps/cavity/multigrid_coefficients.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_multigrid_coefficients {
+
 using namespace steelyard::cavity;
 using Catch::Matchers::WithinRel;
 
@@ -185,3 +186,5 @@ TEST_CASE("multigrid levels need arrays that fit each other") {
   CHECK_THROWS_AS(multigrid_levels(faces(4, 0.25), {1.0, 1.0}, faces(2, 0.5), {1.0, 1.0, 1.0}), InvalidArgument);
   CHECK_THROWS_AS(multigrid_levels({}, {1.0, 1.0}, faces(2, 0.5), {}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_multigrid_coefficients

@@ -8,7 +8,8 @@
 #include "miniapps/cavity/pressure_operator.hpp"
 #include "tests/miniapps/cavity/grid_run.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_multigrid_preconditioner {
+
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::TestUnits;
 
@@ -199,3 +200,5 @@ TEST_CASE("multigrid levels must have the grid's size") {
   SharedGrid shared(units.group(), units.shares(9).front(), 8);
   CHECK_THROWS_AS(MultigridLevels(shared, Case{8, 8}.levels()), InvalidArgument);
 }
+
+}  // namespace steelyard::test_multigrid_preconditioner

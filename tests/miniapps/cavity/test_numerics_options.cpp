@@ -8,8 +8,9 @@
 #include "core/options.hpp"
 #include "miniapps/cavity/numerics_options.hpp"
 
+namespace steelyard::test_numerics_options {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::cavity;
 using Words = std::vector<std::string>;
 
@@ -115,3 +116,5 @@ TEST_CASE("the most iterations are those of both systems") {
     check_refused("--most-iterations", value, {"1 to 1000000"});
   }
 }
+
+}  // namespace steelyard::test_numerics_options

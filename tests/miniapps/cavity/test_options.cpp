@@ -13,8 +13,9 @@
 #include "core/base/errors.hpp"
 #include "miniapps/cavity/options.hpp"
 
+namespace steelyard::test_options {
+
 using Catch::Matchers::ContainsSubstring;
-using namespace steelyard;
 using namespace steelyard::cavity;
 using Words = std::vector<std::string>;
 
@@ -333,3 +334,5 @@ TEST_CASE("the options of all apps are there, those without a meaning for cavity
     check_refused({name, "3"}, {name, "not expected"});
   }
 }
+
+}  // namespace steelyard::test_options

@@ -6,6 +6,8 @@
 #include "miniapps/cavity/centre_lines.hpp"
 #include "miniapps/cavity/profile.hpp"
 
+namespace steelyard::test_profile {
+
 using Catch::Approx;
 using namespace steelyard::cavity;
 
@@ -102,3 +104,5 @@ TEST_CASE("an extreme's value is off by the third power of the cells' size or le
   };
   CHECK(std::log2(error(40) / error(80)) > 2.6);
 }
+
+}  // namespace steelyard::test_profile

@@ -9,6 +9,8 @@
 #include "miniapps/cavity/pressure_operator.hpp"
 #include "miniapps/cavity/reading.hpp"
 
+namespace steelyard::test_reading {
+
 using namespace steelyard::cavity;
 
 namespace {
@@ -88,3 +90,5 @@ TEST_CASE("sweeps compute the same whatever their bodies say that they read, at 
     CHECK(other.values == plain.values);
   }
 }
+
+}  // namespace steelyard::test_reading

@@ -9,7 +9,8 @@
 #include "tests/miniapps/cavity/grid_run.hpp"
 #include "tests/miniapps/cavity/unit_values.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_row_field {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -80,3 +81,5 @@ TEST_CASE("a field is zero but where its cells have been written") {
   }
   SUCCEED();
 }
+
+}  // namespace steelyard::test_row_field

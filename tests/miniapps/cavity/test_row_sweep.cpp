@@ -9,8 +9,9 @@
 #include "tests/miniapps/cavity/grid_run.hpp"
 #include "tests/miniapps/cavity/unit_values.hpp"
 
+namespace steelyard::test_row_sweep {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -57,9 +58,7 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on every ho
   for (std::int64_t columns = 1; columns <= 40; ++columns) {
     const RowRange rows{3, 3 + columns % 5 + 1};
     std::array<Swept, 2> swept;
-    units.group().run([&](const auto& peer) {
-      sweep(peer, rows, columns, swept[peer.kind() == ProcessingUnit::Kind::host ? 0 : 1]);
-    });
+    units.group().run([&](const auto& peer) { sweep(peer, rows, columns, swept[unit_index(peer.kind())]); });
     double sum = 0.0, squares = 0.0;
     std::vector<double> expected(swept[0].memory.size(), 0.0);
     const std::int64_t pitch = RowField<HostExecution>::pitch_of(columns);
@@ -74,7 +73,7 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on every ho
     }
     for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
       if (units.group().slot(kind) < 0) continue;
-      const Swept& own = swept[kind == ProcessingUnit::Kind::host ? 0 : 1];
+      const Swept& own = swept[unit_index(kind)];
       CAPTURE(columns);
       CHECK(own.at_once == own.by_rows);
       CHECK(std::abs(own.at_once[0] - sum) <= 1e-12 * std::sqrt(squares));
@@ -115,3 +114,5 @@ TEST_CASE("sweeps over no rows or no columns do nothing") {
     CHECK(companion.at_once == std::array<double, 3>{});
   }
 }
+
+}  // namespace steelyard::test_row_sweep

@@ -10,7 +10,8 @@
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_run_log {
+
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::FlowRun;
 using steelyard::cavity::tests::random_flow;
@@ -234,3 +235,5 @@ TEST_CASE("a step whose equations are not solved ends the run on all ranks") {
   FlowRun run(units, problem, numerics);
   CHECK_THROWS_AS(run_steps(run.flow, problem, numerics.pressure, {5, 0.0}, false), SolveFailure);
 }
+
+}  // namespace steelyard::test_run_log

@@ -3,7 +3,8 @@
 
 #include "miniapps/cavity/solve_failure.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_solve_failure {
+
 using namespace steelyard::cavity;
 
 TEST_CASE("a solve that failed says what was expected and ends the program as failed") {
@@ -26,3 +27,5 @@ TEST_CASE("a solve that failed says what was expected and ends the program as fa
     }
   }
 }
+
+}  // namespace steelyard::test_solve_failure

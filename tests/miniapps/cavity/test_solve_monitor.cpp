@@ -4,6 +4,8 @@
 
 #include "miniapps/cavity/solve_monitor.hpp"
 
+namespace steelyard::test_solve_monitor {
+
 using namespace steelyard::cavity;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("where b is 0 only 0 solves") {
   CHECK(monitor.report().outcome == SolveOutcome::converged);
   CHECK(monitor.report().residual == 0.0);
 }
+
+}  // namespace steelyard::test_solve_monitor

@@ -10,6 +10,8 @@
 #include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/storing.hpp"
 
+namespace steelyard::test_storing {
+
 using namespace steelyard::cavity;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("cell by cell a body stores the same values and returns the same terms
     sums = {all.of[0], all.of[1]};
   });
 }
+
+}  // namespace steelyard::test_storing

@@ -8,6 +8,8 @@
 #include "miniapps/cavity/streamfunction.hpp"
 #include "tests/miniapps/cavity/known_flow.hpp"
 
+namespace steelyard::test_streamfunction {
+
 using Catch::Approx;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
@@ -148,3 +150,5 @@ TEST_CASE("figures are those of the profiles and of the streamfunction") {
   CHECK(figures.v_max.value == Approx(0.1 * pi).epsilon(1e-3));
   CHECK(figures.v_max.coordinate == Approx(0.25).margin(1e-3));
 }
+
+}  // namespace steelyard::test_streamfunction

@@ -9,7 +9,8 @@
 #include "tests/miniapps/cavity/grid_run.hpp"
 #include "tests/miniapps/cavity/unit_values.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_unit_grid {
+
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
 
@@ -174,3 +175,5 @@ TEST_CASE("sweeps with halos find what a serial sweep finds, and the same sums, 
     }
   }
 }
+
+}  // namespace steelyard::test_unit_grid

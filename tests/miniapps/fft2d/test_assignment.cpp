@@ -8,7 +8,8 @@
 #include "models/constant_model.hpp"
 #include "partition/algorithms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_assignment {
+
 using namespace steelyard::fft2d;
 using Catch::Matchers::WithinRel;
 
@@ -69,3 +70,5 @@ TEST_CASE("Unknown algorithms are refused") {
 }
 
 }  // namespace
+
+}  // namespace steelyard::test_assignment

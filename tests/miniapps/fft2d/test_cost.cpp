@@ -8,7 +8,8 @@
 #include "miniapps/fft2d/cost.hpp"
 #include "models/communication/cost_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_cost {
+
 using namespace steelyard::fft2d;
 using Catch::Matchers::WithinRel;
 using models::Channel;
@@ -140,3 +141,5 @@ TEST_CASE("Unless the user says otherwise, only several nodes pipeline") {
 }
 
 }  // namespace
+
+}  // namespace steelyard::test_cost

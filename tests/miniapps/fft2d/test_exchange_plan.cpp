@@ -13,7 +13,8 @@
 #include "core/base/errors.hpp"
 #include "miniapps/fft2d/exchange_plan.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_exchange_plan {
+
 using namespace steelyard::fft2d;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -152,3 +153,5 @@ TEST_CASE("Splits that make no sense are refused") {
 }
 
 }  // namespace
+
+}  // namespace steelyard::test_exchange_plan

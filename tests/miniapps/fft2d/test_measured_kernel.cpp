@@ -11,7 +11,7 @@
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_measured_kernel {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -104,4 +104,4 @@ TEST_CASE("A library that a unit does not have is refused when the kernel is all
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_measured_kernel

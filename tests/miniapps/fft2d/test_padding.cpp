@@ -8,7 +8,8 @@
 #include "core/base/errors.hpp"
 #include "miniapps/fft2d/padding.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_padding {
+
 using namespace steelyard::fft2d;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -90,3 +91,5 @@ TEST_CASE("Where a longer transform is not faster, nothing is appended") {
 }
 
 }  // namespace
+
+}  // namespace steelyard::test_padding

@@ -5,7 +5,7 @@
 
 #include "miniapps/fft2d/roots_of_unity.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_roots_of_unity {
 namespace {
 
 TEST_CASE("Roots are right to the last bit but one") {
@@ -40,4 +40,4 @@ TEST_CASE("The table of roots holds each of them") {
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_roots_of_unity

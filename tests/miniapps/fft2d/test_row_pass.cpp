@@ -8,7 +8,7 @@
 #include "miniapps/fft2d/row_pass.hpp"
 #include "tests/miniapps/fft2d/row_pass_run.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_row_pass {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -103,4 +103,4 @@ TEMPLATE_LIST_TEST_CASE("What no library can transform is refused", "", Units) {
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_row_pass

@@ -3,7 +3,7 @@
 
 #include "tests/miniapps/fft2d/row_pass_run.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_row_pass_laws {
 namespace {
 
 using tests::Array;
@@ -89,4 +89,4 @@ TEMPLATE_LIST_TEST_CASE("A shifted row has the spectrum with its phases turned",
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_row_pass_laws

@@ -4,7 +4,7 @@
 #include "core/base/errors.hpp"
 #include "tests/miniapps/fft2d/row_pass_run.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_row_pass_pieces {
 namespace {
 
 using tests::Array;
@@ -200,4 +200,4 @@ TEMPLATE_LIST_TEST_CASE("Pieces that do not cover rows, or rows nobody counted o
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_row_pass_pieces

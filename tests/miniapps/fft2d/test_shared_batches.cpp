@@ -4,7 +4,7 @@
 
 #include "miniapps/fft2d/shared_batches.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_shared_batches {
 namespace {
 
 /// How often each number was taken by threads that take turns as they like.
@@ -44,4 +44,4 @@ TEST_CASE("A thread takes neighbours of its own part first") {
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_shared_batches

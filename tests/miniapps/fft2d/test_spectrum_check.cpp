@@ -9,7 +9,8 @@
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "tests/comm/started_session.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_spectrum_check {
+
 using namespace steelyard::fft2d;
 using steelyard::tests::session;
 using steelyard::tests::started_units;
@@ -114,3 +115,5 @@ TEST_CASE("a number that is wrong, missing or not one at all is found") {
     CHECK(spoilt(std::numeric_limits<double>::infinity(), 20, 7) > tolerance);
   }
 }
+
+}  // namespace steelyard::test_spectrum_check

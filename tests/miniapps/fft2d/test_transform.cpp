@@ -17,7 +17,8 @@
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/fft2d/direct_dft.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_transform {
+
 using namespace steelyard::fft2d;
 using steelyard::tests::session;
 using steelyard::tests::started_units;
@@ -288,3 +289,5 @@ TEST_CASE("units may be slow; a library that no unit has is everyone's error") {
   shares.rows.front() = shares.columns.front() = 24;
   CHECK_THROWS_AS(Transform<double>(session(), slow, problem, slots(), shares, choice), CollectiveError);
 }
+
+}  // namespace steelyard::test_transform

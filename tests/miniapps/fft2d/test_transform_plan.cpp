@@ -4,7 +4,7 @@
 #include "miniapps/fft2d/stockham.hpp"
 #include "miniapps/fft2d/transform_plan.hpp"
 
-namespace steelyard::fft2d {
+namespace steelyard::fft2d::test_transform_plan {
 namespace {
 
 bool has_large_factor(std::int64_t n) {
@@ -45,4 +45,4 @@ TEST_CASE("A kernel takes along the steps of any length that memory holds") {
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d
+}  // namespace steelyard::fft2d::test_transform_plan

@@ -10,6 +10,8 @@
 #include "tests/miniapps/gemm/moved_by_steps.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 
+namespace steelyard::test_block_steps {
+
 using namespace steelyard::gemm;
 using steelyard::tests::any_of;
 using steelyard::tests::moved_by;
@@ -206,3 +208,5 @@ TEST_CASE("where nothing is to be added up C is still written, and an empty C ta
     REQUIRE(make_block_steps(blocking, true).empty());
   }
 }
+
+}  // namespace steelyard::test_block_steps

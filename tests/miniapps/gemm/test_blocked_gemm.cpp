@@ -15,7 +15,8 @@
 #include "tests/miniapps/gemm/deferred_engines.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_blocked_gemm {
+
 using namespace steelyard::tests;
 using gemm::BlockGrid;
 using gemm::Blocking;
@@ -287,3 +288,5 @@ TEST_CASE("one product after the other comes out of the same buffers") {
     }
   }
 }
+
+}  // namespace steelyard::test_blocked_gemm

@@ -14,7 +14,8 @@
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/virtual_engines.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_blocked_gemm_overlap {
+
 using namespace steelyard::tests;
 using gemm::BlockGrid;
 using gemm::Blocking;
@@ -329,3 +330,5 @@ TEST_CASE("slower engines never make a run shorter") {
     }
   }
 }
+
+}  // namespace steelyard::test_blocked_gemm_overlap

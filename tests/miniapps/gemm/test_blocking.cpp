@@ -16,7 +16,8 @@
 #include "tests/miniapps/gemm/moved_by_steps.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_blocking {
+
 using namespace steelyard::gemm;
 using tests::any_of;
 using tests::moved_by;
@@ -410,3 +411,5 @@ TEST_CASE("the least memory for panels suffices for any matrices, and with less 
     }
   }
 }
+
+}  // namespace steelyard::test_blocking

@@ -8,7 +8,8 @@
 #include "miniapps/gemm/device_engines.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_device_engines {
+
 using namespace steelyard::tests;
 using gemm::DeviceEngines;
 using gemm::Engine;
@@ -106,3 +107,5 @@ TEST_CASE("a timeline of no operations is empty") {
   engines.finish();
   CHECK(engines.take_timeline().empty());
 }
+
+}  // namespace steelyard::test_device_engines

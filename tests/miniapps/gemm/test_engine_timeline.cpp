@@ -6,6 +6,8 @@
 
 #include "miniapps/gemm/engine_timeline.hpp"
 
+namespace steelyard::test_engine_timeline {
+
 using Catch::Approx;
 using namespace steelyard::gemm;
 
@@ -149,3 +151,5 @@ TEST_CASE("neither the order of the operations nor the start of the clock matter
     check_same(transfer_overlap(operations), expected);
   }
 }
+
+}  // namespace steelyard::test_engine_timeline

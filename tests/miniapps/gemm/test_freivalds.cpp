@@ -14,9 +14,10 @@
 #include "miniapps/gemm/freivalds.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
+namespace steelyard::test_freivalds {
+
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using namespace steelyard::gemm;
 using namespace steelyard::tests;
 
@@ -335,3 +336,5 @@ TEST_CASE("matrices that do not fit are refused with their extents") {
   CHECK_THROWS_MATCHES(made_of(x.a, x.b, x.before, 0), InvalidArgument,
                        MessageMatches(StartsWith("check of C with 0 random vectors")));
 }
+
+}  // namespace steelyard::test_freivalds

@@ -12,9 +12,10 @@
 #include "miniapps/gemm/full_comparison.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
+namespace steelyard::test_full_comparison {
+
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
-using namespace steelyard;
 using namespace steelyard::gemm;
 using namespace steelyard::tests;
 
@@ -201,3 +202,5 @@ TEST_CASE("matrices to compare that do not fit are refused with their extents") 
   CHECK_THROWS_MATCHES(compare(x.a, x.b, x.before, other), InvalidArgument,
                        MessageMatches(StartsWith("check of C: C is 3 x 7; expected 3 x 4")));
 }
+
+}  // namespace steelyard::test_full_comparison

@@ -18,9 +18,10 @@
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/miniapps/allocations.hpp"
 
+namespace steelyard::test_measured_kernel {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using gemm::MeasuredKernel;
 using gemm::Problem;
 using tests::Allocations;
@@ -259,3 +260,5 @@ TEST_CASE("options fix what a computation unit is") {
   CHECK_THROWS_MATCHES(parsed({"--block", "0"}), InvalidArgument, MessageMatches(ContainsSubstring("--block")));
   CHECK_THROWS_MATCHES(parsed({"--type", "int"}), InvalidArgument, MessageMatches(ContainsSubstring("int")));
 }
+
+}  // namespace steelyard::test_measured_kernel

@@ -15,9 +15,10 @@
 #include "miniapps/gemm/options.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_options {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using gemm::make_problem;
 using gemm::Options;
 using gemm::Problem;
@@ -232,3 +233,5 @@ TEST_CASE("the options of all apps are there, those of other apps are not") {
     check_refused({name, "3"}, {name});
   }
 }
+
+}  // namespace steelyard::test_options

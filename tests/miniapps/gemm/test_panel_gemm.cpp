@@ -18,9 +18,10 @@
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
+namespace steelyard::test_panel_gemm {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 using gemm::Blocking;
 using gemm::make_panel_gemm;
@@ -268,3 +269,5 @@ TEST_CASE("in core, C may be in several rows of blocks, the last of which is les
     }
   }
 }
+
+}  // namespace steelyard::test_panel_gemm

@@ -4,6 +4,8 @@
 
 #include "miniapps/gemm/problem.hpp"
 
+namespace steelyard::test_problem {
+
 using steelyard::gemm::Problem;
 
 TEST_CASE("block rows cover every row once, and all but the last have full height") {
@@ -55,3 +57,5 @@ TEST_CASE("C is read unless beta is 0") {
   problem.beta = -0.0;
   CHECK_FALSE(problem.reads_c());
 }
+
+}  // namespace steelyard::test_problem

@@ -12,6 +12,8 @@
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
+namespace steelyard::test_random_matrix {
+
 using namespace steelyard::gemm;
 
 namespace {
@@ -187,3 +189,5 @@ TEST_CASE("mixing gives different numbers for different numbers, about half of w
   const double mean = static_cast<double>(differing) / trials;
   CHECK(std::abs(mean - 32.0) < six_sigma(16.0, trials));
 }
+
+}  // namespace steelyard::test_random_matrix

@@ -4,6 +4,8 @@
 
 #include "miniapps/gemm/random_signs.hpp"
 
+namespace steelyard::test_random_signs {
+
 using namespace steelyard::gemm;
 
 namespace {
@@ -54,3 +56,5 @@ TEST_CASE("signs know nothing of random matrices of the same seed") {
     }
   }
 }
+
+}  // namespace steelyard::test_random_signs

@@ -9,7 +9,8 @@
 #include "miniapps/gemm/row_products.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_row_products {
+
 using namespace steelyard::gemm;
 using namespace steelyard::tests;
 
@@ -113,3 +114,5 @@ TEST_CASE("the partial sums' norm is that of sums of 64, 128, … columns") {
   const double expected = std::sqrt(2.5 * (64.0 * 64.0 + 128.0 * 128.0 + 150.0 * 150.0) / 3.0);
   for (const double norm : products_of(ones, x).partial_norms) CHECK(norm == Catch::Approx(expected));
 }
+
+}  // namespace steelyard::test_row_products

@@ -18,9 +18,10 @@
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
+namespace steelyard::test_slice_gemm {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using namespace steelyard::tests;
 using gemm::Blocking;
 using gemm::make_slice_gemm;
@@ -266,3 +267,5 @@ TEST_CASE("a cap gives a companion a memory of its own; what it does best with f
     }
   }
 }
+
+}  // namespace steelyard::test_slice_gemm

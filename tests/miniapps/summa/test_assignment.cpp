@@ -13,7 +13,8 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_assignment {
+
 using namespace steelyard::summa;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -227,3 +228,5 @@ TEST_CASE("partitions that there are not, and processes without units, are refus
   CHECK_THROWS_AS(assign({0, 32}, {{&slow, nullptr}}, "even"), InvalidArgument);
   CHECK_THROWS_AS(assign({64, 0}, {{&slow, nullptr}}, "even"), InvalidArgument);
 }
+
+}  // namespace steelyard::test_assignment

@@ -6,7 +6,8 @@
 #include "core/base/errors.hpp"
 #include "miniapps/summa/communication.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_communication {
+
 using namespace steelyard::summa;
 
 TEST_CASE("every way to communicate has a name of its own, which reads back as itself") {
@@ -28,3 +29,5 @@ TEST_CASE("a way to communicate that there is not is refused with those that the
         Catch::Matchers::MessageMatches(Catch::Matchers::ContainsSubstring("paper, bcast, pipelined")));
   }
 }
+
+}  // namespace steelyard::test_communication

@@ -19,7 +19,8 @@
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_cost {
+
 using namespace steelyard::summa;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -323,3 +324,5 @@ TEST_CASE("overlap takes no longer than turns, and no less than the longer of th
     CHECK(overlap.total_s >= std::max(turns.communication_s, turns.computation_s) * (1 - 1e-12));
   }
 }
+
+}  // namespace steelyard::test_cost

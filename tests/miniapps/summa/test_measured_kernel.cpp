@@ -17,9 +17,10 @@
 #include "miniapps/summa/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
+namespace steelyard::test_measured_kernel {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using summa::MeasuredKernel;
 using summa::Problem;
 using tests::Allocations;
@@ -198,3 +199,5 @@ TEST_CASE("options fix what a computation unit is") {
     CHECK_THROWS_MATCHES(parsed({other, "3"}), InvalidArgument, MessageMatches(ContainsSubstring(other)));
   }
 }
+
+}  // namespace steelyard::test_measured_kernel

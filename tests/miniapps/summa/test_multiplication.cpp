@@ -16,7 +16,8 @@
 #include "tests/core/naive_gemm.hpp"
 #include "tests/miniapps/summa/random_rectangles.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_multiplication {
+
 using namespace steelyard::summa;
 using namespace steelyard::tests;
 using gemm::MatrixName;
@@ -212,3 +213,5 @@ TEST_CASE("a second multiplication adds the product again, and B stays as it was
   }
   CHECK(changed == 0);
 }
+
+}  // namespace steelyard::test_multiplication

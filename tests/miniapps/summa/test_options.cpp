@@ -15,9 +15,10 @@
 #include "miniapps/summa/options.hpp"
 #include "tests/base/temporary_folder.hpp"
 
+namespace steelyard::test_options {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using namespace steelyard;
 using summa::Communication;
 using summa::make_problem;
 using summa::Options;
@@ -195,3 +196,5 @@ TEST_CASE("the options of all apps are there, those of other apps are not") {
   }
   for (const char* name : {"--steps", "--alpha", "--beta", "--m", "--rows"}) check_refused({name, "3"}, {name});
 }
+
+}  // namespace steelyard::test_options

@@ -15,7 +15,8 @@
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/summa/random_rectangles.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_pivot_exchange {
+
 using namespace steelyard::summa;
 using namespace steelyard::tests;
 using partition::Rectangle;
@@ -254,3 +255,5 @@ TEST_CASE("another number of rectangles than ranks, and parts of 2^31 elements, 
     CHECK_NOTHROW(exchange_of<double>(communication, {square - 1, square - 1}, rectangles));
   }
 }
+
+}  // namespace steelyard::test_pivot_exchange

@@ -15,7 +15,8 @@
 #include "tests/miniapps/gemm/product.hpp"
 #include "tests/miniapps/summa/random_tiling.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_result_check {
+
 using namespace steelyard::summa;
 using namespace steelyard::tests;
 
@@ -306,3 +307,5 @@ TEST_CASE("a matrix that does not fit one rank's tile is everyone's error") {
     }
   }
 }
+
+}  // namespace steelyard::test_result_check

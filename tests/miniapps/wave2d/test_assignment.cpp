@@ -12,7 +12,8 @@
 #include "partition/column.hpp"
 #include "tests/models/random_models.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_assignment {
+
 using namespace steelyard::wave2d;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -240,3 +241,5 @@ TEST_CASE("units without a model get nothing") {
     CHECK(assignment.makespan_s() == (name == "even" ? 4.0 : 2.0));
   }
 }
+
+}  // namespace steelyard::test_assignment

@@ -15,7 +15,8 @@
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_cost {
+
 using namespace steelyard::wave2d;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -326,3 +327,5 @@ TEST_CASE("edges are the points within the halo's depth of a neighbour, and what
     CHECK(arriving == carried);
   }
 }
+
+}  // namespace steelyard::test_cost

@@ -7,7 +7,8 @@
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_halo_plan {
+
 using namespace steelyard::wave2d;
 using partition::Rectangle;
 using tests::Random;
@@ -316,3 +317,5 @@ TEST_CASE("a whole grid is all interior, a thin slice between others all border"
   const BorderAndInterior middle = cut_border(problem_of(30, 20, 2), {10, 0, 10, 20}, 3);
   CHECK(middle.interior == Rectangle{13, 0, 4, 20});
 }
+
+}  // namespace steelyard::test_halo_plan

@@ -10,7 +10,7 @@
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d/level_window.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_leap_frog {
 namespace {
 
 using tests::Grid;
@@ -136,4 +136,4 @@ TEMPLATE_TEST_CASE("Host and companion compute the same bits unless the companio
 }
 
 }  // namespace
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_leap_frog

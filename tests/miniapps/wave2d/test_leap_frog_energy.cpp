@@ -12,7 +12,7 @@
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d/level_window.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_leap_frog_energy {
 namespace {
 
 using tests::Grid;
@@ -100,4 +100,4 @@ TEMPLATE_LIST_TEST_CASE("Energy does not drift in thousands of steps, near the l
   CHECK(drift <= 4.0 * std::numeric_limits<Scalar>::epsilon() * std::sqrt(static_cast<double>(steps)));
 }
 
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_leap_frog_energy

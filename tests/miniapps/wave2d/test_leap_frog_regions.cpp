@@ -11,7 +11,7 @@
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/level_window.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_leap_frog_regions {
 namespace {
 
 using tests::common_part;
@@ -188,4 +188,4 @@ TEMPLATE_LIST_TEST_CASE("Empty regions touch nothing", "", LevelWindows) {
 }
 
 }  // namespace
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_leap_frog_regions

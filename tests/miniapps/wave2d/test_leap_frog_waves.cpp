@@ -14,7 +14,7 @@
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d/level_window.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_leap_frog_waves {
 namespace {
 
 using tests::Grid;
@@ -149,4 +149,4 @@ TEMPLATE_TEST_CASE("The kernel converges to the wave equation at the order of th
 }
 
 }  // namespace
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_leap_frog_waves

@@ -14,7 +14,7 @@
 #include "tests/miniapps/wave2d/moving_field.hpp"
 #include "tests/miniapps/wave2d/pinned_part.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_local_field {
 namespace {
 
 using partition::Rectangle;
@@ -317,4 +317,4 @@ TEMPLATE_LIST_TEST_CASE("A pass writes what is new beside what it reads, a singl
   CHECK(tests::largest_difference(found, paper) <= tests::field_rounding<Scalar>(steps));
 }
 
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_local_field

@@ -6,7 +6,7 @@
 
 #include "miniapps/wave2d/stencil.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_stencil {
 namespace {
 
 template <class Scalar, int Radius>
@@ -117,4 +117,4 @@ TEMPLATE_TEST_CASE("The checkerboard stays bounded below the largest Courant num
 }
 
 }  // namespace
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_stencil

@@ -13,7 +13,7 @@
 #include "tests/miniapps/wave2d/moving_field.hpp"
 #include "tests/miniapps/wave2d/pinned_part.hpp"
 
-namespace steelyard::wave2d {
+namespace steelyard::wave2d::test_unit_field {
 namespace {
 
 using partition::Rectangle;
@@ -269,4 +269,4 @@ TEMPLATE_LIST_TEST_CASE("The seconds of each phase add up from pass to pass", ""
   CHECK(twice.interior_s == 2 * before.interior_s);
 }
 
-}  // namespace steelyard::wave2d
+}  // namespace steelyard::wave2d::test_unit_field

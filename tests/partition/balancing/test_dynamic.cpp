@@ -9,7 +9,8 @@
 #include "partition/balancing/spread.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_dynamic {
+
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Random;
@@ -237,3 +238,5 @@ TEST_CASE("dynamic partitioning refuses measurements of something else, wrong st
   CHECK_THROWS_AS(DynamicPartitioner(100, 0, by_lines()), InvalidArgument);
   CHECK_THROWS_AS(DynamicPartitioner(-1, 2, by_lines()), InvalidArgument);
 }
+
+}  // namespace steelyard::test_dynamic

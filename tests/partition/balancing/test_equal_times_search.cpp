@@ -8,7 +8,8 @@
 #include "partition/balancing/equal_times_search.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_equal_times_search {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::SyntheticUnits;
@@ -133,3 +134,5 @@ TEST_CASE("the search for equal times is never slower than the even line, whatev
     }
   }
 }
+
+}  // namespace steelyard::test_equal_times_search

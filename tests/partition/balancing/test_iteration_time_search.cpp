@@ -7,7 +7,8 @@
 #include "partition/balancing/iteration_time_search.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_iteration_time_search {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::SyntheticUnits;
@@ -133,3 +134,5 @@ TEST_CASE("the search on the iteration's time obeys its limits and is never slow
   CHECK_THROWS_AS(iteration_time_search(-1, wild), InvalidArgument);
   CHECK(iteration_time_search(0, wild).distribution.units == Slices{0, 0});
 }
+
+}  // namespace steelyard::test_iteration_time_search

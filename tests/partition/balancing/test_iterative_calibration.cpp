@@ -8,7 +8,8 @@
 #include "partition/balancing/iterative_calibration.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_iterative_calibration {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::SyntheticUnits;
@@ -144,3 +145,5 @@ TEST_CASE("calibration stops when differences are within the spread, and at its 
   CHECK(limited.measurements == 2);
   CHECK(iterative_calibration(0, 2, units.measure()).distribution.units == Slices{0, 0});
 }
+
+}  // namespace steelyard::test_iterative_calibration

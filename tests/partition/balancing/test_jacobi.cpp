@@ -9,7 +9,8 @@
 #include "partition/slices.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_jacobi {
+
 using namespace steelyard::partition;
 using tests::SyntheticUnits;
 
@@ -117,3 +118,5 @@ TEST_CASE("a balanced Jacobi solver gives the same bits in less time, through a 
   CHECK(balanced.repartitions >= 2);
   CHECK(balanced.repartitions <= 10);
 }
+
+}  // namespace steelyard::test_jacobi

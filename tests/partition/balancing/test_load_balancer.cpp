@@ -7,7 +7,8 @@
 #include "partition/balancing/load_balancer.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_load_balancer {
+
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Random;
@@ -198,3 +199,5 @@ TEST_CASE("load balancing refuses times that are none and options out of range")
   LoadBalancer nothing(0, 2, by_lines());
   CHECK(nothing.record(Times{0.0, 0.0}) == BalancingDecision::balanced);
 }
+
+}  // namespace steelyard::test_load_balancer

@@ -5,7 +5,8 @@
 #include "core/base/errors.hpp"
 #include "partition/balancing/outcome.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_outcome {
+
 using namespace steelyard::partition;
 using Slices = std::vector<std::int64_t>;
 
@@ -37,3 +38,5 @@ TEST_CASE("every reason to stop has its own words") {
   }
   CHECK(words.size() == static_cast<std::size_t>(StopReason::measurement_limit) + 1);
 }
+
+}  // namespace steelyard::test_outcome

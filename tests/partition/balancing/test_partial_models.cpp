@@ -6,7 +6,8 @@
 #include "partition/balancing/partial_models.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_partial_models {
+
 using namespace steelyard::partition;
 using Slices = std::vector<std::int64_t>;
 
@@ -108,3 +109,5 @@ TEST_CASE("partial models refuse what they cannot be of") {
   CHECK_THROWS_AS(PartialModels(2, {1.0}), InvalidArgument);
   CHECK_THROWS_AS(PartialModels(2, {}, "no such kind"), InvalidArgument);
 }
+
+}  // namespace steelyard::test_partial_models

@@ -5,7 +5,8 @@
 #include "core/base/errors.hpp"
 #include "partition/balancing/repeated_measurement.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_repeated_measurement {
+
 using namespace steelyard::partition;
 using Slices = std::vector<std::int64_t>;
 
@@ -84,3 +85,5 @@ TEST_CASE("measurements of something else and unusable limits are refused") {
   CHECK_THROWS_AS(RepeatedMeasurement(in_turn({1.0}), {1, 1, 0, 0.95}), InvalidArgument);
   CHECK_THROWS_AS(RepeatedMeasurement(in_turn({1.0}), {1, 1, 1, 1.0}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_repeated_measurement

@@ -8,7 +8,8 @@
 #include "core/base/errors.hpp"
 #include "partition/balancing/search_range.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_search_range {
+
 using namespace steelyard::partition;
 
 namespace {
@@ -59,3 +60,5 @@ TEST_CASE("searches that cannot be made are refused") {
   CHECK_THROWS_AS(search_range(10, options), InvalidArgument);
   CHECK_THROWS_AS(search_range(-1, {}), InvalidArgument);
 }
+
+}  // namespace steelyard::test_search_range

@@ -6,8 +6,9 @@
 #include "core/base/statistics.hpp"
 #include "partition/balancing/spread.hpp"
 
+namespace steelyard::test_spread {
+
 using Catch::Matchers::WithinRel;
-using namespace steelyard;
 using namespace steelyard::partition;
 using models::MeasuredPoint;
 
@@ -47,3 +48,5 @@ TEST_CASE("a sample becomes its mean with Student's interval, a single run is be
   CHECK(point_of_sample(7, std::vector<double>{2.0}, 0.95).confidence_s == 0.0);
   CHECK_THROWS_AS(point_of_sample(7, {}, 0.95), InvalidArgument);
 }
+
+}  // namespace steelyard::test_spread

@@ -7,7 +7,8 @@
 #include "partition/balancing/throughput_balance.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-using namespace steelyard;
+namespace steelyard::test_throughput_balance {
+
 using namespace steelyard::partition;
 using tests::Random;
 using tests::SyntheticUnits;
@@ -93,3 +94,5 @@ TEST_CASE("a step that turns out slower is taken back") {
   CHECK(outcome.reason == StopReason::no_improvement);
   CHECK(outcome.measurements == 2);
 }
+
+}  // namespace steelyard::test_throughput_balance
