@@ -142,7 +142,7 @@ TEST_CASE("steelyard measures rows for fft2d, and predicts what fft2d predicts")
     REQUIRE(predicted.status == 0);
     const auto json = nlohmann::json::parse(predicted.out);
     CHECK(json.at("app") == "fft2d");
-    CHECK(json.at("communication_model") == "Hockney");
+    CHECK(json.at("communication_model") == "tau-Lop");
     double phases_s = 0.0;
     for (const auto& phase : json.at("phases")) phases_s += phase.at("time_s").get<double>();
     CHECK(std::abs(phases_s - json.at("time_s").get<double>()) <= 1e-9 * phases_s);
