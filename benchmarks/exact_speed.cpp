@@ -20,7 +20,6 @@ namespace {
 
 using namespace steelyard;
 using partition::TimeTable;
-using partition::TimeTables;
 
 using Random = std::mt19937_64;
 

@@ -31,12 +31,14 @@ steelyard_build() {
 
 # steelyard_watch WHAT LOG [HIDDEN]: appends standard input to LOG and says on standard error how far it is and how long the
 # rest will take, from lines such as "[5/80] …" and "5/80 Test …": all the time on a terminal, otherwise once a minute.
-# Prints the lines that do not match the extended regular expression HIDDEN, none without one.
+# Prints the lines that do not match the extended regular expression HIDDEN, none without one. What checks the sources is
+# called by its own name.
 steelyard_watch() {
   local what=$1 log=$2 hidden=${3:-} line terminal=false start=$SECONDS last=$SECONDS left
   [[ ! -t 2 ]] || terminal=true
   while IFS= read -r line; do
     printf '%s\n' "$line" >&3
+    if [[ $line =~ Start\ +[0-9]+:\ check:\ (.*) ]]; then what=${BASH_REMATCH[1]}; fi
     if [[ -n $hidden && ! $line =~ $hidden ]]; then
       ! $terminal || printf '\r\033[K' >&2
       printf '%s\n' "$line"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tidy.bash ROOT BUILD: clang-tidy over every source file that BUILD compiles, with the rules of .clang-tidy. Files that
-# BUILD compiles together are checked together, which takes a sixth of the time, but for the rules that look at the main
-# file alone: those are checked file by file, and with them that every file compiles alone.
+# BUILD compiles together are checked together, which takes a sixth of the time; that each of them also compiles alone is
+# left to the compiler, and the rules about using declarations, which look at one file, to usings.py.
 #
 # Files that passed are not checked again while all that clang-tidy reads for them stays the same: an empty file in the
 # folder tidy of the cache, named by the hash of all that, says so until nobody has asked for it in 30 days.
@@ -15,7 +15,7 @@ cd "$build" # where CMake's commands run
 
 version=$(clang-tidy --version)
 # -march=native of g++ may name a processor that this clang does not know.
-tidy=(clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-unused-command-line-argument)
+tidy=(clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-unused-command-line-argument -p .)
 # Reads sources as clang-tidy does; without it nothing is remembered.
 clang=$(dirname "$(readlink -f "$(type -P clang-tidy)")")/clang++
 
@@ -27,17 +27,12 @@ steelyard_find_cache || steelyard_cache=$work
 passed=$steelyard_cache/tidy
 mkdir -p "$passed" 2>/dev/null || true
 
-# Where the command of each file alone is found, and what is checked of it alone and of files together.
-mkdir "$work/alone"
-alone=("${tidy[@]}" -p "$work/alone" '-checks=-*,misc-unused-using-decls,misc-unused-alias-decls')
-together=("${tidy[@]}" -p "$build" -checks=-bugprone-suspicious-include)
-
 # Prints all that decides what clang-tidy says about a unit of compilation: its rules and options, the command that
 # compiles it, the macros, which tell about the processor too, and name and hash of every file that it reads.
 # Files are taken as they are, not preprocessed: checks also look at macros, at directives and at NOLINT beside them.
 print_inputs() {
   local file=$1 reads=$work/$BASHPID.d words
-  printf '%s\n' "$version" "${alone[*]:1}" "${together[*]}"
+  printf '%s\n' "$version" "${tidy[*]}"
   clang-tidy --dump-config "$file" -- || return 1
   printf '%s\n' "${command_of[$file]}"
   eval "words=(${command_of[$file]})" # quoted for a shell
@@ -50,21 +45,22 @@ print_inputs() {
 print_key() {
   local inputs
   inputs=$(print_inputs "$1" 2>/dev/null) || return 1
-  inputs=${inputs//"$work"/WORK}
   inputs=${inputs//"$build"/BUILD}
   sha256sum <<<"${inputs//"$root"/ROOT}" | cut -d ' ' -f 1
 }
 
 run_tidy() {
-  local file=$1 source sources
+  local file=$1 source sources words
   if [[ $file != */Unity/* ]]; then
-    "${tidy[@]}" -p "$build" "$file"
+    "${tidy[@]}" "$file"
     return
   fi
-  "${together[@]}" "$file" || return 1
+  # Only what includes the others here includes source files: format.bash sees to that.
+  "${tidy[@]}" -checks=-bugprone-suspicious-include "$file" || return 1
   mapfile -t sources < <(sed -n 's/^#include "\(.*\)"$/\1/p' "$file")
   for source in "${sources[@]}"; do
-    "${alone[@]}" "$source" || return 1
+    eval "words=(${command_of[$file]//"$file"/"$source"})" # quoted for a shell
+    "${words[@]}" -fsyntax-only || return 1
   done
 }
 
@@ -91,20 +87,13 @@ cmake --build . --target steelyard_build_facts
 declare -A command_of=()
 while IFS=$'\t' read -r file command; do
   command_of[$file]=$command
-done < <(python3 - "$root" "$build" "$work/alone" <<'END'
+done < <(python3 - "$root" "$build" <<'END'
 import json, re, sys
-root, build, alone = sys.argv[1:]
-folder = "(core|models|partition|comm|miniapps|benchmarks)/"
-sources = []
+root, build = map(re.escape, sys.argv[1:])
+folder = "/(core|models|partition|comm|miniapps|benchmarks)/.*"
 for entry in json.load(open("compile_commands.json")):
-    file, command = entry["file"], entry["command"]
-    if re.match(re.escape(build) + "/" + folder + ".*/Unity/", file):
-        for source in re.findall('^#include "(.*)"$', open(file).read(), re.M):
-            sources.append(dict(entry, file=source, command=command.replace(file, source)))
-    elif not re.match(re.escape(root) + "/" + folder, file):
-        continue
-    print(file, command, sep="\t")
-json.dump(sources, open(alone + "/compile_commands.json", "w"))
+    if re.match(f"{root}{folder}|{build}{folder}/Unity/", entry["file"]):
+        print(entry["file"], entry["command"], sep="\t")
 END
 )
 

@@ -17,7 +17,6 @@
 
 namespace steelyard::test_kernel_measurement {
 
-using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;

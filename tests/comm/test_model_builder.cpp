@@ -13,7 +13,6 @@
 
 namespace steelyard::test_model_builder {
 
-using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;

@@ -14,7 +14,6 @@ namespace steelyard::test_hockney {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using Messages = std::vector<MessageTime>;

@@ -20,7 +20,6 @@ using tests::Kind;
 using tests::model_of;
 using tests::name_of;
 using tests::Random;
-using tests::random_points;
 using tests::uniform;
 using tests::whole;
 using Points = std::vector<MeasuredPoint>;

@@ -15,7 +15,6 @@ namespace steelyard::test_piecewise_linear_model {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;

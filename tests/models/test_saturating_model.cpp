@@ -8,7 +8,6 @@
 
 namespace steelyard::test_saturating_model {
 
-using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;

@@ -13,7 +13,6 @@ using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
 using tests::Random;
-using tests::uniform;
 using tests::whole;
 
 TEST_CASE("slices are proportional to constant speeds within one unit") {

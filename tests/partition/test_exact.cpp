@@ -17,7 +17,6 @@ namespace steelyard::test_exact {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::uniform;

@@ -19,7 +19,6 @@ using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;
 using tests::Random;
-using tests::uniform;
 using tests::whole;
 
 namespace {

@@ -18,7 +18,6 @@ using models::AkimaModel;
 using models::ConstantModel;
 using tests::Kind;
 using tests::Random;
-using tests::uniform;
 using tests::whole;
 
 namespace {
