@@ -70,7 +70,9 @@ endfunction()
 
 function(steelyard_warnings target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT Kokkos_ENABLE_CUDA)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+    # With names of source files as they are below the root, a compiler's cache serves every clone.
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                                             -fmacro-prefix-map=${PROJECT_SOURCE_DIR}=.)
     if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # It takes source files that are compiled together for headers, which should have no members of local types.
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
