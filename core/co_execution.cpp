@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
+#include "core/device/device.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard {
@@ -132,14 +133,15 @@ class CoExecution::Driver {
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
     driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, !units.oversubscribed, companion_parts_s_);
-    const Work bind = [&] {
+    const Work prepare = [&] {
+      select_device(units.companion->device);
       try {
         machine.bind_this_thread(units.companion->cores);
       } catch (const RuntimeFailure&) {
         // Binding is a matter of speed; the runtime has reported that this system refuses it.
       }
     };
-    driver_->start(&bind);
+    driver_->start(&prepare);
     driver_->wait();
   }
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace steelyard {
 
 std::string kokkos_version() {
@@ -23,39 +21,6 @@ void initialize_kokkos(int threads, int device) {
   arguments.disable_warnings = true;
   if (device >= 0) arguments.device_id = device;
   Kokkos::initialize(arguments);
-#endif
-}
-
-int device_count() {
-#if defined(KOKKOS_ENABLE_CUDA)
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-#elif KOKKOS_VERSION >= 40300
-  return Kokkos::num_devices() > 0 ? Kokkos::num_devices() : 0;
-#else
-  return 0;
-#endif
-}
-
-DeviceFacts device_facts([[maybe_unused]] int device) {
-#if defined(KOKKOS_ENABLE_CUDA)
-  cudaDeviceProp properties;
-  std::array<char, 32> bus{};
-  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return {};
-  if (cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) != cudaSuccess) bus[0] = '\0';
-  return {properties.name, bus.data(), static_cast<double>(properties.totalGlobalMem)};
-#else
-  return {};
-#endif
-}
-
-int current_device() {
-#if defined(KOKKOS_ENABLE_CUDA)
-  return Kokkos::Cuda().cuda_device();
-#elif KOKKOS_VERSION >= 40300
-  return Kokkos::device_id();
-#else
-  return -1;
 #endif
 }
 

@@ -10,15 +10,6 @@
 
 namespace steelyard {
 
-/// Host memory that a device copies from and to at full speed; ordinary host memory where there is no device.
-#if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
-using PinnedMemory = Kokkos::SharedHostPinnedSpace;
-#elif defined(KOKKOS_ENABLE_CUDA)
-using PinnedMemory = Kokkos::CudaHostPinnedSpace;
-#else
-using PinnedMemory = Kokkos::HostSpace;
-#endif
-
 /// Kokkos' serial host space, or nothing (void) in a Kokkos built without it.
 #if defined(KOKKOS_ENABLE_SERIAL)
 using SerialExecution = Kokkos::Serial;
@@ -43,19 +34,5 @@ std::vector<Execution> independent_instances(int count) {
   return std::vector<Execution>(static_cast<std::size_t>(count), Execution());
 #endif
 }
-
-/// Devices that Kokkos' device back end sees; 0 in a host build. Callable before initialize_kokkos().
-int device_count();
-
-/// Model, PCI address and memory of a device; empty in a host build or where the back end does not tell.
-struct DeviceFacts {
-  std::string name;
-  std::string pci_bus;
-  double memory_bytes = 0.0;  ///< 0 where unknown
-};
-DeviceFacts device_facts(int device);
-
-/// Number of the device that Kokkos was initialised with; -1 in a host build or where the back end does not tell.
-int current_device();
 
 }  // namespace steelyard

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/base/errors.hpp"
-#include "core/device_blas.hpp"
+#include "core/device/device.hpp"
 #include "core/gemm_call.hpp"
 #include "core/host_blas.hpp"
 #include "core/sliced_gemm.hpp"
@@ -96,11 +96,7 @@ constexpr bool kernels_take_space = requires(const Execution& space, const Opera
 template <class Execution, class Scalar>
 constexpr bool kernels_use_vendor() {
   if constexpr (is_device<Execution>) {
-#if defined(KOKKOSKERNELS_ENABLE_TPL_CUBLAS)
-    return kernels_take_space<Execution, Scalar>;
-#else
-    return !has_device_blas;
-#endif
+    return !has_device_libraries;
   } else {
 #if defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
     return true;
@@ -174,7 +170,7 @@ void gemm(const Execution& space, Scalar alpha, const ConstMatrix<Execution, Sca
 template <ProcessingUnit::Kind unit, class Execution>
 std::string gemm_library(const Execution& space) {
   if constexpr (is_device<Execution>) {
-    return has_device_blas ? device_blas_name() : "Kokkos Kernels";
+    return has_device_libraries ? device_blas_name() : "Kokkos Kernels";
   } else {
     const auto threads = static_cast<int>(space.concurrency());
     return fmt::format("{}, {} {}", host_blas().name, threads, threads == 1 ? "thread" : "threads");

@@ -3,26 +3,12 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/device/device.hpp"
 #include "core/matrix.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard {
 namespace detail {
-
-/// Rows of bytes, `to_pitch` and `from_pitch` bytes apart.
-struct RowCopy {
-  void* to = nullptr;
-  std::size_t to_pitch = 0;
-  const void* from = nullptr;
-  std::size_t from_pitch = 0;
-  std::size_t row_bytes = 0;
-  std::size_t rows = 0;
-};
-
-/// Between pinned host memory and the device's, on the queue; the caller fences.
-void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy);
-void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
-void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy);
 
 inline void copy_rows_here(const RowCopy& copy) {
   auto* to = static_cast<std::byte*>(copy.to);
@@ -52,7 +38,7 @@ void copy_matrix_from_host(const Execution& space, const Matrix<Execution, Scala
   if constexpr (runs_on_host<Execution>) {
     detail::copy_rows_here(detail::row_copy(own, host));
   } else {
-    detail::copy_rows_to_device(space, detail::row_copy(own, host));
+    copy_rows_to_device(space, detail::row_copy(own, host));
   }
 }
 
@@ -64,7 +50,7 @@ void copy_matrix_to_host(const Execution& space, const Matrix<HostExecution, Sca
   if constexpr (runs_on_host<Execution>) {
     detail::copy_rows_here(detail::row_copy(host, own));
   } else {
-    detail::copy_rows_to_host(space, detail::row_copy(host, own));
+    copy_rows_to_host(space, detail::row_copy(host, own));
   }
 }
 
@@ -76,7 +62,7 @@ void copy_matrix_within(const Execution& space, const Matrix<Execution, Scalar>&
   if constexpr (runs_on_host<Execution>) {
     detail::copy_rows_here(detail::row_copy(to, from));
   } else {
-    detail::copy_rows_on_device(space, detail::row_copy(to, from));
+    copy_rows_on_device(space, detail::row_copy(to, from));
   }
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <Kokkos_Macros.hpp>
 #include <cmath>
+
+#include "core/device/back_end.hpp"
 
 namespace steelyard {
 
@@ -10,8 +11,7 @@ namespace steelyard {
 /// up differently would differ in their last bits.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION Scalar multiply_add(const Scalar a, const Scalar b, const Scalar c) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__SYCL_DEVICE_ONLY__) || \
-    (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF))
+#if defined(STEELYARD_IN_DEVICE_CODE) || (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF))
   return std::fma(a, b, c);
 #else
   return a * b + c;

@@ -19,10 +19,11 @@ std::string format_unit_choice(UnitChoice choice);
 struct ProcessingUnit {
   enum class Kind { host, companion };
   Kind kind = Kind::host;
-  std::string space;      ///< name of the Kokkos execution space
-  CoreList cores;         ///< host: one thread each; companion: the core of its driver thread
-  int device = -1;        ///< number of the GPU; -1 for none
-  double slowdown = 1.0;  ///< > 1 emulates a slower unit: it waits after each kernel
+  std::string space;       ///< name of the Kokkos execution space
+  CoreList cores;          ///< host: one thread each; companion: the core of its driver thread
+  int device = -1;         ///< number of the GPU; -1 for none
+  double slowdown = 1.0;   ///< > 1 emulates a slower unit: it waits after each kernel
+  int device_sharers = 1;  ///< ranks of the node that drive this GPU
 
   bool emulated() const { return slowdown > 1.0; }
   /// `host` or `device`

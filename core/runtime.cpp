@@ -4,6 +4,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/spaces.hpp"
+#include "core/unit_memory.hpp"
 
 namespace steelyard {
 namespace {
@@ -34,6 +35,7 @@ Runtime::Runtime(const Machine& machine, const RankUnits& units) {
     bound_ = false;
   }
   initialize_kokkos(static_cast<int>(cores.size()), units.companion ? units.companion->device : -1);
+  if (units.companion) set_device_sharers(units.companion->device_sharers);
   std::atomic<bool> refused{false};
   using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::Schedule<Kokkos::Static>, int>;
   Kokkos::parallel_for("steelyard::core::bind_threads", Policy(0, static_cast<int>(cores.size())),

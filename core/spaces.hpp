@@ -3,27 +3,27 @@
 #include <type_traits>
 
 #include "core/compatibility.hpp"
+#include "core/device/back_end.hpp"
 
 namespace steelyard {
 
 /// Execution space of the host unit.
 using HostExecution = Kokkos::DefaultHostExecutionSpace;
 
-/// Whether Kokkos has a device back end; the companion is then a GPU, otherwise a core driven through Kokkos::Serial.
-inline constexpr bool companion_is_device = !std::is_same_v<Kokkos::DefaultExecutionSpace, HostExecution>;
+/// Whether this build has a device; the companion is then that, otherwise a core driven through Kokkos::Serial.
+inline constexpr bool companion_is_device = !std::is_same_v<DeviceExecution, HostExecution>;
 
 /// Whether a companion can exist: a device, or a Serial space that is not the host unit's own.
 inline constexpr bool has_companion =
     companion_is_device || !(std::is_void_v<SerialExecution> || std::is_same_v<SerialExecution, HostExecution>);
 
 /// Execution space of the companion; where there is none, the host's, so that code for it still compiles.
-using CompanionExecution = std::conditional_t<companion_is_device, Kokkos::DefaultExecutionSpace,
+using CompanionExecution = std::conditional_t<companion_is_device, DeviceExecution,
                                               std::conditional_t<has_companion, SerialExecution, HostExecution>>;
 
-/// Whether a space's kernels work in ordinary host memory.
+/// Whether a space's kernels are run by cores of the host. Its memory does not tell: hosts reach some devices'.
 template <class Execution>
-inline constexpr bool runs_on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Execution::memory_space>::accessible;
+inline constexpr bool runs_on_host = std::is_same_v<Execution, HostExecution> || std::is_same_v<Execution, SerialExecution>;
 
 /// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
 template <class Execution>

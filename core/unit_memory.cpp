@@ -4,13 +4,21 @@
 #include <cmath>
 #include <limits>
 
-#include "core/compatibility.hpp"
+#include "core/device/device.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard {
 namespace {
 
 constexpr double usable_share = 0.9;
+
+int sharers_of_this_device = 1;
+
+/// Of a device's memory, for one of the ranks that drive it.
+double own_share(int device, int sharers) {
+  const double bytes = device_facts(device).memory_bytes;
+  return bytes > 0.0 ? usable_share * bytes / sharers : std::numeric_limits<double>::infinity();
+}
 
 double node_memory_bytes(const Machine& machine) {
   double bytes = 0.0;
@@ -27,10 +35,7 @@ double units_in(double bytes, const KernelFacts& kernel) {
 
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node) {
   const bool on_device = kind == ProcessingUnit::Kind::companion && companion_is_device;
-  if (on_device) {
-    const double bytes = device_facts(units.companion->device).memory_bytes;
-    return bytes > 0.0 ? usable_share * bytes : std::numeric_limits<double>::infinity();
-  }
+  if (on_device) return own_share(units.companion->device, units.companion->device_sharers);
   const int sharers = ranks_on_node * (companion_is_device ? 1 : units.count());
   return node_memory_bytes(machine) / sharers;
 }
@@ -39,9 +44,10 @@ double rank_memory_bytes(const Machine& machine, int ranks_on_node) {
   return node_memory_bytes(machine) / ranks_on_node;
 }
 
+void set_device_sharers(int ranks) { sharers_of_this_device = ranks; }
+
 double device_memory_bytes(double cap_bytes) {
-  const double bytes = companion_is_device ? device_facts(current_device()).memory_bytes : 0.0;
-  return bytes > 0.0 ? std::min(cap_bytes, usable_share * bytes) : cap_bytes;
+  return companion_is_device ? std::min(cap_bytes, own_share(current_device(), sharers_of_this_device)) : cap_bytes;
 }
 
 UnitLimits unit_limits(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node,

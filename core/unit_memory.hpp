@@ -6,7 +6,8 @@
 
 namespace steelyard {
 
-/// Bytes of memory that a unit may use: all of a GPU's; of the host's a share as large as that of every other unit of
+/// Bytes of memory that a unit may use: of a GPU's a share as large as that of every other rank that drives it; of the
+/// host's a share as large as that of every other unit of
 /// the node that lives in host memory. A tenth is left to everybody else. Infinity where the size is unknown.
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node);
 
@@ -14,8 +15,11 @@ double unit_memory_bytes(const Machine& machine, const RankUnits& units, Process
 /// is unknown.
 double rank_memory_bytes(const Machine& machine, int ranks_on_node);
 
-/// Bytes of the memory of the device that Kokkos works on that one kernel may use, at most `cap_bytes`; a host space
-/// has no other limit than that.
+/// Says how many ranks of the node drive the device that Kokkos works on; Runtime does, as it chooses the device.
+void set_device_sharers(int ranks);
+
+/// Bytes of the memory of the device that Kokkos works on that one kernel of this rank may use, at most `cap_bytes`; a
+/// host space has no other limit than that.
 double device_memory_bytes(double cap_bytes);
 
 /// What fits, in computation units.

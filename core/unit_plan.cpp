@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
+#include "core/device/device.hpp"
 #include "core/layout_slowdown.hpp"
 #include "core/spaces.hpp"
 
@@ -43,11 +44,9 @@ void apply_suboptions(const LayoutEntry& entry, RankUnits& units) {
   }
 }
 
-/// The GPU that a rank drives: what its layout line says, otherwise one rank after the other.
-int choose_device(const PlanRequest& request, const LayoutEntry* entry, int devices) {
-  if (entry == nullptr || entry->suboptions.count("device") == 0) {
-    return devices > 0 ? request.rank_on_node % devices : -1;
-  }
+/// The GPU that a rank of this node drives: what its layout line says, otherwise one rank after the other.
+int choose_device(int rank_on_node, const LayoutEntry* entry, int devices) {
+  if (entry == nullptr || entry->suboptions.count("device") == 0) return devices > 0 ? rank_on_node % devices : -1;
   const std::string& text = entry->suboptions.at("device");
   const int device = parse_count("device", text, 0);
   // A build without GPUs emulates them all with its Serial companion.
@@ -56,6 +55,17 @@ int choose_device(const PlanRequest& request, const LayoutEntry* entry, int devi
     throw InvalidArgument(fmt::format("device is \"{}\" (expected a number below {})", text, devices));
   }
   return device;
+}
+
+/// How many ranks of this node drive a GPU.
+int sharers_of(int device, const Machine& machine, const PlanRequest& request, int devices) {
+  int sharers = 0;
+  for (int rank = 0; rank < request.ranks_on_node; ++rank) {
+    const LayoutEntry* entry = request.layout != nullptr ? &request.layout->entry(machine.host_name(), rank) : nullptr;
+    const bool drives_one = entry == nullptr || entry->units != UnitChoice::host;
+    if (drives_one && choose_device(rank, entry, devices) == device) ++sharers;
+  }
+  return sharers;
 }
 
 /// The cores of a layout line. @throws InvalidArgument for one that the machine does not have
@@ -162,11 +172,12 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   }
 
   if (choice != UnitChoice::host) {
-    units.companion = ProcessingUnit{ProcessingUnit::Kind::companion, CompanionExecution::name(), {}, -1, 1.0};
-    units.companion->device = choose_device(request, entry, devices);
+    units.companion = ProcessingUnit{ProcessingUnit::Kind::companion, CompanionExecution::name(), {}};
+    units.companion->device = choose_device(request.rank_on_node, entry, devices);
+    if (devices > 0) units.companion->device_sharers = sharers_of(units.companion->device, machine, request, devices);
   }
   if (choice != UnitChoice::device) {
-    units.host = ProcessingUnit{ProcessingUnit::Kind::host, HostExecution::name(), {}, -1, 1.0};
+    units.host = ProcessingUnit{ProcessingUnit::Kind::host, HostExecution::name(), {}};
   }
   if (units.companion) place_companion(machine, cores, units, units.host.has_value());
   if (units.host) units.host->cores = cores;

@@ -14,6 +14,7 @@ steelyard_run_packages=(
 )
 steelyard_test_packages=(
   iproute2 # two hosts on one machine
+  libboost-context-dev # the emulated device's threads
 )
 steelyard_check_packages=(
   clang-format clang-tidy

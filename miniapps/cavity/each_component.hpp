@@ -59,11 +59,11 @@ template <int Component, class Body>
 inline constexpr int component_of<OneComponent<Component, Body>> = Component;
 
 template <int Component, class Body>
-Body one_component(const Body& body) {
+KOKKOS_INLINE_FUNCTION Body one_component(const Body& body) {
   return body;
 }
 template <int Component, int Components, class Body>
-OneComponent<Component, Body> one_component(const EachComponent<Components, Body>& all) {
+KOKKOS_INLINE_FUNCTION OneComponent<Component, Body> one_component(const EachComponent<Components, Body>& all) {
   return {all.body};
 }
 

@@ -20,6 +20,16 @@ struct RowRange {
   bool empty() const { return end <= begin; }
 };
 
+/// Rows of a sweep, in two pieces: those beside a unit's neighbours are its first and its last.
+struct RowPieces {
+  RowRange first, second;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return first.count() + second.count(); }
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t n) const {
+    return n < first.count() ? first.begin + n : second.begin + (n - first.count());
+  }
+};
+
 /// Values of a field in a kernel: component c at row j and column i of the whole grid, as far as a unit holds them.
 template <int Components>
 struct RowAccess {

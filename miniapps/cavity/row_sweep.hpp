@@ -7,8 +7,10 @@
 #include <type_traits>
 
 #include "core/compensated_sum.hpp"
-#include "core/spaces.hpp"
+#include "core/host_copy.hpp"
+#include "miniapps/cavity/device_rows.hpp"
 #include "miniapps/cavity/host_row.hpp"
+#include "miniapps/cavity/host_row_maxima.hpp"
 #include "miniapps/cavity/reading.hpp"
 #include "miniapps/cavity/row_field.hpp"
 #include "miniapps/cavity/terms.hpp"
@@ -36,28 +38,6 @@ struct RowChunks {
   std::int64_t begin(std::int64_t chunk) const { return rows.begin + rows.count() * chunk / count; }
 };
 
-/// A team sums up a row: each thread the cells a team's width apart, then as a tree in the team's memory.
-template <int N, class Body>
-struct RowTeam {
-  static constexpr int threads = 128;
-  Body body;
-  double* row_terms;
-  std::int64_t first;
-  std::int64_t columns;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t j = first + member.league_rank();
-    Terms<N> own;
-    for (std::int64_t i = member.team_rank(); i < columns; i += member.team_size()) own += body(j, i);
-    for (int k = 0; k < N; ++k) {
-      double total = own.of[k];
-      member.team_reduce(Kokkos::Sum<double>(total));
-      if (member.team_rank() == 0) row_terms[member.league_rank() * N + k] = total;
-    }
-  }
-};
-
 }  // namespace detail
 
 /// Calls `body(j, i)` for all cells of some rows, in any order, on the unit's queue; the caller fences.
@@ -75,60 +55,51 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
   }
 }
 
-/// Sums over cells: rows are summed up in a fixed order each and then, in row order, with compensation, so that the
-/// total does not depend on how rows are shared out.
+/// Sums over a unit's cells: rows are summed up in a fixed order each and then, with compensation, all of them, so that
+/// totals depend neither on how rows are shared out nor on what sums them up. Sweeps fence; between two totals every
+/// row of the unit is swept once, in whatever pieces.
 template <class Execution>
 class CellSums {
  public:
   static constexpr int most_sums = 5;
 
   CellSums() = default;
-  /// @param most_rows of one sweep
-  CellSums(const Execution& space, std::int64_t most_rows)
-      : row_terms_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::row_terms"),
-                   static_cast<std::size_t>(most_rows * most_sums)),
-        pinned_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::pinned_row_terms"),
-                runs_on_host<Execution> ? 0 : row_terms_.size()) {
+  /// @param rows of the unit
+  CellSums(const Execution& space, RowRange rows)
+      : rows_(rows),
+        row_terms_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::row_terms"),
+                   static_cast<std::size_t>(rows.count() * most_sums)) {
+    if constexpr (!runs_on_host<Execution>) {
+      swept_ = decltype(swept_)("steelyard::cavity::swept_rows", 1);
+      total_ = decltype(total_)(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::total"), most_sums);
+      pinned_total_ = decltype(pinned_total_)(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::pinned_total"), most_sums);
+    }
     space.fence();
   }
 
-  /// Adds up `body(j, i)`, Terms<N>, over all cells of some rows; fences. @param sums are added to
+  /// Sums up `body(j, i)`, Terms<N>, over all cells of some rows.
   template <int N, class Body>
-  void add(const Execution& space, const char* label, RowRange rows, std::int64_t columns, Sums<N>& sums,
-           const Body& body) const {
+  void sweep(const Execution& space, const char* label, RowPieces rows, std::int64_t columns, const Body& body) const {
     static_assert(N <= most_sums);
-    if (rows.empty() || columns == 0) return;
-    double* const row_terms = row_terms_.data();
-    const std::int64_t first = rows.begin;
     if constexpr (runs_on_host<Execution>) {
-      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows.begin, rows.end), [=](const std::int64_t j) {
-        detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
-      });
-      space.fence();
-      collect<N>(row_terms, rows.count(), sums);
+      for (const RowRange& piece : {rows.first, rows.second}) sweep_host<N>(space, label, piece, columns, body);
     } else {
-      const auto& bare = detail::bare(body);
-      using Team = detail::RowTeam<N, std::decay_t<decltype(bare)>>;
-      Kokkos::parallel_for(label, Kokkos::TeamPolicy<Execution>(space, static_cast<int>(rows.count()), Team::threads),
-                           Team{bare, row_terms, first, columns});
-      const auto size = static_cast<std::size_t>(rows.count() * N);
-      Kokkos::deep_copy(space, Kokkos::subview(pinned_, std::make_pair(std::size_t{0}, size)),
-                        Kokkos::subview(row_terms_, std::make_pair(std::size_t{0}, size)));
-      space.fence();
-      collect<N>(pinned_.data(), rows.count(), sums);
+      sweep_device<N, detail::AddTerms>(space, label, rows, columns, body);
     }
+    space.fence();
   }
 
   /// The same after `update(j, i)` for all cells of these rows. The body may read what updates have written up to a row
   /// away; those of the row before the first and of the row behind the last have been done. Updates read nothing that
   /// other cells' updates write, nor what bodies write in other cells. Memory is swept once on the host.
   template <int N, class Update, class Body>
-  void add_after(const Execution& space, const char* update_label, const Update& update, const char* label,
-                 RowRange rows, std::int64_t columns, Sums<N>& sums, const Body& body) const {
+  void sweep_after(const Execution& space, const char* update_label, const Update& update, const char* label,
+                   RowRange rows, std::int64_t columns, const Body& body) const {
     if (rows.empty() || columns == 0) return;
     if constexpr (runs_on_host<Execution>) {
       double* const row_terms = row_terms_.data();
-      const std::int64_t first = rows.begin;
+      const std::int64_t first = rows_.begin;
       const detail::RowChunks chunks(rows, static_cast<int>(space.concurrency()));
       const auto add_row = [=](const std::int64_t j) {
         detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
@@ -152,23 +123,86 @@ class CellSums {
                              });
         space.fence();
       }
-      collect<N>(row_terms, rows.count(), sums);
     } else {
       for_cells(space, update_label, rows, columns, update);
-      add<N>(space, label, rows, columns, sums, body);
+      sweep<N>(space, label, {rows, {}}, columns, body);
     }
+  }
+
+  /// What the rows that have been swept since the last total add up to.
+  template <int N>
+  Sums<N> total(const Execution& space, std::int64_t columns) const {
+    Sums<N> sums;
+    if (rows_.empty() || columns == 0) return sums;
+    if constexpr (runs_on_host<Execution>) {
+      for (std::int64_t j = 0; j < rows_.count(); ++j) {
+        for (int k = 0; k < N; ++k) sums[static_cast<std::size_t>(k)].add(row_terms_.data()[j * N + k]);
+      }
+    } else {
+      copy_to_host(space, pinned_total_.data(), static_cast<const CompensatedSum*>(total_.data()), N);
+      space.fence();
+      std::copy_n(pinned_total_.data(), N, sums.begin());
+    }
+    return sums;
+  }
+
+  /// The largest of each of N terms, none of which is negative, over the unit's cells; infinity where one is not a
+  /// number. @param body gives Terms<N>
+  template <int N, class Body>
+  std::array<double, static_cast<std::size_t>(N)> maxima(const Execution& space, const char* label,
+                                                         std::int64_t columns, const Body& body) const {
+    std::array<double, static_cast<std::size_t>(N)> maxima = {};
+    if (rows_.empty() || columns == 0) return maxima;
+    if constexpr (runs_on_host<Execution>) {
+      double* const row_maxima = row_terms_.data();
+      const std::int64_t first = rows_.begin;
+      Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows_.begin, rows_.end),
+                           [=](const std::int64_t j) {
+                             const Terms<N> terms = detail::host_row_maxima<N>(body, j, columns);
+                             for (int k = 0; k < N; ++k) row_maxima[(j - first) * N + k] = terms.of[k];
+                           });
+      space.fence();
+      for (std::size_t i = 0; i < static_cast<std::size_t>(rows_.count() * N); ++i) {
+        maxima[i % N] = detail::larger(row_maxima[i], maxima[i % N]);
+      }
+    } else {
+      sweep_device<N, detail::KeepLarger>(space, label, {rows_, {}}, columns, body);
+      auto* const pinned = reinterpret_cast<double*>(pinned_total_.data());
+      copy_to_host(space, pinned, reinterpret_cast<const double*>(total_.data()), N);
+      space.fence();
+      std::copy_n(pinned, N, maxima.begin());
+    }
+    return maxima;
   }
 
  private:
-  template <int N>
-  static void collect(const double* row_terms, std::int64_t rows, Sums<N>& sums) {
-    for (std::int64_t j = 0; j < rows; ++j) {
-      for (int k = 0; k < N; ++k) sums[static_cast<std::size_t>(k)].add(row_terms[j * N + k]);
-    }
+  template <int N, class Body>
+  void sweep_host(const Execution& space, const char* label, RowRange rows, std::int64_t columns,
+                  const Body& body) const {
+    if (rows.empty() || columns == 0) return;
+    double* const row_terms = row_terms_.data();
+    const std::int64_t first = rows_.begin;
+    Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, rows.begin, rows.end), [=](const std::int64_t j) {
+      detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
+    });
   }
 
+  template <int N, class Operation, class Body>
+  void sweep_device(const Execution& space, const char* label, RowPieces rows, std::int64_t columns,
+                    const Body& body) const {
+    if (columns == 0) return;
+    const auto& bare = detail::bare(body);
+    using Total = typename Operation::Total;
+    using Rows = detail::DeviceRows<N, Operation, std::decay_t<decltype(bare)>>;
+    Rows{bare, rows, columns, {row_terms_.data(), reinterpret_cast<Total*>(total_.data()), swept_.data(), rows_}}
+        .launch(space, label);
+  }
+
+  RowRange rows_;
   Kokkos::View<double*, DeviceOf<Execution>> row_terms_;
-  Kokkos::View<double*, PinnedMemory> pinned_;
+  Kokkos::View<std::int64_t*, DeviceOf<Execution>> swept_;
+  Kokkos::View<CompensatedSum*, DeviceOf<Execution>> total_;
+  Kokkos::View<CompensatedSum*, PinnedMemory> pinned_total_;
 };
 
 }  // namespace steelyard::cavity

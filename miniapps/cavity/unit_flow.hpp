@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/timing.hpp"
-#include "miniapps/cavity/cell_maxima.hpp"
+#include "miniapps/cavity/row_sweep.hpp"
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/field_copy.hpp"
 #include "miniapps/cavity/flow_state.hpp"
@@ -187,7 +187,7 @@ class UnitFlow {
                        over_dt * fabs(u(1, j, i) - before(1, j, i))}};
     };
     grid_.peer().compute([&] {
-      maxima = cell_maxima<3>(grid_.space(), "steelyard::cavity::look", grid_.rows(), grid_.columns(), body);
+      maxima = grid_.cell_sums().template maxima<3>(grid_.space(), "steelyard::cavity::look", grid_.columns(), body);
     });
     report.mass_imbalance = maxima[0];
     report.change = std::max(maxima[1], maxima[2]);

@@ -18,7 +18,7 @@ template <class Execution>
 class UnitGrid {
  public:
   UnitGrid(const UnitPeer<Execution>& peer, SharedGrid& grid)
-      : peer_(peer), grid_(&grid), rows_(grid.rows_of(peer.slot())), sums_(peer.space(), rows_.count()) {}
+      : peer_(peer), grid_(&grid), rows_(grid.rows_of(peer.slot())), sums_(peer.space(), rows_) {}
 
   const UnitPeer<Execution>& peer() const { return peer_; }
   SharedGrid& shared() const { return *grid_; }
@@ -43,7 +43,10 @@ class UnitGrid {
   template <int N, class Body>
   std::array<double, N> totals(const char* label, const Body& body) const {
     Sums<N> sums;
-    peer_.compute([&] { sums_.template add<N>(peer_.space(), label, rows_, columns(), sums, body); });
+    peer_.compute([&] {
+      sums_.template sweep<N>(peer_.space(), label, {rows_, {}}, columns(), body);
+      sums = sums_.template total<N>(peer_.space(), columns());
+    });
     return all_units(sums);
   }
 
@@ -58,13 +61,21 @@ class UnitGrid {
   /// cells that do not need them are swept.
   template <class Body, int Components>
   void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
-    with_halo(field, [&](RowRange rows) { cavity::for_cells(peer_.space(), label, rows, columns(), body); });
+    const auto sweep = [&](RowPieces rows) {
+      cavity::for_cells(peer_.space(), label, rows.first, columns(), body);
+      cavity::for_cells(peer_.space(), label, rows.second, columns(), body);
+    };
+    with_halo(field, sweep, sweep);
   }
   template <int N, class Body, int Components>
   std::array<double, N> totals_with_halo(RowField<Execution, Components>& field, const char* label,
                                          const Body& body) const {
     Sums<N> sums;
-    with_halo(field, [&](RowRange rows) { sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body); });
+    const auto sweep = [&](RowPieces rows) { sums_.template sweep<N>(peer_.space(), label, rows, columns(), body); };
+    with_halo(field, sweep, [&](RowPieces rows) {
+      sweep(rows);
+      sums = sums_.template total<N>(peer_.space(), columns());
+    });
     return all_units(sums);
   }
 
@@ -75,30 +86,31 @@ class UnitGrid {
   std::array<double, N> for_cells_then_totals(RowField<Execution, Components>& field, const char* update_label,
                                               const Update& update, const char* label, const Body& body) const {
     Sums<N> sums;
-    const auto update_rows = [&](RowRange rows) {
-      cavity::for_cells(peer_.space(), update_label, rows, columns(), update);
+    const auto sweep_after = [&](RowRange rows) {
+      sums_.template sweep_after<N>(peer_.space(), update_label, update, label, rows, columns(), body);
     };
-    const auto add = [&](RowRange rows) { sums_.template add<N>(peer_.space(), label, rows, columns(), sums, body); };
-    const auto add_after = [&](RowRange rows) {
-      sums_.template add_after<N>(peer_.space(), update_label, update, label, rows, columns(), sums, body);
-    };
+    const auto total = [&] { sums = sums_.template total<N>(peer_.space(), columns()); };
     RowExchange& exchange = grid_->exchange(Components, 1);
     count_exchange(field, 1);
     if (!exchange.any()) {
-      peer_.compute([&] { add_after(rows_); });
+      peer_.compute([&] {
+        sweep_after(rows_);
+        total();
+      });
       return all_units(sums);
     }
-    const RowRange inner = inner_rows();
+    const RowPieces outer = outer_rows();
     peer_.compute([&] {
-      update_rows({rows_.begin, inner.begin});
-      update_rows({inner.end, rows_.end});
+      for (const RowRange& rows : {outer.first, outer.second}) {
+        cavity::for_cells(peer_.space(), update_label, rows, columns(), update);
+      }
     });
     exchange.start(peer_, field.origin());
-    peer_.compute([&] { add_after(inner); });
+    peer_.compute([&] { sweep_after({outer.first.end, outer.second.begin}); });
     exchange.finish(peer_, field.origin());
     peer_.compute([&] {
-      add({rows_.begin, inner.begin});
-      add({inner.end, rows_.end});
+      sums_.template sweep<N>(peer_.space(), label, outer, columns(), body);
+      total();
     });
     return all_units(sums);
   }
@@ -120,28 +132,27 @@ class UnitGrid {
                                  depth * field.row_elements() * static_cast<std::int64_t>(sizeof(double)));
   }
 
-  /// The rows that need no halo: the grid's own ends have none to wait for.
-  RowRange inner_rows() const {
+  /// The rows that need a halo, the first and the last one; the grid's own ends have none to wait for.
+  RowPieces outer_rows() const {
     const std::int64_t begin = rows_.begin > 0 ? std::min(rows_.begin + 1, rows_.end) : rows_.begin;
-    return {begin, rows_.end < grid_->rows() ? std::max(rows_.end - 1, begin) : rows_.end};
+    const std::int64_t end = rows_.end < grid_->rows() ? std::max(rows_.end - 1, begin) : rows_.end;
+    return {{rows_.begin, begin}, {end, rows_.end}};
   }
 
-  template <class Sweep, int Components>
-  void with_halo(RowField<Execution, Components>& field, const Sweep& sweep) const {
+  /// Calls `sweep` with rows that need no halo while it is exchanged, and `last` with the others; or `last` with all.
+  template <class Sweep, class Last, int Components>
+  void with_halo(RowField<Execution, Components>& field, const Sweep& sweep, const Last& last) const {
     RowExchange& exchange = grid_->exchange(Components, 1);
     count_exchange(field, 1);
     if (!exchange.any()) {
-      peer_.compute([&] { sweep(rows_); });
+      peer_.compute([&] { last(RowPieces{rows_, {}}); });
       return;
     }
-    const RowRange inner = inner_rows();
+    const RowPieces outer = outer_rows();
     exchange.start(peer_, field.origin());
-    peer_.compute([&] { sweep(inner); });
+    peer_.compute([&] { sweep(RowPieces{{outer.first.end, outer.second.begin}, {}}); });
     exchange.finish(peer_, field.origin());
-    peer_.compute([&] {
-      sweep(RowRange{rows_.begin, inner.begin});
-      sweep(RowRange{inner.end, rows_.end});
-    });
+    peer_.compute([&] { last(outer); });
   }
 
   UnitPeer<Execution> peer_;

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "core/spaces.hpp"
+#include "core/device/device.hpp"
 
 namespace steelyard::fft2d {
 namespace detail {
@@ -10,7 +11,7 @@ namespace detail {
 /// Several numbers that processors compute with at once.
 template <class Scalar>
 struct VectorOf {
-#if defined(__GNUC__) && !defined(__NVCC__) && !defined(__HIPCC__)
+#if defined(STEELYARD_HAS_VECTOR_TYPES)
   static constexpr int width = 32 / sizeof(Scalar);
   using Type [[gnu::vector_size(32), gnu::may_alias]] = Scalar;
 #else
@@ -32,7 +33,9 @@ struct LaneShape {
   static constexpr int team_size = on_host ? 1 : 256 / lanes;
   static constexpr int vector_length = on_host ? 1 : lanes;
   /// Bytes that a team may have in scratch memory; longer rows go through memory of the unit. On a host that is cache.
-  static constexpr std::int64_t most_scratch_bytes = on_host ? 0 : 40 << 10;
+  static std::int64_t most_scratch_bytes() {
+    return on_host ? 0 : std::min<std::int64_t>(40 << 10, team_scratch_bytes(team_size));
+  }
   /// Teams that have such memory at the same time, on a device.
   static constexpr int teams_at_once = 528;
 };

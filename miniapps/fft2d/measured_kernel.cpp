@@ -139,11 +139,10 @@ KernelFacts MeasuredKernel::facts() const {
   facts.parameters["planner"] = static_cast<double>(choice_.planner);
   facts.flops_per_unit = transform_flops({1, columns_, Direction::forward, real_});
   facts.bytes_per_unit = static_cast<double>(columns_ * element_bytes + stored * complex_bytes);
-  // A device's library works in a matrix and a work area of its own.
-  const double own_matrices = companion_is_device ? 2.0 : 0.0;
   const std::int64_t array = std::max(padded_pitch<std::byte>(columns_ * element_bytes), stored * complex_bytes);
-  facts.memory_bytes_per_unit =
-      2.0 * static_cast<double>(array) + static_cast<double>(stored * complex_bytes) * own_matrices;
+  facts.memory_bytes_per_unit = 2.0 * static_cast<double>(array);
+  // A device works on chunks of the matrices, which stay in host memory.
+  facts.runs_out_of_core = companion_is_device;
   // Columns are padded by less than two cache lines; the ring lies in whole huge pages.
   facts.memory_bytes_fixed =
       2.0 * static_cast<double>(stored) * 128.0 + static_cast<double>(ring_bytes + 4 * huge_page_bytes);

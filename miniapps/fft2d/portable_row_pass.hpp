@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -14,6 +16,29 @@
 #include "miniapps/fft2d/transform_plan.hpp"
 
 namespace steelyard::fft2d {
+
+/// Pieces as a device's kernel reads them; the memory is kept from run to run.
+template <class Execution>
+class PieceTable {
+ public:
+  /// On the space's queue, which the caller fences before the next call.
+  template <class Piece>
+  const Piece* hold(const Execution& space, std::span<const Piece> pieces) {
+    const std::size_t bytes = pieces.size_bytes();
+    if (bytes > own_.size()) {
+      staged_ =
+          decltype(staged_)(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::staged_pieces"), bytes);
+      own_ = decltype(own_)(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::fft2d::pieces"), bytes);
+    }
+    std::memcpy(staged_.data(), pieces.data(), bytes);
+    copy_from_host(space, own_.data(), static_cast<const unsigned char*>(staged_.data()), bytes);
+    return reinterpret_cast<const Piece*>(own_.data());
+  }
+
+ private:
+  Kokkos::View<unsigned char*, PinnedMemory> staged_;
+  Kokkos::View<unsigned char*, DeviceOf<Execution>> own_;
+};
 
 /// Rows by Steelyard's own kernel, on any execution space: see TransformPlan and PortableRows.
 template <class Execution, class Scalar>
@@ -33,7 +58,7 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
     steps_.set(plan_, roots_.data());
     const std::int64_t batches = rows / Shape::lanes + 2;
     const std::int64_t scratch_bytes = 4 * plane_ * static_cast<std::int64_t>(sizeof(Scalar)) + 64;
-    in_scratch_ = scratch_bytes <= Shape::most_scratch_bytes;
+    in_scratch_ = scratch_bytes <= Shape::most_scratch_bytes();
     most_teams_ = std::min(batches, in_scratch_ ? std::numeric_limits<int>::max() : teams_at_once());
     if (in_scratch_) return;
     work_ = Kokkos::View<Scalar*, DeviceOf<Execution>>(
@@ -62,25 +87,18 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
     return Shape::on_host ? static_cast<std::int64_t>(space_.concurrency()) : std::int64_t{Shape::teams_at_once};
   }
 
-  template <class Element>
-  auto copied(const Element* from, std::int64_t count) const {
-    const auto size = static_cast<std::size_t>(count);
-    Kokkos::View<Element*, PinnedMemory> staged(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::staged"), size);
-    std::copy_n(from, count, staged.data());
-    Kokkos::View<Element*, DeviceOf<Execution>> own(
-        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::table"), size);
-    copy_from_host(space_, own.data(), staged.data(), size);
-    space_.fence();
-    return own;
-  }
-
   /// In this precision, in the unit's memory.
   Table to_unit(const std::vector<std::complex<double>>& numbers) const {
     std::vector<Complex> rounded;
     rounded.reserve(numbers.size());
     for (const auto& x : numbers) rounded.emplace_back(static_cast<Scalar>(x.real()), static_cast<Scalar>(x.imag()));
-    return copied(rounded.data(), static_cast<std::int64_t>(rounded.size()));
+    const Kokkos::View<Complex*, PinnedMemory> staged(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::staged"), rounded.size());
+    std::copy(rounded.begin(), rounded.end(), staged.data());
+    Table own(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::table"), rounded.size());
+    copy_from_host(space_, own.data(), static_cast<const Complex*>(staged.data()), rounded.size());
+    space_.fence();
+    return own;
   }
 
   template <class Element>
@@ -107,10 +125,8 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
     if constexpr (Shape::on_host) {
       launch(rows);
     } else {
-      const auto own_in = copied(in.data(), static_cast<std::int64_t>(in.size()));
-      const auto own_out = copied(out.data(), static_cast<std::int64_t>(out.size()));
-      rows.in = own_in.data();
-      rows.out = own_out.data();
+      rows.in = in_pieces_.hold(space_, in);
+      rows.out = out_pieces_.hold(space_, out);
       launch(rows);
     }
   }
@@ -132,6 +148,7 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
   Table filter_;
   std::int64_t plane_;
   Steps<Scalar> steps_;
+  PieceTable<Execution> in_pieces_, out_pieces_;  ///< empty on a host
   bool in_scratch_ = false;
   std::int64_t most_teams_ = 0;
   Kokkos::View<Scalar*, DeviceOf<Execution>> work_;

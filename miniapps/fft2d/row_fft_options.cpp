@@ -8,9 +8,9 @@ namespace steelyard::fft2d {
 void add_row_fft_options(CLI::App& parser, RowFftChoice& choice) {
   parser
       .add_option("--fft", choice.library,
-                  "Library that transforms rows (default: the fastest that a unit has): fftw on hosts, cufft on CUDA, "
-                  "portable everywhere")
-      ->check(CLI::IsMember({"fftw", "cufft", "portable"}))
+                  "Library that transforms rows (default: the fastest that a unit has): fftw on hosts, vendor on "
+                  "devices, portable everywhere")
+      ->check(CLI::IsMember({"fftw", "vendor", "portable"}))
       ->type_name("LIBRARY");
   const std::map<std::string, Planner> planners{
       {"estimate", Planner::estimate}, {"measure", Planner::measure}, {"patient", Planner::patient}};

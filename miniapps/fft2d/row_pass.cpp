@@ -19,8 +19,8 @@ std::unique_ptr<RowPass<Scalar>> make_row_pass(const Execution& space, const Row
     if (library == "fftw") {
       return std::make_unique<FftwRowPass<Execution, Scalar>>(space, transformation, rows, choice.planner);
     }
-  } else if constexpr (has_device_fft) {
-    if (library == "cufft") return std::make_unique<DeviceRowPass<Execution, Scalar>>(space, transformation, rows);
+  } else if constexpr (has_device_libraries) {
+    if (library == "vendor") return std::make_unique<DeviceRowPass<Execution, Scalar>>(transformation, rows);
   }
   if (library == "portable") {
     return std::make_unique<PortableRowPass<Execution, Scalar>>(space, transformation, rows);

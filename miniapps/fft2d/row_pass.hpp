@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/device_fft.hpp"
+#include "core/device/device.hpp"
 #include "core/processing_unit.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/fft2d/problem.hpp"
@@ -55,12 +55,12 @@ class RowPass {
                    std::span<const StoredPiece<Complex>> out) = 0;
 };
 
-/// Names of the libraries that can transform rows on an execution space, the best first: `fftw` on hosts, `cufft`
-/// on CUDA, and `portable`, Steelyard's own kernel, everywhere.
+/// Names of the libraries that can transform rows on an execution space, the best first: `fftw` on hosts, `vendor`,
+/// which is its vendor's, on devices, and `portable`, Steelyard's own kernel, everywhere.
 template <class Execution>
 std::vector<std::string> row_fft_libraries() {
   if constexpr (runs_on_host<Execution>) return {"fftw", "portable"};
-  if constexpr (has_device_fft) return {"cufft", "portable"};
+  if constexpr (has_device_libraries) return {"vendor", "portable"};
   return {"portable"};
 }
 

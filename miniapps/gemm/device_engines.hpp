@@ -5,8 +5,7 @@
 
 #include "core/gemm.hpp"
 #include "core/matrix_copy.hpp"
-#include "core/queue_event.hpp"
-#include "core/queue_time.hpp"
+#include "core/device/device.hpp"
 #include "miniapps/gemm/engine_timeline.hpp"
 
 namespace steelyard::gemm {

@@ -5,7 +5,7 @@
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
-#include "core/spaces.hpp"
+#include "core/device/device.hpp"
 #include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {

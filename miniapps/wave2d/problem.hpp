@@ -5,6 +5,9 @@
 
 namespace steelyard::wave2d {
 
+/// The most steps that a pass may make: what scratch memory and patience hold.
+inline constexpr int most_steps_per_pass = 64;
+
 enum class Boundary {
   dirichlet,  ///< the outermost points keep their values; beyond them the wave is mirrored with the opposite sign
   neumann,    ///< the wave is mirrored: a missing neighbour is the opposite one (003, section 2.1)

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/spaces.hpp"
+#include "core/device/device.hpp"
+#include "miniapps/wave2d/problem.hpp"
 
 namespace steelyard::wave2d {
 
@@ -35,11 +36,16 @@ struct TileShape {
   static std::int64_t columns(int steps, int radius, std::size_t scalar_bytes) {
     if (on_host) return steps == 1 ? std::int64_t{1} << 40 : 1024;
     if (steps == 1) return 512;
-    // What every team may have on the devices of the last ten years.
-    constexpr std::int64_t most_scratch_bytes = 48 << 10;
+    const std::int64_t most_scratch_bytes = team_scratch_bytes(team_size);
     std::int64_t columns = 128;
-    while (columns > 0 && ring_bytes(columns, steps, radius, scalar_bytes) > most_scratch_bytes) columns -= 32;
+    while (columns > 0 && ring_bytes(columns, steps, radius, scalar_bytes) > most_scratch_bytes) columns -= 8;
     return columns;
+  }
+  /// The longest pass, in steps, for which there is a tile.
+  static int most_steps(int radius, std::size_t scalar_bytes) {
+    int steps = most_steps_per_pass;
+    while (columns(steps, radius, scalar_bytes) == 0) --steps;
+    return steps;
   }
   /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both read or
   /// compute a small part. @param region_rows of all teams together

@@ -14,6 +14,7 @@
 #include "miniapps/wave2d/pass_sample.hpp"
 #include "miniapps/wave2d/prediction.hpp"
 #include "miniapps/wave2d/scheme_options.hpp"
+#include "miniapps/wave2d/tile_shape.hpp"
 #include "models/fpm_file.hpp"
 #include "partition/balancing/outcome.hpp"
 
@@ -49,15 +50,22 @@ std::optional<int> of_model_file(const Session& session, const RunOptions& optio
 
 }  // namespace
 
-std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps, std::size_t units) {
+std::vector<int> time_tile_candidates(const Problem& problem, std::int64_t steps, std::size_t units, int most_steps) {
   std::vector<int> candidates{1};
   const std::int64_t share = std::max<std::int64_t>(1, problem.rows / static_cast<std::int64_t>(units));
-  for (int k = 2; k <= most_steps_per_pass; k *= 2) {
+  for (int k = 2; k <= most_steps; k *= 2) {
     const bool small_halo = 4 * halo_depth(problem, k).current <= share;
     // A last pass may be shorter, so there have to be some.
     if (std::int64_t{4} * k <= steps && small_halo) candidates.push_back(k);
   }
   return candidates;
+}
+
+int most_steps_of_units(const Session& session, const RankUnits& units, const Problem& problem, ElementType element) {
+  const std::size_t bytes = element == ElementType::float64 ? sizeof(double) : sizeof(float);
+  const int own =
+      units.companion ? TileShape<CompanionExecution>::most_steps(problem.radius(), bytes) : most_steps_per_pass;
+  return -static_cast<int>(all_max(session.comm(), -static_cast<double>(own)));
 }
 
 int choose_time_tile(const Session& session, CoExecution& co_execution, const RankUnits& units, const Options& options,
@@ -71,7 +79,8 @@ int choose_time_tile(const Session& session, CoExecution& co_execution, const Ra
     const std::vector<std::int64_t> rows = partition::start_or_even(problem.rows, slots.size(), {}, {});
     const UnitSizes share = own_share(session, slots, rows);
     double best_s = std::numeric_limits<double>::infinity();
-    for (const int steps : time_tile_candidates(problem, options.run.steps, slots.size())) {
+    const int most_steps = most_steps_of_units(session, units, problem, options.run.element);
+    for (const int steps : time_tile_candidates(problem, options.run.steps, slots.size(), most_steps)) {
       const PassSamples samples =
           sample_passes(session, co_execution, units, problem, options.run.element, steps, share, Overlap::full);
       const double kernels_s = pass_seconds(session, samples, share);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/queue_event.hpp"
+#include "core/device/device.hpp"
 #include "core/timing.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/local_field.hpp"
@@ -61,13 +61,12 @@ class UnitField {
       field_.advance(part, steps, "steelyard::wave2d::border");
     }
     const double border_s = fenced_s();
-    if constexpr (!runs_on_host<Execution>) {
-      QueueEvent::record(kernels()).hold_back(copies());
-      if (overlap_ == Overlap::full) launch_interior(steps);
-    }
+    if constexpr (!runs_on_host<Execution>) QueueEvent::record(kernels()).hold_back(copies());
     for_parts(leaving, [&](Level level, const partition::Rectangle& part, Scalar* data, Home home) {
       field_.store_next(copies(), level, part, data, steps, home);
     });
+    // Behind the packing: its copies within a device's memory are kernels, too, which would wait for an interior's.
+    if (!runs_on_host<Execution> && overlap_ == Overlap::full) launch_interior(steps);
     copies().fence();
     times.unpacking_s += unpacked_s - start_s;
     times.border_s += border_s - unpacked_s;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/compatibility.hpp"
+#include "core/device/device.hpp"
 #include "core/spaces.hpp"
 #include "tests/core/started_units.hpp"
 

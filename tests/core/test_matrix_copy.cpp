@@ -112,12 +112,12 @@ template <class Scalar>
 void check_row_copies(const Place& host, const Place& own) {
   const CompanionExecution space;
   const Arrays<CompanionExecution, Scalar> sent(host, own);
-  detail::copy_rows_to_device(space, detail::row_copy(sent.own(), sent.host()));
+  copy_rows_to_device(space, detail::row_copy(sent.own(), sent.host()));
   space.fence();
   sent.check_only_own_changed();
 
   const Arrays<CompanionExecution, Scalar> fetched(host, own);
-  detail::copy_rows_to_host(space, detail::row_copy(fetched.host(), fetched.own()));
+  copy_rows_to_host(space, detail::row_copy(fetched.host(), fetched.own()));
   space.fence();
   fetched.check_only_host_changed();
 }

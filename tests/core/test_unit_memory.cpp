@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/compatibility.hpp"
+#include "core/device/device.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
 #include "tests/core/started_units.hpp"

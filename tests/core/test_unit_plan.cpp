@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/device/device.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_plan.hpp"
 #include "tests/core/started_units.hpp"

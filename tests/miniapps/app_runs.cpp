@@ -22,7 +22,7 @@ bool is_header(const std::string& line, const std::string& program) {
   const bool of_library = starts(line, "host ") || starts(line, "device ");
   const auto names = [&](const char* library) { return line.find(library) != std::string::npos; };
   return starts(line, program + " ") || starts(line, "note: ") ||
-         (of_library && (names("BLAS") || names(" fftw") || names(" cufft")));
+         (of_library && (names("BLAS") || names(" fftw") || names(" vendor")));
 }
 
 void expect_refusal(const Outcome& outcome, const std::string& program, int ranks, const std::string& named) {

@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("A file's spectrum is FFTW's, on any number of ranks, and the
     const bool transposed = i == 1 || i == 3;
     const auto spectrum = read_grid<std::complex<TestType>>(folder / (std::to_string(i) + ".npy"));
     CHECK(distance(spectrum, part_of(right, columns, transposed)) <= tolerance<TestType>());
-    if (STEELYARD_UNITS_ROUND_ALIKE && !transposed) CHECK(spectrum == first);
+    if (!STEELYARD_HAS_DEVICE && !transposed) CHECK(spectrum == first);
   }
   run_fft2d(2, type_of<TestType>() + Words{"--input", "2.npy", "--inverse", "--output", "back.npy"}, folder);
   ComplexGrid<double> expected(rows, columns);

@@ -63,7 +63,7 @@ TEST_CASE("A device with memory for all of its matrices copies them once, in cor
 }
 
 TEST_CASE("Units that work in the host's memory copy nothing and say nothing of it") {
-  const Words units = STEELYARD_UNITS_ROUND_ALIKE ? Words{} : Words{"--units", "host"};
+  const Words units = STEELYARD_HAS_DEVICE ? Words{"--units", "host"} : Words{};
   GemmTest<double> test(50, 60, 70);
   test.expect_products({{1.0, 0.0}}, {{2, units + Words{"--result", "result"}}});
   CHECK(lines_that_start(test.outcomes()[0].out, "device     rank ") == 0);

@@ -112,7 +112,9 @@ TEST_CASE("an instance takes no more memory than the kernel says, and not much l
             const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
             CHECK(allocations.bytes() > 0.0);
             CHECK(allocations.bytes() <= told);
-            if (rows == 1000 && columns >= 512) CHECK(allocations.bytes() >= 0.75 * told);
+            // A device has no use for what hosts leave free in huge pages.
+            const bool tight = kind == Kind::host || !companion_is_device;
+            if (tight && rows == 1000 && columns >= 512) CHECK(allocations.bytes() >= 0.75 * told);
           }
         }
       }

@@ -53,11 +53,7 @@ class SplitTest {
     }
   }
   void expect_same(const Grid<Scalar>& field) const {
-    if (STEELYARD_UNITS_ROUND_ALIKE) {
-      CHECK(field == whole_);
-    } else {
-      CHECK(largest_difference(field, whole_) <= rounding<Scalar>(steps_));
-    }
+    CHECK(field == whole_);
   }
 
   Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }

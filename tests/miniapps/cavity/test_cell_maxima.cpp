@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "miniapps/cavity/cell_maxima.hpp"
+#include "miniapps/cavity/row_sweep.hpp"
 #include "tests/miniapps/cavity/grid_run.hpp"
 #include "tests/miniapps/cavity/unit_values.hpp"
 
@@ -20,11 +20,12 @@ namespace {
 template <class Execution>
 std::array<double, 2> maxima_with(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns,
                                   std::int64_t odd_j, std::int64_t odd_i, double odd) {
-  return cell_maxima<2>(
-      peer.space(), "maxima", rows, columns, KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-        const double value = j == odd_j && i == odd_i ? odd : std::fabs(cell_value(0, j, i));
-        return Terms<2>{{value, 2.0 * cell_value(0, j, i) * cell_value(0, j, i)}};
-      });
+  return CellSums<Execution>(peer.space(), rows)
+      .template maxima<2>(
+          peer.space(), "maxima", columns, KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+            const double value = j == odd_j && i == odd_i ? odd : std::fabs(cell_value(0, j, i));
+            return Terms<2>{{value, 2.0 * cell_value(0, j, i) * cell_value(0, j, i)}};
+          });
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Swept {
 
 template <class Execution>
 void sweep(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns, Swept& swept) {
-  const CellSums<Execution> cell_sums(peer.space(), rows.count());
+  const CellSums<Execution> cell_sums(peer.space(), rows);
   RowField<Execution> field(peer.space(), rows, columns);
   const auto access = field.access();
   const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
@@ -39,11 +39,12 @@ void sweep(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns,
     terms.of[2] = 1.0;
     return terms;
   };
-  Sums<3> at_once, by_rows;
-  cell_sums.template add<3>(peer.space(), "at once", rows, columns, at_once, body);
+  cell_sums.template sweep<3>(peer.space(), "at once", {rows, {}}, columns, body);
+  const Sums<3> at_once = cell_sums.template total<3>(peer.space(), columns);
   for (std::int64_t j = rows.end; j-- > rows.begin;) {
-    cell_sums.template add<3>(peer.space(), "by rows", RowRange{j, j + 1}, columns, by_rows, body);
+    cell_sums.template sweep<3>(peer.space(), "by rows", {{j, j + 1}, {}}, columns, body);
   }
+  const Sums<3> by_rows = cell_sums.template total<3>(peer.space(), columns);
   for (std::size_t k = 0; k < 3; ++k) {
     swept.at_once[k] = at_once[k].value();
     swept.by_rows[k] = by_rows[k].value();

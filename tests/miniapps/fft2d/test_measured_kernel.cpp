@@ -99,7 +99,7 @@ TEST_CASE("A small instance has matrices for more than a core's own cache, and g
 
 TEST_CASE("A library that a unit does not have is refused when the kernel is allocated") {
   if (companion_is_device) return;
-  const MeasuredKernel kernel(8, false, ElementType::float64, {"cufft"});
+  const MeasuredKernel kernel(8, false, ElementType::float64, {"vendor"});
   CHECK_THROWS_MATCHES(kernel.allocate(Kind::host, 1), InvalidArgument, MessageMatches(ContainsSubstring("fftw")));
 }
 

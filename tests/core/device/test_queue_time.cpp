@@ -5,8 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/queue_event.hpp"
-#include "core/queue_time.hpp"
+#include "core/device/device.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard::test_queue_time {

@@ -1,3 +1,4 @@
+// A part of comm: it asks MPI what the vendor's build of it can do.
 #include "comm/device_aware.hpp"
 
 #include <mpi.h>
@@ -7,11 +8,16 @@
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
+#if defined(STEELYARD_EMULATED_DEVICE)
+#include "core/device/emulated/facts.hpp"
+#endif
 
 namespace steelyard {
 
 bool mpi_takes_device_memory() {
-#if defined(KOKKOS_ENABLE_CUDA) && defined(MPIX_CUDA_AWARE_SUPPORT)
+#if defined(STEELYARD_EMULATED_DEVICE)
+  return emulated::facts().mpi_aware;
+#elif defined(KOKKOS_ENABLE_CUDA) && defined(MPIX_CUDA_AWARE_SUPPORT)
   return MPIX_Query_cuda_support() == 1;
 #elif defined(KOKKOS_ENABLE_HIP) && defined(OMPI_HAVE_MPI_EXT_ROCM)
   return MPIX_Query_rocm_support() == 1;

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "core/queue_event.hpp"
+#include "core/device/device.hpp"
 
 namespace steelyard::test_queue_event {
 

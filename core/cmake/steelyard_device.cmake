@@ -1,0 +1,51 @@
+# The device of a build: that of Kokkos' device back end, with the vendor's libraries where their calls are known here; an
+# emulated one; or none. core/device/README.md says how to add a back end.
+option(STEELYARD_EMULATED_DEVICE "Emulate a device on the host's cores, for tests" OFF)
+option(STEELYARD_REQUIRE_DEVICE "Stop unless the build has a device" OFF)
+set(STEELYARD_DEVICE_CALLS "" CACHE STRING
+    "Header with the calls of a device's run time, BLAS and FFT (default: that of Kokkos' device back end)")
+mark_as_advanced(STEELYARD_DEVICE_CALLS)
+
+set(calls "")
+set(STEELYARD_DEVICE_LIBRARIES "")
+set(STEELYARD_DEVICE_PACKAGES "")
+set(STEELYARD_ROUNDING -ffp-contract=off) # the same rounding in loops, their remainders and on every unit
+if(STEELYARD_EMULATED_DEVICE)
+  # It is a space in terms of what Kokkos keeps for its own back ends, which changes.
+  if(NOT Kokkos_VERSION VERSION_EQUAL 3.4.01 OR NOT Kokkos_DEVICES MATCHES "^(OPENMP|SERIAL|;)+$")
+    message(FATAL_ERROR "STEELYARD_EMULATED_DEVICE needs the Kokkos 3.4.01 without a device that benchmarks/run and tests/run "
+                        "build (found ${Kokkos_VERSION} with ${Kokkos_DEVICES} at ${Kokkos_DIR})")
+  endif()
+  find_package(Boost REQUIRED COMPONENTS context)
+  set(calls core/device/emulated/calls.hpp)
+  set(STEELYARD_DEVICE_LIBRARIES Boost::context Eigen3::Eigen)
+elseif("CUDA" IN_LIST Kokkos_DEVICES)
+  find_package(CUDAToolkit REQUIRED)
+  set(STEELYARD_DEVICE_PACKAGES CUDAToolkit)
+  set(calls core/device/cuda.hpp)
+  set(STEELYARD_DEVICE_LIBRARIES CUDA::cublas CUDA::cufft)
+  set(STEELYARD_ROUNDING -fmad=false -Xcompiler=-ffp-contract=off)
+  # nvcc cannot follow the checks of format strings at compile time in fmt before 11, nor what fmt 9 makes of nvcc.
+  add_compile_definitions(FMT_CONSTEVAL= FMT_USE_CONSTEVAL=0 FMT_USE_CONSTEXPR=1)
+elseif("HIP" IN_LIST Kokkos_DEVICES)
+  find_package(hipblas)
+  find_package(hipfft)
+  if(hipblas_FOUND AND hipfft_FOUND)
+    set(calls core/device/hip.hpp)
+    set(STEELYARD_DEVICE_PACKAGES hipblas hipfft)
+    set(STEELYARD_DEVICE_LIBRARIES roc::hipblas hip::hipfft)
+  endif()
+endif()
+if(NOT STEELYARD_DEVICE_CALLS)
+  set(STEELYARD_DEVICE_CALLS ${calls})
+endif()
+
+set(devices ${Kokkos_DEVICES})
+list(REMOVE_ITEM devices OPENMP SERIAL THREADS HPX)
+set(STEELYARD_HAS_DEVICE ON)
+if(NOT devices AND NOT STEELYARD_EMULATED_DEVICE)
+  set(STEELYARD_HAS_DEVICE OFF)
+endif()
+if(STEELYARD_REQUIRE_DEVICE AND NOT STEELYARD_HAS_DEVICE)
+  message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has no device (only ${Kokkos_DEVICES}): set Kokkos_ROOT to one that has")
+endif()

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/gemm_call.hpp"
+#include "core/spaces.hpp"
+
+// All that the suite wants of a device besides Kokkos. `vendor.cpp` does it with a vendor's run time, BLAS and FFT,
+// `portable.cpp` with Kokkos alone. README.md says how to add a back end.
+
+namespace steelyard {
+
+/// Devices that this process can use; 0 in a host build. Callable before Kokkos is initialised.
+int device_count();
+
+/// Model, PCI address and memory of a device; empty in a host build or where the back end does not tell.
+struct DeviceFacts {
+  std::string name;
+  std::string pci_bus;
+  double memory_bytes = 0.0;  ///< 0 where unknown
+};
+DeviceFacts device_facts(int device);
+
+/// Bytes of scratch memory (level 0) that a kernel can have for each team of so many threads on the companion's device,
+/// less than the device has, for Kokkos keeps some; 0 in a host build.
+std::int64_t team_scratch_bytes(int team_size);
+
+/// Number of the device that Kokkos was initialised with; -1 in a host build or where the back end does not tell.
+int current_device();
+
+/// Makes a device that of the calling thread, which every thread that uses one has to; -1 is none.
+/// @throws RuntimeFailure from the device
+void select_device(int device);
+
+/// Queues of the companion whose work may run at the same time; on a host space they are all the same one.
+std::vector<CompanionExecution> make_queues(int count);
+
+/// Rows of bytes, `to_pitch` and `from_pitch` bytes apart.
+struct RowCopy {
+  void* to = nullptr;
+  std::size_t to_pitch = 0;
+  const void* from = nullptr;
+  std::size_t from_pitch = 0;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+};
+
+/// Between pinned host memory and the device's, on the queue; the caller fences. @throws RuntimeFailure from the device
+void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy);
+void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
+void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy);
+
+/// The end of the work that a queue of the companion had been given when the event was recorded. Other queues wait for
+/// it without the host. Copies stand for the same event; a new one stands for no work and has happened. On back ends
+/// without such events the host waits instead.
+class QueueEvent {
+ public:
+  QueueEvent() = default;
+  /// @throws RuntimeFailure from a device
+  static QueueEvent record(const CompanionExecution& queue);
+  /// What is given to `queue` from now on starts when this has happened. @throws RuntimeFailure from a device
+  void hold_back(const CompanionExecution& queue) const;
+
+ private:
+  class Recorded;
+  std::shared_ptr<const Recorded> recorded_;
+};
+
+/// The moment when the work that a queue of the companion had been given has ended. Marking does not wait for it.
+/// On back ends that cannot mark a queue the host waits for the queue and looks at its own clock.
+class QueueTime {
+ public:
+  /// @throws RuntimeFailure from a device
+  static QueueTime mark(const CompanionExecution& queue);
+  /// Seconds from `earlier`, of any queue, to this; both have passed. @throws RuntimeFailure from a device
+  double seconds_since(const QueueTime& earlier) const;
+
+ private:
+  class Marked;
+  std::shared_ptr<const Marked> marked_;
+};
+
+/// Such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries
+std::string device_blas_name();
+
+/// The multiplication of matrices in the device's memory on the queue; the caller fences. Needs m, n, k >= 1. Each
+/// queue of a thread has a context of its own, so that multiplications on several may overlap.
+/// @throws RuntimeFailure when the library refuses, or without the device's own libraries
+void device_blas_gemm(const CompanionExecution& queue, const GemmCall<double>& call);
+void device_blas_gemm(const CompanionExecution& queue, const GemmCall<float>& call);
+
+/// Such as `cuFFT 12.0.0`. @throws RuntimeFailure without the device's own libraries
+std::string device_fft_name();
+
+/// 1D transforms of rows in the device's memory, in place.
+struct DeviceFftRows {
+  std::int64_t length = 1;
+  std::int64_t rows = 1;
+  std::int64_t pitch = 1;  ///< complex numbers from row to row, also of real rows: at least length / 2 + 1 of these
+  bool inverse = false;    ///< not of real rows
+  bool real = false;       ///< from real numbers to length / 2 + 1 points of their spectrum
+};
+
+/// A plan by the device's own library, unscaled. @tparam Scalar double or float
+template <class Scalar>
+class DeviceFft {
+ public:
+  /// @throws RuntimeFailure when the library refuses, or without the device's own libraries
+  DeviceFft(const CompanionExecution& queue, const DeviceFftRows& rows);
+  /// On the queue that the plan was made for; the caller fences. @throws RuntimeFailure when the library refuses
+  void run(Kokkos::complex<Scalar>* data) const;
+
+ private:
+  class Plan;
+  std::shared_ptr<const Plan> plan_;
+};
+
+}  // namespace steelyard

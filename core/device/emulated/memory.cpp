@@ -1,0 +1,162 @@
+#include "core/device/emulated/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "core/device/emulated/facts.hpp"
+#include "core/device/emulated/queue.hpp"
+
+namespace steelyard::emulated {
+namespace {
+
+std::size_t whole_pages(std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+/// Pages of the host for what stands before the memory, pages of the device, and one behind them that nobody may touch.
+struct Block {
+  std::string label;
+  int device = 0;
+  std::size_t header_bytes = 0, bytes = 0;
+
+  std::size_t mapped_bytes() const { return whole_pages(header_bytes) + whole_pages(bytes) + whole_pages(1); }
+};
+
+/// All blocks, by where their memory begins.
+class Blocks {
+ public:
+  static Blocks& instance() {
+    // Never destroyed: Views may outlive everything that is.
+    static Blocks* const blocks = new Blocks;
+    return *blocks;
+  }
+
+  void* add(const char* label, std::size_t header_bytes, std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    handle_faults();
+    const Block block{label, selected_device(), header_bytes, bytes};
+    auto& used = used_bytes_[static_cast<std::size_t>(block.device)];
+    if (static_cast<double>(used + bytes) > facts().memory_bytes) throw std::bad_alloc();
+    void* const pages = ::mmap(nullptr, block.mapped_bytes(), PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    auto* const memory = static_cast<std::byte*>(pages) + whole_pages(header_bytes);
+    constexpr int not_a_number = 0xff;
+    std::memset(memory, not_a_number, bytes);
+    ::mprotect(memory + whole_pages(bytes), whole_pages(1), PROT_NONE);
+    used += bytes;
+    blocks_.emplace(memory, block);
+    if (open_[static_cast<std::size_t>(block.device)] == 0) protect(memory, block, false);
+    return memory;
+  }
+
+  void remove(void* memory) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = blocks_.find(static_cast<std::byte*>(memory));
+    used_bytes_[static_cast<std::size_t>(found->second.device)] -= found->second.bytes;
+    ::munmap(found->first - whole_pages(found->second.header_bytes), found->second.mapped_bytes());
+    blocks_.erase(found);
+  }
+
+  std::size_t used_bytes(int device) {
+    const std::scoped_lock lock(mutex_);
+    return used_bytes_[static_cast<std::size_t>(device)];
+  }
+
+  void open(int device) {
+    const std::scoped_lock lock(mutex_);
+    if (open_[static_cast<std::size_t>(device)]++ == 0) protect_all(device, true);
+  }
+  void close(int device) {
+    const std::scoped_lock lock(mutex_);
+    if (--open_[static_cast<std::size_t>(device)] == 0) protect_all(device, false);
+  }
+
+  /// For the handler of a fault, which may have interrupted anything: without the lock.
+  const std::pair<std::byte* const, Block>* find(const void* address) const {
+    const auto* const byte = static_cast<const std::byte*>(address);
+    for (const auto& block : blocks_) {
+      const auto [memory, facts] = block;
+      if (byte >= memory && byte < memory + whole_pages(facts.bytes) + whole_pages(1)) return &block;
+    }
+    return nullptr;
+  }
+
+ private:
+  Blocks()
+      : open_(static_cast<std::size_t>(facts().devices), facts().mpi_aware ? 1 : 0),
+        used_bytes_(static_cast<std::size_t>(facts().devices), 0) {}
+
+  /// Again and again, for others handle the signal too, such as a test's framework.
+  void handle_faults() {
+    struct sigaction now {};
+    ::sigaction(SIGSEGV, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == &Blocks::report_fault) return;
+    struct sigaction action {};
+    action.sa_sigaction = &Blocks::report_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigaction(SIGSEGV, &action, &before_);
+  }
+
+  static void protect(std::byte* memory, const Block& block, bool open) {
+    ::mprotect(memory, whole_pages(block.bytes), open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+  void protect_all(int device, bool open) {
+    for (const auto& [memory, block] : blocks_) {
+      if (block.device == device) protect(memory, block, open);
+    }
+  }
+
+  /// Says what was touched, and leaves the rest to whoever had the signal before.
+  static void report_fault(int /*signal*/, siginfo_t* info, void* /*context*/) {
+    const Blocks& blocks = instance();
+    if (const auto* const found = blocks.find(info->si_addr)) {
+      const auto& [memory, block] = *found;
+      const auto at = static_cast<long>(static_cast<const std::byte*>(info->si_addr) - memory);
+      std::array<char, 512> text{};
+      const int length =
+          std::snprintf(text.data(), text.size(),
+                        "steelyard: %s touched byte %ld of \"%s\", %zu bytes in the memory of device %d%s\n",
+                        on_device() ? "a kernel or copy of another device" : "host code", at, block.label.c_str(),
+                        block.bytes, block.device, at >= static_cast<long>(block.bytes) ? ", behind its end" : "");
+      if (length > 0) (void)!::write(STDERR_FILENO, text.data(), static_cast<std::size_t>(length));
+    }
+    ::sigaction(SIGSEGV, &blocks.before_, nullptr);
+  }
+
+  std::mutex mutex_;
+  std::map<std::byte*, Block> blocks_;
+  std::vector<int> open_;
+  std::vector<std::size_t> used_bytes_;
+  struct sigaction before_ {};
+};
+
+}  // namespace
+
+void* allocate(const char* label, std::size_t header_bytes, std::size_t bytes) {
+  return Blocks::instance().add(label, header_bytes, bytes);
+}
+
+void deallocate(void* memory) {
+  Queue::wait_for_all();
+  Blocks::instance().remove(memory);
+}
+
+std::size_t allocated_bytes(int device) { return Blocks::instance().used_bytes(device); }
+
+MemoryAccess::MemoryAccess(int device) : device_(device) { Blocks::instance().open(device); }
+MemoryAccess::~MemoryAccess() { Blocks::instance().close(device_); }
+
+}  // namespace steelyard::emulated

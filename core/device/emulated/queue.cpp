@@ -1,0 +1,242 @@
+#include "core/device/emulated/queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "core/base/errors.hpp"
+#include "core/device/emulated/facts.hpp"
+#include "core/device/emulated/memory.hpp"
+#include "core/timing.hpp"
+
+namespace steelyard::emulated {
+namespace {
+
+/// How long work that the seed holds back does so when nobody waits.
+constexpr std::chrono::milliseconds most_delay{1};
+
+thread_local bool thread_of_a_queue = false;
+thread_local std::string next_label;
+
+/// The record of what queues did, while somebody wants it.
+class Timeline {
+ public:
+  static Timeline& instance() {
+    static auto* const timeline = new Timeline;
+    return *timeline;
+  }
+  void add(Work work) {
+    if (!wanted_) return;
+    const std::scoped_lock lock(mutex_);
+    works_.push_back(std::move(work));
+  }
+  std::vector<Work> take() {
+    wanted_ = true;
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(works_, {});
+  }
+
+ private:
+  std::atomic<bool> wanted_{false};
+  std::mutex mutex_;
+  std::vector<Work> works_;
+};
+
+}  // namespace
+
+class Queue::State {
+ public:
+  State(int device, std::uint32_t number)
+      : device_(device), number_(number), random_(facts().seed * 1000003 + number), thread_([this] { serve(); }) {}
+  ~State() {
+    {
+      const std::scoped_lock lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  int device() const { return device_; }
+  std::uint32_t number() const { return number_; }
+
+  /// Returns the number of the work, from 1. @param is_mark nothing that a device would need time for
+  std::uint64_t give(std::string label, std::function<void()> work, bool is_mark) {
+    if (selected_device() != device_) {
+      throw RuntimeFailure(
+          fmt::format("emulated device: work \"{}\" was given to a queue of device {} by a thread whose "
+                      "device is {}",
+                      label, device_, selected_device()));
+    }
+    const std::scoped_lock lock(mutex_);
+    const bool delayed = !is_mark && facts().seed != 0 && random_() % 2 == 0;
+    tasks_.push_back({std::move(label), std::move(work), is_mark, delayed, now_s()});
+    changed_.notify_all();
+    return ++given_;
+  }
+
+  void wait_for(std::uint64_t number) {
+    std::unique_lock lock(mutex_);
+    wanted_ = std::max(wanted_, number);
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return done_ >= number; });
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t number = given_;
+    lock.unlock();
+    wait_for(number);
+  }
+
+ private:
+  struct Task {
+    std::string label;
+    std::function<void()> work;
+    bool is_mark = false;
+    bool delayed = false;
+    double given_s = 0.0;
+  };
+
+  void serve() {
+    thread_of_a_queue = true;
+    select_device(device_);
+    std::optional<MemoryAccess> access;  // from the first work to the last before the queue is idle
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      if (tasks_.front().delayed) {
+        changed_.wait_for(lock, most_delay, [&] { return ending_ || wanted_ > done_; });
+      }
+      Task task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      run(task, access);
+      lock.lock();
+      if (tasks_.empty() && access && closes_memory()) {
+        lock.unlock();
+        access.reset();
+        lock.lock();
+      }
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+
+  /// Closing and opening takes longer than a small kernel: a queue that has often been idle leaves it at some times.
+  bool closes_memory() {
+    constexpr std::uint64_t always = 64, then = 16;
+    ++idle_;
+    return idle_ <= always || idle_ % then == 0;
+  }
+
+  void run(Task& task, std::optional<MemoryAccess>& access) const {
+    if (task.is_mark) {
+      task.work();
+      return;
+    }
+    if (!access) access.emplace(device_);
+    const double start_s = now_s();
+    task.work();
+    task.work = nullptr;
+    Timeline::instance().add({std::move(task.label), number_, task.given_s, start_s, now_s()});
+  }
+
+  int device_;
+  std::uint32_t number_;
+  std::mt19937_64 random_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  std::uint64_t given_ = 0, done_ = 0, wanted_ = 0, idle_ = 0;
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses everything above
+};
+
+struct Queue::Registry {
+  std::mutex mutex;
+  std::uint32_t next = 0;
+  std::vector<std::weak_ptr<State>> queues;
+
+  static Registry& instance() {
+    static auto* const registry = new Registry;
+    return *registry;
+  }
+};
+
+Queue::Queue(int device) {
+  Registry& registry = Registry::instance();
+  const std::scoped_lock lock(registry.mutex);
+  std::erase_if(registry.queues, [](const auto& queue) { return queue.expired(); });
+  state_ = std::make_shared<State>(device, registry.next++);
+  registry.queues.push_back(state_);
+}
+Queue::~Queue() { state_->wait(); }
+
+int Queue::device() const { return state_->device(); }
+std::uint32_t Queue::number() const { return state_->number(); }
+void Queue::give(std::string label, std::function<void()> work) {
+  if (label.empty()) label = std::exchange(next_label, {});
+  state_->give(std::move(label), std::move(work), false);
+}
+void Queue::wait() { state_->wait(); }
+
+struct Event::Moment {
+  std::shared_ptr<Queue::State> queue;
+  std::uint64_t number = 0;
+  std::atomic<double> time_s{0.0};
+};
+
+void Event::record(Queue& queue) {
+  moment_ = std::make_shared<Moment>();
+  moment_->queue = queue.state_;
+  // What the queue keeps must not keep the queue.
+  const std::weak_ptr<Moment> moment = moment_;
+  moment_->number = queue.state_->give(
+      "event",
+      [moment] {
+        if (const auto recorded = moment.lock()) recorded->time_s = now_s();
+      },
+      true);
+}
+
+void Event::hold_back(Queue& queue) const {
+  if (moment_->queue == queue.state_) return;
+  queue.state_->give(
+      "wait", [moment = moment_] { moment->queue->wait_for(moment->number); }, true);
+}
+
+double Event::time_s() const {
+  moment_->queue->wait_for(moment_->number);
+  return moment_->time_s;
+}
+
+void Queue::wait_for_all() {
+  std::vector<std::weak_ptr<State>> queues;
+  {
+    const std::scoped_lock lock(Registry::instance().mutex);
+    queues = Registry::instance().queues;
+  }
+  for (const std::weak_ptr<State>& queue : queues) {
+    if (const std::shared_ptr<State> state = queue.lock()) state->wait();
+  }
+}
+
+void name_next_work(const char* label) { next_label = label; }
+
+bool on_device() { return thread_of_a_queue; }
+
+std::vector<Work> take_timeline() { return Timeline::instance().take(); }
+
+}  // namespace steelyard::emulated

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace steelyard::emulated {
+
+/// Does work in the order in which it is given, on a thread of its own. With a seed, some of it only starts when
+/// somebody waits for it, at the latest after a millisecond: what does not wait finds wrong data. The destructor waits.
+class Queue {
+ public:
+  explicit Queue(int device);
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  int device() const;
+  /// Of all queues of this process, from 0.
+  std::uint32_t number() const;
+  /// @param label of the work in the timeline; empty for what name_next_work() said
+  /// @throws RuntimeFailure when the calling thread has selected another device
+  void give(std::string label, std::function<void()> work);
+  /// Returns when all that was given has been done.
+  void wait();
+  /// Waits for all queues of all devices.
+  static void wait_for_all();
+
+ private:
+  friend class Event;
+  class State;
+  struct Registry;
+  std::shared_ptr<State> state_;
+};
+
+/// The end of the work that a queue had been given when the event was recorded. Copies stand for the same.
+class Event {
+ public:
+  void record(Queue& queue);
+  /// What `queue` is given from now on starts when this has happened.
+  void hold_back(Queue& queue) const;
+  /// When it happened, on the clock of now_s(); waits for it.
+  double time_s() const;
+
+ private:
+  struct Moment;
+  std::shared_ptr<Moment> moment_;
+};
+
+/// Label of the next work without one that the calling thread gives to a queue.
+void name_next_work(const char* label);
+
+/// Whether the calling thread is a queue's.
+bool on_device();
+
+/// What a queue did, on the clock of now_s().
+struct Work {
+  std::string label;
+  std::uint32_t queue = 0;
+  double given_s = 0.0, start_s = 0.0, end_s = 0.0;
+};
+
+/// What has been done since the last call; the first one begins the record.
+std::vector<Work> take_timeline();
+
+}  // namespace steelyard::emulated

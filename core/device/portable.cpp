@@ -1,0 +1,136 @@
+// What device.hpp wants, by Kokkos alone: for hosts, and for devices whose vendor's calls are not known here.
+#include "core/base/errors.hpp"
+#include "core/compatibility.hpp"
+#include "core/device/device.hpp"
+#include "core/timing.hpp"
+
+namespace steelyard {
+namespace {
+
+template <class Memory, class Byte>
+auto bytes_at(Byte* data, std::size_t count) {
+  return Kokkos::View<Byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(data, count);
+}
+
+/// Kokkos copies between memories what is contiguous: row by row.
+template <class ToMemory, class FromMemory>
+void copy_rows(const CompanionExecution& queue, const RowCopy& copy) {
+  auto* to = static_cast<unsigned char*>(copy.to);
+  const auto* from = static_cast<const unsigned char*>(copy.from);
+  for (std::size_t i = 0; i < copy.rows; ++i) {
+    Kokkos::deep_copy(queue, bytes_at<ToMemory>(to + i * copy.to_pitch, copy.row_bytes),
+                      bytes_at<FromMemory>(from + i * copy.from_pitch, copy.row_bytes));
+  }
+}
+
+[[noreturn]] void refuse(const char* what) {
+  throw RuntimeFailure(std::string("this build has no ") + what + " for a device");
+}
+
+}  // namespace
+
+int device_count() {
+#if KOKKOS_VERSION >= 40300
+  return Kokkos::num_devices() > 0 ? Kokkos::num_devices() : 0;
+#else
+  return companion_is_device ? 1 : 0;
+#endif
+}
+
+DeviceFacts device_facts(int /*device*/) { return {}; }
+
+std::int64_t team_scratch_bytes(int /*team_size*/) {
+  return companion_is_device ? Kokkos::TeamPolicy<CompanionExecution>::scratch_size_max(0) : 0;
+}
+
+int current_device() {
+#if KOKKOS_VERSION >= 40300
+  return Kokkos::device_id();
+#else
+  return -1;
+#endif
+}
+
+void select_device(int /*device*/) {}
+
+std::vector<CompanionExecution> make_queues(int count) {
+  if constexpr (companion_is_device) {
+    return independent_instances<CompanionExecution>(count);
+  } else {
+    return {static_cast<std::size_t>(count), CompanionExecution()};
+  }
+}
+
+void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy) {
+  copy_rows<CompanionExecution::memory_space, PinnedMemory>(queue, copy);
+}
+void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy) {
+  copy_rows<PinnedMemory, CompanionExecution::memory_space>(queue, copy);
+}
+void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy) {
+  copy_rows<CompanionExecution::memory_space, CompanionExecution::memory_space>(queue, copy);
+}
+
+/// Kokkos has no events; work given to a queue later than this is waited for as well.
+class QueueEvent::Recorded {
+ public:
+  explicit Recorded(const CompanionExecution& queue) : queue_(queue) {}
+  void wait() const { queue_.fence(); }
+
+ private:
+  CompanionExecution queue_;
+};
+
+QueueEvent QueueEvent::record(const CompanionExecution& queue) {
+  QueueEvent event;
+  // The work of a host space has ended when the call that launched it returns.
+  if constexpr (companion_is_device) event.recorded_ = std::make_shared<const Recorded>(queue);
+  return event;
+}
+
+void QueueEvent::hold_back(const CompanionExecution& /*queue*/) const {
+  if (recorded_) recorded_->wait();
+}
+
+class QueueTime::Marked {
+ public:
+  explicit Marked(const CompanionExecution& queue) {
+    if constexpr (companion_is_device) queue.fence();
+    time_s_ = now_s();
+  }
+  double seconds_since(const Marked& earlier) const { return time_s_ - earlier.time_s_; }
+
+ private:
+  double time_s_ = 0.0;
+};
+
+QueueTime QueueTime::mark(const CompanionExecution& queue) {
+  QueueTime time;
+  time.marked_ = std::make_shared<const Marked>(queue);
+  return time;
+}
+
+double QueueTime::seconds_since(const QueueTime& earlier) const { return marked_->seconds_since(*earlier.marked_); }
+
+std::string device_blas_name() { refuse("BLAS"); }
+void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<double>& /*call*/) { refuse("BLAS"); }
+void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<float>& /*call*/) { refuse("BLAS"); }
+std::string device_fft_name() { refuse("FFT"); }
+
+template <class Scalar>
+class DeviceFft<Scalar>::Plan {};
+
+template <class Scalar>
+DeviceFft<Scalar>::DeviceFft(const CompanionExecution& /*queue*/, const DeviceFftRows& /*rows*/) {
+  refuse("FFT");
+}
+
+template <class Scalar>
+void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* /*data*/) const {
+  refuse("FFT");
+}
+
+template class DeviceFft<double>;
+template class DeviceFft<float>;
+
+}  // namespace steelyard

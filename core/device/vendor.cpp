@@ -1,0 +1,261 @@
+// What device.hpp wants, by a vendor's run time, BLAS and FFT. CMake names the header that gives their calls our names.
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <type_traits>
+#include <utility>
+
+#include "core/base/errors.hpp"
+#include "core/device/device.hpp"
+#include STEELYARD_DEVICE_CALLS
+
+namespace steelyard {
+namespace {
+
+using Queue = CompanionExecution;
+static_assert(std::is_same_v<Queue, vendor::Execution>);
+
+void check(vendor::Error error, const char* what) {
+  if (error != vendor::success) throw RuntimeFailure(fmt::format("{}: {}", what, vendor::error_text(error)));
+}
+void check_blas(vendor::BlasStatus status, const char* what) {
+  if (status != vendor::blas_success) {
+    throw RuntimeFailure(fmt::format("{}: {} failed: {}", vendor::blas_name(), what, vendor::blas_status_text(status)));
+  }
+}
+void check_fft(vendor::FftStatus status, const char* what) {
+  if (status != vendor::fft_success) {
+    throw RuntimeFailure(
+        fmt::format("{}: {} failed with error {}", vendor::fft_name(), what, static_cast<int>(status)));
+  }
+}
+
+/// Makes the queue's device that of the calling thread.
+void select_device_of(const Queue& queue) { select_device(vendor::device_of(queue)); }
+
+class Event {
+ public:
+  Event(const Queue& queue, unsigned flags) {
+    select_device_of(queue);
+    check(vendor::event_create(&event_, flags), "making an event");
+    const vendor::Error error = vendor::event_record(event_, vendor::stream_of(queue));
+    if (error == vendor::success) return;
+    (void)vendor::event_destroy(event_);
+    check(error, "recording an event");
+  }
+  ~Event() { (void)vendor::event_destroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  vendor::Event get() const { return event_; }
+
+ private:
+  vendor::Event event_{};
+};
+
+void copy_rows(const Queue& queue, const RowCopy& copy, vendor::CopyKind kind) {
+  select_device_of(queue);
+  check(vendor::copy_2d_async(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.row_bytes, copy.rows, kind,
+                              vendor::stream_of(queue)),
+        "copying rows");
+}
+
+class BlasHandle {
+ public:
+  BlasHandle() { check_blas(vendor::blas_create(&handle_), "starting"); }
+  ~BlasHandle() { (void)vendor::blas_destroy(handle_); }
+  BlasHandle(const BlasHandle&) = delete;
+  BlasHandle& operator=(const BlasHandle&) = delete;
+  vendor::BlasHandle get() const { return handle_; }
+
+ private:
+  vendor::BlasHandle handle_{};
+};
+
+/// A handle that works on the queue while this object lives. It keeps no queue, which may be gone later.
+class QueueBlas {
+ public:
+  explicit QueueBlas(const Queue& queue) {
+    select_device_of(queue);
+    // More than any engine has queues; handles of queues that are gone are dropped with the rest.
+    constexpr std::size_t most_handles = 16;
+    thread_local std::map<std::pair<int, vendor::Stream>, BlasHandle> handles;
+    const std::pair key{vendor::device_of(queue), vendor::stream_of(queue)};
+    if (handles.size() >= most_handles && handles.count(key) == 0) handles.clear();
+    handle_ = handles[key].get();
+    check_blas(vendor::blas_set_stream(handle_, vendor::stream_of(queue)), "taking a queue");
+  }
+  ~QueueBlas() { (void)vendor::blas_set_stream(handle_, vendor::Stream{}); }
+  QueueBlas(const QueueBlas&) = delete;
+  QueueBlas& operator=(const QueueBlas&) = delete;
+  vendor::BlasHandle get() const { return handle_; }
+
+ private:
+  vendor::BlasHandle handle_{};
+};
+
+}  // namespace
+
+int device_count() {
+  int count = 0;
+  return vendor::device_count(&count) == vendor::success ? count : 0;
+}
+
+DeviceFacts device_facts(int device) {
+  vendor::DeviceProperties properties{};
+  if (vendor::device_properties(&properties, device) != vendor::success) return {};
+  std::array<char, 32> bus{};
+  if (vendor::pci_bus(bus.data(), static_cast<int>(bus.size()), device) != vendor::success) bus[0] = '\0';
+  return {properties.name, bus.data(), static_cast<double>(properties.totalGlobalMem)};
+}
+
+std::int64_t team_scratch_bytes(int team_size) {
+  // Asking takes longer than a short kernel.
+  static const auto of_device = [] {
+    vendor::DeviceProperties properties{};
+    check(vendor::device_properties(&properties, current_device()), "asking for scratch memory");
+    return static_cast<std::int64_t>(properties.sharedMemPerBlock);
+  }();
+  // A number a thread for reductions, and a few more.
+  const auto of_kokkos = static_cast<std::int64_t>(sizeof(double)) * (team_size + 4);
+  return of_device - of_kokkos;
+}
+
+int current_device() { return vendor::device_of(Queue()); }
+
+void select_device(int device) {
+  if (device >= 0) check(vendor::set_device(device), "selecting a device");
+}
+
+std::vector<CompanionExecution> make_queues(int count) { return vendor::make_queues(count); }
+
+void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy, vendor::host_to_device); }
+void copy_rows_to_host(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy, vendor::device_to_host); }
+void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy, vendor::device_to_device); }
+
+class QueueEvent::Recorded {
+ public:
+  explicit Recorded(const Queue& queue) : event_(queue, vendor::event_without_time) {}
+  void hold_back(const Queue& queue) const {
+    select_device_of(queue);
+    check(vendor::stream_wait_event(vendor::stream_of(queue), event_.get(), 0), "waiting for an event");
+  }
+
+ private:
+  Event event_;
+};
+
+QueueEvent QueueEvent::record(const Queue& queue) {
+  QueueEvent event;
+  event.recorded_ = std::make_shared<const Recorded>(queue);
+  return event;
+}
+
+void QueueEvent::hold_back(const Queue& queue) const {
+  if (recorded_) recorded_->hold_back(queue);
+}
+
+class QueueTime::Marked {
+ public:
+  explicit Marked(const Queue& queue) : event_(queue, 0) {}
+  double seconds_since(const Marked& earlier) const {
+    float milliseconds = 0.0F;
+    check(vendor::event_elapsed_time(&milliseconds, earlier.event_.get(), event_.get()), "reading the time of events");
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  Event event_;
+};
+
+QueueTime QueueTime::mark(const Queue& queue) {
+  QueueTime time;
+  time.marked_ = std::make_shared<const Marked>(queue);
+  return time;
+}
+
+double QueueTime::seconds_since(const QueueTime& earlier) const { return marked_->seconds_since(*earlier.marked_); }
+
+std::string device_blas_name() { return vendor::blas_name(); }
+
+// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
+void device_blas_gemm(const Queue& queue, const GemmCall<double>& x) {
+  const QueueBlas blas(queue);
+  check_blas(vendor::dgemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b,
+                           x.b_leading, x.a, x.a_leading, &x.beta, x.c, x.c_leading),
+             "dgemm");
+}
+void device_blas_gemm(const Queue& queue, const GemmCall<float>& x) {
+  const QueueBlas blas(queue);
+  check_blas(vendor::sgemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b,
+                           x.b_leading, x.a, x.a_leading, &x.beta, x.c, x.c_leading),
+             "sgemm");
+}
+
+std::string device_fft_name() { return vendor::fft_name(); }
+
+template <class Scalar>
+class DeviceFft<Scalar>::Plan {
+ public:
+  Plan(const Queue& queue, const DeviceFftRows& rows) : queue_(queue), rows_(rows) {
+    select_device_of(queue_);
+    check_fft(vendor::fft_create(&handle_), "starting");
+    try {
+      make();
+    } catch (...) {
+      (void)vendor::fft_destroy(handle_);
+      throw;
+    }
+  }
+  ~Plan() { (void)vendor::fft_destroy(handle_); }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  void run(Kokkos::complex<Scalar>* data) const {
+    select_device_of(queue_);
+    const int direction = rows_.inverse ? vendor::fft_inverse : vendor::fft_forward;
+    if constexpr (std::is_same_v<Scalar, double>) {
+      auto* const points = reinterpret_cast<vendor::DoubleComplex*>(data);
+      check_fft(rows_.real ? vendor::fft_d2z(handle_, reinterpret_cast<double*>(data), points)
+                           : vendor::fft_z2z(handle_, points, points, direction),
+                "transforming");
+    } else {
+      auto* const points = reinterpret_cast<vendor::FloatComplex*>(data);
+      check_fft(rows_.real ? vendor::fft_r2c(handle_, reinterpret_cast<float*>(data), points)
+                           : vendor::fft_c2c(handle_, points, points, direction),
+                "transforming");
+    }
+  }
+
+ private:
+  void make() const {
+    constexpr bool in_double = std::is_same_v<Scalar, double>;
+    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
+    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
+    long long length = rows_.length, pitch = rows_.pitch, in_pitch = rows_.real ? 2 * pitch : pitch;
+    std::size_t work_bytes = 0;
+    check_fft(vendor::fft_set_stream(handle_, vendor::stream_of(queue_)), "taking a queue");
+    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
+    check_fft(vendor::fft_make_plan_many(handle_, 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
+                                         rows_.real ? of_real : of_complex, rows_.rows, &work_bytes),
+              "planning");
+  }
+
+  Queue queue_;
+  DeviceFftRows rows_;
+  vendor::FftHandle handle_{};
+};
+
+template <class Scalar>
+DeviceFft<Scalar>::DeviceFft(const Queue& queue, const DeviceFftRows& rows)
+    : plan_(std::make_shared<const Plan>(queue, rows)) {}
+
+template <class Scalar>
+void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* data) const {
+  plan_->run(data);
+}
+
+template class DeviceFft<double>;
+template class DeviceFft<float>;
+
+}  // namespace steelyard

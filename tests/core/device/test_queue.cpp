@@ -1,0 +1,72 @@
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+#include "core/device/emulated/facts.hpp"
+#include "core/device/emulated/queue.hpp"
+#include "core/timing.hpp"
+
+namespace steelyard::test_queue {
+
+using emulated::Event;
+using emulated::Queue;
+
+TEST_CASE("a queue does all that it is given, in order, before whoever waits goes on") {
+  Queue queue(emulated::selected_device());
+  std::vector<int> done;
+  for (int i = 0; i < 1000; ++i) queue.give("work", [&done, i] { done.push_back(i); });
+  queue.wait();
+  REQUIRE(done.size() == 1000);
+  for (int i = 0; i < 1000; ++i) CHECK(done[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("half of what nobody waits for has not been done at once") {
+  if (emulated::facts().seed == 0) SKIP("without a seed all work starts at once");
+  int late = 0;
+  for (int i = 0; i < 100; ++i) {
+    Queue queue(emulated::selected_device());
+    std::atomic<bool> done{false};
+    queue.give("work", [&] { done = true; });
+    const double start_s = now_s();
+    while (!done && now_s() < start_s + 0.0005) {
+    }
+    if (!done) ++late;
+    queue.wait();
+    CHECK(done);
+  }
+  CHECK(late >= 20);
+}
+
+TEST_CASE("work that waits for an event of another queue is done after what that was given before, and no later") {
+  for (int i = 0; i < 100; ++i) {
+    Queue first(emulated::selected_device()), second(emulated::selected_device());
+    std::atomic<int> value{0};
+    first.give("first", [&] { value = 1; });
+    Event event;
+    event.record(first);
+    event.hold_back(second);
+    int seen = 0;
+    second.give("second", [&] { seen = value; });
+    second.wait();
+    REQUIRE(seen == 1);
+  }
+}
+
+TEST_CASE("the timeline says what was done, where and in which order") {
+  Queue queue(emulated::selected_device());
+  emulated::take_timeline();
+  emulated::name_next_work("named before");
+  queue.give("", [] {});
+  queue.give("named here", [] {});
+  queue.wait();
+  const auto works = emulated::take_timeline();
+  REQUIRE(works.size() == 2);
+  CHECK(works[0].label == "named before");
+  CHECK(works[1].label == "named here");
+  CHECK(works[0].queue == queue.number());
+  CHECK(works[0].given_s <= works[0].start_s);
+  CHECK(works[0].end_s <= works[1].start_s);
+}
+
+}  // namespace steelyard::test_queue

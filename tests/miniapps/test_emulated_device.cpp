@@ -1,0 +1,116 @@
+// The programs with a companion that is an emulated device: right whatever it is like, and wrong, which their checks
+// find, where something is missing that a device needs.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/miniapps/app_runs.hpp"
+
+namespace steelyard::test_emulated_device {
+
+using namespace steelyard::tests;
+
+namespace {
+
+struct App {
+  std::filesystem::path program;
+  Words arguments;
+  Words mistakes;  ///< what it could forget
+};
+
+const std::vector<App>& apps() {
+  static const std::vector<App> all{
+      {STEELYARD_GEMM, {"--size", "130", "--block", "8", "--device-memory", "100KiB"}, {"fence", "event", "copy"}},
+      {STEELYARD_SUMMA, {"--size", "96", "--block", "8"}, {"fence", "event", "copy"}},
+      {STEELYARD_WAVE2D, {"--size", "70", "--steps", "24", "--time-tile", "4"}, {"fence", "event", "copy", "barrier"}},
+      {STEELYARD_FFT2D, {"--size", "72"}, {"fence", "copy", "barrier"}},
+      {STEELYARD_CAVITY, {"--size", "20", "--steps", "3"}, {"fence", "copy", "barrier"}}};
+  return all;
+}
+
+Start start(const App& app, int ranks, const std::string& device, const TemporaryFolder& folder,
+            const Words& more = {}) {
+  const std::string model = folder / "even.fpm.json";
+  if (!std::filesystem::exists(model)) write_model(folder, "even.fpm.json", 1e-6);
+  // One that runs in a single node has no option for its network.
+  const Words platform = app.program == STEELYARD_GEMM ? Words{} : with_platform(folder);
+  return {ranks,
+          app.program,
+          app.arguments + Words{"--model", model, "--repetitions", "1", "--warmups", "0"} + platform + more,
+          folder.path(),
+          {"STEELYARD_EMULATED_DEVICE=" + device}};
+}
+
+void expect_right(const std::vector<Start>& starts) {
+  const std::vector<Outcome> outcomes = run_all(starts);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    INFO(starts[i].environment.front() << ' ' << joined(starts[i].program, starts[i].arguments) << " on "
+                                       << starts[i].ranks << " ranks\n"
+                                       << outcomes[i].out << outcomes[i].err);
+    CHECK(outcomes[i].status == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Every program is right on a device of whatever seed, on several, and where MPI takes its memory") {
+  const TemporaryFolder folder;
+  std::vector<Start> starts;
+  for (const App& app : apps()) {
+    for (const char* const device : {"seed=0", "seed=1", "seed=2", "seed=3", "mpi=aware,seed=4", "scratch=40KiB"}) {
+      starts.push_back(start(app, 1, device, folder, {"--units", "device"}));
+      starts.push_back(start(app, 2, device, folder));
+    }
+    for (const int ranks : {2, 3, 4}) starts.push_back(start(app, ranks, "devices=2,seed=5", folder));
+  }
+  expect_right(starts);
+}
+
+TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine of ten runs of every program") {
+  const std::size_t number = GENERATE(range(std::size_t{0}, std::size_t{5}));
+  const App& app = apps()[number];
+  const TemporaryFolder folder;
+  for (const std::string& mistake : app.mistakes) {
+    std::vector<Start> starts;
+    for (int seed = 1; seed <= 10; ++seed) {
+      starts.push_back(start(app, 1, "lose=" + mistake + ",seed=" + std::to_string(seed), folder));
+    }
+    const std::vector<Outcome> outcomes = run_all(starts);
+    const auto found = std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& x) { return x.status != 0; });
+    INFO(app.program.filename().string() << " without any " << mistake);
+    CHECK(found >= 9);
+  }
+}
+
+TEST_CASE("Passes are no longer than a device's scratch memory holds, at any order and type") {
+  const TemporaryFolder folder;
+  std::vector<Start> starts;
+  for (const char* const order : {"2", "4"}) {
+    for (const char* const type : {"double", "float"}) {
+      for (const char* const device : {"scratch=48KiB", "scratch=16KiB"}) {
+        starts.push_back(start({STEELYARD_WAVE2D, {"--size", "700", "--steps", "256"}, {}}, 1, device, folder,
+                               {"--order", order, "--type", type, "--units", "device"}));
+        // Its time tile is to be chosen, which models would fix.
+        Words& arguments = starts.back().arguments;
+        const auto model = std::find(arguments.begin(), arguments.end(), "--model");
+        arguments.erase(model, model + 2);
+      }
+    }
+  }
+  expect_right(starts);
+}
+
+TEST_CASE("Matrices that a device's memory does not hold are transformed and multiplied, by ranks that share it too") {
+  const TemporaryFolder folder;
+  std::vector<Start> starts;
+  for (const int ranks : {1, 2, 3}) {
+    starts.push_back(start({STEELYARD_FFT2D, {"--size", "500"}, {}}, ranks, "memory=1MiB", folder));
+    starts.push_back(start({STEELYARD_FFT2D, {"--size", "500", "--real"}, {}}, ranks, "memory=1MiB", folder));
+    starts.push_back(start({STEELYARD_GEMM, {"--size", "500"}, {}}, ranks, "memory=1MiB", folder));
+  }
+  expect_right(starts);
+}
+
+}  // namespace steelyard::test_emulated_device
