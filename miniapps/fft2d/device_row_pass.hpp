@@ -59,10 +59,10 @@ class DeviceRowPass : public CheckedRowPass<Scalar> {
 
   /// Four chunks at least, so that most copies have something to hide behind, unless they were too small for a device
   /// to be busy; of at most 32 MiB. Two passes have two chunks each, a chunk two matrices and the library a work area
-  /// as large.
+  /// as large; the rest is left to others.
   std::int64_t rows_of_chunk(std::int64_t rows) const {
     constexpr double worth_a_launch = 4.0 * 1024 * 1024, most = 32.0 * 1024 * 1024;
-    const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 12.0;
+    const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 16.0;
     const auto fitting = [&](double bytes) {
       return static_cast<std::int64_t>(std::min(bytes, limit) / static_cast<double>(pitch_ * sizeof(Complex)));
     };

@@ -10,6 +10,21 @@ TEST_CASE("the host unit's space computes in host memory") {
   STATIC_REQUIRE(Kokkos::SpaceAccessibility<HostExecution, Kokkos::HostSpace>::accessible);
 }
 
+namespace {
+
+/// A device whose memory the host reaches, as that of some GPUs.
+struct UnifiedDevice {
+  using memory_space = Kokkos::HostSpace;
+};
+
+}  // namespace
+
+TEST_CASE("a device whose memory the host reaches is a device") {
+  STATIC_REQUIRE(runs_on_host<HostExecution>);
+  STATIC_REQUIRE(runs_on_host<CompanionExecution> != companion_is_device);
+  STATIC_REQUIRE_FALSE(runs_on_host<UnifiedDevice>);
+}
+
 TEST_CASE("a companion is a space of its own, and where there is none code for it still compiles") {
   STATIC_REQUIRE(std::is_same_v<HostExecution, CompanionExecution> != has_companion);
   STATIC_REQUIRE((has_companion || !companion_is_device));

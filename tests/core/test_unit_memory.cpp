@@ -3,10 +3,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/device/device.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
+#include "core/unit_plan.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
@@ -134,6 +136,25 @@ TEST_CASE("a companion holds in core what fits under the kernel's cap of its mem
       // The rest comes from host memory, which no cap of the companion's makes smaller.
       CHECK(out_of_core.in_core_units == in_core.in_core_units);
       CHECK(out_of_core.max_units == uncapped.max_units);
+    }
+  }
+}
+
+TEST_CASE("ranks that drive the same device plan with no more than its memory together, others with all of theirs") {
+  if (!companion_is_device || device_count() == 0) SKIP("this build or machine has no device");
+  const Machine& machine = this_machine();
+  for (int ranks = 1; ranks <= 5; ++ranks) {
+    std::map<int, double> planned;
+    for (int rank = 0; rank < ranks; ++rank) {
+      PlanRequest request;
+      request.rank = request.rank_on_node = rank;
+      request.ranks_on_node = ranks;
+      const RankUnits units = plan_units(machine, request);
+      planned[units.companion->device] += unit_memory_bytes(machine, units, Kind::companion, ranks);
+    }
+    for (const auto& [device, bytes] : planned) {
+      CAPTURE(ranks, device);
+      CHECK(bytes == Approx(0.9 * device_facts(device).memory_bytes));
     }
   }
 }
