@@ -24,7 +24,7 @@ elseif("CUDA" IN_LIST Kokkos_DEVICES)
   set(STEELYARD_DEVICE_PACKAGES CUDAToolkit)
   set(calls core/device/cuda.hpp)
   set(STEELYARD_DEVICE_LIBRARIES CUDA::cublas CUDA::cufft)
-  set(STEELYARD_ROUNDING -fmad=false -Xcompiler=-ffp-contract=off)
+  set(STEELYARD_ROUNDING -ffp-contract=off -fmad=false)
   # nvcc cannot follow the checks of format strings at compile time in fmt before 11, nor what fmt 9 makes of nvcc.
   add_compile_definitions(FMT_CONSTEVAL= FMT_USE_CONSTEVAL=0 FMT_USE_CONSTEXPR=1)
 elseif("HIP" IN_LIST Kokkos_DEVICES)

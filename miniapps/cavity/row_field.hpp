@@ -16,8 +16,8 @@ struct RowRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 
-  std::int64_t count() const { return end - begin; }
-  bool empty() const { return end <= begin; }
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return end - begin; }
+  KOKKOS_INLINE_FUNCTION bool empty() const { return end <= begin; }
 };
 
 /// Rows of a sweep, in two pieces: those beside a unit's neighbours are its first and its last.
