@@ -23,7 +23,8 @@ using CompanionExecution = std::conditional_t<companion_is_device, DeviceExecuti
 
 /// Whether a space's kernels are run by cores of the host. Its memory does not tell: hosts reach some devices'.
 template <class Execution>
-inline constexpr bool runs_on_host = std::is_same_v<Execution, HostExecution> || std::is_same_v<Execution, SerialExecution>;
+inline constexpr bool runs_on_host =
+    std::is_same_v<Execution, HostExecution> || std::is_same_v<Execution, SerialExecution>;
 
 /// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
 template <class Execution>

@@ -4,10 +4,10 @@ option(STEELYARD_EMULATED_DEVICE "Emulate a device on the host's cores, for test
 option(STEELYARD_REQUIRE_DEVICE "Stop unless the build has a device" OFF)
 set(STEELYARD_DEVICE_CALLS "" CACHE STRING
     "Header with the calls of a device's run time, BLAS and FFT (default: that of Kokkos' device back end)")
-mark_as_advanced(STEELYARD_DEVICE_CALLS)
+set(STEELYARD_DEVICE_LIBRARIES "" CACHE STRING "Libraries with these calls")
+mark_as_advanced(STEELYARD_DEVICE_CALLS STEELYARD_DEVICE_LIBRARIES)
 
 set(calls "")
-set(STEELYARD_DEVICE_LIBRARIES "")
 set(STEELYARD_DEVICE_PACKAGES "")
 set(STEELYARD_ROUNDING -ffp-contract=off) # the same rounding in loops, their remainders and on every unit
 if(STEELYARD_EMULATED_DEVICE)

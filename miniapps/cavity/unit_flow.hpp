@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "core/timing.hpp"
-#include "miniapps/cavity/row_sweep.hpp"
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/field_copy.hpp"
 #include "miniapps/cavity/flow_state.hpp"
@@ -13,6 +12,7 @@
 #include "miniapps/cavity/momentum_solver.hpp"
 #include "miniapps/cavity/pressure_solver.hpp"
 #include "miniapps/cavity/reading.hpp"
+#include "miniapps/cavity/row_sweep.hpp"
 #include "miniapps/cavity/step_report.hpp"
 #include "miniapps/cavity/unit_coefficients.hpp"
 

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/device/device.hpp"
 #include "core/gemm.hpp"
 #include "core/matrix_copy.hpp"
-#include "core/device/device.hpp"
 #include "miniapps/gemm/engine_timeline.hpp"
 
 namespace steelyard::gemm {

@@ -71,10 +71,9 @@ class App {
     const int most_steps = most_steps_of_units(session_, units_, problem_, options_.run.element);
     const std::optional<models::Platform> platform = obtain_platform(
         session_, options_.run,
-        message_facts(
-            session_, problem_, sizeof(Scalar), any_tile ? 1 : options_.time_tile,
-            any_tile ? time_tile_candidates(problem_, options_.run.steps, slots_.size(), most_steps).back()
-                     : options_.time_tile),
+        message_facts(session_, problem_, sizeof(Scalar), any_tile ? 1 : options_.time_tile,
+                      any_tile ? time_tile_candidates(problem_, options_.run.steps, slots_.size(), most_steps).back()
+                               : options_.time_tile),
         record_);
     const int time_tile =
         choose_time_tile(session_, co_execution_, units_, options_, problem_, slots_, platform, record_);

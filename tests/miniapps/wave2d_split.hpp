@@ -52,9 +52,7 @@ class SplitTest {
       expect_same(fields[i]);
     }
   }
-  void expect_same(const Grid<Scalar>& field) const {
-    CHECK(field == whole_);
-  }
+  void expect_same(const Grid<Scalar>& field) const { CHECK(field == whole_); }
 
   Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }
   const TemporaryFolder& folder() const { return folder_; }
