@@ -109,7 +109,7 @@ struct DeviceRows {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
         for (int k = 0; k < count; ++k) {
           Total total{};
-          for (std::int64_t n = thread * step + lane; n < all; n += team * step) {
+          for (std::int64_t n = std::int64_t{thread} * step + lane; n < all; n += std::int64_t{team} * step) {
             Operation::add(total, totals.of_rows[n * count + k]);
           }
           own[lane][k] = total;
