@@ -62,7 +62,7 @@ class QueueEvent {
   QueueEvent() = default;
   /// @throws RuntimeFailure from a device
   static QueueEvent record(const CompanionExecution& queue);
-  /// What is given to `queue` from now on starts when this has happened. @throws RuntimeFailure from a device
+  /// Work that `queue` is given from now on starts after this event. @throws RuntimeFailure from a device
   void hold_back(const CompanionExecution& queue) const;
 
  private:

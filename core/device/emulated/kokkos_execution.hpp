@@ -53,8 +53,6 @@ class EmulatedDevice {
 
 namespace emulated {
 
-/// What Kokkos keeps for itself of a team's scratch memory on a GPU.
-std::size_t scratch_of_kokkos(int team_size);
 /// @throws std::runtime_error, as Kokkos does, for a team that the device cannot run
 void check_team(int team_size, int lanes, std::size_t scratch_bytes);
 /// Calls `run(i)` for pieces of [0, count), in an order that the seed chooses.

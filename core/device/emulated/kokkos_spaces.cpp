@@ -111,8 +111,6 @@ void EmulatedDevice::print_configuration(std::ostream& stream, bool /*detail*/) 
 
 namespace emulated {
 
-std::size_t scratch_of_kokkos(int team_size) { return sizeof(double) * static_cast<std::size_t>(team_size + 2); }
-
 void check_team(int team_size, int lanes, std::size_t scratch_bytes) {
   constexpr int most_lanes = 32, most_threads = 1024;
   if (lanes < 1 || lanes > most_lanes || team_size < 1 || team_size * lanes > most_threads) {
@@ -121,7 +119,8 @@ void check_team(int team_size, int lanes, std::size_t scratch_bytes) {
                     "and {} in all)",
                     team_size, lanes, most_lanes, most_threads));
   }
-  const std::size_t needed = scratch_bytes + scratch_of_kokkos(team_size);
+  // On a GPU Kokkos keeps some for reductions.
+  const std::size_t needed = scratch_bytes + sizeof(double) * static_cast<std::size_t>(team_size + 2);
   if (needed > facts().scratch_bytes) {
     throw std::runtime_error(
         fmt::format("emulated device: a team wants {} bytes of scratch memory, {} with Kokkos' own "

@@ -25,7 +25,7 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/// Pages of the host for what stands before the memory, pages of the device, and one behind them that nobody may touch.
+/// A mapping in three parts: pages of the host with the header, pages of the device, and a guard page without access.
 struct Block {
   std::string label;
   int device = 0;
@@ -119,7 +119,7 @@ class Blocks {
     }
   }
 
-  /// Says what was touched, and leaves the rest to whoever had the signal before.
+  /// Prints which memory was touched and restores the handler before this one, which then gets the signal again.
   static void report_fault(int /*signal*/, siginfo_t* info, void* /*context*/) {
     const Blocks& blocks = instance();
     if (const auto* const found = blocks.find(info->si_addr)) {

@@ -21,7 +21,7 @@
 namespace steelyard::emulated {
 namespace {
 
-/// How long work that the seed holds back does so when nobody waits.
+/// The longest delay of work that no thread waits for.
 constexpr std::chrono::milliseconds most_delay{1};
 
 thread_local bool thread_of_a_queue = false;

@@ -8,8 +8,9 @@
 
 namespace steelyard::emulated {
 
-/// Does work in the order in which it is given, on a thread of its own. With a seed, some of it only starts when
-/// somebody waits for it, at the latest after a millisecond: what does not wait finds wrong data. The destructor waits.
+/// Does work in the order in which it is given, on a thread of its own. With a seed, half of it starts only when a
+/// thread waits for it, at the latest after a millisecond: code that does not wait reads wrong data. The destructor
+/// waits.
 class Queue {
  public:
   explicit Queue(int device);
@@ -39,7 +40,7 @@ class Queue {
 class Event {
  public:
   void record(Queue& queue);
-  /// What `queue` is given from now on starts when this has happened.
+  /// Work that `queue` is given from now on starts after this event.
   void hold_back(Queue& queue) const;
   /// When it happened, on the clock of now_s(); waits for it.
   double time_s() const;

@@ -12,7 +12,7 @@ namespace steelyard::test_queue {
 using emulated::Event;
 using emulated::Queue;
 
-TEST_CASE("a queue does all that it is given, in order, before whoever waits goes on") {
+TEST_CASE("a queue does its work in order, and a waiting thread continues after all of it") {
   Queue queue(emulated::selected_device());
   std::vector<int> done;
   for (int i = 0; i < 1000; ++i) queue.give("work", [&done, i] { done.push_back(i); });
@@ -21,7 +21,7 @@ TEST_CASE("a queue does all that it is given, in order, before whoever waits goe
   for (int i = 0; i < 1000; ++i) CHECK(done[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("half of what nobody waits for has not been done at once") {
+TEST_CASE("part of a queue's work is delayed while no thread waits for it") {
   if (emulated::facts().seed == 0) SKIP("without a seed all work starts at once");
   int late = 0;
   for (int i = 0; i < 100; ++i) {
