@@ -14,10 +14,10 @@
 
 namespace steelyard::fft2d {
 
-/// Rows by the device's own library, in chunks that two queues take in turn: a chunk is copied into a matrix in the
+/// Rows by the device's own library, in chunks that three queues take in turn: a chunk is copied into a matrix in the
 /// device's memory, transformed there in place, and stored from there; what goes to host memory by way of a second
-/// matrix, in which every piece is contiguous. While one queue copies, the other one transforms. Chunks are so small
-/// that the device's memory holds those of slices of any size.
+/// matrix, in which every piece is contiguous. While one chunk is copied to the device, another one is transformed and
+/// a third one copied back. Chunks are so small that the device's memory holds those of slices of any size.
 template <class Execution, class Scalar>
 class DeviceRowPass : public CheckedRowPass<Scalar> {
  public:
@@ -30,7 +30,7 @@ class DeviceRowPass : public CheckedRowPass<Scalar> {
         pitch_(transformation.stored()),
         chunk_rows_(rows_of_chunk(rows)) {
     const std::int64_t most_rows = std::min(rows, chunk_rows_);
-    for (const Execution& queue : make_queues(2)) {
+    for (const Execution& queue : make_queues(3)) {
       chunks_.push_back({queue, allocated(queue, most_rows), {}, {}});
       if (rows > 0) plan_for(chunks_.back(), most_rows);
     }
@@ -58,11 +58,11 @@ class DeviceRowPass : public CheckedRowPass<Scalar> {
   };
 
   /// Four chunks at least, so that most copies have something to hide behind, unless they were too small for a device
-  /// to be busy; of at most 32 MiB. Two passes have two chunks each, a chunk two matrices and the library a work area
+  /// to be busy; of at most 32 MiB. Two passes have three chunks each, a chunk two matrices and the library a work area
   /// as large; the rest is left to others.
   std::int64_t rows_of_chunk(std::int64_t rows) const {
     constexpr double worth_a_launch = 4.0 * 1024 * 1024, most = 32.0 * 1024 * 1024;
-    const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 16.0;
+    const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 24.0;
     const auto fitting = [&](double bytes) {
       return static_cast<std::int64_t>(std::min(bytes, limit) / static_cast<double>(pitch_ * sizeof(Complex)));
     };

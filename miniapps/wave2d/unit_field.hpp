@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/host_copy.hpp"
 #include "core/timing.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/local_field.hpp"
@@ -53,18 +54,16 @@ class UnitField {
   void begin(int steps, const std::vector<HaloBuffer<Scalar>>& arrived, const std::vector<HaloBuffer<Scalar>>& leaving,
              UnitTimes& times) {
     const double start_s = now_s();
-    for_parts(arrived, [&](Level level, const partition::Rectangle& part, Scalar* data, Home home) {
-      field_.load(kernels(), level, part, data, home);
-    });
+    reserve_staging(arrived, leaving);
+    Scalar* staging = staging_.data();
+    for (const HaloBuffer<Scalar>& buffer : arrived) unpack(buffer, staging);
     const double unpacked_s = fenced_s();
     for (const partition::Rectangle& part : parts_.border) {
       field_.advance(part, steps, "steelyard::wave2d::border");
     }
     const double border_s = fenced_s();
     if constexpr (!runs_on_host<Execution>) QueueEvent::record(kernels()).hold_back(copies());
-    for_parts(leaving, [&](Level level, const partition::Rectangle& part, Scalar* data, Home home) {
-      field_.store_next(copies(), level, part, data, steps, home);
-    });
+    for (const HaloBuffer<Scalar>& buffer : leaving) pack(buffer, steps, staging);
     // Behind the packing: its copies within a device's memory are kernels, too, which would wait for an interior's.
     if (!runs_on_host<Execution> && overlap_ == Overlap::full) launch_interior(steps);
     copies().fence();
@@ -101,16 +100,54 @@ class UnitField {
     return now_s();
   }
 
+  /// A device collects a message of host memory in its own, so that one copy moves it whatever its parts' shapes.
+  static bool is_staged(const HaloBuffer<Scalar>& buffer) {
+    return !runs_on_host<Execution> && buffer.home == Home::host;
+  }
+  void reserve_staging(const std::vector<HaloBuffer<Scalar>>& arrived, const std::vector<HaloBuffer<Scalar>>& leaving) {
+    std::int64_t points = 0;
+    for (const auto* buffers : {&arrived, &leaving}) {
+      for (const HaloBuffer<Scalar>& buffer : *buffers) points += is_staged(buffer) ? buffer.message->points() : 0;
+    }
+    const auto size = static_cast<std::size_t>(points);
+    if (staging_.extent(0) >= size) return;
+    staging_ = decltype(staging_)(
+        Kokkos::view_alloc(kernels(), Kokkos::WithoutInitializing, "steelyard::wave2d::staging"), size);
+  }
+
+  /// @param staging free memory, which is moved on behind what the message takes
+  void unpack(HaloBuffer<Scalar> buffer, Scalar*& staging) {
+    if (is_staged(buffer)) {
+      const std::int64_t points = buffer.message->points();
+      copy_from_host(kernels(), staging, static_cast<const Scalar*>(buffer.data), static_cast<std::size_t>(points));
+      buffer = {buffer.message, staging, Home::unit};
+      staging += points;
+    }
+    for_parts(buffer, [&](Level level, const partition::Rectangle& part, const Scalar* data) {
+      field_.load(kernels(), level, part, data, buffer.home);
+    });
+  }
+  void pack(const HaloBuffer<Scalar>& buffer, int steps, Scalar*& staging) const {
+    HaloBuffer<Scalar> packed = buffer;
+    if (is_staged(buffer)) packed = {buffer.message, staging, Home::unit};
+    for_parts(packed, [&](Level level, const partition::Rectangle& part, Scalar* data) {
+      field_.store_next(copies(), level, part, data, steps, packed.home);
+    });
+    if (is_staged(buffer)) {
+      const std::int64_t points = buffer.message->points();
+      copy_to_host(copies(), buffer.data, static_cast<const Scalar*>(staging), static_cast<std::size_t>(points));
+      staging += points;
+    }
+  }
+
   template <class Use>
-  static void for_parts(const std::vector<HaloBuffer<Scalar>>& buffers, const Use& use) {
-    for (const HaloBuffer<Scalar>& buffer : buffers) {
-      Scalar* data = buffer.data;
-      for (const Level level : {Level::current, Level::previous}) {
-        for (const partition::Rectangle& part :
-             level == Level::current ? buffer.message->current : buffer.message->previous) {
-          use(level, part, data, buffer.home);
-          data += part.area();
-        }
+  static void for_parts(const HaloBuffer<Scalar>& buffer, const Use& use) {
+    Scalar* data = buffer.data;
+    for (const Level level : {Level::current, Level::previous}) {
+      for (const partition::Rectangle& part :
+           level == Level::current ? buffer.message->current : buffer.message->previous) {
+        use(level, part, data);
+        data += part.area();
       }
     }
   }
@@ -119,6 +156,7 @@ class UnitField {
   BorderAndInterior parts_;
   Overlap overlap_;
   LocalField<Execution, Scalar> field_;
+  Kokkos::View<Scalar*, DeviceOf<Execution>> staging_;  ///< of a device
 };
 
 }  // namespace steelyard::wave2d

@@ -8,6 +8,7 @@
 #include <unsupported/Eigen/FFT>
 
 #include "core/device/emulated/facts.hpp"
+#include "core/device/emulated/memory.hpp"
 #include "core/device/emulated/queue.hpp"
 #include "core/host_blas.hpp"
 
@@ -64,11 +65,8 @@ Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_
                     std::size_t rows, CopyKind kind, Stream stream) {
   if (row_bytes > to_pitch || row_bytes > from_pitch) return Error::wrong_pitch;
   if (emulated::selected_device() != stream->device()) return Error::device_of_another_thread;
-  const char* const label = kind == CopyKind::host_to_device   ? "copy to the device"
-                            : kind == CopyKind::device_to_host ? "copy to the host"
-                                                               : "copy on the device";
   if (emulated::loses(emulated::Mistake::copy)) return success;
-  stream->give(label, [=] {
+  stream->give(emulated::copy_label(to, from), [=] {
     for (std::size_t i = 0; i < rows; ++i) {
       std::memcpy(static_cast<std::byte*>(to) + i * to_pitch, static_cast<const std::byte*>(from) + i * from_pitch,
                   row_bytes);

@@ -143,7 +143,7 @@ std::uint64_t order_of_team(int league_rank) {
 
 void copy(const EmulatedDevice& space, void* to, const void* from, std::size_t bytes) {
   if (loses(Mistake::copy)) return;
-  space.queue().give("copy", [to, from, bytes] { std::memcpy(to, from, bytes); });
+  space.queue().give(copy_label(to, from), [to, from, bytes] { std::memcpy(to, from, bytes); });
 }
 
 void copy_and_wait(void* to, const void* from, std::size_t bytes) {

@@ -75,6 +75,11 @@ class Blocks {
     return used_bytes_[static_cast<std::size_t>(device)];
   }
 
+  bool holds(const void* address) {
+    const std::scoped_lock lock(mutex_);
+    return find(address) != nullptr;
+  }
+
   void open(int device) {
     const std::scoped_lock lock(mutex_);
     if (open_[static_cast<std::size_t>(device)]++ == 0) protect_all(device, true);
@@ -84,7 +89,7 @@ class Blocks {
     if (--open_[static_cast<std::size_t>(device)] == 0) protect_all(device, false);
   }
 
-  /// For the handler of a fault, which may have interrupted anything: without the lock.
+  /// Without the lock: for the handler of a fault, which may have interrupted anything.
   const std::pair<std::byte* const, Block>* find(const void* address) const {
     const auto* const byte = static_cast<const std::byte*>(address);
     for (const auto& block : blocks_) {
@@ -155,6 +160,11 @@ void deallocate(void* memory) {
 }
 
 std::size_t allocated_bytes(int device) { return Blocks::instance().used_bytes(device); }
+
+const char* copy_label(const void* to, const void* from) {
+  Blocks& blocks = Blocks::instance();
+  return !blocks.holds(from) ? copy_to_device : !blocks.holds(to) ? copy_to_host : copy_on_device;
+}
 
 MemoryAccess::MemoryAccess(int device) : device_(device) { Blocks::instance().open(device); }
 MemoryAccess::~MemoryAccess() { Blocks::instance().close(device_); }

@@ -15,6 +15,11 @@ void deallocate(void* memory);
 /// Bytes that this process has allocated on a device.
 std::size_t allocated_bytes(int device);
 
+/// Labels of copies between the host's memory and that of devices.
+inline constexpr const char *copy_to_device = "copy to the device", *copy_to_host = "copy to the host",
+                            *copy_on_device = "copy on the device";
+const char* copy_label(const void* to, const void* from);
+
 /// While one lives, the memory of a device can be touched: by its own kernels and copies.
 class MemoryAccess {
  public:

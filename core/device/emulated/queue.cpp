@@ -27,29 +27,12 @@ constexpr std::chrono::milliseconds most_delay{1};
 thread_local bool thread_of_a_queue = false;
 thread_local std::string next_label;
 
-/// The record of what queues did, while somebody wants it.
-class Timeline {
- public:
-  static Timeline& instance() {
-    static auto* const timeline = new Timeline;
-    return *timeline;
-  }
-  void add(Work work) {
-    if (!wanted_) return;
-    const std::scoped_lock lock(mutex_);
-    works_.push_back(std::move(work));
-  }
-  std::vector<Work> take() {
-    wanted_ = true;
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(works_, {});
-  }
+thread_local bool records_orders = false;
+thread_local std::vector<Order> orders;
 
- private:
-  std::atomic<bool> wanted_{false};
-  std::mutex mutex_;
-  std::vector<Work> works_;
-};
+void record(Order::Kind kind, std::uint32_t queue, std::uint64_t event = 0, const std::string& label = {}) {
+  if (records_orders) orders.push_back({kind, label, queue, event});
+}
 
 }  // namespace
 
@@ -72,7 +55,7 @@ class Queue::State {
   std::uint32_t number() const { return number_; }
 
   /// Returns the number of the work, from 1. @param is_mark nothing that a device would need time for
-  std::uint64_t give(std::string label, std::function<void()> work, bool is_mark) {
+  std::uint64_t give(const std::string& label, std::function<void()> work, bool is_mark) {
     if (selected_device() != device_) {
       throw RuntimeFailure(
           fmt::format("emulated device: work \"{}\" was given to a queue of device {} by a thread whose "
@@ -81,7 +64,7 @@ class Queue::State {
     }
     const std::scoped_lock lock(mutex_);
     const bool delayed = !is_mark && facts().seed != 0 && random_() % 2 == 0;
-    tasks_.push_back({std::move(label), std::move(work), is_mark, delayed, now_s()});
+    tasks_.push_back({std::move(work), is_mark, delayed});
     changed_.notify_all();
     return ++given_;
   }
@@ -101,11 +84,9 @@ class Queue::State {
 
  private:
   struct Task {
-    std::string label;
     std::function<void()> work;
     bool is_mark = false;
     bool delayed = false;
-    double given_s = 0.0;
   };
 
   void serve() {
@@ -147,10 +128,8 @@ class Queue::State {
       return;
     }
     if (!access) access.emplace(device_);
-    const double start_s = now_s();
     task.work();
     task.work = nullptr;
-    Timeline::instance().add({std::move(task.label), number_, task.given_s, start_s, now_s()});
   }
 
   int device_;
@@ -188,11 +167,20 @@ int Queue::device() const { return state_->device(); }
 std::uint32_t Queue::number() const { return state_->number(); }
 void Queue::give(std::string label, std::function<void()> work) {
   if (label.empty()) label = std::exchange(next_label, {});
-  state_->give(std::move(label), std::move(work), false);
+  record(Order::Kind::work, number(), 0, label);
+  state_->give(label, std::move(work), false);
 }
-void Queue::wait() { state_->wait(); }
+void Queue::wait() {
+  record(Order::Kind::fence, number());
+  state_->wait();
+}
 
 struct Event::Moment {
+  static std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> next{0};
+    return ++next;
+  }
+  std::uint64_t id = next_id();
   std::shared_ptr<Queue::State> queue;
   std::uint64_t number = 0;
   std::atomic<double> time_s{0.0};
@@ -201,6 +189,7 @@ struct Event::Moment {
 void Event::record(Queue& queue) {
   moment_ = std::make_shared<Moment>();
   moment_->queue = queue.state_;
+  emulated::record(Order::Kind::record, queue.number(), moment_->id);
   // What the queue keeps must not keep the queue.
   const std::weak_ptr<Moment> moment = moment_;
   moment_->number = queue.state_->give(
@@ -213,6 +202,7 @@ void Event::record(Queue& queue) {
 
 void Event::hold_back(Queue& queue) const {
   if (moment_->queue == queue.state_) return;
+  emulated::record(Order::Kind::wait, queue.number(), moment_->id);
   queue.state_->give(
       "wait", [moment = moment_] { moment->queue->wait_for(moment->number); }, true);
 }
@@ -229,7 +219,10 @@ void Queue::wait_for_all() {
     queues = Registry::instance().queues;
   }
   for (const std::weak_ptr<State>& queue : queues) {
-    if (const std::shared_ptr<State> state = queue.lock()) state->wait();
+    const std::shared_ptr<State> state = queue.lock();
+    if (!state) continue;
+    record(Order::Kind::fence, state->number());
+    state->wait();
   }
 }
 
@@ -237,6 +230,9 @@ void name_next_work(const char* label) { next_label = label; }
 
 bool on_device() { return thread_of_a_queue; }
 
-std::vector<Work> take_timeline() { return Timeline::instance().take(); }
+std::vector<Order> take_orders() {
+  records_orders = true;
+  return std::exchange(orders, {});
+}
 
 }  // namespace steelyard::emulated

@@ -21,7 +21,7 @@ class Queue {
   int device() const;
   /// Of all queues of this process, from 0.
   std::uint32_t number() const;
-  /// @param label of the work in the timeline; empty for what name_next_work() said
+  /// @param label of the order; empty for that of name_next_work()
   /// @throws RuntimeFailure when the calling thread has selected another device
   void give(std::string label, std::function<void()> work);
   /// Returns when all that was given has been done.
@@ -56,14 +56,21 @@ void name_next_work(const char* label);
 /// Whether the calling thread is a queue's.
 bool on_device();
 
-/// What a queue did, on the clock of now_s().
-struct Work {
-  std::string label;
+/// What a thread asked queues for.
+struct Order {
+  enum class Kind {
+    work,
+    record,  ///< an event at the end of all work before
+    wait,    ///< the queue's later work waits for an event of another queue
+    fence,   ///< the thread waits for all work before
+  };
+  Kind kind = Kind::work;
+  std::string label;  ///< of work
   std::uint32_t queue = 0;
-  double given_s = 0.0, start_s = 0.0, end_s = 0.0;
+  std::uint64_t event = 0;  ///< of record and wait
 };
 
-/// What has been done since the last call; the first one begins the record.
-std::vector<Work> take_timeline();
+/// The orders of the calling thread since its last call; the first call begins the record.
+std::vector<Order> take_orders();
 
 }  // namespace steelyard::emulated

@@ -53,20 +53,30 @@ TEST_CASE("work that waits for an event of another queue is done after what that
   }
 }
 
-TEST_CASE("the timeline says what was done, where and in which order") {
-  Queue queue(emulated::selected_device());
-  emulated::take_timeline();
+TEST_CASE("a thread's record says what it asked for, of which queue and in which order") {
+  using Kind = emulated::Order::Kind;
+  Queue queue(emulated::selected_device()), other(emulated::selected_device());
+  emulated::take_orders();
   emulated::name_next_work("named before");
   queue.give("", [] {});
-  queue.give("named here", [] {});
-  queue.wait();
-  const auto works = emulated::take_timeline();
-  REQUIRE(works.size() == 2);
-  CHECK(works[0].label == "named before");
-  CHECK(works[1].label == "named here");
-  CHECK(works[0].queue == queue.number());
-  CHECK(works[0].given_s <= works[0].start_s);
-  CHECK(works[0].end_s <= works[1].start_s);
+  Event event;
+  event.record(queue);
+  event.hold_back(other);
+  other.give("named here", [] {});
+  other.wait();
+  const auto orders = emulated::take_orders();
+  const std::vector<Kind> kinds{Kind::work, Kind::record, Kind::wait, Kind::work, Kind::fence};
+  const std::vector<std::uint32_t> queues{queue.number(), queue.number(), other.number(), other.number(),
+                                          other.number()};
+  REQUIRE(orders.size() == kinds.size());
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    CHECK(orders[i].kind == kinds[i]);
+    CHECK(orders[i].queue == queues[i]);
+  }
+  CHECK(orders[0].label == "named before");
+  CHECK(orders[3].label == "named here");
+  CHECK(orders[1].event == orders[2].event);
+  CHECK(emulated::take_orders().empty());
 }
 
 }  // namespace steelyard::test_queue

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/device/emulated/memory.hpp"
+#include "core/device/emulated/queue.hpp"
+
+namespace steelyard::tests {
+
+/// Work that a device would do from `start_s` to `end_s`.
+struct ScheduledWork {
+  std::string label;
+  double start_s = 0.0, end_s = 0.0;
+};
+
+/// When an ideal device would do what a thread asked it for: copies to it, copies to the host and kernels have an
+/// engine each, which does one thing at a time in the order of asking. Work starts when its queue has ended the work
+/// before, with the events that the queue waits for, and when its engine is free; nothing else takes time.
+class Schedule {
+ public:
+  /// @param seconds what work of a label takes
+  Schedule(const std::vector<emulated::Order>& orders, const std::function<double(const std::string&)>& seconds) {
+    using Kind = emulated::Order::Kind;
+    std::map<std::uint32_t, double> queue_s;
+    std::map<std::uint64_t, double> event_s;
+    std::array<double, 3> engine_s = {};
+    for (const emulated::Order& order : orders) {
+      double& end_s = queue_s[order.queue];
+      switch (order.kind) {
+        case Kind::record:
+          event_s[order.event] = end_s;
+          break;
+        case Kind::wait:
+          end_s = std::max(end_s, event_s[order.event]);
+          break;
+        case Kind::fence:
+          fenced_s_ = std::max(fenced_s_, end_s);
+          break;
+        case Kind::work: {
+          double& free_s = engine_s[engine_of(order.label)];
+          const double start_s = std::max({fenced_s_, end_s, free_s});
+          free_s = end_s = start_s + seconds(order.label);
+          works_.push_back({order.label, start_s, end_s});
+        }
+      }
+    }
+  }
+
+  /// In the order of asking. @param label all where it is empty
+  std::vector<ScheduledWork> works(const std::string& label = {}) const {
+    std::vector<ScheduledWork> found;
+    for (const ScheduledWork& work : works_) {
+      if (label.empty() || work.label == label) found.push_back(work);
+    }
+    return found;
+  }
+  /// When the last fence returns.
+  double fenced_s() const { return fenced_s_; }
+  /// When the last work ends.
+  double end_s() const {
+    double end_s = 0.0;
+    for (const ScheduledWork& work : works_) end_s = std::max(end_s, work.end_s);
+    return end_s;
+  }
+
+ private:
+  static std::size_t engine_of(const std::string& label) {
+    return label == emulated::copy_to_device ? 0 : label == emulated::copy_to_host ? 1 : 2;
+  }
+
+  std::vector<ScheduledWork> works_;
+  double fenced_s_ = 0.0;
+};
+
+}  // namespace steelyard::tests
