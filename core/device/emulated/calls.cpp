@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <type_traits>
 #include <unsupported/Eigen/FFT>
+#include <vector>
 
 #include "core/device/emulated/facts.hpp"
 #include "core/device/emulated/queue.hpp"
@@ -13,14 +15,7 @@
 
 namespace steelyard::vendor {
 
-int device_of(const Execution& queue) { return queue.queue().device(); }
-
-std::vector<Execution> make_queues(int count) {
-  std::vector<Execution> queues;
-  const int device = device_of(Execution());
-  for (int i = 0; i < count; ++i) queues.emplace_back(std::make_shared<emulated::Queue>(device));
-  return queues;
-}
+int device_of(const EmulatedDevice& queue) { return queue.queue().device(); }
 
 const char* error_text(Error error) {
   switch (error) {
@@ -61,14 +56,11 @@ Error set_device(int device) {
 }
 
 Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t row_bytes,
-                    std::size_t rows, CopyKind kind, Stream stream) {
+                    std::size_t rows, Stream stream) {
   if (row_bytes > to_pitch || row_bytes > from_pitch) return Error::wrong_pitch;
   if (emulated::selected_device() != stream->device()) return Error::device_of_another_thread;
-  const char* const label = kind == CopyKind::host_to_device   ? "copy to the device"
-                            : kind == CopyKind::device_to_host ? "copy to the host"
-                                                               : "copy on the device";
   if (emulated::loses(emulated::Mistake::copy)) return success;
-  stream->give(label, [=] {
+  stream->give("copy of rows", [=] {
     for (std::size_t i = 0; i < rows; ++i) {
       std::memcpy(static_cast<std::byte*>(to) + i * to_pitch, static_cast<const std::byte*>(from) + i * from_pitch,
                   row_bytes);
