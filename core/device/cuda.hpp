@@ -7,17 +7,14 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <vector>
 
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 
 namespace steelyard::vendor {
 
-using Execution = Kokkos::Cuda;
 using Stream = cudaStream_t;
-inline int device_of(const Execution& queue) { return queue.cuda_device(); }
-inline Stream stream_of(const Execution& queue) { return queue.cuda_stream(); }
-inline std::vector<Execution> make_queues(int count) { return independent_instances<Execution>(count); }
+inline int device_of(const CompanionExecution& queue) { return queue.cuda_device(); }
+inline Stream stream_of(const CompanionExecution& queue) { return queue.cuda_stream(); }
 
 using Error = cudaError_t;
 inline constexpr Error success = cudaSuccess;
@@ -29,11 +26,10 @@ inline Error device_properties(DeviceProperties* facts, int device) { return cud
 inline Error pci_bus(char* text, int size, int device) { return cudaDeviceGetPCIBusId(text, size, device); }
 inline Error set_device(int device) { return cudaSetDevice(device); }
 
-using CopyKind = cudaMemcpyKind;
-inline constexpr CopyKind host_to_device = cudaMemcpyHostToDevice;
-inline constexpr CopyKind device_to_host = cudaMemcpyDeviceToHost;
-inline constexpr CopyKind device_to_device = cudaMemcpyDeviceToDevice;
-inline constexpr auto copy_2d_async = &cudaMemcpy2DAsync;
+inline Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                           std::size_t row_bytes, std::size_t rows, Stream stream) {
+  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, cudaMemcpyDefault, stream);
+}
 
 using Event = cudaEvent_t;
 inline constexpr unsigned event_without_time = cudaEventDisableTiming;

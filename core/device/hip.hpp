@@ -8,17 +8,14 @@
 #include <hipfft/hipfft.h>
 
 #include <string>
-#include <vector>
 
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 
 namespace steelyard::vendor {
 
-using Execution = DeviceExecution;
 using Stream = hipStream_t;
-inline int device_of(const Execution& queue) { return queue.hip_device(); }
-inline Stream stream_of(const Execution& queue) { return queue.hip_stream(); }
-inline std::vector<Execution> make_queues(int count) { return independent_instances<Execution>(count); }
+inline int device_of(const CompanionExecution& queue) { return queue.hip_device(); }
+inline Stream stream_of(const CompanionExecution& queue) { return queue.hip_stream(); }
 
 using Error = hipError_t;
 inline constexpr Error success = hipSuccess;
@@ -30,13 +27,9 @@ inline Error device_properties(DeviceProperties* facts, int device) { return hip
 inline Error pci_bus(char* text, int size, int device) { return hipDeviceGetPCIBusId(text, size, device); }
 inline Error set_device(int device) { return hipSetDevice(device); }
 
-using CopyKind = hipMemcpyKind;
-inline constexpr CopyKind host_to_device = hipMemcpyHostToDevice;
-inline constexpr CopyKind device_to_host = hipMemcpyDeviceToHost;
-inline constexpr CopyKind device_to_device = hipMemcpyDeviceToDevice;
 inline Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                           std::size_t row_bytes, std::size_t rows, CopyKind kind, Stream stream) {
-  return hipMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, kind, stream);
+                           std::size_t row_bytes, std::size_t rows, Stream stream) {
+  return hipMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, hipMemcpyDefault, stream);
 }
 
 using Event = hipEvent_t;

@@ -14,7 +14,6 @@ namespace steelyard {
 namespace {
 
 using Queue = CompanionExecution;
-static_assert(std::is_same_v<Queue, vendor::Execution>);
 
 void check(vendor::Error error, const char* what) {
   if (error != vendor::success) throw RuntimeFailure(fmt::format("{}: {}", what, vendor::error_text(error)));
@@ -53,9 +52,10 @@ class Event {
   vendor::Event event_{};
 };
 
-void copy_rows(const Queue& queue, const RowCopy& copy, vendor::CopyKind kind) {
+/// Where the rows lie is for the vendor to find out.
+void copy_rows(const Queue& queue, const RowCopy& copy) {
   select_device_of(queue);
-  check(vendor::copy_2d_async(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.row_bytes, copy.rows, kind,
+  check(vendor::copy_2d_async(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.row_bytes, copy.rows,
                               vendor::stream_of(queue)),
         "copying rows");
 }
@@ -127,11 +127,11 @@ void select_device(int device) {
   if (device >= 0) check(vendor::set_device(device), "selecting a device");
 }
 
-std::vector<CompanionExecution> make_queues(int count) { return vendor::make_queues(count); }
+std::vector<CompanionExecution> make_queues(int count) { return independent_instances<Queue>(count); }
 
-void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy, vendor::host_to_device); }
-void copy_rows_to_host(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy, vendor::device_to_host); }
-void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy, vendor::device_to_device); }
+void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
+void copy_rows_to_host(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
+void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
 
 class QueueEvent::Recorded {
  public:

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <type_traits>
 #include <unsupported/Eigen/FFT>
+#include <vector>
 
 #include "core/device/emulated/facts.hpp"
 #include "core/device/emulated/memory.hpp"
@@ -14,14 +16,7 @@
 
 namespace steelyard::vendor {
 
-int device_of(const Execution& queue) { return queue.queue().device(); }
-
-std::vector<Execution> make_queues(int count) {
-  std::vector<Execution> queues;
-  const int device = device_of(Execution());
-  for (int i = 0; i < count; ++i) queues.emplace_back(std::make_shared<emulated::Queue>(device));
-  return queues;
-}
+int device_of(const EmulatedDevice& queue) { return queue.queue().device(); }
 
 const char* error_text(Error error) {
   switch (error) {
@@ -62,7 +57,7 @@ Error set_device(int device) {
 }
 
 Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t row_bytes,
-                    std::size_t rows, CopyKind kind, Stream stream) {
+                    std::size_t rows, Stream stream) {
   if (row_bytes > to_pitch || row_bytes > from_pitch) return Error::wrong_pitch;
   if (emulated::selected_device() != stream->device()) return Error::device_of_another_thread;
   if (emulated::loses(emulated::Mistake::copy)) return success;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/device/emulated/kokkos_execution.hpp"
 
@@ -13,11 +12,9 @@
 
 namespace steelyard::vendor {
 
-using Execution = EmulatedDevice;
 using Stream = emulated::Queue*;
-int device_of(const Execution& queue);
-inline Stream stream_of(const Execution& queue) { return &queue.queue(); }
-std::vector<Execution> make_queues(int count);
+int device_of(const EmulatedDevice& queue);
+inline Stream stream_of(const EmulatedDevice& queue) { return &queue.queue(); }
 
 enum class Error { none, no_such_device, wrong_pitch, device_of_another_thread };
 inline constexpr Error success = Error::none;
@@ -33,12 +30,8 @@ Error device_properties(DeviceProperties* facts, int device);
 Error pci_bus(char* text, int size, int device);
 Error set_device(int device);
 
-enum class CopyKind { host_to_device, device_to_host, device_to_device };
-inline constexpr CopyKind host_to_device = CopyKind::host_to_device;
-inline constexpr CopyKind device_to_host = CopyKind::device_to_host;
-inline constexpr CopyKind device_to_device = CopyKind::device_to_device;
 Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t row_bytes,
-                    std::size_t rows, CopyKind kind, Stream stream);
+                    std::size_t rows, Stream stream);
 
 struct EventState;
 using Event = EventState*;

@@ -8,7 +8,9 @@
 #include <iosfwd>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
+#include "core/compatibility.hpp"
 #include "core/device/emulated/kokkos_memory.hpp"
 #include "core/device/emulated/team.hpp"
 
@@ -50,6 +52,9 @@ class EmulatedDevice {
  private:
   std::shared_ptr<emulated::Queue> queue_;
 };
+
+template <>
+std::vector<EmulatedDevice> independent_instances<EmulatedDevice>(int count);
 
 namespace emulated {
 

@@ -94,6 +94,14 @@ void EmulatedMemory::deallocate(const char* label, void* memory, std::size_t byt
 
 EmulatedDevice::EmulatedDevice() : queue_(default_queue()) {}
 
+template <>
+std::vector<EmulatedDevice> independent_instances<EmulatedDevice>(int count) {
+  std::vector<EmulatedDevice> queues;
+  const int device = EmulatedDevice().queue().device();
+  for (int i = 0; i < count; ++i) queues.emplace_back(std::make_shared<emulated::Queue>(device));
+  return queues;
+}
+
 void EmulatedDevice::fence() const {
   if (!emulated::loses(emulated::Mistake::fence)) queue_->wait();
 }
