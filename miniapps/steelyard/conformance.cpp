@@ -23,15 +23,13 @@ double rounding_of(const std::string& element) {
   return element == "float" ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
 }
 
-/// `7 units of columns 203, order 4`
-std::string described(const KernelFacts& facts, std::int64_t units) {
-  std::string text = fmt::format("{} {} of ", units, units == 1 ? "unit" : "units");
-  bool first = true;
+/// `shape 3 (columns 203, order 4), 7 units`
+std::string described(std::size_t shape, const KernelFacts& facts, std::int64_t units) {
+  std::string parameters;
   for (const auto& [name, value] : facts.parameters) {
-    text += fmt::format("{}{} {:g}", first ? "" : ", ", name, value);
-    first = false;
+    parameters += fmt::format("{}{} {:g}", parameters.empty() ? "" : ", ", name, value);
   }
-  return text;
+  return fmt::format("shape {} ({}), {} {}", shape, parameters, units, units == 1 ? "unit" : "units");
 }
 
 std::string differing_count(std::size_t count, std::size_t expected) {
@@ -142,14 +140,15 @@ void Conformance::check(const ConformanceCase& one, ProcessingUnit::Kind kind, d
   const auto note = [&](const std::string& what, const std::string& differs) {
     if (!differs.empty() && result.wrong.empty()) result.wrong = what + ": " + differs;
   };
-  for (const std::shared_ptr<const MeasurableKernel>& shape : one.shapes) {
-    const KernelFacts facts = shape->facts();
+  for (std::size_t i = 0; i < one.shapes.size(); ++i) {
+    const MeasurableKernel& shape = *one.shapes[i];
+    const KernelFacts facts = shape.facts();
     result.element = facts.element;
     for (const std::int64_t units : one.sizes) {
-      const std::string of = described(facts, units);
-      const std::vector<double> values = shape->allocate(kind, units)->check_run();
-      note(of, compare(values, shape->reference(units), rounding_of(facts.element), result));
-      note(of + ", again", compare_bits(shape->allocate(kind, units)->check_run(), values));
+      const std::string of = described(i, facts, units);
+      const std::vector<double> values = shape.allocate(kind, units)->check_run();
+      note(of, compare(values, shape.reference(units), rounding_of(facts.element), result));
+      note(of + ", again", compare_bits(shape.allocate(kind, units)->check_run(), values));
       if (one.same_bits != SameBits::any_unit) continue;
       const auto [before, is_first] = values_.try_emplace(result.app + result.options + of, values);
       if (!is_first) note(of + ", on another unit", compare_bits(values, before->second));

@@ -65,8 +65,8 @@ std::string format_rates(const MeasuredRates& rates) { return as_json(rates).dum
 
 std::vector<MeasuredRates> parse_rates(const std::string& lines) {
   std::vector<MeasuredRates> units;
-  std::istringstream stream(lines);
-  for (std::string line; std::getline(stream, line);) {
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) {
     const ordered_json json = ordered_json::parse(line);
     const auto bytes_per_s = [&](const char* key) { return json.at(key).is_null() ? 0.0 : json.at(key).get<double>(); };
     MeasuredRates unit{json.at("rank"), json.at("unit"), {}};

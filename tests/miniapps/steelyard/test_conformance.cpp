@@ -97,7 +97,12 @@ std::vector<ConformanceResult> results_of(std::shared_ptr<const MeasurableKernel
   return conformance.results();
 }
 
-double next_double(double value) { return std::nextafter(value, std::numeric_limits<double>::infinity()); }
+/// Another last bit, as far as there is a value with one: 0 has no error that is small beside it.
+void turn_last_bit(std::vector<double>& values) {
+  if (!values.empty() && values.back() != 0.0) {
+    values.back() = std::nextafter(values.back(), std::numeric_limits<double>::infinity());
+  }
+}
 
 /// Computes what a test says, of one shape and size.
 class Numbers : public MeasurableKernel {
@@ -194,7 +199,7 @@ TEST_CASE("a spectrum that is wrong for one odd number of rows alone is found in
     };
     for (const ConformanceResult& result : results_of(std::make_shared<fft2d::MeasuredKernel>(), kind, damage)) {
       CAPTURE(result.options);
-      CHECK_THAT(result.wrong, ContainsSubstring("37 units of columns"));
+      CHECK_THAT(result.wrong, ContainsSubstring(", 37 units: "));
     }
   }
 }
@@ -202,9 +207,7 @@ TEST_CASE("a spectrum that is wrong for one odd number of rows alone is found in
 TEST_CASE("a product whose last bit is another one the second time is found in every case") {
   for (const Kind kind : kinds()) {
     const auto damage = [](const Computed& computed) {
-      if (computed.instance % 2 == 1 && !computed.values.empty()) {
-        computed.values.back() = next_double(computed.values.back());
-      }
+      if (computed.instance % 2 == 1) turn_last_bit(computed.values);
     };
     for (const ConformanceResult& result : results_of(std::make_shared<gemm::MeasuredKernel>(), kind, damage)) {
       CAPTURE(result.options);
@@ -218,9 +221,7 @@ TEST_CASE("a product whose last bit is another one the second time is found in e
 TEST_CASE("another last bit on another unit is found where any unit is to have the same bits, and only there") {
   if (!has_companion) SKIP("one unit");
   const auto damage = [](const Computed& computed) {
-    if (computed.kind == Kind::companion && !computed.values.empty()) {
-      computed.values.back() = next_double(computed.values.back());
-    }
+    if (computed.kind == Kind::companion) turn_last_bit(computed.values);
   };
   Conformance conformance({std::make_shared<Damaged>(std::make_shared<wave2d::MeasuredKernel>(), damage),
                            std::make_shared<Damaged>(std::make_shared<gemm::MeasuredKernel>(), damage)});
