@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/processing_unit.hpp"
 
@@ -20,6 +21,9 @@ class KernelRun {
   virtual ~KernelRun() = default;
   /// Runs the kernel once and fences; called on the unit's own thread.
   virtual void run() = 0;
+  /// Runs the kernel on the input of MeasurableKernel::reference() and copies all that it computes to the host, in the
+  /// reference's order; called on the unit's own thread, at any time.
+  virtual std::vector<double> check_run() = 0;
 };
 
 /// What is known of a kernel without running it.
@@ -39,8 +43,26 @@ struct KernelFacts {
   std::int64_t largest = 1;
 };
 
-/// A mini-app's kernel, offered for measurement: what `steelyard measure APP` needs to know of it.
-/// Source: 000, section 6.1.2 (fupermod_kernel).
+/// How far the bits of a kernel's results are promised to be the same.
+enum class SameBits {
+  again,     ///< on the same unit
+  any_unit,  ///< on whichever unit
+};
+
+class MeasurableKernel;
+
+/// A row of `steelyard conformance`: a kernel whose options are these, in computation units of some shapes.
+struct ConformanceCase {
+  std::string options;                                          ///< as they are typed for `steelyard measure APP`
+  std::vector<std::shared_ptr<const MeasurableKernel>> shapes;  ///< small ones, which the reference can follow
+  std::vector<std::int64_t> sizes;                              ///< in computation units, of each shape
+  double tolerance = 0.0;  ///< of a value's error, in roundings of the largest value of the reference
+  SameBits same_bits = SameBits::again;
+  std::shared_ptr<const MeasurableKernel> timed;  ///< of a shape that users run
+};
+
+/// A mini-app's kernel, offered for measurement and for checks: what `steelyard measure APP` and `steelyard
+/// conformance` need to know of it. Source: 000, section 6.1.2 (fupermod_kernel).
 class MeasurableKernel {
  public:
   virtual ~MeasurableKernel() = default;
@@ -55,6 +77,12 @@ class MeasurableKernel {
   /// An instance of `units` computation units on a unit of this kind, in the unit's memory and touched by its own
   /// threads, which call this.
   virtual std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const = 0;
+
+  /// What is to be checked of the app on units of this kind, whatever the options of this object.
+  virtual std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const = 0;
+  /// What check_run() of `units` computation units is to return, complex numbers as pairs: by the formula, one value
+  /// after the other, in more than double precision.
+  virtual std::vector<double> reference(std::int64_t units) const = 0;
 };
 
 }  // namespace steelyard

@@ -10,6 +10,7 @@
 #include "miniapps/cavity/bicgstab.hpp"
 #include "miniapps/cavity/conjugate_gradient.hpp"
 #include "miniapps/cavity/identity_preconditioner.hpp"
+#include "miniapps/cavity/measured_system.hpp"
 #include "miniapps/cavity/momentum_operator.hpp"
 #include "miniapps/cavity/pressure_operator.hpp"
 #include "miniapps/cavity/shared_grid.hpp"
@@ -39,9 +40,10 @@ class IterationRun : public KernelRun {
         shared_(group_, std::array{rows}, columns),
         peer_(group_, kind),
         grid_(peer_, shared_),
-        // Faces and weights of a uniform grid: all that matters is that there is a number for each.
-        ones_(Kokkos::view_alloc(peer_.space(), Kokkos::WithoutInitializing, "steelyard::cavity::ones"),
-              static_cast<std::size_t>(std::max(rows, columns) + 1)),
+        coefficients_(rows, columns),
+        coefficient_memory_(
+            Kokkos::view_alloc(peer_.space(), Kokkos::WithoutInitializing, "steelyard::cavity::coefficients"),
+            coefficients_.all.size()),
         pressure_solver_(grid_),
         pressure_b_(grid_.template field<1>()),
         pressure_(grid_.template field<1>()),
@@ -49,8 +51,7 @@ class IterationRun : public KernelRun {
         momentum_b_(grid_.template field<2>()),
         velocity_(grid_.template field<2>()),
         convecting_(grid_.template field<2>()) {
-    const std::vector<double> ones(ones_.size(), 1.0);
-    copy_from_host(peer_.space(), ones_.data(), ones.data(), ones.size());
+    copy_coefficients();
     fill();
     // Nothing is ever enough.
     settings_.relative = 0.0;
@@ -59,16 +60,38 @@ class IterationRun : public KernelRun {
   }
 
   void run() override {
-    const double* const ones = ones_.data();
-    const ColumnValues values{ones, 1.0};
-    const ColumnFaces faces{ones, 1.0};
+    const double* const all = coefficient_memory_.data();
+    const double* const ones = all + coefficients_.ones;
+    const double* const diagonal = all + coefficients_.diagonal;
+    const double* const row_faces = all + coefficients_.row_faces;
+    const ColumnValues column_ones{ones, 1.0};
+    const ColumnFaces column_faces{all + coefficients_.column_faces, 1.0};
     IdentityPreconditioner none;
     set_to_zero(grid_, velocity_);
-    const MomentumOperator momentum{
-        convecting_.access(), ones, values, ones, faces, values, ones, 1.0, 1.0, 0.25, 0.25};
+    const MomentumOperator momentum{convecting_.access(),
+                                    diagonal,
+                                    {diagonal, Coefficients::diagonal_value},
+                                    row_faces,
+                                    column_faces,
+                                    column_ones,
+                                    ones,
+                                    1.0,
+                                    1.0,
+                                    0.25,
+                                    0.25};
     momentum_solver_.solve(momentum, none, momentum_b_, velocity_, settings_);
     set_to_zero(grid_, pressure_);
-    pressure_solver_.solve(PressureOperator{faces, ones, ones, values}, none, pressure_b_, pressure_, settings_);
+    pressure_solver_.solve(PressureOperator{column_faces, ones, row_faces, column_ones}, none, pressure_b_, pressure_,
+                           settings_);
+  }
+
+  /// All that run() computes, for it begins from zeros.
+  std::vector<double> check_run() override {
+    run();
+    std::vector<double> values;
+    append(velocity_, values);
+    append(pressure_, values);
+    return values;
   }
 
   /// Public for its kernel's sake.
@@ -77,21 +100,46 @@ class IterationRun : public KernelRun {
     const auto u = momentum_b_.access(), w = convecting_.access();
     grid_.for_cells(
         "steelyard::cavity::right_side", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          const double value = static_cast<double>((7 * j + 3 * i) % 11) - 5.0;
+          const double value = measured_right_side(j, i);
           p(j, i) = value;
           for (int c = 0; c < 2; ++c) {
             u(c, j, i) = value;
-            w(c, j, i) = 0.1 * value;
+            w(c, j, i) = convecting_share * value;
           }
         });
   }
 
  private:
+  void copy_coefficients() {
+    const std::size_t count = coefficients_.all.size();
+    const Kokkos::View<double*, PinnedMemory> pinned(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::coefficients"), count);
+    std::copy_n(coefficients_.all.data(), count, pinned.data());
+    copy_from_host(peer_.space(), coefficient_memory_.data(), static_cast<const double*>(pinned.data()), count);
+    peer_.space().fence();
+  }
+
+  /// The unit's rows without ghosts, component after component in each.
+  template <int Components>
+  void append(const RowField<Execution, Components>& field, std::vector<double>& values) const {
+    const std::int64_t rows = field.rows().count(), row_elements = field.row_elements();
+    const auto count = static_cast<std::size_t>(rows * row_elements);
+    const Kokkos::View<double*, PinnedMemory> pinned(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::checked"), count);
+    copy_to_host(peer_.space(), pinned.data(), static_cast<const double*>(field.slice()), count);
+    peer_.space().fence();
+    for (std::int64_t row = 0; row < Components * rows; ++row) {
+      const double* const first = pinned.data() + row * field.pitch() + field.left_ghost_columns();
+      values.insert(values.end(), first, first + field.columns());
+    }
+  }
+
   UnitGroup group_;
   SharedGrid shared_;
   UnitPeer<Execution> peer_;
   UnitGrid<Execution> grid_;
-  Kokkos::View<double*, DeviceOf<Execution>> ones_;
+  Coefficients coefficients_;
+  Kokkos::View<double*, DeviceOf<Execution>> coefficient_memory_;
   ConjugateGradient<Execution> pressure_solver_;
   RowField<Execution> pressure_b_;
   RowField<Execution> pressure_;
@@ -135,6 +183,21 @@ KernelFacts MeasuredKernel::facts() const {
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   if (kind == ProcessingUnit::Kind::host) return std::make_unique<IterationRun<HostExecution>>(kind, units, columns_);
   return std::make_unique<IterationRun<CompanionExecution>>(kind, units, columns_);
+}
+
+std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind /*kind*/) const {
+  ConformanceCase check;
+  for (const std::int64_t columns : {17, 64, 203}) check.shapes.push_back(std::make_shared<MeasuredKernel>(columns));
+  check.sizes = {0, 1, 7, 40};
+  // Sums of thousands of terms, whose errors iterations hand on.
+  check.tolerance = 1000.0;
+  check.same_bits = SameBits::any_unit;
+  check.timed = std::make_shared<MeasuredKernel>();
+  return {check};
+}
+
+std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
+  return serial_iterations(units, columns_, iterations);
 }
 
 }  // namespace steelyard::cavity

@@ -21,6 +21,8 @@ class MeasuredKernel : public MeasurableKernel {
   void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  std::vector<double> reference(std::int64_t units) const override;
 
   /// Of either solver in one run().
   static constexpr int iterations = 3;

@@ -1,9 +1,13 @@
 #include "miniapps/fft2d/measured_kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
+#include <numbers>
 #include <span>
 #include <type_traits>
 
@@ -20,7 +24,13 @@ constexpr std::int64_t ring_bytes = std::int64_t{16} << 20;
 
 /// Matrices that passes go around; not very many of those that hold next to nothing.
 std::int64_t ring_length(std::int64_t matrix_bytes) {
-  return std::clamp<std::int64_t>(ring_bytes / matrix_bytes, 2, 1024);
+  return matrix_bytes > 0 ? std::clamp<std::int64_t>(ring_bytes / matrix_bytes, 2, 1024) : 2;
+}
+
+/// A number of the matrix that check_run() transforms, from -1 to 1, which float holds exactly: part 1 is an imaginary
+/// part.
+double check_input(std::int64_t row, std::int64_t column, std::int64_t part) {
+  return static_cast<double>((5 * row + 3 * column * column + 7 * part) % 17 - 8) / 8.0;
 }
 
 /// Numbers that slow no processor down.
@@ -57,6 +67,8 @@ class RowsRun : public KernelRun {
  public:
   RowsRun(const RowTransformation& transformation, std::int64_t rows, const RowFftChoice& choice)
       : rows_(rows),
+        length_(transformation.length),
+        stored_(transformation.stored()),
         pass_(make_row_pass<Execution, Scalar>(space_, transformation, rows, choice)),
         in_pitch_(padded_pitch<Element>(transformation.length)),
         out_pitch_(padded_pitch<Complex>(rows)),
@@ -73,6 +85,23 @@ class RowsRun : public KernelRun {
     pass_->run(0, rows_, std::span<const RowPiece<Element>>(&from_, 1), std::span<const StoredPiece<Complex>>(&to_, 1));
     current_ = next;
   }
+  std::vector<double> check_run() override {
+    constexpr std::int64_t parts = std::is_same_v<Element, Scalar> ? 1 : 2;
+    Scalar* const in = memory_.data() + current_ * matrix_;
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      for (std::int64_t n = 0; n < parts * length_; ++n) {
+        in[parts * row * in_pitch_ + n] = static_cast<Scalar>(check_input(row, n / parts, n % parts));
+      }
+    }
+    run();
+    std::vector<double> values;
+    const Scalar* const out = memory_.data() + current_ * matrix_;
+    for (std::int64_t column = 0; column < stored_; ++column) {
+      const Scalar* const stored = out + 2 * column * out_pitch_;
+      values.insert(values.end(), stored, stored + 2 * rows_);
+    }
+    return values;
+  }
 
  private:
   using Complex = Kokkos::complex<Scalar>;
@@ -85,6 +114,8 @@ class RowsRun : public KernelRun {
 
   Execution space_;
   std::int64_t rows_;
+  std::int64_t length_;
+  std::int64_t stored_;
   std::unique_ptr<RowPass<Scalar>> pass_;
   std::int64_t in_pitch_;
   std::int64_t out_pitch_;
@@ -153,12 +184,64 @@ KernelFacts MeasuredKernel::facts() const {
   return facts;
 }
 
-std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
+RowTransformation MeasuredKernel::transformation() const {
   // Numbers stay as large as they are from pass to pass.
   const double scale = 1.0 / std::sqrt(static_cast<double>(columns_));
-  const RowTransformation transformation{columns_, Direction::forward, real_, scale};
-  return element_ == ElementType::float64 ? make<double>(kind, transformation, units, choice_)
-                                          : make<float>(kind, transformation, units, choice_);
+  return {columns_, Direction::forward, real_, scale};
+}
+
+std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
+  return element_ == ElementType::float64 ? make<double>(kind, transformation(), units, choice_)
+                                          : make<float>(kind, transformation(), units, choice_);
+}
+
+std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
+  const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
+  std::vector<ConformanceCase> cases;
+  for (const std::string& library :
+       on_host ? row_fft_libraries<HostExecution>() : row_fft_libraries<CompanionExecution>()) {
+    for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+      for (const bool real : {false, true}) {
+        const auto shape = [&](std::int64_t columns) {
+          // Measured plans are others from time to time.
+          return std::make_shared<MeasuredKernel>(columns, real, element, RowFftChoice{library, Planner::estimate});
+        };
+        ConformanceCase check;
+        check.options = fmt::format("--type {}{} --fft {}", element_name(element), real ? " --real" : "", library);
+        check.shapes = {shape(1), shape(2), shape(7), shape(60), shape(97), shape(256)};
+        check.sizes = {0, 1, 3, 37};
+        // Of a prime length, which is transformed by the definition at worst.
+        check.tolerance = 97.0;
+        check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
+        check.timed = shape(MeasuredKernel().columns_);
+        cases.push_back(std::move(check));
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
+  const RowTransformation rows = transformation();
+  // Powers of the root of unity: exp(-2 pi i n / length).
+  std::vector<std::complex<long double>> roots;
+  for (std::int64_t n = 0; n < rows.length; ++n) {
+    const long double turn = static_cast<long double>(n) / static_cast<long double>(rows.length);
+    roots.push_back(std::polar(1.0L, -2.0L * std::numbers::pi_v<long double> * turn));
+  }
+  std::vector<double> values;
+  for (std::int64_t column = 0; column < rows.stored(); ++column) {
+    for (std::int64_t row = 0; row < units; ++row) {
+      std::complex<long double> sum = 0.0L;
+      for (std::int64_t n = 0; n < rows.length; ++n) {
+        const std::complex<long double> input(check_input(row, n, 0), real_ ? 0.0 : check_input(row, n, 1));
+        sum += input * roots[static_cast<std::size_t>(column * n % rows.length)];
+      }
+      values.push_back(static_cast<double>(sum.real() / std::sqrt(static_cast<long double>(rows.length))));
+      values.push_back(static_cast<double>(sum.imag() / std::sqrt(static_cast<long double>(rows.length))));
+    }
+  }
+  return values;
 }
 
 }  // namespace steelyard::fft2d

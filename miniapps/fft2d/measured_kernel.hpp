@@ -23,8 +23,12 @@ class MeasuredKernel : public MeasurableKernel {
   KernelFacts facts() const override;
   /// @throws InvalidArgument where the unit does not have the library
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  std::vector<double> reference(std::int64_t units) const override;
 
  private:
+  RowTransformation transformation() const;
+
   std::int64_t columns_ = 2048;
   bool real_ = false;
   ElementType element_ = ElementType::float64;

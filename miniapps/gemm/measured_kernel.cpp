@@ -1,5 +1,7 @@
 #include "miniapps/gemm/measured_kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -15,15 +17,23 @@ template <class Scalar>
 class MultiplyRun : public KernelRun {
  public:
   MultiplyRun(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
-      : a_(random_array<Scalar>(kind, MatrixName::a, rows, problem.k)),
+      : kind_(kind),
+        a_(random_array<Scalar>(kind, MatrixName::a, rows, problem.k)),
         b_(random_array<Scalar>(kind, MatrixName::b, problem.k, problem.n)),
         c_(random_array<Scalar>(kind, MatrixName::c, rows, problem.n)),
         operands_{a_.rows(0, rows), b_.rows(0, problem.k), c_.rows(0, rows)},
         slice_(make_slice_gemm<Scalar>(kind, problem, rows, device_memory_bytes)) {}
 
   void run() override { slice_->run(operands_); }
+  std::vector<double> check_run() override {
+    fill_random_array(kind_, MatrixName::c, c_);
+    run();
+    const std::span<const Scalar> values = c_.elements(0, c_.row_count());
+    return {values.begin(), values.end()};
+  }
 
  private:
+  ProcessingUnit::Kind kind_;
   HostArray<Scalar> a_, b_, c_;
   Operands<Scalar> operands_;
   std::unique_ptr<SliceGemm<Scalar>> slice_;
@@ -74,14 +84,68 @@ KernelFacts MeasuredKernel::facts() const {
   return facts;
 }
 
-std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
+Problem MeasuredKernel::repeated_problem() const {
   Problem problem = problem_;
   // C is not set back between runs: other factors would let it grow out of the numbers, or shrink below them.
   if (problem.alpha != 0.0) problem.alpha = 1.0;
   if (problem.reads_c()) problem.beta = 1.0;
+  return problem;
+}
+
+std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
+  const Problem problem = repeated_problem();
   const std::int64_t rows = units * problem.block;
   return element_ == ElementType::float64 ? make<double>(kind, problem, rows, device_memory_bytes_)
                                           : make<float>(kind, problem, rows, device_memory_bytes_);
+}
+
+std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
+  constexpr double all = std::numeric_limits<double>::infinity();
+  std::vector<ConformanceCase> cases;
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const double beta : {0.0, 1.0}) {
+      // What a companion without a memory of its own does with some of the host's, a device does anyway.
+      std::vector<double> memories{all};
+      if (kind == ProcessingUnit::Kind::companion) memories.push_back(64.0 * 1024.0);
+      for (const double memory : memories) {
+        const auto shape = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
+          return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
+        };
+        ConformanceCase check;
+        check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
+                                    memory == all ? "" : " --device-memory 64KiB");
+        check.shapes = {shape(1, 1, 1), shape(61, 83, 5), shape(130, 67, 32), shape(5, 0, 3), shape(0, 5, 3)};
+        check.sizes = {0, 1, 3, 7};
+        // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
+        check.tolerance = 83.0;
+        if (memory == all) {
+          Problem timed = MeasuredKernel().problem_;
+          timed.beta = beta;
+          check.timed = std::make_shared<MeasuredKernel>(timed, element, memory);
+        }
+        cases.push_back(std::move(check));
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
+  const Problem problem = repeated_problem();
+  const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
+    const double value = RandomMatrix(1, name).element(i, j);
+    return static_cast<long double>(element_ == ElementType::float64 ? value : static_cast<float>(value));
+  };
+  std::vector<double> c;
+  for (std::int64_t i = 0; i < units * problem.block; ++i) {
+    for (std::int64_t j = 0; j < problem.n; ++j) {
+      long double sum = 0.0L;
+      for (std::int64_t l = 0; l < problem.k; ++l) sum += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
+      const long double old = problem.reads_c() ? problem.beta * element(MatrixName::c, i, j) : 0.0L;
+      c.push_back(static_cast<double>(problem.alpha * sum + old));
+    }
+  }
+  return c;
 }
 
 }  // namespace steelyard::gemm

@@ -22,8 +22,13 @@ class MeasuredKernel : public MeasurableKernel {
   void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  std::vector<double> reference(std::int64_t units) const override;
 
  private:
+  /// What an instance computes again and again.
+  Problem repeated_problem() const;
+
   Problem problem_{0, 2048, 2048};
   ElementType element_ = ElementType::float64;
   double device_memory_bytes_ = std::numeric_limits<double>::infinity();

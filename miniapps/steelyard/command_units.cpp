@@ -2,11 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
+#include <sstream>
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "core/device/device.hpp"
+#include "core/runtime.hpp"
 #include "miniapps/steelyard/command.hpp"
+#include "miniapps/steelyard/rank_rates.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -33,9 +37,26 @@ std::string describe_machine(const Machine& machine) {
   return text;
 }
 
-ExitCode print_units(Session& session, const RunOptions& options) {
+struct UnitsOptions {
+  RunOptions run;
+  bool measure = false;
+};
+
+/// What the rank's units can do at most. Collective.
+std::string measured_rates(Session& session, const RankUnits& units) {
+  std::optional<Runtime> runtime;
+  collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
+  CoExecution co_execution(session.machine(), units);
+  std::string rates;
+  collectively(session.comm(), [&] {
+    for (const MeasuredRates& unit : measure_rank(session, units, co_execution)) rates += format_rates(unit);
+  });
+  return rates_table(parse_rates(all_lines(session, rates)));
+}
+
+ExitCode print_units(Session& session, const UnitsOptions& options) {
   // First of all: it refuses wrong options, before anything is printed.
-  const RankUnits units = session.plan_units(options);
+  const RankUnits units = session.plan_units(options.run);
   const bool first_on_node = session.nodes().rank_on_node == 0;
   for (const std::string& text :
        all_gather_text(session.comm(), first_on_node ? describe_machine(session.machine()) : "")) {
@@ -64,16 +85,19 @@ ExitCode print_units(Session& session, const RunOptions& options) {
     }
   }
   session.print(table.text());
+  if (options.measure) session.print("\n" + measured_rates(session, units));
   return ExitCode::good;
 }
 
 }  // namespace
 
 void add_units_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<RunOptions>();
+  auto options = std::make_shared<UnitsOptions>();
   CLI::App* command =
       parser.add_subcommand("units", "Show what this machine has and which processing units each rank would drive");
-  add_unit_options(*command, *options);
+  add_unit_options(*command, options->run);
+  command->add_flag("--measure", options->measure,
+                    "Also what they can do at most: STREAM's bandwidths, GEMM, copies to and from a device");
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return print_units(session, *options); }; });
 }

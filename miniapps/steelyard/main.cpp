@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     if (!chosen) throw CLI::RequiredError("A command");
   });
   tool::add_units_command(parser, chosen);
+  tool::add_conformance_command(parser, chosen);
   tool::add_layout_command(parser, chosen);
   tool::add_measure_command(parser, chosen);
   tool::add_model_command(parser, chosen);

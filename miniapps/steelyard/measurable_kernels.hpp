@@ -7,7 +7,8 @@
 
 namespace steelyard::tool {
 
-/// A kernel of every mini-app, for `steelyard measure APP`: to add one, derive from MeasurableKernel and list it here.
+/// A kernel of every mini-app, for `steelyard measure APP` and `steelyard conformance`: to add one, derive from
+/// MeasurableKernel and list it here.
 std::vector<std::shared_ptr<MeasurableKernel>> measurable_kernels();
 
 }  // namespace steelyard::tool

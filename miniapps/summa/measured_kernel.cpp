@@ -1,5 +1,7 @@
 #include "miniapps/summa/measured_kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -21,7 +23,8 @@ class UpdateRun : public KernelRun {
  public:
   UpdateRun(ProcessingUnit::Kind kind, std::int64_t rows, std::int64_t columns, std::int64_t depth,
             double device_memory_bytes)
-      : a_(gemm::random_array<Scalar>(kind, MatrixName::a, rows, depth)),
+      : kind_(kind),
+        a_(gemm::random_array<Scalar>(kind, MatrixName::a, rows, depth)),
         b_(gemm::random_array<Scalar>(kind, MatrixName::b, depth, columns)),
         c_(gemm::random_array<Scalar>(kind, MatrixName::c, rows, columns)),
         operands_{a_.rows(0, rows), b_.rows(0, depth), c_.rows(0, rows)},
@@ -31,13 +34,37 @@ class UpdateRun : public KernelRun {
     gemm_->add(iteration_, operands_, {});
     iteration_ = (iteration_ + 1) % iterations;
   }
+  std::vector<double> check_run() override {
+    // C is whole after the last iteration only.
+    while (iteration_ != 0) run();
+    gemm::fill_random_array(kind_, MatrixName::c, c_);
+    do {
+      run();
+    } while (iteration_ != 0);
+    const std::span<const Scalar> values = c_.elements(0, c_.row_count());
+    return {values.begin(), values.end()};
+  }
 
  private:
+  ProcessingUnit::Kind kind_;
   HostArray<Scalar> a_, b_, c_;
   gemm::Operands<Scalar> operands_;
   std::unique_ptr<gemm::PanelGemm<Scalar>> gemm_;
   std::int64_t iteration_ = 0;
 };
+
+/// Elements of C.
+struct Rectangle {
+  std::int64_t rows = 0, columns = 0;
+};
+
+/// As nearly square as can be, and as large as so many blocks.
+Rectangle updated(std::int64_t blocks, std::int64_t block) {
+  if (blocks == 0) return {};
+  const auto side = static_cast<double>(block), area = static_cast<double>(blocks) * side * side;
+  const std::int64_t rows = std::llround(std::sqrt(area));
+  return {rows, std::max<std::int64_t>(1, std::llround(area / static_cast<double>(rows)))};
+}
 
 }  // namespace
 
@@ -69,13 +96,55 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const auto block = static_cast<double>(problem_.block), area = static_cast<double>(units) * block * block;
-  const std::int64_t rows = std::llround(std::sqrt(area));
-  const std::int64_t columns = std::max<std::int64_t>(1, std::llround(area / static_cast<double>(rows)));
+  const Rectangle c = updated(units, problem_.block);
   if (element_ == ElementType::float64) {
-    return std::make_unique<UpdateRun<double>>(kind, rows, columns, problem_.block, device_memory_bytes_);
+    return std::make_unique<UpdateRun<double>>(kind, c.rows, c.columns, problem_.block, device_memory_bytes_);
   }
-  return std::make_unique<UpdateRun<float>>(kind, rows, columns, problem_.block, device_memory_bytes_);
+  return std::make_unique<UpdateRun<float>>(kind, c.rows, c.columns, problem_.block, device_memory_bytes_);
+}
+
+std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
+  constexpr double all = std::numeric_limits<double>::infinity();
+  std::vector<ConformanceCase> cases;
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    // What a companion without a memory of its own does with some of the host's, a device does anyway.
+    std::vector<double> memories{all};
+    if (kind == ProcessingUnit::Kind::companion) memories.push_back(256.0 * 1024.0);
+    for (const double memory : memories) {
+      ConformanceCase check;
+      check.options = fmt::format("--type {}{}", element_name(element), memory == all ? "" : " --device-memory 256KiB");
+      for (const std::int64_t block : {1, 7, 32}) {
+        Problem problem;
+        problem.block = block;
+        check.shapes.push_back(std::make_shared<MeasuredKernel>(problem, element, memory));
+      }
+      check.sizes = {0, 1, 3, 10};
+      // So many sums one after the other, each of a block's products.
+      check.tolerance = static_cast<double>(iterations) + 32.0;
+      if (memory == all) check.timed = std::make_shared<MeasuredKernel>(Problem(), element, memory);
+      cases.push_back(std::move(check));
+    }
+  }
+  return cases;
+}
+
+std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
+  const Rectangle extents = updated(units, problem_.block);
+  const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
+    const double value = gemm::RandomMatrix(1, name).element(i, j);
+    return static_cast<long double>(element_ == ElementType::float64 ? value : static_cast<float>(value));
+  };
+  std::vector<double> c;
+  for (std::int64_t i = 0; i < extents.rows; ++i) {
+    for (std::int64_t j = 0; j < extents.columns; ++j) {
+      long double product = 0.0L;
+      for (std::int64_t l = 0; l < problem_.block; ++l) {
+        product += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
+      }
+      c.push_back(static_cast<double>(element(MatrixName::c, i, j) + iterations * product));
+    }
+  }
+  return c;
 }
 
 }  // namespace steelyard::summa

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
@@ -12,6 +14,43 @@
 #include "miniapps/wave2d/scheme_options.hpp"
 
 namespace steelyard::wave2d {
+namespace {
+
+/// D u along a row or a column of `extent` points, u(n) its values: see Stencil. Beyond the ends the field is even
+/// about them (Neumann), or odd about their values.
+template <class Line>
+long double second_difference(const Line& line, std::int64_t extent, std::int64_t at, const Problem& problem) {
+  const auto u = [&](std::int64_t n) -> long double {
+    if (n >= 0 && n < extent) return line(n);
+    const std::int64_t end = n < 0 ? 0 : extent - 1;
+    const long double mirrored = line(2 * end - n);
+    return problem.boundary == Boundary::neumann ? mirrored : 2.0L * line(end) - mirrored;
+  };
+  if (problem.order == 2) return u(at - 1) - 2.0L * u(at) + u(at + 1);
+  return (-u(at - 2) + 16.0L * u(at - 1) - 30.0L * u(at) + 16.0L * u(at + 1) - u(at + 2)) / 12.0L;
+}
+
+/// One step of the scheme on the whole grid.
+std::vector<long double> next_level(const Problem& problem, const std::vector<long double>& previous,
+                                    const std::vector<long double>& current) {
+  const auto index = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * problem.columns + j); };
+  std::vector<long double> next = current;
+  for (std::int64_t i = 0; i < problem.rows; ++i) {
+    for (std::int64_t j = 0; j < problem.columns; ++j) {
+      const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
+      if (edge && problem.boundary == Boundary::dirichlet) continue;
+      const auto along_row = [&](std::int64_t n) { return current[index(i, n)]; };
+      const auto along_column = [&](std::int64_t n) { return current[index(n, j)]; };
+      next[index(i, j)] = 2.0L * current[index(i, j)] - previous[index(i, j)] +
+                          problem.courant * problem.courant *
+                              (second_difference(along_row, problem.columns, j, problem) +
+                               second_difference(along_column, problem.rows, i, problem));
+    }
+  }
+  return next;
+}
+
+}  // namespace
 
 MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
     : problem_(problem), element_(element), time_tile_(time_tile) {}
@@ -63,6 +102,69 @@ KernelFacts MeasuredKernel::facts() const {
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   return make_pass_run(kind, problem_, element_, time_tile_, units, Overlap::full);
+}
+
+std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
+  std::vector<ConformanceCase> cases;
+  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+    for (const int order : {2, 4}) {
+      for (const int steps : {1, 4}) {
+        ConformanceCase check;
+        check.options = fmt::format("--type {} --order {} --time-tile {}", element_name(element), order, steps);
+        for (const Boundary boundary : {Boundary::dirichlet, Boundary::neumann}) {
+          for (const std::int64_t columns : {smallest_extent, std::int64_t{61}, std::int64_t{1100}}) {
+            const Problem problem{0, columns, 0.5, boundary, order};
+            check.shapes.push_back(std::make_shared<MeasuredKernel>(problem, element, steps));
+          }
+        }
+        check.sizes = {0, 1, 7, 40};
+        // A random walk that the scheme carries on.
+        check.tolerance = 16.0 + 8.0 * steps * std::sqrt(static_cast<double>(steps));
+        // Compilers of devices may fuse what others do not.
+        const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
+        check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
+        Problem timed = MeasuredKernel().problem_;
+        timed.order = order;
+        check.timed = std::make_shared<MeasuredKernel>(timed, element, steps);
+        cases.push_back(std::move(check));
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
+  if (units == 0) return {};
+  const MiddleRows middle = middle_rows(problem_, time_tile_, units);
+  const Problem& problem = middle.problem;
+  std::vector<long double> previous, current;
+  for (std::int64_t i = 0; i < problem.rows; ++i) {
+    for (std::int64_t j = 0; j < problem.columns; ++j) {
+      previous.push_back(check_input(problem, Level::previous, i, j));
+      current.push_back(check_input(problem, Level::current, i, j));
+    }
+  }
+  for (int step = 0; step < time_tile_; ++step) {
+    previous = next_level(problem, previous, current);
+    std::swap(previous, current);
+  }
+  std::vector<double> values;
+  const auto append = [&](Level level, const partition::Rectangle& part) {
+    const std::vector<long double>& field = level == Level::current ? current : previous;
+    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
+      for (std::int64_t j = part.column; j < part.end_column(); ++j) {
+        values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
+      }
+    }
+  };
+  append(Level::current, middle.slices[1]);
+  append(Level::previous, middle.slices[1]);
+  for (const HaloMessage& message : middle.messages) {
+    if (message.from != 1) continue;
+    for (const partition::Rectangle& part : message.current) append(Level::current, part);
+    for (const partition::Rectangle& part : message.previous) append(Level::previous, part);
+  }
+  return values;
 }
 
 }  // namespace steelyard::wave2d

@@ -20,6 +20,8 @@ class MeasuredKernel : public MeasurableKernel {
   void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  std::vector<double> reference(std::int64_t units) const override;
 
  private:
   Problem problem_{0, 2048, 0.5, Boundary::dirichlet};

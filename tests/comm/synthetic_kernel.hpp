@@ -54,6 +54,9 @@ class SyntheticKernel : public MeasurableKernel {
     instances_.push_back(instance);
     return std::make_unique<Run>(*this, *instance);
   }
+  // It computes nothing.
+  std::vector<ConformanceCase> conformance_cases(Kind /*kind*/) const override { return {}; }
+  std::vector<double> reference(std::int64_t /*units*/) const override { return {}; }
 
   /// All instances that there ever were, in the order of their allocation.
   std::vector<Instance> instances() const {
@@ -83,6 +86,7 @@ class SyntheticKernel : public MeasurableKernel {
       instance_.seconds.push_back(now_s() - start_s);
       instance_.run_by.push_back(std::this_thread::get_id());
     }
+    std::vector<double> check_run() override { return {}; }
 
    private:
     const SyntheticKernel& kernel_;

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/array_pass.hpp"
+#include "core/untouched_array.hpp"
+
+namespace steelyard {
+
+/// STREAM's kernels on arrays a, b and c and a number s.
+enum class StreamKernel {
+  copy,   ///< c = a
+  scale,  ///< b = s c
+  add,    ///< c = a + b
+  triad,  ///< a = b + s c
+};
+
+inline constexpr std::array stream_kernels{StreamKernel::copy, StreamKernel::scale, StreamKernel::add,
+                                           StreamKernel::triad};
+
+/// The arrays, where a device's memory has them.
+struct StreamArrays {
+  static constexpr double s = 3.0;
+  double* a = nullptr;
+  double* b = nullptr;
+  double* c = nullptr;
+};
+
+/// What a kernel does with an element of the arrays.
+template <StreamKernel Kernel>
+struct StreamElement {
+  StreamArrays of;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const {
+    if constexpr (Kernel == StreamKernel::copy) {
+      of.c[i] = of.a[i];
+    } else if constexpr (Kernel == StreamKernel::scale) {
+      of.b[i] = StreamArrays::s * of.c[i];
+    } else if constexpr (Kernel == StreamKernel::add) {
+      of.c[i] = of.a[i] + of.b[i];
+    } else {
+      of.a[i] = of.b[i] + StreamArrays::s * of.c[i];
+    }
+  }
+};
+
+/// The arrays' first touch: a = 1, b = 2, c = 0.
+struct StreamTouch {
+  StreamArrays of;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const {
+    of.a[i] = 1.0;
+    of.b[i] = 2.0;
+    of.c[i] = 0.0;
+  }
+};
+
+/// The STREAM benchmark on one unit, in double precision.
+/// Source: J. D. McCalpin, Memory bandwidth and machine balance in current high performance computers, 1995.
+template <class Execution>
+class Stream {
+ public:
+  /// Allocates and touches on the calling thread; fences. @param elements of each of the three arrays
+  Stream(const Execution& space, std::int64_t elements) : space_(space), elements_(elements) {
+    // A part of a page from one array to the next: a store delays later loads at the same place of another page.
+    constexpr std::int64_t page = 4096 / sizeof(double);
+    const std::int64_t stride = (elements + page - 1) / page * page + page / 4;
+    memory_ = {space, "steelyard::stream::arrays", static_cast<std::size_t>(3 * stride)};
+    arrays_ = {memory_.data(), memory_.data() + stride, memory_.data() + 2 * stride};
+    ArrayPass<Execution, StreamTouch>{{arrays_}, elements_}.launch(space_, "steelyard::stream::touch");
+    space_.fence();
+  }
+
+  /// One pass; fences.
+  void run(StreamKernel kernel) const {
+    switch (kernel) {
+      case StreamKernel::copy:
+        launch<StreamKernel::copy>("steelyard::stream::copy");
+        break;
+      case StreamKernel::scale:
+        launch<StreamKernel::scale>("steelyard::stream::scale");
+        break;
+      case StreamKernel::add:
+        launch<StreamKernel::add>("steelyard::stream::add");
+        break;
+      case StreamKernel::triad:
+        launch<StreamKernel::triad>("steelyard::stream::triad");
+        break;
+    }
+    space_.fence();
+  }
+
+  /// Of a pass, as STREAM counts them: what it reads and what it writes, but not what a cache reads before it writes.
+  double bytes(StreamKernel kernel) const {
+    const bool reads_two = kernel == StreamKernel::add || kernel == StreamKernel::triad;
+    return (reads_two ? 3.0 : 2.0) * sizeof(double) * static_cast<double>(elements_);
+  }
+
+  /// In the unit's memory.
+  const StreamArrays& arrays() const { return arrays_; }
+
+ private:
+  template <StreamKernel Kernel>
+  void launch(const char* label) const {
+    ArrayPass<Execution, StreamElement<Kernel>>{{arrays_}, elements_}.launch(space_, label);
+  }
+
+  Execution space_;
+  std::int64_t elements_;
+  UntouchedArray<double, typename Execution::memory_space> memory_;
+  StreamArrays arrays_;
+};
+
+}  // namespace steelyard
