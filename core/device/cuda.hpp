@@ -14,6 +14,7 @@
 namespace steelyard::vendor {
 
 using Execution = Kokkos::Cuda;
+inline constexpr auto kokkos_key = "150_Cuda";  ///< of the space among those that Kokkos starts
 using Stream = cudaStream_t;
 inline int device_of(const Execution& queue) { return queue.cuda_device(); }
 inline Stream stream_of(const Execution& queue) { return queue.cuda_stream(); }

@@ -15,6 +15,7 @@
 namespace steelyard::vendor {
 
 using Execution = DeviceExecution;
+inline constexpr auto kokkos_key = "150_HIP";  ///< of the space among those that Kokkos starts
 using Stream = hipStream_t;
 inline int device_of(const Execution& queue) { return queue.hip_device(); }
 inline Stream stream_of(const Execution& queue) { return queue.hip_stream(); }

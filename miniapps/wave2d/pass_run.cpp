@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/untouched_array.hpp"
+
 namespace steelyard::wave2d {
 namespace {
 
@@ -20,8 +22,7 @@ class MiddleSlice : public PassRun {
     unit_.emplace(problem, slices[1], steps, overlap);
     for (const HaloMessage& message : messages_) {
       if (message.from != 1 && message.to != 1) continue;
-      memory_.emplace_back(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::halo"),
-                           static_cast<std::size_t>(message.points()));
+      memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
       std::fill_n(memory_.back().data(), message.points(), Scalar(0));
       (message.from == 1 ? leaving_ : arrived_).push_back({&message, memory_.back().data()});
@@ -40,7 +41,7 @@ class MiddleSlice : public PassRun {
   int steps_;
   std::vector<HaloMessage> messages_;
   EdgePoints points_;
-  std::vector<Kokkos::View<Scalar*, PinnedMemory>> memory_;
+  std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;
   std::vector<HaloBuffer<Scalar>> leaving_;
   std::vector<HaloBuffer<Scalar>> arrived_;
   std::optional<UnitField<Execution, Scalar>> unit_;
