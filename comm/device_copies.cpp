@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "core/base/statistics.hpp"
-#include "core/spaces.hpp"
+#include "core/device/device.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard {
@@ -59,7 +59,7 @@ void time_both_ways(const char* kind, const std::vector<int>& bytes, int rounds,
 std::vector<CopyTimes> time_device_copies(const std::vector<int>& bytes, int rounds) {
   std::vector<CopyTimes> result;
   if constexpr (companion_is_device) {
-    if (!bytes.empty() && rounds > 0) {
+    if (device_count() > 0 && !bytes.empty() && rounds > 0) {
       time_both_ways<PinnedMemory>("pinned", bytes, rounds, result);
       time_both_ways<Kokkos::HostSpace>("pageable", bytes, rounds, result);
     }

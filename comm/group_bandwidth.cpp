@@ -28,11 +28,13 @@ GroupBandwidth::GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::in
   const auto make = [](auto& probe, auto space, std::int64_t elements) {
     if (elements > 0) probe.emplace(space, std::min(elements, most_elements));
   };
-  // Of a device's memory a quarter, for it holds the program's data as well.
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double device_elements = device_memory_bytes(infinity) / 4.0 / (2.0 * sizeof(double));
-  if (device_elements < static_cast<double>(companion_elements)) {
-    companion_elements = static_cast<std::int64_t>(device_elements);
+  if (companion_elements > 0) {
+    // Of a device's memory a quarter, for it holds the program's data as well.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double device_elements = device_memory_bytes(infinity) / 4.0 / (2.0 * sizeof(double));
+    if (device_elements < static_cast<double>(companion_elements)) {
+      companion_elements = static_cast<std::int64_t>(device_elements);
+    }
   }
   co_execution_.run([&] { make(probes_->host, HostExecution(), host_elements); },
                     [&] { make(probes_->companion, CompanionExecution(), companion_elements); });

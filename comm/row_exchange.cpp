@@ -7,8 +7,6 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-namespace {}  // namespace
-
 RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t depth,
                          std::int64_t row_elements)
     : group_(group), row_elements_(row_elements) {
@@ -40,8 +38,7 @@ RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, s
       messages.push_back(message);
     }
   }
-  memory_ = Kokkos::View<double*, PinnedMemory>(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::comm::row_exchange"), static_cast<std::size_t>(room));
+  memory_ = {"steelyard::comm::row_exchange", static_cast<std::size_t>(room)};
   for (const Message& message : messages) {
     const Slot& from = slots[static_cast<std::size_t>(message.from)];
     const Slot& to = slots[static_cast<std::size_t>(message.to)];

@@ -8,6 +8,7 @@
 #include "comm/halo_exchange.hpp"
 #include "comm/unit_group.hpp"
 #include "core/host_copy.hpp"
+#include "core/untouched_array.hpp"
 
 namespace steelyard {
 
@@ -85,7 +86,7 @@ class RowExchange {
   std::int64_t row_elements_;
   bool any_ = false;
   std::array<UnitRows, 2> units_;  ///< by kind
-  Kokkos::View<double*, PinnedMemory> memory_;
+  UntouchedArray<double, PinnedMemory> memory_;
   std::vector<HaloExchange> own_messages_;    ///< what arrives, and what the unit that drives MPI sends; by parity
   std::vector<HaloExchange> other_messages_;  ///< what the other unit sends, once it has packed; by parity
   bool has_messages_ = false;

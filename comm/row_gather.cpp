@@ -8,8 +8,6 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-namespace {}  // namespace
-
 RowGather::RowGather(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t row_elements)
     : group_(group), row_elements_(row_elements), begins_{0} {
   const std::vector<Slot>& slots = group.slots();
@@ -27,11 +25,7 @@ RowGather::RowGather(UnitGroup& group, std::span<const std::int64_t> rows, std::
   }
   places_.assign(1, 0);
   for (const int count : counts_) places_.push_back(places_.back() + count);
-  for (auto& memory : memory_) {
-    memory = Kokkos::View<double*, PinnedMemory>(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::comm::row_gather"),
-        static_cast<std::size_t>(elements));
-  }
+  for (auto& memory : memory_) memory = {"steelyard::comm::row_gather", static_cast<std::size_t>(elements)};
 }
 
 double* RowGather::begin(ProcessingUnit::Kind kind) {

@@ -7,6 +7,7 @@
 
 #include "comm/unit_group.hpp"
 #include "core/host_copy.hpp"
+#include "core/untouched_array.hpp"
 
 namespace steelyard {
 
@@ -42,9 +43,9 @@ class RowGather {
   std::vector<std::int64_t> begins_;  ///< of every slot's rows, and their end
   std::vector<int> counts_;           ///< elements of every rank
   std::vector<int> places_;
-  std::array<Kokkos::View<double*, PinnedMemory>, 2> memory_;  ///< take turns
-  std::array<std::uint64_t, 2> gathers_ = {0, 0};              ///< by kind
-  std::array<UnitGroup::Signal, 2> packed_;                    ///< by kind
+  std::array<UntouchedArray<double, PinnedMemory>, 2> memory_;  ///< take turns
+  std::array<std::uint64_t, 2> gathers_ = {0, 0};               ///< by kind
+  std::array<UnitGroup::Signal, 2> packed_;                     ///< by kind
   UnitGroup::Signal gathered_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
+#include "core/device/device.hpp"
 
 namespace steelyard {
 
@@ -59,6 +60,9 @@ RankUnits Session::plan_units(const RunOptions& options) const {
           fmt::format("slowdown of rank {} (expected a rank below {})", request.slowdowns.highest_rank(), size_));
     }
     units = steelyard::plan_units(machine_, request);
+    if (is_root() && companion_is_device && device_count() == 0 && !request.units && !layout) {
+      fmt::print(stderr, "steelyard: no GPU on {}: this build runs on the host alone\n", machine_.host_name());
+    }
   });
   return units;
 }

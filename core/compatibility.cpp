@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/device/device.hpp"
+
 namespace steelyard {
 
 std::string kokkos_version() {
@@ -9,6 +11,7 @@ std::string kokkos_version() {
 }
 
 void initialize_kokkos(int threads, int device) {
+  if (companion_is_device && device_count() == 0) leave_out_device();
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;
   settings.set_num_threads(threads);

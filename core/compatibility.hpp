@@ -21,7 +21,8 @@ using SerialExecution = void;
 std::string kokkos_version();
 
 /// Kokkos::initialize() with this many host threads and this device (-1: Kokkos chooses), without its advice about
-/// OMP_PROC_BIND: threads are bound through hwloc.
+/// OMP_PROC_BIND: threads are bound through hwloc. Starts the host's spaces alone on a machine without a device.
+/// @throws RuntimeFailure where Kokkos needs one
 void initialize_kokkos(int threads, int device);
 
 /// Instances of a device's execution space whose work may run at the same time; where Kokkos makes none, its default

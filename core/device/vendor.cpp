@@ -10,6 +10,13 @@
 #include "core/device/device.hpp"
 #include STEELYARD_DEVICE_CALLS
 
+// Kokkos' own list of what it starts, for leave_out_device(); not a public header.
+#if KOKKOS_VERSION >= 30700
+#define KOKKOS_IMPL_PUBLIC_INCLUDE
+#include <impl/Kokkos_ExecSpaceManager.hpp>
+#undef KOKKOS_IMPL_PUBLIC_INCLUDE
+#endif
+
 namespace steelyard {
 namespace {
 
@@ -32,6 +39,16 @@ void check_fft(vendor::FftStatus status, const char* what) {
 
 /// Makes the queue's device that of the calling thread.
 void select_device_of(const Queue& queue) { select_device(vendor::device_of(queue)); }
+
+#if KOKKOS_VERSION >= 30700
+/// A space that Kokkos has nothing to do for.
+struct NoSpace : Kokkos::Impl::ExecSpaceBase {
+  void initialize(const Kokkos::InitializationSettings&) override {}
+  void finalize() override {}
+  void static_fence(const std::string&) override {}
+  void print_configuration(std::ostream&, bool) override {}
+};
+#endif
 
 class Event {
  public:
@@ -97,8 +114,20 @@ class QueueBlas {
 }  // namespace
 
 int device_count() {
-  int count = 0;
-  return vendor::device_count(&count) == vendor::success ? count : 0;
+  static const int devices = [] {
+    int count = 0;
+    return vendor::device_count(&count) == vendor::success ? count : 0;
+  }();
+  return devices;
+}
+
+void leave_out_device() {
+#if KOKKOS_VERSION >= 30700
+  Kokkos::Impl::ExecSpaceManager::get_instance().register_space_factory(vendor::kokkos_key,
+                                                                        std::make_unique<NoSpace>());
+#else
+  throw RuntimeFailure("no GPU on this machine, without which Kokkos before 3.7 does not start");
+#endif
 }
 
 DeviceFacts device_facts(int device) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/host_copy.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/cavity/row_field.hpp"
 
 namespace steelyard::cavity {
@@ -13,11 +14,11 @@ namespace steelyard::cavity {
 namespace detail {
 
 template <class Execution, int Components>
-Kokkos::View<double*, PinnedMemory> staged_rows(const RowField<Execution, Components>& field) {
-  return Kokkos::View<double*, PinnedMemory>(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::staged_rows"),
-      static_cast<std::size_t>(field.rows().count() * field.row_elements()));
+std::size_t slice_elements(const RowField<Execution, Components>& field) {
+  return static_cast<std::size_t>(field.rows().count() * field.row_elements());
 }
+
+using StagedRows = UntouchedArray<double, PinnedMemory>;
 
 }  // namespace detail
 
@@ -27,8 +28,9 @@ template <class Execution, int Components>
 void copy_rows_out(const Execution& space, const RowField<Execution, Components>& field,
                    const std::array<double*, static_cast<std::size_t>(Components)>& first_rows) {
   if (field.rows().empty()) return;
-  const auto staged = detail::staged_rows(field);
-  copy_to_host(space, staged.data(), field.slice(), staged.size());
+  const std::size_t elements = detail::slice_elements(field);
+  const detail::StagedRows staged("steelyard::cavity::staged_rows", elements);
+  copy_to_host(space, staged.data(), field.slice(), elements);
   space.fence();
   const std::int64_t columns = field.columns();
   for (std::int64_t j = 0; j < field.rows().count(); ++j) {
@@ -45,8 +47,9 @@ template <class Execution, int Components>
 void copy_rows_in(const Execution& space, const RowField<Execution, Components>& field,
                   const std::array<const double*, static_cast<std::size_t>(Components)>& first_rows) {
   if (field.rows().empty()) return;
-  const auto staged = detail::staged_rows(field);
-  std::fill(staged.data(), staged.data() + staged.size(), 0.0);
+  const std::size_t elements = detail::slice_elements(field);
+  const detail::StagedRows staged("steelyard::cavity::staged_rows", elements);
+  std::fill_n(staged.data(), elements, 0.0);
   const std::int64_t columns = field.columns();
   for (std::int64_t j = 0; j < field.rows().count(); ++j) {
     for (int c = 0; c < Components; ++c) {
@@ -55,7 +58,7 @@ void copy_rows_in(const Execution& space, const RowField<Execution, Components>&
                 staged.data() + j * field.row_elements() + c * field.pitch() + field.left_ghost_columns());
     }
   }
-  copy_from_host(space, field.slice(), staged.data(), staged.size());
+  copy_from_host(space, field.slice(), staged.data(), elements);
   space.fence();
 }
 

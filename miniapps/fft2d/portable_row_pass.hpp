@@ -11,6 +11,7 @@
 
 #include "core/host_copy.hpp"
 #include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/checked_row_pass.hpp"
 #include "miniapps/fft2d/portable_rows.hpp"
 #include "miniapps/fft2d/transform_plan.hpp"
@@ -92,8 +93,7 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
     std::vector<Complex> rounded;
     rounded.reserve(numbers.size());
     for (const auto& x : numbers) rounded.emplace_back(static_cast<Scalar>(x.real()), static_cast<Scalar>(x.imag()));
-    const Kokkos::View<Complex*, PinnedMemory> staged(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::staged"), rounded.size());
+    const UntouchedArray<Complex, PinnedMemory> staged("steelyard::fft2d::staged", rounded.size());
     std::copy(rounded.begin(), rounded.end(), staged.data());
     Table own(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::table"), rounded.size());
     copy_from_host(space_, own.data(), static_cast<const Complex*>(staged.data()), rounded.size());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/untouched_array.hpp"
+
 namespace steelyard::wave2d {
 namespace {
 
@@ -17,8 +19,7 @@ class MiddleSlice : public PassRun {
     unit_.emplace(middle_.problem, slices[1], steps, overlap);
     for (const HaloMessage& message : middle_.messages) {
       if (message.from != 1 && message.to != 1) continue;
-      memory_.emplace_back(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::halo"),
-                           static_cast<std::size_t>(message.points()));
+      memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
       std::fill_n(memory_.back().data(), message.points(), Scalar(0));
       (message.from == 1 ? leaving_ : arrived_).push_back({&message, memory_.back().data()});
@@ -78,7 +79,7 @@ class MiddleSlice : public PassRun {
   int steps_;
   MiddleRows middle_;
   EdgePoints points_;
-  std::vector<Kokkos::View<Scalar*, PinnedMemory>> memory_;
+  std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;
   std::vector<HaloBuffer<Scalar>> leaving_;
   std::vector<HaloBuffer<Scalar>> arrived_;
   std::optional<UnitField<Execution, Scalar>> unit_;

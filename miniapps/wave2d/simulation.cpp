@@ -9,6 +9,7 @@
 #include "comm/halo_exchange.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/timing.hpp"
+#include "core/untouched_array.hpp"
 
 namespace steelyard::wave2d {
 namespace {
@@ -116,7 +117,7 @@ class Simulation<Scalar>::State {
 
  private:
   using Buffers = std::vector<HaloBuffer<Scalar>>;
-  using Pinned = Kokkos::View<Scalar*, PinnedMemory>;
+  using Pinned = UntouchedArray<Scalar, PinnedMemory>;
   using DeviceMemory = Kokkos::View<Scalar*, DeviceOf<CompanionExecution>>;
   /// Of one unit: what it packs in a pass, and what it takes in the next one.
   struct UnitBuffers {
@@ -137,8 +138,7 @@ class Simulation<Scalar>::State {
   static int unit_of(const Slot& slot) { return slot.kind == ProcessingUnit::Kind::host ? host_unit : companion_unit; }
 
   static Pinned make_pinned(std::int64_t elements) {
-    return Pinned(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::halo"),
-                  static_cast<std::size_t>(elements));
+    return Pinned("steelyard::wave2d::halo", static_cast<std::size_t>(elements));
   }
 
   static DeviceMemory make_device_memory(std::int64_t elements) {
@@ -284,16 +284,18 @@ class Simulation<Scalar>::State {
     times.companion_s += seconds.companion_s;
   }
 
-  static Pinned make_staging(std::int64_t columns) {
-    return make_pinned(std::max<std::int64_t>(columns, staging_bytes / static_cast<std::int64_t>(sizeof(Scalar))));
+  /// Of a buffer that holds a row at least.
+  static std::int64_t staged_elements(std::int64_t columns) {
+    return std::max<std::int64_t>(columns, staging_bytes / static_cast<std::int64_t>(sizeof(Scalar)));
   }
 
   template <class Unit>
   static void load_unit(Unit& unit, const Source& source) {
     const Rectangle& held = unit.field().held();
-    const Pinned staging = make_staging(held.columns);
+    const std::int64_t elements = staged_elements(held.columns);
+    const Pinned staging = make_pinned(elements);
     for (const Level level : {Level::previous, Level::current}) {
-      for_pieces(held, static_cast<std::int64_t>(staging.size()), [&](const Rectangle& part) {
+      for_pieces(held, elements, [&](const Rectangle& part) {
         source(level, part, {staging.data(), static_cast<std::size_t>(part.area())});
         unit.load(level, part, staging.data());
       });
@@ -303,8 +305,9 @@ class Simulation<Scalar>::State {
   template <class Unit>
   static void store_unit(const Unit& unit, const Sink& sink) {
     const Rectangle& owned = unit.field().owned();
-    const Pinned staging = make_staging(owned.columns);
-    for_pieces(owned, static_cast<std::int64_t>(staging.size()), [&](const Rectangle& part) {
+    const std::int64_t elements = staged_elements(owned.columns);
+    const Pinned staging = make_pinned(elements);
+    for_pieces(owned, elements, [&](const Rectangle& part) {
       unit.store(Level::current, part, staging.data());
       sink(part, {staging.data(), static_cast<std::size_t>(part.area())});
     });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/device/back_end.hpp"
 #include "core/spaces.hpp"
 #include "core/untouched_array.hpp"
 
@@ -60,13 +61,13 @@ struct Differ {
   }
 };
 
-template <class Element, class Execution>
-void expect_elements(const UntouchedArray<Element, MemoryOf<Execution>>& array, int elements) {
+template <class Execution, class Element>
+void expect_elements(Element* data, int elements) {
   const Execution space;
   const Kokkos::RangePolicy<Execution> all(space, 0, elements);
-  Kokkos::parallel_for("number", all, Number<Element>{array.data()});
+  Kokkos::parallel_for("number", all, Number<Element>{data});
   int wrong = 0;
-  Kokkos::parallel_reduce("differ", all, Differ<Element>{array.data()}, wrong);
+  Kokkos::parallel_reduce("differ", all, Differ<Element>{data}, wrong);
   CHECK(wrong == 0);
 }
 
@@ -82,11 +83,22 @@ TEMPLATE_TEST_CASE("a unit can use all elements, which lie in the memory of that
     const UntouchedArray<double, MemoryOf<TestType>> array(TestType(), label, static_cast<std::size_t>(elements));
     CHECK(address(array.data()) >= noted.begin);
     CHECK(address(array.data() + elements) <= noted.end);
-    expect_elements<double, TestType>(array, elements);
+    expect_elements<TestType>(array.data(), elements);
     const UntouchedArray<float, MemoryOf<TestType>> without_queue(label, static_cast<std::size_t>(elements));
     CHECK(address(without_queue.data()) >= noted.begin);
     CHECK(address(without_queue.data() + elements) <= noted.end);
-    expect_elements<float, TestType>(without_queue, elements);
+    expect_elements<TestType>(without_queue.data(), elements);
+  }
+}
+
+TEST_CASE("pinned arrays are the host's to use, also where there is no device to pin them for") {
+  for (const int elements : sizes) {
+    CAPTURE(elements);
+    const Noting noting;
+    const UntouchedArray<double, PinnedMemory> array(label, static_cast<std::size_t>(elements));
+    CHECK(address(array.data()) >= noted.begin);
+    CHECK(address(array.data() + elements) <= noted.end);
+    expect_elements<HostExecution>(array.data(), elements);
   }
 }
 
@@ -115,7 +127,7 @@ TEST_CASE("copies of an array are the same memory, and an array may lack element
   copy = array;
   CHECK(copy.data() == array.data());
   const UntouchedArray<int, HostMemory> none(label, 0);
-  expect_elements<int, HostExecution>(none, 0);
+  expect_elements<HostExecution>(none.data(), 0);
 }
 
 }  // namespace steelyard::test_untouched_array
