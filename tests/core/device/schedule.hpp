@@ -27,23 +27,23 @@ class Schedule {
  public:
   /// @param seconds what work of a label takes
   Schedule(const std::vector<emulated::Order>& orders, const std::function<double(const std::string&)>& seconds) {
-    using Kind = emulated::Order::Kind;
+    using OrderKind = emulated::Order::Kind;
     std::map<std::uint32_t, double> queue_s;
     std::map<std::uint64_t, double> event_s;
     std::array<double, 3> engine_s = {};
     for (const emulated::Order& order : orders) {
       double& end_s = queue_s[order.queue];
       switch (order.kind) {
-        case Kind::record:
+        case OrderKind::record:
           event_s[order.event] = end_s;
           break;
-        case Kind::wait:
+        case OrderKind::wait:
           end_s = std::max(end_s, event_s[order.event]);
           break;
-        case Kind::fence:
+        case OrderKind::fence:
           fenced_s_ = std::max(fenced_s_, end_s);
           break;
-        case Kind::work: {
+        case OrderKind::work: {
           double& free_s = engine_s[engine_of(order.label)];
           const double start_s = std::max({fenced_s_, end_s, free_s});
           free_s = end_s = start_s + seconds(order.label);
