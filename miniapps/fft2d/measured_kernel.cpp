@@ -208,10 +208,10 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
         };
         ConformanceCase check;
         check.options = fmt::format("--type {}{} --fft {}", element_name(element), real ? " --real" : "", library);
-        check.shapes = {shape(1), shape(2), shape(7), shape(60), shape(97), shape(256)};
-        check.sizes = {0, 1, 3, 37};
-        // Of a prime length, which is transformed by the definition at worst.
-        check.tolerance = 97.0;
+        check.shapes = {shape(1), shape(7), shape(60), shape(97), shape(256)};
+        check.sizes = {0, 1, 37};
+        // A prime length may take three transforms of a longer one.
+        check.tolerance = 32.0;
         check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
         check.timed = shape(MeasuredKernel().columns_);
         cases.push_back(std::move(check));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What a timed run takes at least, where there is memory for it.
-constexpr double long_enough_s = 0.02;
+constexpr double long_enough_s = 0.01;
 constexpr int timed_runs = 3;
 
 double rounding_of(const std::string& element) {
@@ -93,7 +93,7 @@ void measure(const MeasurableKernel& kernel, ProcessingUnit::Kind kind, double m
       return;
     }
     // A little more, for larger sizes may be faster.
-    const double wanted = 1.5 * static_cast<double>(units) * long_enough_s / seconds;
+    const double wanted = 1.2 * static_cast<double>(units) * long_enough_s / seconds;
     units = wanted < static_cast<double>(most) ? static_cast<std::int64_t>(wanted) + 1 : most;
   }
 }

@@ -44,7 +44,7 @@ class Conformance {
   /// Runs all cases on a unit, whose own thread calls. Every shape and size of a case is computed by two instances: the
   /// first one's values are compared with the reference, the other's with the first one's, bit by bit, and where any
   /// unit is to have the same bits, with those of the unit that was checked before. Then the kernel's users' shape is
-  /// timed: the fastest of a few runs of a size that takes some hundredths of a second, or the largest that is worth
+  /// timed: the fastest of a few runs of a size that takes a hundredth of a second, or the largest that is worth
   /// measuring and takes at most `memory_bytes`. What a kernel throws counts as wrong. A kernel without cases is wrong.
   void check(ProcessingUnit::Kind kind, double memory_bytes);
 

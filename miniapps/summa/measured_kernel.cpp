@@ -107,7 +107,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
   constexpr double all = std::numeric_limits<double>::infinity();
   std::vector<ConformanceCase> cases;
   for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-    // What a companion without a memory of its own does with some of the host's, a device does anyway.
+    // A small memory has a companion multiply out of core.
     std::vector<double> memories{all};
     if (kind == ProcessingUnit::Kind::companion) memories.push_back(256.0 * 1024.0);
     for (const double memory : memories) {

@@ -117,7 +117,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
             check.shapes.push_back(std::make_shared<MeasuredKernel>(problem, element, steps));
           }
         }
-        check.sizes = {0, 1, 7, 40};
+        check.sizes = {0, 1, 33};
         // A random walk that the scheme carries on.
         check.tolerance = 16.0 + 8.0 * steps * std::sqrt(static_cast<double>(steps));
         // Compilers of devices may fuse what others do not.
