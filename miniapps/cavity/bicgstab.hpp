@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "miniapps/cavity/bicgstab_formulas.hpp"
 #include "miniapps/cavity/bicgstab_start.hpp"
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/preconditioner.hpp"
@@ -14,6 +15,50 @@
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
+namespace detail {
+
+/// p = r + beta (p - omega v), and p^.
+template <class Preconditioner, int Components>
+struct DirectionStep {
+  PreconditionedStore<Preconditioner, Components> store;
+  RowAccess<Components> r, p, v;
+  double beta, omega;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
+    p(c, j, i) = value;
+    store(value, c, j, i);
+  }
+};
+
+/// t = A s^; s^T s, t^T s and t^T t.
+template <class Operator, int Components, bool identity>
+struct ResidualImage {
+  Operator matrix;
+  RowAccess<Components> s_hat, s_itself;
+
+  KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<3> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = matrix(s_hat, c, j, i), s = identity ? s_hat(c, j, i) : s_itself(c, j, i);
+    return {value, {{s * s, value * s, value * value}}};
+  }
+};
+
+/// x = x + alpha p^ + omega s^ and r = s - omega t, in the place of s; r^T r and r0^T r.
+template <int Components, bool identity>
+struct FullStep {
+  RowAccess<Components> x, r, shadow, t, p_hat, s_hat;
+  double alpha, omega;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double s = r(c, j, i), other = identity ? s : s_hat(c, j, i);
+    x(c, j, i) += alpha * p_hat(c, j, i) + omega * other;
+    const double residual = s - omega * t(c, j, i);
+    r(c, j, i) = residual;
+    return {{residual * residual, residual * shadow(c, j, i)}};
+  }
+};
+
+}  // namespace detail
 
 /// Stabilised bi-conjugate gradients on one unit's part of a grid, together with all other units, for fields of any
 /// number of components, which are one vector to it. Source: 000, Algorithm 3.
@@ -75,19 +120,11 @@ class BiCgStab {
       for (;;) {
         const auto v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::bicgstab_p",
-            reading(fields(r, p, v),
-                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      const double value = r(c, j, i) + scaled_or_zero(beta, p(c, j, i) - omega * v(c, j, i));
-                      p(c, j, i) = value;
-                      store_p(value, c, j, i);
-                    })),
+            reading(fields(r, p, v), each_component<Components>(detail::DirectionStep<Preconditioner, Components>{
+                                         store_p, r, p, v, beta, omega})),
             "steelyard::cavity::bicgstab_v",
             reading(fields(shadow, matrix),
-                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      const double value = matrix(ph, c, j, i);
-                      v(c, j, i) = value;
-                      return Terms<2>{{shadow(c, j, i) * value, value * value}};
-                    })));
+                    each_component<Components>(detail::DirectionImage<Operator, Components>{matrix, ph, shadow, v})));
         divisor = v_sums[0];
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
         if (broke_down) break;
@@ -95,18 +132,10 @@ class BiCgStab {
         const auto t_sums = updated_totals<3>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::bicgstab_s",
             reading(fields(r, v),
-                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      const double value = r(c, j, i) - alpha * v(c, j, i);
-                      r(c, j, i) = value;
-                      store_s(value, c, j, i);
-                    })),
+                    each_component<Components>(detail::HalfStep<Preconditioner, Components>{store_s, r, v, alpha})),
             "steelyard::cavity::bicgstab_t",
             reading(fields(matrix), each_component<Components>(storing(
-                                        t_, KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                                          const double value = matrix(sh, c, j, i),
-                                                       s = identity ? sh(c, j, i) : r(c, j, i);
-                                          return ValueAndTerms<3>{value, {{s * s, value * s, value * value}}};
-                                        }))));
+                                        t_, detail::ResidualImage<Operator, Components, identity>{matrix, sh, r}))));
         const double ss = t_sums[0];
         if (std::sqrt(ss) <= monitor.tolerance()) {
           add_multiple(grid_, solution, alpha, p_source);
@@ -122,13 +151,7 @@ class BiCgStab {
         omega = divisor / t_sums[2];
         const auto r_sums = grid_.template totals<2>(
             "steelyard::cavity::bicgstab_update",
-            each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-              const double s = r(c, j, i), s_hat = identity ? s : sh(c, j, i);
-              x(c, j, i) += alpha * ph(c, j, i) + omega * s_hat;
-              const double residual = s - omega * t(c, j, i);
-              r(c, j, i) = residual;
-              return Terms<2>{{residual * residual, residual * shadow(c, j, i)}};
-            }));
+            each_component<Components>(detail::FullStep<Components, identity>{x, r, shadow, t, ph, sh, alpha, omega}));
         if (!monitor.goes_on(std::sqrt(r_sums[0]))) break;
         divisor = r_sums[1];
         broke_down = has_vanished(divisor, shadow_square, r_sums[0]);

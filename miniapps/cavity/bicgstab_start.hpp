@@ -25,6 +25,38 @@ KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t
   return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
 }
 
+namespace detail {
+
+/// r = b - A x and the shadow vector r0 = r; r^T r and b^T b.
+template <class Operator, int Components>
+struct StartWithShadow {
+  Operator matrix;
+  RowAccess<Components> b, x, r, shadow;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = b(c, j, i) - matrix(x, c, j, i);
+    r(c, j, i) = value;
+    shadow(c, j, i) = value;
+    return {{value * value, b(c, j, i) * b(c, j, i)}};
+  }
+};
+
+/// r0 = r + noise of that size; r^T r0 and r0^T r0.
+template <int Components>
+struct ScatterShadow {
+  RowAccess<Components> r, shadow;
+  double size;
+  std::int64_t turn;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = r(c, j, i) + size * scattered(c, j, i, turn);
+    shadow(c, j, i) = value;
+    return {{value * r(c, j, i), value * value}};
+  }
+};
+
+}  // namespace detail
+
 /// BiCGSTAB's vectors where it begins: r = b - A x and the shadow vector equal to it. @return r^T r and b^T b
 template <class Operator, class Execution, int Components>
 std::array<double, 2> bicgstab_start(const UnitGrid<Execution>& grid, const Operator& matrix,
@@ -36,12 +68,7 @@ std::array<double, 2> bicgstab_start(const UnitGrid<Execution>& grid, const Oper
   return grid.template totals_with_halo<2>(
       solution, "steelyard::cavity::bicgstab_start",
       reading(fields(b, around_cells(x), matrix),
-              each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                const double value = b(c, j, i) - matrix(x, c, j, i);
-                r(c, j, i) = value;
-                shadow(c, j, i) = value;
-                return Terms<2>{{value * value, b(c, j, i) * b(c, j, i)}};
-              })));
+              each_component<Components>(detail::StartWithShadow<Operator, Components>{matrix, b, x, r, shadow})));
 }
 
 /// Another shadow vector after a breakdown: r and as much noise as r^T shadow stays at least r^T r / 2 with.
@@ -53,13 +80,8 @@ std::array<double, 2> scatter_shadow(const UnitGrid<Execution>& grid, const RowF
   const auto r = residual.access(), shadow = shadow_vector.access();
   const double values = Components * static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns());
   const double size = std::sqrt(squares / values);
-  return grid.template totals<2>(
-      "steelyard::cavity::bicgstab_shadow",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-        const double value = r(c, j, i) + size * scattered(c, j, i, turn);
-        shadow(c, j, i) = value;
-        return Terms<2>{{value * r(c, j, i), value * value}};
-      }));
+  return grid.template totals<2>("steelyard::cavity::bicgstab_shadow",
+                                 each_component<Components>(detail::ScatterShadow<Components>{r, shadow, size, turn}));
 }
 
 }  // namespace steelyard::cavity

@@ -12,6 +12,70 @@
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
+namespace detail {
+
+/// r = b - offset - A x; r^T r, b^T b and r^T z.
+template <class Operator, class Preconditioner>
+struct StartResidual {
+  Operator matrix;
+  PointwisePart<Preconditioner> inverse;
+  RowAccess<1> b, x, r;
+  double offset;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const Column i) const {
+    const double residual = b(j, i) - offset - matrix(x, 0, j, i);
+    r(j, i) = residual;
+    Terms<3> terms;
+    terms.of[0] = residual * residual;
+    terms.of[1] = b(j, i) * b(j, i);
+    terms.of[2] = residual * inverse(residual, 0, j, i);
+    return terms;
+  }
+};
+
+/// p = z + beta p.
+template <class Preconditioner>
+struct UpdateDirection {
+  Preconditioned<Preconditioner, 1> z;
+  RowAccess<1> p;
+  double beta;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const {
+    p(j, i) = z(0, j, i) + scaled_or_zero(beta, p(j, i));
+  }
+};
+
+/// p^T A p.
+template <class Operator>
+struct Curvature {
+  Operator matrix;
+  RowAccess<1> p;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const {
+    return {{quadratic_form(matrix, p, j, i)}};
+  }
+};
+
+/// x = x + alpha p and r = r - alpha A p; r^T r and, as the last one of several products, r^T z.
+template <int Products, class Operator, class Preconditioner>
+struct UpdateSolution {
+  Operator matrix;
+  PointwisePart<Preconditioner> inverse;
+  RowAccess<1> x, p, r;
+  double alpha;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<Products> operator()(const std::int64_t j, const Column i) const {
+    x(j, i) += alpha * p(j, i);
+    const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
+    r(j, i) = residual;
+    Terms<Products> terms;
+    terms.of[0] = residual * residual;
+    terms.of[Products - 1] = residual * inverse(residual, 0, j, i);
+    return terms;
+  }
+};
+
+}  // namespace detail
 
 /// Conjugate gradients on one unit's part of a grid, together with all other units. Source: 000, Algorithm 2.
 ///
@@ -45,16 +109,8 @@ class ConjugateGradient {
     do {
       const auto start = grid_.template totals_with_halo<3>(
           solution, "steelyard::cavity::cg_start",
-          reading(
-              fields(b, around_cells(x), matrix), KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-                const double residual = b(j, i) - offset - matrix(x, 0, j, i);
-                r(j, i) = residual;
-                Terms<3> terms;
-                terms.of[0] = residual * residual;
-                terms.of[1] = b(j, i) * b(j, i);
-                terms.of[2] = residual * inverse(residual, 0, j, i);
-                return terms;
-              }));
+          reading(fields(b, around_cells(x), matrix),
+                  detail::StartResidual<Operator, Preconditioner>{matrix, inverse, b, x, r, offset}));
       if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
       if (monitor.solution_is_zero()) {
         set_to_zero(grid_, solution);
@@ -71,14 +127,8 @@ class ConjugateGradient {
         old_rz = rz;
         const double pap = grid_.template for_cells_then_totals<1>(
             p_, "steelyard::cavity::cg_direction",
-            reading(
-                fields(p, z_read),
-                KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-                  p(j, i) = z(0, j, i) + scaled_or_zero(beta, p(j, i));
-                }),
-            "steelyard::cavity::cg_curvature", KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-              return Terms<1>{{quadratic_form(matrix, p, j, i)}};
-            })[0];
+            reading(fields(p, z_read), detail::UpdateDirection<Preconditioner>{z, p, beta}),
+            "steelyard::cavity::cg_curvature", detail::Curvature<Operator>{matrix, p})[0];
         // Neither A nor M is positive definite then, and beginning again would not change that.
         if (!(rz > 0.0 && pap > 0.0)) {
           monitor.ends(std::isfinite(rz * pap) ? SolveOutcome::broke_down : SolveOutcome::not_finite);
@@ -87,16 +137,8 @@ class ConjugateGradient {
         const double alpha = rz / pap;
         const auto sums = grid_.template totals<products>(
             "steelyard::cavity::cg_update",
-            reading(
-                fields(x, around_cells(p), r, matrix), KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-                  x(j, i) += alpha * p(j, i);
-                  const double residual = r(j, i) - alpha * matrix(p, 0, j, i);
-                  r(j, i) = residual;
-                  Terms<products> terms;
-                  terms.of[0] = residual * residual;
-                  terms.of[products - 1] = residual * inverse(residual, 0, j, i);
-                  return terms;
-                }));
+            reading(fields(x, around_cells(p), r, matrix),
+                    detail::UpdateSolution<products, Operator, Preconditioner>{matrix, inverse, x, p, r, alpha}));
         rr = sums[0];
         rz = sums[products - 1];
       } while (monitor.goes_on(std::sqrt(rr)));

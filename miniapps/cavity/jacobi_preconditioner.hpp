@@ -8,6 +8,21 @@
 
 namespace steelyard::cavity {
 
+namespace detail {
+
+/// z = M^-1 r.
+template <class Pointwise, int Components>
+struct ApplyPointwise {
+  Pointwise inverse;
+  RowAccess<Components> r, z;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    z(c, j, i) = inverse(r(c, j, i), c, j, i);
+  }
+};
+
+}  // namespace detail
+
 /// z = r / diagonal of A, for fields of any number of components. Solvers call it value by value in sweeps of their
 /// own.
 template <class Operator>
@@ -25,12 +40,9 @@ struct JacobiPreconditioner {
   template <class Execution, int Components>
   void apply(const UnitGrid<Execution>& grid, RowField<Execution, Components>& r,
              RowField<Execution, Components>& z) const {
-    const auto from = r.access(), to = z.access();
-    const JacobiPreconditioner inverse = *this;
     grid.for_cells("steelyard::cavity::jacobi",
-                   each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                     to(c, j, i) = inverse(from(c, j, i), c, j, i);
-                   }));
+                   each_component<Components>(
+                       detail::ApplyPointwise<JacobiPreconditioner, Components>{*this, r.access(), z.access()}));
   }
 };
 template <class Operator>

@@ -7,6 +7,7 @@
 
 #include "comm/unit_group.hpp"
 #include "core/host_copy.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/cavity/bicgstab.hpp"
 #include "miniapps/cavity/conjugate_gradient.hpp"
 #include "miniapps/cavity/identity_preconditioner.hpp"
@@ -32,6 +33,21 @@ constexpr double swept_fields = 20.0;
 constexpr double held_fields = 40.0;
 constexpr std::int64_t smallest_extent = 2;
 
+/// Right sides that no solver makes shorter work of, and a convecting velocity.
+struct FillRightSides {
+  RowAccess<1> p;
+  RowAccess<2> u, w;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t j, const std::int64_t i) const {
+    const double value = measured_right_side(j, i);
+    p(j, i) = value;
+    for (int c = 0; c < 2; ++c) {
+      u(c, j, i) = value;
+      w(c, j, i) = convecting_share * value;
+    }
+  }
+};
+
 template <class Execution>
 class IterationRun : public KernelRun {
  public:
@@ -52,7 +68,8 @@ class IterationRun : public KernelRun {
         velocity_(grid_.template field<2>()),
         convecting_(grid_.template field<2>()) {
     copy_coefficients();
-    fill();
+    grid_.for_cells("steelyard::cavity::right_side",
+                    FillRightSides{pressure_b_.access(), momentum_b_.access(), convecting_.access()});
     // Nothing is ever enough.
     settings_.relative = 0.0;
     settings_.most_iterations = MeasuredKernel::iterations;
@@ -94,26 +111,10 @@ class IterationRun : public KernelRun {
     return values;
   }
 
-  /// Public for its kernel's sake.
-  void fill() {
-    const auto p = pressure_b_.access();
-    const auto u = momentum_b_.access(), w = convecting_.access();
-    grid_.for_cells(
-        "steelyard::cavity::right_side", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          const double value = measured_right_side(j, i);
-          p(j, i) = value;
-          for (int c = 0; c < 2; ++c) {
-            u(c, j, i) = value;
-            w(c, j, i) = convecting_share * value;
-          }
-        });
-  }
-
  private:
   void copy_coefficients() {
     const std::size_t count = coefficients_.all.size();
-    const Kokkos::View<double*, PinnedMemory> pinned(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::coefficients"), count);
+    const UntouchedArray<double, PinnedMemory> pinned("steelyard::cavity::coefficients", count);
     std::copy_n(coefficients_.all.data(), count, pinned.data());
     copy_from_host(peer_.space(), coefficient_memory_.data(), static_cast<const double*>(pinned.data()), count);
     peer_.space().fence();
@@ -124,8 +125,7 @@ class IterationRun : public KernelRun {
   void append(const RowField<Execution, Components>& field, std::vector<double>& values) const {
     const std::int64_t rows = field.rows().count(), row_elements = field.row_elements();
     const auto count = static_cast<std::size_t>(rows * row_elements);
-    const Kokkos::View<double*, PinnedMemory> pinned(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::checked"), count);
+    const UntouchedArray<double, PinnedMemory> pinned("steelyard::cavity::checked", count);
     copy_to_host(peer_.space(), pinned.data(), static_cast<const double*>(field.slice()), count);
     peer_.space().fence();
     for (std::int64_t row = 0; row < Components * rows; ++row) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "miniapps/cavity/bicgstab_formulas.hpp"
 #include "miniapps/cavity/bicgstab_start.hpp"
 #include "miniapps/cavity/each_component.hpp"
 #include "miniapps/cavity/preconditioner.hpp"
@@ -14,6 +15,55 @@
 #include "miniapps/cavity/unit_grid.hpp"
 
 namespace steelyard::cavity {
+namespace detail {
+
+/// p = r, and p^.
+template <class Preconditioner, int Components>
+struct FirstDirection {
+  PreconditionedStore<Preconditioner, Components> store;
+  RowAccess<Components> r, p;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    p(c, j, i) = r(c, j, i);
+    store(r(c, j, i), c, j, i);
+  }
+};
+
+/// t = A s^; s^T s, t^T s, t^T t, r0^T s and r0^T t.
+template <class Operator, int Components, bool identity>
+struct ResidualImageAndShadow {
+  Operator matrix;
+  RowAccess<Components> s_hat, s_itself, shadow;
+
+  KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<5> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = matrix(s_hat, c, j, i), other = shadow(c, j, i);
+    const double s = identity ? s_hat(c, j, i) : s_itself(c, j, i);
+    return {value, {{s * s, value * s, value * value, other * s, other * value}}};
+  }
+};
+
+/// x = x + alpha p^ + omega s^, r = s - omega t, in the place of s, p = r + beta (p - omega v), and p^.
+template <class Preconditioner, int Components>
+struct FullAndDirectionStep {
+  static constexpr bool identity = Preconditioner::is_identity;
+
+  PreconditionedStore<Preconditioner, Components> store;
+  RowAccess<Components> x, r, p, v, t, p_hat, s_hat;
+  double alpha, beta, omega;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    const double s = r(c, j, i), direction = p(c, j, i);
+    const double other_s = identity ? s : s_hat(c, j, i), other_p = identity ? direction : p_hat(c, j, i);
+    const double residual = s - omega * t(c, j, i);
+    const double next_direction = residual + beta * (direction - omega * v(c, j, i));
+    x(c, j, i) += alpha * other_p + omega * other_s;
+    r(c, j, i) = residual;
+    p(c, j, i) = next_direction;
+    store(next_direction, c, j, i);
+  }
+};
+
+}  // namespace detail
 
 /// Stabilised bi-conjugate gradients that gather the sums of an iteration twice rather than four times: those of
 /// BiCgStab but for rounding. Source: 000, Algorithm 3.
@@ -74,18 +124,12 @@ class MergedBiCgStab {
       }
       const auto image =
           reading(fields(shadow, matrix),
-                  each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                    const double value = matrix(ph, c, j, i);
-                    v(c, j, i) = value;
-                    return Terms<2>{{shadow(c, j, i) * value, value * value}};
-                  }));
-      auto v_sums = updated_totals<2>(preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
-                                      reading(fields(r), each_component<Components>(KOKKOS_LAMBDA(
-                                                             const int c, const std::int64_t j, const Column i) {
-                                                p(c, j, i) = r(c, j, i);
-                                                store_p(r(c, j, i), c, j, i);
-                                              })),
-                                      "steelyard::cavity::merged_bicgstab_v", image);
+                  each_component<Components>(detail::DirectionImage<Operator, Components>{matrix, ph, shadow, v}));
+      auto v_sums = updated_totals<2>(
+          preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_p",
+          reading(fields(r),
+                  each_component<Components>(detail::FirstDirection<Preconditioner, Components>{store_p, r, p})),
+          "steelyard::cavity::merged_bicgstab_v", image);
       for (;;) {
         divisor = v_sums[0];
         broke_down = has_vanished(divisor, shadow_square, v_sums[1]);
@@ -94,19 +138,11 @@ class MergedBiCgStab {
         const auto t_sums = updated_totals<5>(
             preconditioner, grid_, r_, s_source, "steelyard::cavity::merged_bicgstab_s",
             reading(fields(r, v),
-                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      const double value = r(c, j, i) - alpha * v(c, j, i);
-                      r(c, j, i) = value;
-                      store_s(value, c, j, i);
-                    })),
+                    each_component<Components>(detail::HalfStep<Preconditioner, Components>{store_s, r, v, alpha})),
             "steelyard::cavity::merged_bicgstab_t",
             reading(fields(shadow, matrix),
                     each_component<Components>(storing(
-                        t_, KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                          const double value = matrix(sh, c, j, i), other = shadow(c, j, i);
-                          const double s = identity ? sh(c, j, i) : r(c, j, i);
-                          return ValueAndTerms<5>{value, {{s * s, value * s, value * value, other * s, other * value}}};
-                        }))));
+                        t_, detail::ResidualImageAndShadow<Operator, Components, identity>{matrix, sh, r, shadow}))));
         const double ss = t_sums[0];
         divisor = t_sums[1];
         const bool solved = std::sqrt(ss) <= monitor.tolerance();
@@ -123,16 +159,8 @@ class MergedBiCgStab {
         v_sums = updated_totals<2>(
             preconditioner, grid_, p_, p_source, "steelyard::cavity::merged_bicgstab_update",
             reading(fields(x, r, p, v, t),
-                    each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      const double s = r(c, j, i), direction = p(c, j, i);
-                      const double s_hat = identity ? s : sh(c, j, i), p_hat = identity ? direction : ph(c, j, i);
-                      const double residual = s - omega * t(c, j, i);
-                      const double next_direction = residual + beta * (direction - omega * v(c, j, i));
-                      x(c, j, i) += alpha * p_hat + omega * s_hat;
-                      r(c, j, i) = residual;
-                      p(c, j, i) = next_direction;
-                      store_p(next_direction, c, j, i);
-                    })),
+                    each_component<Components>(detail::FullAndDirectionStep<Preconditioner, Components>{
+                        store_p, x, r, p, v, t, ph, sh, alpha, beta, omega})),
             "steelyard::cavity::merged_bicgstab_v", image);
         if (!monitor.goes_on(std::sqrt(rr))) break;
         divisor = shadow_r;

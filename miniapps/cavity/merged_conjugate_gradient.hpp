@@ -13,6 +13,47 @@
 namespace steelyard::cavity {
 namespace detail {
 
+/// r = b - offset - A x, z, and s = p = 0, what an iteration keeps of the one before, of which there is none; r^T r and
+/// b^T b.
+template <class Operator, class Preconditioner>
+struct StartMerged {
+  Operator matrix;
+  PreconditionedStore<Preconditioner, 1> store;
+  RowAccess<1> b, x, r, s, p;
+  double offset;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const std::int64_t j, const Column i) const {
+    const double residual = b(j, i) - offset - matrix(x, 0, j, i);
+    r(j, i) = residual;
+    store(residual, 0, j, i);
+    s(j, i) = p(j, i) = 0.0;
+    Terms<2> terms;
+    terms.of[0] = residual * residual;
+    terms.of[1] = b(j, i) * b(j, i);
+    return terms;
+  }
+};
+
+/// s = A z + beta s, p = z + beta p, x = x + alpha p, next r = r - alpha s and next z.
+template <class Operator, class Preconditioner>
+struct UpdateAll {
+  Operator matrix;
+  PreconditionedStore<Preconditioner, 1> store;
+  RowAccess<1> x, z, p, s, r, next;
+  double alpha, beta;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const {
+    const double image = matrix(z, 0, j, i) + beta * s(j, i);
+    const double direction = z(j, i) + beta * p(j, i);
+    const double residual = r(j, i) - alpha * image;
+    s(j, i) = image;
+    p(j, i) = direction;
+    x(j, i) += alpha * direction;
+    next(j, i) = residual;
+    store(residual, 0, j, i);
+  }
+};
+
 /// What a cell adds to r^T r, r^T z and z^T A z.
 template <class Operator>
 struct InnerProducts {
@@ -59,18 +100,8 @@ class MergedConjugateGradient {
       const auto store = preconditioned_store(preconditioner, z_);
       const auto start = grid_.template totals_with_halo<2>(
           solution, "steelyard::cavity::merged_cg_start",
-          reading(
-              fields(b, around_cells(x), matrix), KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-                const double residual = b(j, i) - offset - matrix(x, 0, j, i);
-                r(j, i) = residual;
-                store(residual, 0, j, i);
-                // What an iteration keeps of the one before, of which there is none.
-                s(j, i) = p(j, i) = 0.0;
-                Terms<2> terms;
-                terms.of[0] = residual * residual;
-                terms.of[1] = b(j, i) * b(j, i);
-                return terms;
-              }));
+          reading(fields(b, around_cells(x), matrix),
+                  detail::StartMerged<Operator, Preconditioner>{matrix, store, b, x, r, s, p, offset}));
       if (!monitor.begins(std::sqrt(start[0]), std::sqrt(start[1]))) break;
       if (monitor.solution_is_zero()) {
         set_to_zero(grid_, solution);
@@ -100,18 +131,9 @@ class MergedConjugateGradient {
         const auto next = next_r.access();
         const auto next_store = preconditioned_store(preconditioner, next_z);
         sums = updated_totals<3>(preconditioner, grid_, next_r, next_z, "steelyard::cavity::merged_cg_update",
-                                 reading(
-                                     fields(x, around_cells(z), p, s, now, next),
-                                     KOKKOS_LAMBDA(const std::int64_t j, const Column i) {
-                                       const double image = matrix(z, 0, j, i) + beta * s(j, i);
-                                       const double direction = z(j, i) + beta * p(j, i);
-                                       const double residual = now(j, i) - alpha * image;
-                                       s(j, i) = image;
-                                       p(j, i) = direction;
-                                       x(j, i) += alpha * direction;
-                                       next(j, i) = residual;
-                                       next_store(residual, 0, j, i);
-                                     }),
+                                 reading(fields(x, around_cells(z), p, s, now, next),
+                                         detail::UpdateAll<Operator, Preconditioner>{matrix, next_store, x, z, p, s,
+                                                                                     now, next, alpha, beta}),
                                  "steelyard::cavity::merged_cg_sums",
                                  detail::InnerProducts<Operator>{matrix, next_r.access(), next_z.access()});
         if (identity) std::swap(r_, z_);

@@ -21,11 +21,13 @@ inline constexpr bool is_pointwise = requires {
 
 /// A pointwise preconditioner as a kernel's callable; for any other one, a stand-in that changes nothing.
 template <class Preconditioner>
-auto pointwise_part(const Preconditioner& preconditioner) {
+using PointwisePart = std::conditional_t<is_pointwise<Preconditioner>, Preconditioner, IdentityPreconditioner>;
+template <class Preconditioner>
+PointwisePart<Preconditioner> pointwise_part(const Preconditioner& preconditioner) {
   if constexpr (is_pointwise<Preconditioner>) {
     return preconditioner;
   } else {
-    return IdentityPreconditioner{};
+    return {};
   }
 }
 
@@ -41,11 +43,15 @@ struct PreconditionedAccess {
 };
 
 /// z in a kernel: computed from `r` on the way, or what apply() left in `z`.
+template <class Preconditioner, int Components>
+using Preconditioned = std::conditional_t<is_pointwise<Preconditioner>,
+                                          PreconditionedAccess<Preconditioner, Components>, RowAccess<Components>>;
 template <class Preconditioner, class Execution, int Components>
-auto preconditioned(const Preconditioner& preconditioner, const RowField<Execution, Components>& r,
-                    const RowField<Execution, Components>& z) {
+Preconditioned<Preconditioner, Components> preconditioned(const Preconditioner& preconditioner,
+                                                          const RowField<Execution, Components>& r,
+                                                          const RowField<Execution, Components>& z) {
   if constexpr (is_pointwise<Preconditioner>) {
-    return PreconditionedAccess<Preconditioner, Components>{preconditioner, r.access()};
+    return {preconditioner, r.access()};
   } else {
     return z.access();
   }

@@ -14,13 +14,65 @@ inline constexpr bool maps_constants_to_zero = requires {
   requires Operator::maps_constants_to_zero;
 };
 
+namespace detail {
+
+/// The sum of x.
+struct SumOfCells {
+  RowAccess<1> x;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const { return {{x(j, i)}}; }
+};
+
+/// r^T r of r = b - offset - A x.
+template <class Operator, int Components>
+struct SquaredResidual {
+  Operator matrix;
+  RowAccess<Components> b, x;
+  double offset;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double residual = b(c, j, i) - offset - matrix(x, c, j, i);
+    return {{residual * residual}};
+  }
+};
+
+/// a^T b.
+template <int Components>
+struct InnerProduct {
+  RowAccess<Components> a, b;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const int c, const std::int64_t j, const Column i) const {
+    return {{a(c, j, i) * b(c, j, i)}};
+  }
+};
+
+/// x = 0.
+template <int Components>
+struct SetToZero {
+  RowAccess<Components> x;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    x(c, j, i) = 0.0;
+  }
+};
+
+/// x = x + factor y.
+template <int Components>
+struct AddMultiple {
+  RowAccess<Components> x, y;
+  double factor;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    x(c, j, i) += factor * y(c, j, i);
+  }
+};
+
+}  // namespace detail
+
 /// Mean of the values of all units' cells.
 template <class Execution>
 double mean(const UnitGrid<Execution>& grid, const RowField<Execution>& field) {
-  const auto value = field.access();
-  const double sum = grid.template totals<1>(
-      "steelyard::cavity::mean",
-      KOKKOS_LAMBDA(const std::int64_t j, const Column i) { return Terms<1>{{value(j, i)}}; })[0];
+  const double sum = grid.template totals<1>("steelyard::cavity::mean", detail::SumOfCells{field.access()})[0];
   return sum / (static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns()));
 }
 
@@ -40,13 +92,10 @@ template <class Operator, class Execution, int Components>
 double residual_norm(const UnitGrid<Execution>& grid, const Operator& matrix,
                      const RowField<Execution, Components>& right_side, const double offset,
                      RowField<Execution, Components>& solution) {
-  const auto b = right_side.access(), x = solution.access();
-  const auto sums = grid.template totals_with_halo<1>(
-      solution, "steelyard::cavity::true_residual",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-        const double residual = b(c, j, i) - offset - matrix(x, c, j, i);
-        return Terms<1>{{residual * residual}};
-      }));
+  const auto sums =
+      grid.template totals_with_halo<1>(solution, "steelyard::cavity::true_residual",
+                                        each_component<Components>(detail::SquaredResidual<Operator, Components>{
+                                            matrix, right_side.access(), solution.access(), offset}));
   return std::sqrt(sums[0]);
 }
 
@@ -54,32 +103,23 @@ double residual_norm(const UnitGrid<Execution>& grid, const Operator& matrix,
 template <class Execution, int Components>
 double inner_product(const UnitGrid<Execution>& grid, const RowField<Execution, Components>& a,
                      const RowField<Execution, Components>& b) {
-  const auto left = a.access(), right = b.access();
   return grid.template totals<1>(
       "steelyard::cavity::inner_product",
-      each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-        return Terms<1>{{left(c, j, i) * right(c, j, i)}};
-      }))[0];
+      each_component<Components>(detail::InnerProduct<Components>{a.access(), b.access()}))[0];
 }
 
 /// x = 0 in the unit's own rows.
 template <class Execution, int Components>
 void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field) {
-  const auto x = field.access();
-  grid.for_cells("steelyard::cavity::zero",
-                 each_component<Components>(
-                     KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) { x(c, j, i) = 0.0; }));
+  grid.for_cells("steelyard::cavity::zero", each_component<Components>(detail::SetToZero<Components>{field.access()}));
 }
 
 /// x += factor y in the unit's own rows.
 template <class Execution, int Components>
 void add_multiple(const UnitGrid<Execution>& grid, RowField<Execution, Components>& to, const double factor,
                   const RowField<Execution, Components>& field) {
-  const auto x = to.access(), y = field.access();
   grid.for_cells("steelyard::cavity::add_multiple",
-                 each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                   x(c, j, i) += factor * y(c, j, i);
-                 }));
+                 each_component<Components>(detail::AddMultiple<Components>{to.access(), field.access(), factor}));
 }
 
 }  // namespace steelyard::cavity

@@ -45,6 +45,20 @@ struct RowAccess {
   }
 };
 
+namespace detail {
+
+/// A row of zeros.
+struct TouchRow {
+  double* data;
+  std::int64_t elements;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t row) const {
+    for (std::int64_t i = 0; i < elements; ++i) data[row * elements + i] = 0.0;
+  }
+};
+
+}  // namespace detail
+
 /// A unit's slice of a grid, in its memory: rows with all components one after the other, `ghost_rows` more rows before
 /// and after the slice and at least one ghost column on either side of a row. All is 0 at first, and stays so beyond
 /// the grid's own rows and columns where nobody writes.
@@ -70,16 +84,9 @@ class RowField {
     }
     exceeds_caches_ =
         elements * sizeof(double) > cached_bytes_per_thread * static_cast<std::size_t>(space.concurrency());
-    touch(space, first_, held, row_elements());
-  }
-
-  /// Rows of zeros, by the threads that will sweep them; fences. Not a constructor's own code, which nvcc refuses.
-  static void touch(const Execution& space, double* data, std::int64_t rows, std::int64_t elements) {
+    // By the threads that will sweep them.
     using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for(
-        "steelyard::cavity::touch", Policy(space, 0, rows), KOKKOS_LAMBDA(const std::int64_t row) {
-          for (std::int64_t i = 0; i < elements; ++i) data[row * elements + i] = 0.0;
-        });
+    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held), detail::TouchRow{first_, row_elements()});
     space.fence();
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "core/timing.hpp"
@@ -12,11 +13,112 @@
 #include "miniapps/cavity/momentum_solver.hpp"
 #include "miniapps/cavity/pressure_solver.hpp"
 #include "miniapps/cavity/reading.hpp"
+#include "miniapps/cavity/residual.hpp"
 #include "miniapps/cavity/row_sweep.hpp"
 #include "miniapps/cavity/step_report.hpp"
 #include "miniapps/cavity/unit_coefficients.hpp"
 
 namespace steelyard::cavity {
+namespace detail {
+
+/// w = 3/2 u - 1/2 of u before.
+struct Extrapolate {
+  RowAccess<2> w, u, before;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
+  }
+};
+
+/// Component c of grad p where that of the velocity is.
+struct PressureGradient {
+  RowAccess<1> p;
+  double over_dx, over_dy;
+
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const int c, const std::int64_t j, const Column i) const {
+    return c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
+  }
+};
+
+/// b = u / dt + lid, and for Crank-Nicolson the old half; right = b - grad p; x = u.
+struct SetOut {
+  MomentumOperator momentum;
+  PressureGradient gradient;
+  RowAccess<2> u, x, b, right;
+  double over_dt;
+  std::int64_t top;
+  double lid;
+  bool old_half;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = u(c, j, i);
+    double known = over_dt * value;
+    // M has one half of convection and diffusion beside 1 / dt.
+    if (old_half) known -= (momentum.diagonal(c, j, i) - over_dt) * value + momentum.neighbours(u, c, j, i);
+    if (c == 0 && j == top) known += lid;
+    const double slope = gradient(c, j, i);
+    b(c, j, i) = known;
+    right(c, j, i) = (known - slope) * momentum.unknown(c, j, i);
+    x(c, j, i) = value;
+  }
+};
+
+/// h = (b - N x) / a.
+struct EstimateVelocity {
+  MomentumOperator momentum;
+  RowAccess<2> x, b, h;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    const double value = (b(c, j, i) - momentum.neighbours(x, c, j, i)) / momentum.diagonal(c, j, i);
+    h(c, j, i) = value * momentum.unknown(c, j, i);
+  }
+};
+
+/// -div h, integrated over cells.
+struct NegativeDivergence {
+  RowAccess<2> h;
+  RowAccess<1> source;
+  double dx, dy;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const {
+    source(j, i) = dy * (h(0, j, i) - h(0, j, i + 1)) + dx * (h(1, j, i) - h(1, j + 1, i));
+  }
+};
+
+/// x = h - grad p / a.
+struct CorrectVelocity {
+  MomentumOperator momentum;
+  PressureGradient gradient;
+  RowAccess<2> x, h;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    const double slope = gradient(c, j, i);
+    const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
+    x(c, j, i) = value * momentum.unknown(c, j, i);
+  }
+};
+
+/// p = p - number.
+struct Subtract {
+  RowAccess<1> p;
+  double number;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const { p(j, i) -= number; }
+};
+
+/// |net flux| over a cell's longer edge, and by how much both velocities have changed over a time step.
+struct ImbalanceAndChanges {
+  RowAccess<2> u, before;
+  double dx, dy, over_edge, over_dt;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<3> operator()(const std::int64_t j, const Column i) const {
+    const double flux = dy * (u(0, j, i + 1) - u(0, j, i)) + dx * (u(1, j + 1, i) - u(1, j, i));
+    return {{over_edge * fabs(flux), over_dt * fabs(u(0, j, i) - before(0, j, i)),
+             over_dt * fabs(u(1, j, i) - before(1, j, i))}};
+  }
+};
+
+}  // namespace detail
 
 /// One unit's part of the flow, and the steps of PISO there, together with all other units. Between time steps the
 /// velocities' and the pressure's halos, one row deep, are valid. Source: 000, section 5.3.1; Issa's PISO.
@@ -95,97 +197,61 @@ class UnitFlow {
     return report;
   }
 
-  // Parts of a step; public, for nvcc takes no kernels from private functions.
-
+ private:
   /// The velocity half a step ahead, which convects in Crank-Nicolson's scheme, with its halo.
   void extrapolate() {
-    const auto w = convecting_.access(), u = now_.access(), before = other_.access();
     sweep_with_halo("steelyard::cavity::extrapolate",
-                    each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                      w(c, j, i) = 1.5 * u(c, j, i) - 0.5 * before(c, j, i);
-                    }));
+                    each_component<2>(detail::Extrapolate{convecting_.access(), now_.access(), other_.access()}));
   }
 
   /// b, the right side of momentum b - grad p, in the estimate's memory, and the old velocity to start from.
   void set_out(const MomentumOperator& momentum) {
     const auto u = now_.access(), x = other_.access(), b = known_.access(), right = estimate_.access();
     const auto p = pressure_.access();
-    const double over_dt = 1.0 / problem_.time_step, over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
-    const std::int64_t top = problem_.rows - 1;
-    const double lid = lid_source_;
-    const bool old_half = extrapolates();
+    const detail::SetOut body{momentum,
+                              {p, over_dx(), over_dy()},
+                              u,
+                              x,
+                              b,
+                              right,
+                              1.0 / problem_.time_step,
+                              problem_.rows - 1,
+                              lid_source_,
+                              extrapolates()};
     // Says what it reads for hosts to sweep one component after the other: of both together, more rows than they like.
-    grid_.for_cells(
-        "steelyard::cavity::set_out",
-        reading(fields(u, p, b, right, x),
-                each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                  const double value = u(c, j, i);
-                  double known = over_dt * value;
-                  // M has one half of convection and diffusion beside 1 / dt.
-                  if (old_half) {
-                    known -= (momentum.diagonal(c, j, i) - over_dt) * value + momentum.neighbours(u, c, j, i);
-                  }
-                  if (c == 0 && j == top) known += lid;
-                  const double slope = c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
-                  b(c, j, i) = known;
-                  right(c, j, i) = (known - slope) * momentum.unknown(c, j, i);
-                  x(c, j, i) = value;
-                })));
+    grid_.for_cells("steelyard::cavity::set_out", reading(fields(u, p, b, right, x), each_component<2>(body)));
   }
 
   /// h, and from it the right side of the pressure equation.
   void estimate(const MomentumOperator& momentum) {
     const auto x = other_.access(), b = known_.access(), h = estimate_.access();
-    const auto source = source_.access();
-    const double dx = problem_.dx(), dy = problem_.dy();
-    grid_.for_cells_with_halo(
-        other_, "steelyard::cavity::estimate",
-        reading(fields(around_cells(x), b, momentum, h),
-                each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                  const double value = (b(c, j, i) - momentum.neighbours(x, c, j, i)) / momentum.diagonal(c, j, i);
-                  h(c, j, i) = value * momentum.unknown(c, j, i);
-                })));
-    grid_.for_cells_with_halo(
-        estimate_, "steelyard::cavity::divergence", KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-          source(j, i) = dy * (h(0, j, i) - h(0, j, i + 1)) + dx * (h(1, j, i) - h(1, j + 1, i));
-        });
+    grid_.for_cells_with_halo(other_, "steelyard::cavity::estimate",
+                              reading(fields(around_cells(x), b, momentum, h),
+                                      each_component<2>(detail::EstimateVelocity{momentum, x, b, h})));
+    grid_.for_cells_with_halo(estimate_, "steelyard::cavity::divergence",
+                              detail::NegativeDivergence{h, source_.access(), problem_.dx(), problem_.dy()});
   }
 
   void correct(const MomentumOperator& momentum) {
-    const auto x = other_.access(), h = estimate_.access();
-    const auto p = pressure_.access();
-    const double over_dx = 1.0 / problem_.dx(), over_dy = 1.0 / problem_.dy();
-    grid_.for_cells_with_halo(pressure_, "steelyard::cavity::correct",
-                              each_component<2>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
-                                const double slope =
-                                    c == 0 ? over_dx * (p(j, i) - p(j, i - 1)) : over_dy * (p(j, i) - p(j - 1, i));
-                                const double value = h(c, j, i) - slope / momentum.diagonal(c, j, i);
-                                x(c, j, i) = value * momentum.unknown(c, j, i);
-                              }));
+    grid_.for_cells_with_halo(
+        pressure_, "steelyard::cavity::correct",
+        each_component<2>(detail::CorrectVelocity{
+            momentum, {pressure_.access(), over_dx(), over_dy()}, other_.access(), estimate_.access()}));
   }
 
   /// Makes the pressure's mean 0, which its equation leaves open.
   void center_pressure() {
-    const auto p = pressure_.access();
-    const double total = grid_.template totals<1>(
-        "steelyard::cavity::pressure_total",
-        KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { return Terms<1>{{p(j, i)}}; })[0];
-    const double mean = total / static_cast<double>(problem_.rows * problem_.columns);
-    sweep_with_halo(
-        "steelyard::cavity::center_pressure",
-        KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) { p(j, i) -= mean; });
+    sweep_with_halo("steelyard::cavity::center_pressure", detail::Subtract{pressure_.access(), mean(grid_, pressure_)});
   }
 
   void look(StepReport& report) const {
-    const auto u = now_.access(), before = other_.access();
-    const double dx = problem_.dx(), dy = problem_.dy();
-    const double over_edge = 1.0 / std::max(dx, dy), over_dt = 1.0 / problem_.time_step;
+    const detail::ImbalanceAndChanges body{now_.access(),
+                                           other_.access(),
+                                           problem_.dx(),
+                                           problem_.dy(),
+                                           1.0 / std::max(problem_.dx(), problem_.dy()),
+                                           1.0 / problem_.time_step};
     std::array<double, 3> maxima = {};
-    const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
-      const double flux = dy * (u(0, j, i + 1) - u(0, j, i)) + dx * (u(1, j + 1, i) - u(1, j, i));
-      return Terms<3>{{over_edge * fabs(flux), over_dt * fabs(u(0, j, i) - before(0, j, i)),
-                       over_dt * fabs(u(1, j, i) - before(1, j, i))}};
-    };
     grid_.peer().compute([&] {
       maxima = grid_.cell_sums().template maxima<3>(grid_.space(), "steelyard::cavity::look", grid_.columns(), body);
     });
@@ -193,7 +259,6 @@ class UnitFlow {
     report.change = std::max(maxima[1], maxima[2]);
   }
 
- private:
   template <class Solve>
   SolveReport timed(SolveTimes& times, const Solve& solve) const {
     const UnitGroup& group = grid_.peer().group();
@@ -209,6 +274,8 @@ class UnitFlow {
     return report;
   }
 
+  double over_dx() const { return 1.0 / problem_.dx(); }
+  double over_dy() const { return 1.0 / problem_.dy(); }
   bool extrapolates() const { return problem_.scheme == TimeScheme::crank_nicolson; }
 
   /// Sweeps over the unit's rows and the ghost rows beside them.

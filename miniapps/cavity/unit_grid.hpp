@@ -14,6 +14,7 @@ namespace steelyard::cavity {
 /// One unit's part of a shared grid, and what it does there together with all others: sweeps over its cells, sums over
 /// the cells of all units, exchanges of halos. All units call the same in the same order. Bodies of sweeps are called
 /// with row and column of a cell, in the unit's own execution space; sweeps count as the unit's work and are fenced.
+/// Bodies have names: hosts call a lambda that nvcc compiles for devices as well through a pointer, cell by cell.
 template <class Execution>
 class UnitGrid {
  public:

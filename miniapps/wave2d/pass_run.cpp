@@ -35,9 +35,8 @@ class MiddleSlice : public PassRun {
   std::vector<double> check_run() override {
     if (!unit_) return {};
     const partition::Rectangle& owned = middle_.slices[1];
-    const Kokkos::View<Scalar*, PinnedMemory> rows(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::wave2d::checked"),
-        static_cast<std::size_t>(owned.area()));
+    const auto points = static_cast<std::size_t>(owned.area());
+    const UntouchedArray<Scalar, PinnedMemory> rows("steelyard::wave2d::checked", points);
     for (const Level level : {Level::current, Level::previous}) {
       fill(level, owned, rows.data());
       unit_->load(level, owned, rows.data());
@@ -55,7 +54,7 @@ class MiddleSlice : public PassRun {
     std::vector<double> values;
     for (const Level level : {Level::current, Level::previous}) {
       unit_->store(level, owned, rows.data());
-      values.insert(values.end(), rows.data(), rows.data() + rows.size());
+      values.insert(values.end(), rows.data(), rows.data() + points);
     }
     for (const HaloBuffer<Scalar>& buffer : leaving_) {
       values.insert(values.end(), buffer.data, buffer.data + buffer.message->points());
