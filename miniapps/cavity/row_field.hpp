@@ -47,13 +47,13 @@ struct RowAccess {
 
 namespace detail {
 
-/// A row of zeros.
-struct TouchRow {
+/// Zeros, so many at once.
+struct ZeroElements {
   double* data;
-  std::int64_t elements;
+  std::int64_t count;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t row) const {
-    for (std::int64_t i = 0; i < elements; ++i) data[row * elements + i] = 0.0;
+  KOKKOS_FUNCTION void operator()(const std::int64_t n) const {
+    for (std::int64_t i = n * count; i < (n + 1) * count; ++i) data[i] = 0.0;
   }
 };
 
@@ -84,9 +84,11 @@ class RowField {
     }
     exceeds_caches_ =
         elements * sizeof(double) > cached_bytes_per_thread * static_cast<std::size_t>(space.concurrency());
-    // By the threads that will sweep them.
+    // Rows by the host threads that will sweep them, elements side by side on a device.
+    const std::int64_t at_once = runs_on_host<Execution> ? row_elements() : 1;
     using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held), detail::TouchRow{first_, row_elements()});
+    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held * row_elements() / at_once),
+                         detail::ZeroElements{first_, at_once});
     space.fence();
   }
 
