@@ -1,7 +1,7 @@
 #pragma once
 
 // The host as a device, under the names that vendor.cpp has for a vendor's calls: its work has been done when a call
-// returns. Written by core/device/README.md, to see that the page tells all that a back end needs.
+// returns. Made by the steps of core/device/README.md, to see that they are enough.
 
 #include <unistd.h>
 
