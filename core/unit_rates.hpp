@@ -25,8 +25,8 @@ struct UnitRates {
 /// more than 256 MiB of them; 256 MiB on a device. @param memory_bytes of the unit, of which all three take a quarter
 std::int64_t stream_elements(const Machine& machine, ProcessingUnit::Kind kind, double memory_bytes);
 
-/// Measures a unit on the calling thread, its own: the fastest of a few runs each. GEMM is C = A B of square matrices,
-/// as large as takes some hundredths of a second and a quarter of the unit's memory; copies are of 64 MiB, or a
+/// Measures a unit on the calling thread, its own: the fastest of a few runs each. GEMM is C = A B of square matrices
+/// up to a size that takes some hundredths of a second, or a quarter of the unit's memory; copies are of 64 MiB, or a
 /// quarter. A slowed-down unit's rates are those that it has. @throws RuntimeFailure from a device
 UnitRates measure_unit_rates(ProcessingUnit::Kind kind, std::int64_t elements, double memory_bytes);
 

@@ -52,7 +52,7 @@ TEST_CASE("steelyard conformance prints a table with a row for each case of the 
   REQUIRE(outcome.status == 0);
   for (const std::string& app : apps) CHECK(lines_that_start(outcome.out, app + " ") > 0);
   CHECK(outcome.out.find("WRONG") == std::string::npos);
-  CHECK(outcome.out.find(" device ") == std::string::npos);
+  CHECK(outcome.out.find("  device  ") == std::string::npos);
   CHECK(outcome.out.find("\n0 of ") != std::string::npos);
 }
 
