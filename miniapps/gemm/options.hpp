@@ -20,6 +20,7 @@ struct Options {
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 
+/// Adds the options of gemm alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
 /// `--block`, `--beta` and `--device-memory`: what besides extents and element type fixes how fast a block row is.

@@ -37,6 +37,8 @@ struct Parsed {
 
   explicit Parsed(const Words& words) {
     CLI::App parser("Multiplies", "gemm");
+    add_standard_options(parser);
+    add_run_options(parser, options.run);
     gemm::add_options(parser, options);
     std::vector<const char*> arguments{"gemm"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
