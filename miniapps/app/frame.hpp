@@ -45,13 +45,19 @@ class Frame {
   /// @param total computation units to be distributed @param algorithm for which they are fitted
   /// Collective. @throws CollectiveError
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm);
-  /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models. Collective.
+  /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models; for `dynamic` an even
+  /// distribution without any of these. Collective.
   /// @throws CollectiveError for a total that does not fit
   Plan distribute(const MeasurableKernel& kernel, std::int64_t total);
+  /// Whether the app balances itself by the times of its own steps (`--partition dynamic`).
+  bool is_dynamic() const { return options_.partition == "dynamic"; }
   /// The channels between the ranks, see obtain_platform(). Collective.
   std::optional<models::Platform> platform(const MessageFacts& message);
   /// Where the ranks are on the platform. Collective.
   models::Placement placement(const models::Platform& platform) const;
+  /// Predicted seconds of messages between the ranks, by the first model that the platform has; 0 where the channels
+  /// are unknown. @param footprint_bytes memory that a rank goes through between two exchanges. Collective.
+  double exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes);
   /// Seconds that CoExecution::run() adds to work, on the slowest rank. Collective.
   double start_seconds();
 
@@ -76,6 +82,9 @@ class Frame {
   std::vector<Slot> slots_;
   RunRecord record_;
 };
+
+/// @throws InvalidArgument unless there is such an algorithm or, of an app that goes in steps, the name is `dynamic`
+void require_partition(const std::string& name, bool may_be_dynamic);
 
 /// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
 std::string library_lines(const RunRecord& record, const std::string& what);

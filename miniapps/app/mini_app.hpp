@@ -4,14 +4,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "comm/session.hpp"
 #include "core/base/run_record.hpp"
+#include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
+#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/result_folder.hpp"
 #include "miniapps/app/unit_table.hpp"
 #include "miniapps/app/verification.hpp"
@@ -41,9 +42,15 @@ struct Plan {
   std::vector<KeptModels> models;
 };
 
-/// What all repetitions have shown, beside their seconds.
+/// What the frame has measured of the repetitions that count, the same on all ranks.
+struct Measurement {
+  std::vector<double> times_s;  ///< of the slowest rank, one for each repetition
+  double median_s = 0.0;
+  std::vector<double> unit_s;  ///< of every slot's kernels, medians; comparable with Plan::unit_s
+};
+
+/// What an app makes of that.
 struct Outcome {
-  std::vector<double> unit_s;             ///< measured seconds of every slot's kernels, as in Plan::unit_s
   std::vector<PhaseTime> phases;          ///< of a repetition
   std::map<std::string, double> figures;  ///< kept in `run.json`
   std::string above;                      ///< lines between the table of units and the line `time`
@@ -75,15 +82,15 @@ class AppRun {
   virtual void allocate(const Plan& plan) = 0;
   /// Sets the input of a repetition; not timed.
   virtual void load() = 0;
-  /// A repetition; timed.
-  virtual void run() = 0;
+  /// A repetition; timed. @return seconds of this rank's units, comparable with Plan::unit_s
+  virtual UnitSeconds run() = 0;
   /// Error of the last repetition's result; nothing where there is no reference.
   virtual std::optional<FoundError> check() = 0;
-  /// Keeps what the last repetition measured; not called after warm-ups.
-  virtual void keep(const Repetition& repetition) = 0;
+  /// Keeps what the app itself measured of the last repetition; not called after warm-ups.
+  virtual void keep(const Repetition&) {}
   /// Writes the run's output files and sums up. @param plan may be brought up to date, where what is predicted depends
-  /// on what a run did @param times_s of all repetitions that count
-  virtual Outcome outcome(std::span<const double> times_s, Plan& plan) = 0;
+  /// on what a run did
+  virtual Outcome outcome(const Measurement& measurement, Plan& plan) = 0;
 };
 
 /// A mini-app: one type, which STEELYARD_MINIAPP() makes known.
@@ -103,6 +110,8 @@ class MiniApp {
 
   /// The kernel that `steelyard measure` measures and `steelyard conformance` checks.
   virtual std::shared_ptr<MeasurableKernel> measurable_kernel() const = 0;
+  /// What `steelyard predict` predicts with; null for an app whose runs cannot be predicted without running anything.
+  virtual std::unique_ptr<Forecaster> forecaster() const { return nullptr; }
 };
 
 /// Runs a mini-app as its options say. Collective. @throws CollectiveError for what the user got wrong

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "core/base/npy.hpp"
-#include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/matrix_output.hpp"
@@ -77,28 +76,24 @@ class Run : public AppRun {
     frame_.collectively([&] { busy_s_ = multiplication_->run_busy(unit_s_, slowest_s); });
     frame_.collectively([&] { multiplication_->load_c(source()); });
   }
-  void run() override { unit_s_ = multiplication_->run(); }
+  UnitSeconds run() override { return unit_s_ = multiplication_->run(); }
   std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
   void keep(const Repetition& repetition) override {
     const double units_flops_per_s = sum_of_speeds();
     speeds_.add({units_flops_per_s, problem_.flops() / repetition.seconds / units_flops_per_s});
-    seconds_.add({unit_s_.host_s, unit_s_.companion_s});
   }
 
-  Outcome outcome(std::span<const double> times_s, Plan& plan) override {
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
     write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.m, problem_.n,
                          [&](const BlockSink<Scalar>& sink) {
                            sink(multiplication_->first_row(), 0, problem_.n, multiplication_->c_elements());
                          });
     Outcome outcome;
     observe_devices(outcome);
-    const std::vector<double> own_s = seconds_.values();
-    outcome.unit_s = frame_.gather_seconds({own_s[0], own_s[1]});
-    const double time_s = median(times_s);
-    outcome.phases = {{"multiply", time_s, plan.time_s}};
+    outcome.phases = {{"multiply", measurement.median_s, plan.time_s}};
     if (problem_.flops() > 0.0) {
       const std::vector<double> speeds = speeds_.values();
-      const double flops_per_s = problem_.flops() / time_s;
+      const double flops_per_s = problem_.flops() / measurement.median_s;
       outcome.figures["flops_per_s"] = flops_per_s;
       outcome.figures["units_flops_per_s"] = speeds[0];
       outcome.figures["share_of_units"] = speeds[1];
@@ -184,7 +179,7 @@ class Run : public AppRun {
   std::optional<ResultCheck<Scalar>> result_check_;
   UnitSeconds unit_s_;  ///< of the last multiplication
   UnitSeconds busy_s_;  ///< of one while all others are busy too
-  Medians speeds_, seconds_;
+  Medians speeds_;
 };
 
 class Gemm : public MiniApp {

@@ -15,7 +15,7 @@
 #include "core/runtime.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/measurable_kernels.hpp"
+#include "miniapps/steelyard/mini_apps.hpp"
 #include "miniapps/steelyard/measure_report.hpp"
 #include "models/size_selection.hpp"
 

@@ -164,10 +164,9 @@ TEST_CASE("Rectangles are in the table and in the result, as points of each unit
 TEST_CASE("The phases of a unit that is alone are parts of its run") {
   const TemporaryFolder folder;
   const Words apart = GENERATE(Words{}, Words{"--serialize"});
-  run_wave2d(1,
-             apart + with_platform(folder) +
-                 Words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"},
-             folder);
+  run_wave2d(
+      1, apart + Words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"},
+      folder);
   const auto json = read_run(folder / "result", "wave2d");
   for (const bool predicted : {false, true}) {
     std::map<std::string, double> seconds;
