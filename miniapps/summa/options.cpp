@@ -70,16 +70,12 @@ void require_block_options(const Problem& problem, ElementType element, double d
 }
 
 void add_options(CLI::App& parser, Options& options) {
-  add_standard_options(parser);
   parser.add_option("--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size))
       ->check(CLI::Range(std::int64_t{1}, gemm::largest_extent))
       ->type_name("N");
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_communication_option(parser, options.communication);
   parser.add_flag("--barrier", options.barrier, "A barrier before every iteration's communication, as in the paper");
-  options.run.partition = "column";
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");

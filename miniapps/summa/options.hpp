@@ -11,6 +11,8 @@ namespace steelyard::summa {
 
 /// What the user typed.
 struct Options {
+  Options() { run.partition = "column"; }
+
   RunOptions run;
   std::optional<std::int64_t> n;
   Problem problem;  ///< but for n
@@ -19,6 +21,7 @@ struct Options {
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 
+/// Adds the options of summa alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
 /// `--block` and `--device-memory`: what besides the element type fixes how fast a block is updated.

@@ -37,6 +37,9 @@ struct Parsed {
 
   explicit Parsed(const Words& words) {
     CLI::App parser("Multiplies", "summa");
+    add_standard_options(parser);
+    add_run_options(parser, options.run);
+    add_platform_option(parser, options.run);
     summa::add_options(parser, options);
     std::vector<const char*> arguments{"summa"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
