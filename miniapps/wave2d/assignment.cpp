@@ -14,10 +14,14 @@ using partition::Rectangle;
 
 double Assignment::makespan_s() const { return pass_s.empty() ? 0.0 : *std::max_element(pass_s.begin(), pass_s.end()); }
 
-std::vector<std::int64_t> Assignment::shares(const Problem& problem) const {
-  const bool whole_rows = std::all_of(rectangles.begin(), rectangles.end(), [&](const Rectangle& rectangle) {
+bool Assignment::in_slices(const Problem& problem) const {
+  return std::all_of(rectangles.begin(), rectangles.end(), [&](const Rectangle& rectangle) {
     return rectangle.empty() || rectangle.columns == problem.columns;
   });
+}
+
+std::vector<std::int64_t> Assignment::shares(const Problem& problem) const {
+  const bool whole_rows = in_slices(problem);
   std::vector<std::int64_t> shares;
   for (const Rectangle& rectangle : rectangles) shares.push_back(whole_rows ? rectangle.rows : rectangle.area());
   return shares;

@@ -16,7 +16,9 @@ struct Assignment {
   std::vector<double> pass_s;                    ///< of every unit; 0 without points
 
   double makespan_s() const;
-  /// Rows of every unit, or points where somebody's rows are not whole.
+  /// Whether every unit owns whole rows.
+  bool in_slices(const Problem& problem) const;
+  /// Rows of every unit, or points where some rows are not whole.
   std::vector<std::int64_t> shares(const Problem& problem) const;
 };
 

@@ -1,7 +1,6 @@
 #include "miniapps/wave2d/calibration.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +8,9 @@
 
 #include "comm/collective.hpp"
 #include "comm/kernel_measurement.hpp"
-#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
-#include "miniapps/app/slot_shares.hpp"
 #include "partition/balancing/equal_times_search.hpp"
 #include "partition/balancing/iteration_time_search.hpp"
 #include "partition/balancing/iterative_calibration.hpp"
@@ -35,11 +32,10 @@ Precision quick_precision() {
 /// Balances the rows of one rank between its units, whatever the rank is given.
 class InsideRank {
  public:
-  InsideRank(CoExecution& co_execution, const MeasurableKernel& kernel, bool has_host, bool has_companion,
-             Balancing balancing)
-      : measurement_(MPI_COMM_SELF, co_execution, kernel, quick_precision()),
-        both_(has_host && has_companion),
-        has_host_(has_host),
+  InsideRank(Frame& frame, const MeasurableKernel& kernel, Balancing balancing)
+      : measurement_(MPI_COMM_SELF, frame.co_execution(), kernel, quick_precision()),
+        both_(frame.units().count() == 2),
+        has_host_(frame.units().host),
         balancing_(balancing) {}
 
   /// What the rank's units do with so many rows, balanced.
@@ -117,40 +113,19 @@ class InsideRank {
 
 }  // namespace
 
-const std::vector<std::string>& balancing_names() {
-  static const std::vector<std::string> names{"model", "binary", "ternary", "dynamic"};
-  return names;
-}
-
-Balancing parse_balancing(const std::string& name) {
-  const auto& names = balancing_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw InvalidArgument(
-        fmt::format("balancing \"{}\" is unknown (expected one of {})", name, fmt::join(names, ", ")));
-  }
-  return static_cast<Balancing>(found - names.begin());
-}
-
-Calibration calibrate(const Session& session, CoExecution& co_execution, const MeasurableKernel& kernel,
-                      std::int64_t rows, const std::vector<Slot>& slots, Balancing balancing, RunRecord& record) {
+Calibration calibrate(Frame& frame, const MeasurableKernel& kernel, std::int64_t rows, Balancing balancing) {
   const double start_s = now_s();
-  const auto ranks = static_cast<std::size_t>(session.size());
-  const auto own = static_cast<std::size_t>(session.rank());
-  bool has_host = false, has_companion = false;
-  for (const Slot& slot : slots) {
-    if (slot.rank != session.rank()) continue;
-    (slot.kind == ProcessingUnit::Kind::host ? has_host : has_companion) = true;
-  }
-  InsideRank inside(co_execution, kernel, has_host, has_companion, balancing);
+  const auto ranks = static_cast<std::size_t>(frame.session().size());
+  const auto own = static_cast<std::size_t>(frame.session().rank());
+  InsideRank inside(frame, kernel, balancing);
   // Every rank balances its rows inside and tells how long it takes then; all ranks at once.
   const partition::Measure measure = [&](std::span<const std::int64_t> units) {
     models::MeasuredPoint point{static_cast<double>(units[own]), 0.0};
-    collectively(session.comm(), [&] {
+    frame.collectively([&] {
       if (units[own] > 0) point = inside.balance(units[own]).pass;
     });
     std::vector<models::MeasuredPoint> points;
-    for (const auto& of_rank : all_gather_points(session.comm(), {point})) points.push_back(of_rank.front());
+    for (const auto& of_rank : all_gather_points(frame.comm(), {point})) points.push_back(of_rank.front());
     return points;
   };
   partition::ThroughputOptions options;
@@ -158,24 +133,20 @@ Calibration calibrate(const Session& session, CoExecution& co_execution, const M
   const partition::Outcome outcome = balancing == Balancing::binary
                                          ? partition::throughput_balance(rows, ranks, measure, options)
                                          : partition::iterative_calibration(rows, ranks, measure, options);
-  Calibration calibration;
+  InsideRank::Found found;
   const std::int64_t own_rows = outcome.distribution.units[own];
-  UnitSizes split;
-  UnitSeconds seconds;
-  if (own_rows > 0) {
-    split = inside.balance(own_rows).rows;
-    seconds = inside.balance(own_rows).seconds;
+  if (own_rows > 0) found = inside.balance(own_rows);
+  Calibration calibration;
+  for (const double count :
+       frame.gather_seconds({static_cast<double>(found.rows.host), static_cast<double>(found.rows.companion)})) {
+    calibration.rows.push_back(static_cast<std::int64_t>(count));
   }
-  const std::vector<double> all_rows =
-      gather_seconds(session, slots, {static_cast<double>(split.host), static_cast<double>(split.companion)});
-  for (const double count : all_rows) calibration.rows.push_back(static_cast<std::int64_t>(count));
-  calibration.pass_s = gather_seconds(session, slots, seconds);
-  calibration.measurements = outcome.measurements;
-  calibration.reason = partition::to_string(outcome.reason);
-  const double spent_s = all_max(session.comm(), now_s() - start_s);
-  record.figures["calibration_time_s"] = spent_s;
-  session.print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n", format_seconds(spent_s),
-                            calibration.measurements, calibration.measurements == 1 ? "" : "s", calibration.reason));
+  calibration.pass_s = frame.gather_seconds(found.seconds);
+  const double spent_s = frame.max(now_s() - start_s);
+  frame.record().figures["calibration_time_s"] = spent_s;
+  frame.session().print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n",
+                                    format_seconds(spent_s), outcome.measurements, outcome.measurements == 1 ? "" : "s",
+                                    partition::to_string(outcome.reason)));
   return calibration;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/problem.hpp"
-#include "miniapps/wave2d/unit_times.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
@@ -40,6 +40,31 @@ struct EdgePoints {
 /// Of every unit, for passes of `steps` steps.
 std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
                                     int steps);
+
+/// Seconds of one unit's part of its passes, by phase. A device's kernels run beside its copies, so the host may wait
+/// in one phase for the work of another; exact when phases are run apart (see Overlap).
+struct UnitTimes {
+  double unpacking_s = 0.0;  ///< halos into the unit's memory
+  double border_s = 0.0;
+  double packing_s = 0.0;  ///< borders out of the unit's memory
+  double interior_s = 0.0;
+
+  /// Until the border is packed, which other units wait for.
+  double begin_s() const { return unpacking_s + border_s + packing_s; }
+};
+
+inline constexpr std::array unit_phases{&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s,
+                                        &UnitTimes::interior_s};
+
+inline UnitTimes operator*(double factor, UnitTimes times) {
+  for (const auto phase : unit_phases) times.*phase *= factor;
+  return times;
+}
+/// Phase by phase, the longer one.
+inline UnitTimes slower(UnitTimes a, const UnitTimes& b) {
+  for (const auto phase : unit_phases) a.*phase = std::max(a.*phase, b.*phase);
+  return a;
+}
 
 /// What a unit's pass is made of, from the seconds of a sample's phases, which grow with the points that they work on:
 /// T_X = T_X,b + T_X,i. A speed model is of a slice with neighbours on both sides, like the sample; what it leaves for

@@ -19,9 +19,6 @@
 
 namespace steelyard::wave2d {
 
-/// Which of the two time levels that the scheme needs.
-enum class Level { previous = 0, current = 1 };
-
 /// First touch of rows [0, rows) of memory, each by the threads that will sweep it.
 template <class Scalar>
 struct Zero {

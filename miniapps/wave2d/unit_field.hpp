@@ -7,9 +7,9 @@
 #include "core/device/device.hpp"
 #include "core/host_copy.hpp"
 #include "core/timing.hpp"
+#include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/local_field.hpp"
-#include "miniapps/wave2d/unit_times.hpp"
 
 namespace steelyard::wave2d {
 
@@ -21,9 +21,6 @@ struct HaloBuffer {
   Home home =
       Home::host;  ///< of what the unit's own rank sends or receives from there without the host, its own memory
 };
-
-/// Whether the phases of a pass overlap or are run one after the other to be timed (003, section 6.3.4).
-enum class Overlap { full, none };
 
 /// What one processing unit does in a pass: the points that others wait for first, then, while these are on their way,
 /// the rest. On a device kernels and copies have a queue each, and the interior is launched right behind the border.

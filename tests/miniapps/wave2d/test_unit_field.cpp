@@ -252,21 +252,12 @@ TEMPLATE_LIST_TEST_CASE("The seconds of each phase add up from pass to pass", ""
   for (int n = 0; n < 8; n += 2) {
     units.pass(n, 2, levels);
     const UnitTimes& now = units.times();
-    for (const auto phase :
-         {&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s, &UnitTimes::interior_s}) {
-      CHECK(now.*phase >= before.*phase);
-    }
+    for (const auto phase : unit_phases) CHECK(now.*phase >= before.*phase);
     before = now;
     sum_s = now.unpacking_s + now.border_s + now.packing_s + now.interior_s;
   }
   CHECK(sum_s > 0.0);
   CHECK(sum_s <= now_s() - begin_s);
-  UnitTimes twice = before;
-  twice += before;
-  CHECK(twice.unpacking_s == 2 * before.unpacking_s);
-  CHECK(twice.border_s == 2 * before.border_s);
-  CHECK(twice.packing_s == 2 * before.packing_s);
-  CHECK(twice.interior_s == 2 * before.interior_s);
 }
 
 }  // namespace steelyard::wave2d::test_unit_field

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/wave2d/standing_wave.hpp"
+#include "miniapps/wave2d/initial_field.hpp"
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 
-namespace steelyard::wave2d::test_standing_wave {
+namespace steelyard::wave2d::test_initial_field {
 namespace {
 
 /// A quarter of what the second difference, with its sign turned, makes of a wave with so many half waves between the
@@ -105,4 +105,4 @@ TEST_CASE("A Dirichlet wave is exactly zero at the edge") {
 }
 
 }  // namespace
-}  // namespace steelyard::wave2d::test_standing_wave
+}  // namespace steelyard::wave2d::test_initial_field

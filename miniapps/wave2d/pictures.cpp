@@ -1,4 +1,4 @@
-#include "miniapps/wave2d/frames.hpp"
+#include "miniapps/wave2d/pictures.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
@@ -18,26 +19,38 @@ namespace {
 
 constexpr std::int64_t longest_side = 2048;
 
-}  // namespace
+template <class Scalar>
+class Pictures {
+ public:
+  Pictures(const Session& session, const Problem& problem, const std::filesystem::path& folder);
 
-std::vector<std::int64_t> frame_steps(std::int64_t steps, int frames) {
-  std::vector<std::int64_t> at;
-  for (int i = 0; i < frames; ++i) {
-    const std::int64_t step = frames == 1 ? steps : steps * i / (frames - 1);
-    if (at.empty() || step > at.back()) at.push_back(step);
-  }
-  return at;
-}
+  /// Writes the next one; rank 0 holds the whole picture. Collective. @throws CollectiveError when it cannot be written
+  void add(const Simulation<Scalar>& simulation);
+
+  int count() const { return count_; }
+
+ private:
+  void write(const std::vector<float>& picture) const;
+  std::int64_t rows() const { return (problem_.rows + square_ - 1) / square_; }
+  std::int64_t columns() const { return (problem_.columns + square_ - 1) / square_; }
+
+  const Session& session_;
+  Problem problem_;
+  std::filesystem::path folder_;
+  std::int64_t square_;  ///< points per side of what becomes one
+  float largest_ = 0.0F;
+  int count_ = 0;
+};
 
 template <class Scalar>
-Frames<Scalar>::Frames(const Session& session, const Problem& problem, const std::filesystem::path& folder)
+Pictures<Scalar>::Pictures(const Session& session, const Problem& problem, const std::filesystem::path& folder)
     : session_(session),
       problem_(problem),
       folder_(folder),
       square_((std::max(problem.rows, problem.columns) + longest_side - 1) / longest_side) {}
 
 template <class Scalar>
-void Frames<Scalar>::add(const Simulation<Scalar>& simulation) {
+void Pictures<Scalar>::add(const Simulation<Scalar>& simulation) {
   std::vector<float> picture;
   collectively(session_.comm(), [&] {
     picture.assign(static_cast<std::size_t>(rows() * columns()), 0.0F);
@@ -73,7 +86,7 @@ void Frames<Scalar>::add(const Simulation<Scalar>& simulation) {
 }
 
 template <class Scalar>
-void Frames<Scalar>::write(const std::vector<float>& picture) const {
+void Pictures<Scalar>::write(const std::vector<float>& picture) const {
   const std::string name = fmt::format("frame_{:04}", count_);
   VtiGrid grid;
   grid.rows = rows();
@@ -97,7 +110,26 @@ void Frames<Scalar>::write(const std::vector<float>& picture) const {
   colours.finish();
 }
 
-template class Frames<double>;
-template class Frames<float>;
+}  // namespace
+
+template <class Scalar>
+int write_pictures(const Session& session, const Problem& problem, Simulation<Scalar>& simulation, std::int64_t steps,
+                   int pictures, const std::filesystem::path& folder) {
+  Pictures<Scalar> writer(session, problem, folder);
+  std::int64_t done = -1;
+  for (int i = 0; i < pictures; ++i) {
+    const std::int64_t step = pictures == 1 ? steps : steps * i / (pictures - 1);
+    if (step == done) continue;
+    simulation.advance(step - std::max<std::int64_t>(done, 0));
+    done = step;
+    writer.add(simulation);
+  }
+  return writer.count();
+}
+
+template int write_pictures(const Session&, const Problem&, Simulation<double>&, std::int64_t, int,
+                            const std::filesystem::path&);
+template int write_pictures(const Session&, const Problem&, Simulation<float>&, std::int64_t, int,
+                            const std::filesystem::path&);
 
 }  // namespace steelyard::wave2d
