@@ -37,9 +37,6 @@ void require_words(const Options& options) {
 }  // namespace
 
 void add_options(CLI::App& parser, Options& options) {
-  add_standard_options(parser);
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
   add_grid_options(parser, options.grid, 0);
   parser.get_option("--size")->description(fmt::format("Rows and columns (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of the input");

@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::filesystem::path> column_models;  ///< of pass 2, where it is not like pass 1
 };
 
+/// Adds the options of fft2d alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
 /// Checks what only makes sense together, and takes the input's extents from its file where there is one.

@@ -20,6 +20,7 @@ struct Problem {
   /// Columns of the spectrum, which are the rows of the second pass.
   std::int64_t spectrum_columns() const { return real ? columns / 2 + 1 : columns; }
   double points() const { return static_cast<double>(rows) * static_cast<double>(columns); }
+  double spectrum_points() const { return static_cast<double>(rows) * static_cast<double>(spectrum_columns()); }
 };
 
 /// 5 n log2(n) operations per complex transform of n points, half as many of real ones: the convention of FFTW's
