@@ -22,20 +22,13 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
 constexpr double most_cells = 9.0e15;
 
-void remove(CLI::App& parser, const std::string& name) { parser.remove_option(parser.get_option(name)); }
-
 }  // namespace
 
 void add_options(CLI::App& parser, Options& options) {
-  options.run.steps = -1;
-  options.run.repetitions = 1;
-  options.run.warmups = 0;
-  add_standard_options(parser);
-  add_steps_option(parser, options.run);
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
   add_grid_options(parser, options.grid, 0);
-  for (const char* without_effect : {"--input", "--seed", "--type"}) remove(parser, without_effect);
+  for (const char* without_effect : {"--input", "--seed", "--type"}) {
+    parser.remove_option(parser.get_option(without_effect));
+  }
   parser.get_option("--size")->description(fmt::format("Rows and columns of cells (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of cells");
   parser.get_option("--columns")->description("Columns of cells");

@@ -17,6 +17,12 @@ struct RunEnd {
 
 /// What the user typed.
 struct Options {
+  Options() {
+    run.steps = -1;  // What ends a run depends on other options, see make_end().
+    run.repetitions = 1;
+    run.warmups = 0;
+  }
+
   RunOptions run;
   GridOptions grid;
   double height = 1.0;
@@ -35,6 +41,8 @@ struct Options {
   std::filesystem::path restart;
 };
 
+/// Adds cavity's own options to a parser that has the shared ones, and removes those of them that cavity does not have:
+/// `--input`, `--seed` and `--type`.
 void add_options(CLI::App& parser, Options& options);
 
 /// @throws InvalidArgument for what makes no sense, alone or together

@@ -21,6 +21,15 @@ using Words = std::vector<std::string>;
 
 namespace {
 
+/// As the frame does it.
+void add_all_options(CLI::App& parser, Options& options) {
+  add_standard_options(parser);
+  add_steps_option(parser, options.run);
+  add_run_options(parser, options.run);
+  add_platform_option(parser, options.run);
+  cavity::add_options(parser, options);
+}
+
 /// cavity's parser and what it fills in.
 struct Parsed {
   Options options;
@@ -28,7 +37,7 @@ struct Parsed {
 
   explicit Parsed(const Words& words) {
     CLI::App parser("Flows", "cavity");
-    cavity::add_options(parser, options);
+    add_all_options(parser, options);
     std::vector<const char*> arguments{"cavity"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
     text = parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
@@ -64,7 +73,7 @@ auto meaning(const Words& words) {
 std::map<std::string, std::string> documented_defaults() {
   Options options;
   CLI::App parser("Flows", "cavity");
-  cavity::add_options(parser, options);
+  add_all_options(parser, options);
   const std::regex in_words("default ([^ ;)]+)");
   std::map<std::string, std::string> defaults;
   for (const CLI::Option* option : std::as_const(parser).get_options()) {
@@ -279,7 +288,7 @@ TEST_CASE("a run to an end time has no other limit, one that is to become steady
   CHECK(end_of({"--steady", "1e-3", "--steps", "2000000"}).steps == 2000000);
   Options options;
   CLI::App parser("Flows", "cavity");
-  cavity::add_options(parser, options);
+  add_all_options(parser, options);
   CHECK_THAT(parser.get_option("--steps")->get_description(), ContainsSubstring("1000000 with --steady"));
 }
 
