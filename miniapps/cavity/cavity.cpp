@@ -114,7 +114,10 @@ class Run : public AppRun {
     flow_->load(start_);
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
   }
-  void run() override { log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories()); }
+  UnitSeconds run() override {
+    log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories());
+    return UnitSeconds{log_.times.host_s, log_.times.companion_s} / std::max(1.0, static_cast<double>(log_.steps));
+  }
   std::optional<FoundError> check() override {
     state_ = flow_->gather();
     return check_mass(problem_, state_, log_);
@@ -122,20 +125,16 @@ class Run : public AppRun {
   void keep(const Repetition& repetition) override {
     if (repetition.is_last && options_.run.check == CheckLevel::none) state_ = flow_->gather();
     const FlowTimes& times = log_.times;
-    const double per_step = log_.steps > 0 ? 1.0 / static_cast<double>(log_.steps) : 0.0;
-    unit_step_s_.add({per_step * times.host_s, per_step * times.companion_s});
     const double computing_s = frame_.max(std::max(times.host_s, times.companion_s));
     const double communication = computing_s > 0.0 ? std::max(0.0, repetition.seconds / computing_s - 1.0) : 0.0;
     parts_.add({frame_.max(times.momentum.total_s), frame_.max(times.pressure.total_s), communication});
     if (even_flow_) speedups_.push_back(even_s_ / repetition.seconds);
   }
 
-  Outcome outcome(std::span<const double> times_s, Plan& plan) override {
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
     write_files();
     Outcome outcome;
-    const std::vector<double> own_s = unit_step_s_.values();
-    outcome.unit_s = frame_.gather_seconds({own_s[0], own_s[1]});
-    const double time_s = median(times_s);
+    const double time_s = measurement.median_s;
     const auto steps = static_cast<double>(log_.steps);
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps, state_.time);
     frame_.record().params["steps"] = steps;
@@ -302,8 +301,7 @@ class Run : public AppRun {
   RunLog log_;           ///< of the last repetition
   FlowState state_;      ///< at its end; on rank 0
   std::vector<double> bandwidths_, speedups_;
-  Medians unit_step_s_;  ///< seconds a step of this rank's units
-  Medians parts_;        ///< seconds for momentum and for pressure, and communication over computation
+  Medians parts_;  ///< seconds for momentum and for pressure, and communication over computation
 };
 
 class Cavity : public MiniApp {

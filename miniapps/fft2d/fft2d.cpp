@@ -17,6 +17,7 @@
 #include "miniapps/app/timed_region.hpp"
 #include "miniapps/fft2d/assignment.hpp"
 #include "miniapps/fft2d/cost.hpp"
+#include "miniapps/fft2d/forecast.hpp"
 #include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/options.hpp"
@@ -152,22 +153,22 @@ class Run : public AppRun {
     frame_.collectively([&] { transform_->load(*input_); });
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
   }
-  void run() override { times_ = transform_->run(); }
+  UnitSeconds run() override {
+    times_ = transform_->run();
+    UnitSeconds seconds = times_.row_pass;
+    return seconds += times_.column_pass;
+  }
   std::optional<FoundError> check() override { return spectrum_check_->check(*transform_); }
   void keep(const Repetition&) override {
     const std::vector<double> ends =
         all_max(frame_.comm(), {times_.rows_s, times_.first_exchange_s, times_.columns_s, times_.second_exchange_s});
     phase_s_.add({ends[0], ends[1] - ends[0], ends[2] - ends[1], ends[3] - ends[2]});
-    unit_s_.add({times_.row_pass.host_s + times_.column_pass.host_s,
-                 times_.row_pass.companion_s + times_.column_pass.companion_s});
   }
 
-  Outcome outcome(std::span<const double> times_s, Plan&) override {
+  Outcome outcome(const Measurement& measurement, Plan&) override {
     write_output();
     Outcome outcome;
-    const std::vector<double> own_s = unit_s_.values();
-    outcome.unit_s = frame_.gather_seconds({own_s[0], own_s[1]});
-    add_speed(outcome, median(times_s));
+    add_speed(outcome, measurement.median_s);
     add_phases(outcome);
     return outcome;
   }
@@ -301,7 +302,7 @@ class Run : public AppRun {
   double plan_s_ = 0.0;   ///< seconds of planning and allocating the transform
   TransformTimes times_;  ///< of the last repetition
   std::vector<double> bandwidths_;
-  Medians phase_s_, unit_s_;
+  Medians phase_s_;
 };
 
 class Fft2d : public MiniApp {
@@ -321,6 +322,7 @@ class Fft2d : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_, input_);
   }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
 
  private:
   Options options_;

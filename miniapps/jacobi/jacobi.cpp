@@ -140,10 +140,7 @@ class Run : public AppRun {
   }
 
   UnitSeconds run() override {
-    UnitSeconds seconds = frame_.is_dynamic() ? iterate_balanced() : iterate(options_.run.steps);
-    seconds.host_s /= std::max(1.0, steps_);
-    seconds.companion_s /= std::max(1.0, steps_);
-    return seconds;
+    return (frame_.is_dynamic() ? iterate_balanced() : iterate(options_.run.steps)) / std::max(1.0, steps_);
   }
 
   /// Every step makes the largest error at most half as large, and rounding adds a little to it.
@@ -217,8 +214,7 @@ class Run : public AppRun {
     UnitSeconds sum;
     for (std::int64_t step = 0; step < options_.run.steps; ++step) {
       const UnitSeconds seconds = iterate(1);
-      sum.host_s += seconds.host_s;
-      sum.companion_s += seconds.companion_s;
+      sum += seconds;
       std::vector<double> slot_s = frame_.gather_seconds(seconds);
       for (double& one_s : slot_s) one_s = std::max(one_s, 1e-9);
       const auto left = static_cast<double>(options_.run.steps - step - 1);

@@ -17,6 +17,7 @@
 #include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
+#include "miniapps/summa/forecast.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/options.hpp"
@@ -102,33 +103,32 @@ class Run : public AppRun {
   void load() override {
     frame_.collectively([&] { multiplication_->load_c(source()); });
   }
-  void run() override {
+  UnitSeconds run() override {
     durations_ = multiplication_->run(*exchange_, options_.communication == Communication::pipelined,
                                       options_.barrier ? frame_.comm() : MPI_COMM_NULL);
+    return durations_.update_s / static_cast<double>(problem_.blocks());
   }
   std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
   void keep(const Repetition& /*repetition*/) override {
     const std::vector<double> slowest_s = all_max(frame_.comm(), durations_.communication_s);
     communication_s_.add({std::accumulate(slowest_s.begin(), slowest_s.end(), 0.0)});
-    unit_s_.add(frame_.gather_seconds(durations_.update_s));
   }
 
-  Outcome outcome(std::span<const double> times_s, Plan& /*plan*/) override {
+  Outcome outcome(const Measurement& measurement, Plan& /*plan*/) override {
     write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.n, problem_.n,
                          [&](const BlockSink<Scalar>& sink) {
                            const Tile& tile = multiplication_->tile();
                            if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
                          });
     Outcome outcome;
-    const std::vector<double> update_s = unit_s_.values();
-    const auto iterations = static_cast<double>(problem_.blocks());
-    for (const double seconds : update_s) outcome.unit_s.push_back(seconds / iterations);
+    std::vector<double> update_s = measurement.unit_s;
+    for (double& seconds : update_s) seconds *= static_cast<double>(problem_.blocks());
     outcome.phases = {{"update", *std::max_element(update_s.begin(), update_s.end()), cost_.computation_s},
                       {"communication", communication_s_.value(), std::nullopt}};
     // What of it no update hides.
     if (!communication_.empty()) outcome.phases.back().predicted_s = cost_.total_s - cost_.computation_s;
 
-    const double flops_per_s = problem_.flops() / median(times_s);
+    const double flops_per_s = problem_.flops() / measurement.median_s;
     const double units_flops_per_s = sum_of_speeds(update_s);
     outcome.figures = {{"flops_per_s", flops_per_s},
                        {"units_flops_per_s", units_flops_per_s},
@@ -275,7 +275,6 @@ class Run : public AppRun {
   std::unique_ptr<PivotExchange> exchange_;
   Durations durations_;      ///< of the last multiplication
   Medians communication_s_;  ///< sum over the iterations of the slowest rank's (001, section 5.4)
-  Medians unit_s_;           ///< of every slot, all updates of a multiplication
 };
 
 class Summa : public MiniApp {
@@ -292,6 +291,7 @@ class Summa : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
 
  private:
   Options options_;

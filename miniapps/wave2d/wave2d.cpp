@@ -17,6 +17,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/matrix_output.hpp"
 #include "miniapps/wave2d/calibration.hpp"
+#include "miniapps/wave2d/forecast.hpp"
 #include "miniapps/wave2d/initial_field.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/options.hpp"
@@ -126,10 +127,11 @@ class Run : public AppRun {
     if (balances) start_balancing();
   }
 
-  void run() override {
+  UnitSeconds run() override {
     typename Simulation<Scalar>::BetweenPasses rebalance_run;
     if (balancer_) rebalance_run = [&](const UnitSeconds& pass_s, std::int64_t left) { rebalance(pass_s, left); };
     times_ = simulation_->advance(options_.run.steps, rebalance_run);
+    return times_.unit_s / std::max(1.0, static_cast<double>(options_.run.steps));
   }
 
   /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
@@ -175,26 +177,21 @@ class Run : public AppRun {
                                  slowed(frame_.units().companion, times_.phases.companion));
     seconds_.add(all_max(frame_.comm(), {times_.kernels_s, times_.exchange_s, own.unpacking_s, own.border_s,
                                          own.packing_s, own.interior_s}));
-    unit_s_.add({times_.unit_s.host_s, times_.unit_s.companion_s});
   }
 
-  Outcome outcome(std::span<const double> times_s, Plan&) override {
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
     if (options_.frames > 0) write_frames();
     write_field();
-    const double steps = static_cast<double>(options_.run.steps);
     Outcome outcome;
     outcome.of_what = fmt::format("for {} steps", options_.run.steps);
-    const std::vector<double> unit_s = unit_s_.values();
-    outcome.unit_s = frame_.gather_seconds({unit_s[0], unit_s[1]});
-    for (double& seconds : outcome.unit_s) seconds /= std::max(steps, 1.0);
     outcome.phases = phases();
     if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
     if (balancer_) {
-      frame_.record().distribution = balancer_->current().units;
+      plan.distribution = balancer_->current().units;
       outcome.figures["repartitions"] = balancer_->repartitions();
       outcome.figures["redistribution_time_s"] = redistribution_s_;
     }
-    if (options_.run.steps > 0) describe_speed(outcome, median(times_s));
+    if (options_.run.steps > 0) describe_speed(outcome, measurement.median_s);
     return outcome;
   }
 
@@ -316,7 +313,7 @@ class Run : public AppRun {
   StepTimes times_;                                  ///< of the last repetition
   std::optional<double> analytic_error_;             ///< of the last check
   std::vector<double> bandwidths_;
-  Medians seconds_, unit_s_;
+  Medians seconds_;
 };
 
 class Wave2d : public MiniApp {
@@ -333,6 +330,7 @@ class Wave2d : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
 
  private:
   Options options_;
