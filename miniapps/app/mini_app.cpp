@@ -24,6 +24,7 @@ void print_header(const Frame& frame, const AppRun& run, const RunRecord& record
 }
 
 void record_plan(RunRecord& record, const Plan& plan) {
+  record.computation_units = plan.headings.computation_units;
   record.distribution = plan.distribution;
   record.column_distribution = plan.column_distribution;
   record.rectangles = plan.rectangles;
