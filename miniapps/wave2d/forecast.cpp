@@ -8,7 +8,7 @@
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/halo_plan.hpp"
-#include "miniapps/wave2d/scheme_options.hpp"
+#include "miniapps/wave2d/options.hpp"
 
 namespace steelyard::wave2d {
 namespace {
