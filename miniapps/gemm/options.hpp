@@ -1,9 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "core/base/npy.hpp"
 #include "core/options.hpp"
 #include "miniapps/gemm/problem.hpp"
 
@@ -11,6 +13,10 @@ namespace steelyard::gemm {
 
 /// A BLAS counts with 32 bits.
 inline constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
+
+inline double element_bytes(ElementType element) {
+  return element == ElementType::float64 ? sizeof(double) : sizeof(float);
+}
 
 /// What the user typed.
 struct Options {
@@ -34,6 +40,9 @@ void require_device_memory(double device_memory_bytes, double least_bytes, const
 
 /// Checks what add_block_options() has been given. @throws InvalidArgument
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
+
+/// The header of a matrix file. @throws FileFormatError, also for elements of another type
+NpyHeader read_input_header(const std::filesystem::path& path, ElementType element);
 
 /// Checks what only makes sense together, and takes extents from the input files where there are any.
 /// @throws InvalidArgument, FileFormatError

@@ -39,8 +39,7 @@ std::vector<summa::ProcessModels> models_by_process(const PredictedProcesses& pr
   std::vector<summa::ProcessModels> by_process(static_cast<std::size_t>(processes.count()));
   for (std::size_t i = 0; i < processes.units.size(); ++i) {
     const PredictedUnit& unit = processes.units[i];
-    summa::ProcessModels& process = by_process[static_cast<std::size_t>(unit.process)];
-    (unit.kind == ProcessingUnit::Kind::host ? process.host : process.companion) = models[i].get();
+    by_process[static_cast<std::size_t>(unit.process)][unit.kind] = models[i].get();
   }
   return by_process;
 }
@@ -68,7 +67,7 @@ std::string detail_table(const PredictedProcesses& processes, const summa::Assig
                    fmt::format("{}", rectangle.row), fmt::format("{}", rectangle.column),
                    fmt::format("{}", rectangle.rows), fmt::format("{}", rectangle.columns),
                    fmt::format("{}", assignment.rows[i].host), fmt::format("{}", assignment.rows[i].companion),
-                   seconds(assignment.host_s[i]), seconds(assignment.companion_s[i])});
+                   seconds(assignment.unit_s[i].host), seconds(assignment.unit_s[i].companion)});
   }
   return table.text();
 }

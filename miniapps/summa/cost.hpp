@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "miniapps/summa/assignment.hpp"
-#include "miniapps/summa/communication.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"

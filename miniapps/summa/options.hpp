@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/options.hpp"
-#include "miniapps/summa/communication.hpp"
 #include "miniapps/summa/problem.hpp"
 
 namespace steelyard::summa {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "miniapps/summa/communication.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "partition/rectangle.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "miniapps/gemm/sharing.hpp"
+#include "miniapps/gemm/check/freivalds.hpp"
 #include "miniapps/summa/problem.hpp"
 
 namespace steelyard::summa {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/gemm/blocked_gemm.hpp"
+#include "miniapps/gemm/out_of_core/blocked_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/virtual_engines.hpp"
 
@@ -243,20 +243,6 @@ TEST_CASE("no run is shorter than its busiest engine, nor longer than all that t
     const double first_s = run.operations(Engine::multiplying).front().start_s;
     const EngineOperation last = run.operations(Engine::storing).back();
     REQUIRE(run.total_s() >= first_s + multiply_s + last.end_s - last.start_s);
-  }
-}
-
-TEST_CASE("an engine that alone takes time never pauses") {
-  Random random(6);
-  for (int trial = 0; trial < 300; ++trial) {
-    const Blocking blocking = any_blocking(random, trial);
-    const bool reads_c = any_of(random, 0, 1) == 1;
-    for (const auto& [engine, costs] : {std::pair(Engine::loading, EngineCosts{3.0, 0.0, 0.0}),
-                                        std::pair(Engine::multiplying, EngineCosts{0.0, 3.0, 0.0}),
-                                        std::pair(Engine::storing, EngineCosts{0.0, 0.0, 3.0})}) {
-      const Run run(blocking, costs, reads_c);
-      REQUIRE(run.total_s() == run.busy_s(engine));
-    }
   }
 }
 

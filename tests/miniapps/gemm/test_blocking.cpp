@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/block_steps.hpp"
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "tests/miniapps/gemm/moved_by_steps.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 
@@ -214,25 +213,6 @@ TEST_CASE("no block sizes in five buffers move fewer elements than the plan") {
     REQUIRE(plan.grid.height >= least_block(request).height);
     REQUIRE(plan.grid.width >= least_block(request).width);
     REQUIRE(plan.moved_elements(request.reads_c) == fewest_moved(request));
-  }
-}
-
-TEST_CASE("more memory moves no more elements, as long as it does not allow larger blocks") {
-  std::mt19937_64 random(4);
-  for (int trial = 0; trial < 200; ++trial) {
-    Request request = random_request(random, 1, 600);
-    std::optional<double> before;
-    std::int64_t least_before = 0;
-    const double most_bytes = 1.1 * request.in_core_elements() * request.goal.element_bytes;
-    request.goal.memory_bytes = least_memory_bytes(request.goal.element_bytes);
-    for (; request.goal.memory_bytes < most_bytes; request.goal.memory_bytes *= 1.07) {
-      const double moved = request.plan().moved_elements(request.reads_c);
-      CAPTURE(request.m, request.n, request.k, request.goal.memory_bytes);
-      const LeastBlock least = least_block(request);
-      if (before && least.height * least.width == least_before) REQUIRE(moved <= *before);
-      before = moved;
-      least_before = least.height * least.width;
-    }
   }
 }
 

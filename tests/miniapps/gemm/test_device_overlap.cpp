@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "miniapps/gemm/blocked_gemm.hpp"
-#include "miniapps/gemm/device_engines.hpp"
+#include "miniapps/gemm/out_of_core/blocked_gemm.hpp"
+#include "miniapps/gemm/out_of_core/device_engines.hpp"
 #include "tests/core/device/schedule.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 #include "tests/miniapps/gemm/virtual_engines.hpp"

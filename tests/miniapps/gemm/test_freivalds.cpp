@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/freivalds.hpp"
+#include "miniapps/gemm/check/freivalds.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_freivalds {

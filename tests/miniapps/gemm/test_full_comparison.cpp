@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/full_comparison.hpp"
+#include "miniapps/gemm/check/full_comparison.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_full_comparison {

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -11,20 +10,23 @@
 
 #include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
-#include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/miniapps/allocations.hpp"
+#include "tests/miniapps/gemm/measured_kernels.hpp"
 
 namespace steelyard::test_measured_kernel {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using gemm::element_bytes;
 using gemm::MeasuredKernel;
 using gemm::Problem;
 using tests::Allocations;
+using tests::kinds;
 using Kind = ProcessingUnit::Kind;
 
 namespace {
@@ -38,23 +40,7 @@ Problem problem_of(std::int64_t n, std::int64_t k, std::int64_t block = 32, doub
   return problem;
 }
 
-double element_bytes(ElementType element) { return element == ElementType::float64 ? 8.0 : 4.0; }
-
-std::vector<Kind> kinds() {
-  if (has_companion) return {Kind::host, Kind::companion};
-  return {Kind::host};
-}
-
-/// A kernel as `steelyard measure gemm` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
-}
+MeasuredKernel parsed(const std::vector<std::string>& words) { return tests::parsed<MeasuredKernel>(words); }
 
 /// Limits of a companion on a machine with 64 GiB; a device has its own.
 UnitLimits companion_limits(const KernelFacts& facts) {
@@ -134,22 +120,6 @@ TEST_CASE("what fits in core, as the facts have it, is what the blocks are plann
         }
       }
     }
-  }
-}
-
-TEST_CASE("a slice of as many block rows as fit in core is planned in core, and one of more is not") {
-  constexpr double cap = 3e6;
-  for (const double beta : {0.0, 1.0}) {
-    const Problem problem = problem_of(200, 150, 32, beta);
-    const KernelFacts facts = MeasuredKernel(problem, ElementType::float64, cap).facts();
-    const auto units = static_cast<std::int64_t>(companion_limits(facts).in_core_units);
-    REQUIRE(units > 1);
-    const auto in_core = [&](std::int64_t count) {
-      return gemm::make_slice_gemm<double>(Kind::companion, problem, count * problem.block, cap)->blocking()->in_core;
-    };
-    CHECK(in_core(1));
-    CHECK(in_core(units));
-    CHECK_FALSE(in_core(units + 1));
   }
 }
 

@@ -4,7 +4,6 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <random>
@@ -13,8 +12,8 @@
 
 #include "core/base/errors.hpp"
 #include "core/unit_memory.hpp"
-#include "miniapps/gemm/device_blocked_gemm.hpp"
-#include "miniapps/gemm/panel_gemm.hpp"
+#include "miniapps/gemm/out_of_core/device_engines.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
@@ -29,19 +28,8 @@ using gemm::Operands;
 using gemm::PanelGemm;
 using gemm::PanelProblem;
 using Kind = ProcessingUnit::Kind;
-using Random = std::mt19937_64;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// A unit, and how much memory of its own a companion is given.
-struct Where {
-  Kind kind = Kind::host;
-  double cap_bytes = infinity;
-};
-
-double padded(std::int64_t extent) { return 32.0 * static_cast<double>(std::max<std::int64_t>(1, (extent + 31) / 32)); }
 
 /// What C and one panel of A and B take in a companion's memory.
 double in_core_bytes(const PanelProblem& problem, double element_bytes) {
@@ -55,15 +43,8 @@ double least_cap_bytes(const PanelProblem& problem, double element_bytes) {
   return std::min(in_core_bytes(problem, element_bytes), gemm::least_panel_memory_bytes(element_bytes, problem.depth));
 }
 
-/// Both units, the companion with as much memory as it needs at least, up to more than it can use.
 std::vector<Where> wheres(const PanelProblem& problem, double element_bytes) {
-  const double least = least_cap_bytes(problem, element_bytes), most = in_core_bytes(problem, element_bytes);
-  std::vector<Where> all{{Kind::host, infinity}, {Kind::host, least}, {Kind::companion, infinity}};
-  for (double cap = least; cap < most; cap *= 1.7) all.push_back({Kind::companion, cap});
-  for (const double cap : {most - 1.0, most, 3.0 * most}) {
-    if (cap >= least) all.push_back({Kind::companion, cap});
-  }
-  return all;
+  return wheres(least_cap_bytes(problem, element_bytes), in_core_bytes(problem, element_bytes));
 }
 
 /// Extents and depths of all kinds: one panel, one column per panel, depths that divide k or not, or exceed it, that
@@ -114,13 +95,6 @@ class PanelProduct {
   SliceProduct<Scalar> product_;
 };
 
-auto whole_numbers(Random& random) {
-  return [&random] { return any_of(random, -4, 4); };
-}
-auto real_numbers(Random& random) {
-  return [&random] { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
-}
-
 }  // namespace
 
 TEST_CASE("panels cover k once, all but the last at full depth") {
@@ -153,19 +127,6 @@ TEMPLATE_TEST_CASE(
         REQUIRE(panels.product().inexact_elements() == 0);
         REQUIRE(panels.product().untouched_between_rows());
       }
-    }
-  }
-}
-
-TEMPLATE_TEST_CASE("all panels together are the product within what rounding explains", "", double, float) {
-  Random random(3);
-  for (const PanelProblem& problem : problems()) {
-    const PanelProduct<TestType> panels(problem, 1, any_of(random, 0, 2) * 3, real_numbers(random));
-    for (const Where& where : wheres(problem, sizeof(TestType))) {
-      CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
-      panels.product().put_c_back();
-      panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
-      REQUIRE(panels.product().wrong_elements() == 0);
     }
   }
 }

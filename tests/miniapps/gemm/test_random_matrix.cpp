@@ -9,7 +9,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::test_random_matrix {
@@ -37,6 +36,17 @@ double mean_product(const std::vector<double>& x, const std::vector<double>& y) 
 
 /// Six standard deviations of a mean of `count` values of variance `variance`.
 double six_sigma(double variance, std::size_t count) { return 6.0 * std::sqrt(variance / static_cast<double>(count)); }
+
+constexpr std::int64_t signs = 10000;
+
+/// Sum over all columns of the product of two vectors' signs; for independent ones about as large as sqrt(signs).
+double inner_product(std::uint64_t seed, int vector, std::uint64_t other_seed, int other_vector, std::int64_t shift) {
+  double sum = 0.0;
+  for (std::int64_t j = 0; j < signs; ++j) {
+    sum += random_sign(seed, j, vector) * random_sign(other_seed, j + shift, other_vector);
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -188,6 +198,39 @@ TEST_CASE("mixing gives different numbers for different numbers, about half of w
   CHECK(seen.size() == trials);
   const double mean = static_cast<double>(differing) / trials;
   CHECK(std::abs(mean - 32.0) < six_sigma(16.0, trials));
+}
+
+TEST_CASE("signs are +1 and -1, as many of each as chance makes") {
+  for (const std::uint64_t seed : {0U, 1U, 42U}) {
+    for (const int vector : {0, 1, 7, 63, 64, 200}) {
+      double sum = 0.0;
+      for (std::int64_t j = 0; j < signs; ++j) {
+        const double sign = random_sign(seed, j, vector);
+        REQUIRE(std::fabs(sign) == 1.0);
+        sum += sign;
+      }
+      CHECK(std::fabs(sum) < 5.0 * std::sqrt(signs));
+    }
+  }
+}
+
+TEST_CASE("signs of different vectors, columns and seeds are independent") {
+  for (const int vector : {0, 7, 63, 64}) {
+    CHECK(std::fabs(inner_product(1, vector, 1, vector + 1, 0)) < 5.0 * std::sqrt(signs));
+    CHECK(std::fabs(inner_product(1, vector, 1, vector + 64, 0)) < 5.0 * std::sqrt(signs));
+    CHECK(std::fabs(inner_product(1, vector, 1, vector, 1)) < 5.0 * std::sqrt(signs));
+    CHECK(std::fabs(inner_product(1, vector, 2, vector, 0)) < 5.0 * std::sqrt(signs));
+  }
+}
+
+TEST_CASE("signs know nothing of random matrices of the same seed") {
+  for (const MatrixName name : {MatrixName::a, MatrixName::b, MatrixName::c}) {
+    for (const std::uint64_t seed : {0U, 1U}) {
+      double sum = 0.0;
+      for (std::int64_t j = 0; j < signs; ++j) sum += random_sign(seed, j, 0) * RandomMatrix(seed, name).element(0, j);
+      CHECK(std::fabs(sum) < 5.0 * std::sqrt(signs));
+    }
+  }
 }
 
 }  // namespace steelyard::test_random_matrix

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "miniapps/gemm/row_products.hpp"
+#include "miniapps/gemm/check/row_products.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_row_products {

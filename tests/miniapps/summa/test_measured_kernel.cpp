@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -11,19 +10,22 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/spaces.hpp"
-#include "miniapps/gemm/blocking.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
+#include "tests/miniapps/gemm/measured_kernels.hpp"
 
 namespace steelyard::test_measured_kernel {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using gemm::element_bytes;
 using summa::MeasuredKernel;
 using summa::Problem;
 using tests::Allocations;
+using tests::kinds;
 using Kind = ProcessingUnit::Kind;
 
 namespace {
@@ -37,23 +39,7 @@ Problem blocks_of(std::int64_t block) {
   return problem;
 }
 
-double element_bytes(ElementType element) { return element == ElementType::float64 ? 8.0 : 4.0; }
-
-std::vector<Kind> kinds() {
-  if (has_companion) return {Kind::host, Kind::companion};
-  return {Kind::host};
-}
-
-/// A kernel as `steelyard measure summa` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
-}
+MeasuredKernel parsed(const std::vector<std::string>& words) { return tests::parsed<MeasuredKernel>(words); }
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/spaces.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/core/naive_gemm.hpp"
@@ -152,15 +152,6 @@ TEST_CASE("a companion with a memory of its own gives the product too, in core a
       const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
       check_product<double>(problem, rectangles, split(own(rectangles), random), bytes);
     }
-  }
-}
-
-TEST_CASE("five rectangles around each other multiply beside a rank without blocks") {
-  if (session().size() < 5) return;
-  Random random(3);
-  for (const Problem& problem : {Problem{3, 1}, Problem{50, 10}, Problem{101, 9}}) {
-    const std::vector<Rectangle> rectangles = pinwheel(problem.blocks(), session().size(), random);
-    check_product<double>(problem, rectangles, split(own(rectangles), random), infinity);
   }
 }
 

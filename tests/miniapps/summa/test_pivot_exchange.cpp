@@ -208,22 +208,6 @@ TEMPLATE_TEST_CASE(
   }
 }
 
-TEST_CASE("five rectangles around each other have their parts of every pivot beside empty ones") {
-  if (session().size() < 5) return;
-  Random random(2);
-  for (const Problem& problem : {Problem{3, 1}, Problem{50, 10}, Problem{101, 9}, Problem{130, 40}}) {
-    for (int round = 0; round < 6; ++round) {
-      const std::vector<Rectangle> rectangles = pinwheel(problem.blocks(), session().size(), random);
-      for (const Communication communication : communications()) {
-        const auto exchange = exchange_of<double>(communication, problem, rectangles);
-        CAPTURE(problem.n, problem.block, round, communication_name(communication));
-        CHECK(wrong_in_turns<double>(*exchange, problem, own(rectangles)) == 0);
-        CHECK(wrong_ahead<double>(*exchange, problem, own(rectangles)) == 0);
-      }
-    }
-  }
-}
-
 TEST_CASE("a rank that owns everything has the pivots already, and the others take part without a block") {
   const Problem problem{30, 4};
   for (int owner = 0; owner < session().size(); ++owner) {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/matrix.hpp"
+#include "miniapps/gemm/check/row_check.hpp"
 #include "miniapps/gemm/problem.hpp"
-#include "miniapps/gemm/row_check.hpp"
 
 namespace steelyard::gemm {
 

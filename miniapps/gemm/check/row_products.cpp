@@ -1,4 +1,4 @@
-#include "miniapps/gemm/row_products.hpp"
+#include "miniapps/gemm/check/row_products.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "miniapps/gemm/full_comparison.hpp"
+#include "miniapps/gemm/check/full_comparison.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "miniapps/gemm/expect_extents.hpp"
+#include "miniapps/gemm/check/row_check.hpp"
 
 namespace steelyard::gemm {
 namespace {

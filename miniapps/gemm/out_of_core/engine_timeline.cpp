@@ -1,4 +1,4 @@
-#include "miniapps/gemm/engine_timeline.hpp"
+#include "miniapps/gemm/out_of_core/engine_timeline.hpp"
 
 #include <algorithm>
 

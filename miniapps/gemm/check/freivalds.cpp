@@ -1,4 +1,4 @@
-#include "miniapps/gemm/freivalds.hpp"
+#include "miniapps/gemm/check/freivalds.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/expect_extents.hpp"
-#include "miniapps/gemm/random_signs.hpp"
+#include "miniapps/gemm/check/row_check.hpp"
+#include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::gemm {
 namespace {

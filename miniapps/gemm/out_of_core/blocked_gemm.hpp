@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "core/matrix.hpp"
-#include "miniapps/gemm/block_steps.hpp"
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 
 namespace steelyard::gemm {
 
