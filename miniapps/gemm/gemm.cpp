@@ -39,7 +39,7 @@ class Run : public AppRun {
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  /// Every unit's slice from its model, all at the same time; ranks have nothing to tell each other.
+  /// Every unit's slice from its model. All units run at the same time, and ranks send no messages.
   Plan plan() override {
     Plan plan = frame_.distribute(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
                                   problem_.block_rows());
@@ -62,7 +62,7 @@ class Run : public AppRun {
     frame_.collectively([&] { unit_s_ = multiplication_->run(); });
   }
 
-  /// Measures what each unit can do while none waits, and sets C.
+  /// Measures the speed of each unit while none waits, and sets C.
   void load() override {
     const double slowest_s = frame_.max(std::max(unit_s_.host_s, unit_s_.companion_s));
     frame_.collectively([&] { busy_s_ = multiplication_->run_busy(unit_s_, slowest_s); });
@@ -129,7 +129,7 @@ class Run : public AppRun {
                        format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
   }
 
-  /// Runs once more to see what companions with a memory of their own do when.
+  /// Runs once more with a timeline of the companions that have a memory of their own.
   void observe_devices(Outcome& outcome) {
     const std::optional<Blocking> blocking = multiplication_->blocking();
     if (frame_.max(blocking ? 1.0 : 0.0) == 0.0) return;

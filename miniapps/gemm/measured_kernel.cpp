@@ -33,9 +33,6 @@ class MultiplyRun : public KernelRun {
 
 }  // namespace
 
-MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
-    : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
-
 void MeasuredKernel::add_options(CLI::App& parser) {
   const CLI::Range extent(std::int64_t{0}, largest_extent);
   parser.add_option("--n", problem_.n, "Columns of B and C")->check(extent)->type_name("N")->capture_default_str();

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "core/base/table.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "partition/algorithms.hpp"
 
@@ -20,12 +19,12 @@ void require_finite(const char* option, double value) {
   if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", option, value));
 }
 
-/// What CLI11 does not complain of: a negative number of bytes, which wraps round to a very large one.
+/// CLI11 accepts a negative number of bytes, which wraps round to a very large one.
 std::string refuse_negative(const std::string& bytes) {
   return bytes.starts_with('-') ? fmt::format("Value {} (expected a number of bytes)", bytes) : "";
 }
 
-/// An extent that several options or files name, and who named it first.
+/// An extent that several options or files name, and the first of them.
 struct Extent {
   char name = ' ';
   std::optional<std::int64_t> value;

@@ -18,7 +18,7 @@ inline double element_bytes(ElementType element) {
   return element == ElementType::float64 ? sizeof(double) : sizeof(float);
 }
 
-/// What the user typed.
+/// The command line.
 struct Options {
   RunOptions run;
   std::optional<std::int64_t> m, n, k;
@@ -29,22 +29,22 @@ struct Options {
 /// Adds the options of gemm alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
-/// `--block`, `--beta` and `--device-memory`: what besides extents and element type fixes how fast a block row is.
+/// `--block`, `--beta` and `--device-memory`: beside extents and element type they fix the speed of a block row.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
 
 /// `--device-memory` alone.
 void add_device_memory_option(CLI::App& parser, double& device_memory_bytes);
 
-/// @param what_for words for what needs it @throws InvalidArgument for a cap below `least_bytes`
+/// @param what_for the use of these bytes, in words @throws InvalidArgument for a cap below `least_bytes`
 void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for);
 
-/// Checks what add_block_options() has been given. @throws InvalidArgument
+/// Checks the values of add_block_options(). @throws InvalidArgument
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
 
 /// The header of a matrix file. @throws FileFormatError, also for elements of another type
 NpyHeader read_input_header(const std::filesystem::path& path, ElementType element);
 
-/// Checks what only makes sense together, and takes extents from the input files where there are any.
+/// Checks the options together, and takes extents from the input files where there are any.
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
 

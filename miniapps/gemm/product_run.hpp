@@ -5,16 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/run_record.hpp"
-#include "core/matrix.hpp"
-#include "core/options.hpp"
 #include "miniapps/app/mini_app.hpp"
-#include "miniapps/app/verification.hpp"
 #include "miniapps/gemm/check/freivalds.hpp"
-#include "miniapps/gemm/problem.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
-/// What all programs have in common that multiply matrices: gemm and summa.
+/// Parts that gemm and summa, the programs that multiply matrices, have in common.
 namespace steelyard::gemm {
 
 /// Random matrices of `--seed` or, where there are any, the files of `--input`; zeros for C where they are two.
@@ -34,21 +29,20 @@ template <class Scalar>
 class ResultCheck {
  public:
   /// Freivalds' check of a rank's own rows, and for small problems a comparison of every element.
-  /// @param problem all of it, of which this rank has some rows @param c before the multiplication; A and B stay where
-  /// and what they are as long as this lives
-  ResultCheck(const Problem& problem, std::uint64_t seed, const ConstMatrix<HostExecution, Scalar>& a,
-              const ConstMatrix<HostExecution, Scalar>& b, const ConstMatrix<HostExecution, Scalar>& c);
+  /// @param problem all of it, of which this rank has some rows @param c before the multiplication; A and B are
+  /// read by check() and must not change
+  ResultCheck(const Problem& problem, std::uint64_t seed, const ConstHostMatrix<Scalar>& a,
+              const ConstHostMatrix<Scalar>& b, const ConstHostMatrix<Scalar>& c);
   /// Freivalds' check alone, where ranks share rows. The matrices are not needed afterwards. Collective.
   ResultCheck(const Problem& problem, std::uint64_t seed, std::shared_ptr<const Sharing> sharing,
-              const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
-              const ConstMatrix<HostExecution, Scalar>& c);
+              const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b, const ConstHostMatrix<Scalar>& c);
 
   /// Collective where ranks share rows. @param c as the multiplication has left it
-  FoundError check(const ConstMatrix<HostExecution, Scalar>& c) const;
+  FoundError check(const ConstHostMatrix<Scalar>& c) const;
 
  private:
   Problem problem_;
-  ConstMatrix<HostExecution, Scalar> a_, b_;
+  ConstHostMatrix<Scalar> a_, b_;
   Freivalds<Scalar> freivalds_;
   std::optional<std::vector<Scalar>> c_before_;  ///< of a problem that is small enough for the full comparison
 };

@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION constexpr std::uint64_t mixed_bits(std::uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-/// An element of a random matrix, uniform in [-1, 1): the same whoever computes it, however the rows are distributed.
+/// An element of a random matrix, uniform in [-1, 1): the same on every unit and for every distribution.
 class RandomMatrix {
  public:
   RandomMatrix(std::uint64_t seed, MatrixName name)
@@ -69,10 +69,10 @@ void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_
   space.fence();
 }
 
-/// Element `column` of random vector `vector`, +1 or -1: the same for every process that asks.
+/// Element `column` of random vector `vector`, +1 or -1: the same on every process.
 constexpr double random_sign(std::uint64_t seed, std::int64_t column, int vector) {
   const auto word = static_cast<std::uint64_t>(vector) / 64U;
-  // Not what the matrices of the same seed start from, or elements would know their signs.
+  // Matrices of the same seed start from other bits, so that elements and signs are independent.
   const std::uint64_t start = mixed_bits(~seed);
   const std::uint64_t bits = mixed_bits(mixed_bits(start + static_cast<std::uint64_t>(column)) + word);
   return (bits >> (static_cast<std::uint64_t>(vector) % 64U) & 1U) != 0U ? 1.0 : -1.0;

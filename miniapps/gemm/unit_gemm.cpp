@@ -1,6 +1,5 @@
 #include "miniapps/gemm/unit_gemm.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/gemm.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,28 +30,25 @@ class SliceGemm {
   virtual void run(const Operands<Scalar>& operands) = 0;
   /// How the device multiplies; nothing for a unit that works in the host's memory.
   virtual std::optional<Blocking> blocking() const { return std::nullopt; }
-  /// run(), with a look at what the device does when; nothing for a unit that works in the host's memory.
+  /// run(), with a timeline of the device's operations; nothing for a unit that works in the host's memory.
   virtual std::optional<TransferOverlap> run_timed(const Operands<Scalar>& operands) {
     run(operands);
     return std::nullopt;
   }
 };
 
-/// Allocates what the unit needs beside the operands, on the calling thread: for a companion with a memory of its own,
-/// or one that the user gives it by a cap, the buffers in it.
+/// Allocates the unit's buffers on the calling thread: for a companion with a memory of its own,
+/// or one that the user gives it by a cap.
 /// @param rows of A and C; @param device_memory_bytes cap of a companion's memory, infinity for none
 /// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
 template <class Scalar>
 std::unique_ptr<SliceGemm<Scalar>> make_slice_gemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows,
                                                    double device_memory_bytes);
 
-/// What is multiplied panel by panel: A is rows x k and B k x columns, in panels of `depth` columns of A and rows of B
+/// A product computed panel by panel: A is rows x k and B k x columns, in panels of `depth` columns of A and rows of B
 /// (the last one may have fewer).
 struct PanelProblem {
   std::int64_t rows = 0, columns = 0, k = 0, depth = 1;
-
-  std::int64_t panels() const { return (k + depth - 1) / depth; }
-  std::int64_t panel_depth(std::int64_t panel) const { return std::min(depth, k - panel * depth); }
 };
 
 /// C += A B on one unit, one panel at a time, C staying in the unit's memory between panels where it fits: the kernel
@@ -61,8 +57,7 @@ template <class Scalar>
 class PanelGemm {
  public:
   /// Called on the calling thread before a panel is multiplied and between pieces of it that are worth a call; changes
-  /// no bit of the result. Returns whether it wants to be called again: where it does not, the rest is one piece. May
-  /// be empty.
+  /// no bit of the result. Returns whether it must be called again: if not, the rest is one piece. May be empty.
   using Meanwhile = std::function<bool()>;
 
   virtual ~PanelGemm() = default;
@@ -74,14 +69,14 @@ class PanelGemm {
   virtual std::optional<Blocking> blocking() const { return std::nullopt; }
 };
 
-/// Allocates what the unit needs beside the operands, on the calling thread.
+/// Allocates the unit's buffers on the calling thread.
 /// @param device_memory_bytes cap of a companion's memory, infinity for none
 /// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
 template <class Scalar>
 std::unique_ptr<PanelGemm<Scalar>> make_panel_gemm(ProcessingUnit::Kind kind, const PanelProblem& problem,
                                                    double device_memory_bytes);
 
-/// What a companion does best with when its memory is capped so.
+/// The block sizes that suit a companion whose memory is capped so.
 BlockingGoal blocking_goal(double element_bytes, double device_memory_bytes);
 
 /// Whether a companion copies the operands to a memory of its own.

@@ -42,7 +42,7 @@ std::vector<Rectangle> even_grid(const partition::Extents& extents, std::int64_t
   return rectangles;
 }
 
-/// A process's area is what its units get of all blocks together.
+/// A process's area is the sum of its units' shares of all blocks.
 std::vector<Rectangle> columns_by_area(const partition::Extents& extents, const std::vector<ProcessModels>& processes,
                                        const std::string& algorithm) {
   std::vector<const models::SpeedModel*> units;

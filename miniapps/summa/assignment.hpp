@@ -11,14 +11,14 @@
 
 namespace steelyard::summa {
 
-/// What one process computes with: the models of its units, for the update of a rectangle of blocks by one pivot column
+/// The models of one process's units, for the update of a rectangle of blocks by one pivot column
 /// and row. Not owned. Null for a unit that it does not drive.
 using ProcessModels = PerUnit<const models::SpeedModel*>;
 
 /// The block rows of a process's rectangle that each of its units updates: the host's above the companion's.
 using UnitRows = PerUnit<std::int64_t>;
 
-/// Who computes what, and how long an iteration's update is predicted to take.
+/// The blocks of every process and unit, and the predicted seconds of an iteration's update.
 struct Assignment {
   std::vector<partition::Rectangle> rectangles;  ///< of each process, in blocks
   std::vector<UnitRows> rows;                    ///< of each process

@@ -131,10 +131,8 @@ class PivotSenders {
  private:
   /// Whether a process owns a part of pivot column k, which travels along rows, or of pivot row k.
   bool owns_pivot(std::size_t process, std::int64_t k, bool along_rows) const {
-    const Rectangle& tile = tiles_[process];
     const std::int64_t first = problem_.first_row(k);
-    if (tile.empty()) return false;
-    return along_rows ? tile.column <= first && first < tile.end_column() : tile.row <= first && first < tile.end_row();
+    return along_rows ? owns_column(tiles_[process], first) : owns_row(tiles_[process], first);
   }
 
   std::vector<PatternChain> broadcasts(const std::vector<partition::Band>& bands, std::int64_t k,

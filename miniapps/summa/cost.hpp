@@ -37,7 +37,7 @@ std::vector<CommunicationCost> communication_costs(const Problem& problem,
                                                    const models::Platform& platform,
                                                    const models::Placement& placement);
 
-/// What a whole multiplication costs.
+/// Seconds of a whole multiplication.
 struct Cost {
   double communication_s = 0.0;  ///< sum over the iterations
   double computation_s = 0.0;    ///< sum over the iterations of the slowest update

@@ -44,13 +44,8 @@ class UpdateRun : public KernelRun {
   std::int64_t iteration_ = 0;
 };
 
-/// Elements of C.
-struct Rectangle {
-  std::int64_t rows = 0, columns = 0;
-};
-
-/// As nearly square as can be, and as large as so many blocks.
-Rectangle updated(std::int64_t blocks, std::int64_t block) {
+/// Rows and columns of C, as nearly square as can be, and as large as so many blocks.
+partition::Extents updated(std::int64_t blocks, std::int64_t block) {
   if (blocks == 0) return {};
   const auto side = static_cast<double>(block), area = static_cast<double>(blocks) * side * side;
   const std::int64_t rows = std::llround(std::sqrt(area));
@@ -87,7 +82,7 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const Rectangle c = updated(units, problem_.block);
+  const partition::Extents c = updated(units, problem_.block);
   if (element_ == ElementType::float64) {
     return std::make_unique<UpdateRun<double>>(kind, c.rows, c.columns, problem_.block, device_memory_bytes_);
   }
@@ -120,7 +115,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const Rectangle c = updated(units, problem_.block);
+  const partition::Extents c = updated(units, problem_.block);
   return gemm::random_product(element_, c.rows, c.columns, problem_.block, static_cast<double>(iterations), 1.0);
 }
 

@@ -85,10 +85,8 @@ PivotPanels Multiplication<Scalar>::panels(std::int64_t k) {
   if (tile_.empty()) return {};
   const auto row = [](const HostArray<Scalar>& array, std::int64_t index) { return array.elements(index, 1).data(); };
   const std::int64_t first = problem_.first_row(k), room = 2 * (k % 2);
-  const bool owns_column = rectangle_.column <= k && k < rectangle_.end_column();
-  const bool owns_row = rectangle_.row <= k && k < rectangle_.end_row();
-  return {owns_column ? row(a_, first - tile_.column) : row(panels_, room),
-          owns_row ? row(b_, first - tile_.row) : row(panels_, room + 1)};
+  return {owns_column(rectangle_, k) ? row(a_, first - tile_.column) : row(panels_, room),
+          owns_row(rectangle_, k) ? row(b_, first - tile_.row) : row(panels_, room + 1)};
 }
 
 template <class Scalar>

@@ -25,7 +25,7 @@ struct Durations {
 };
 
 /// C += A B on one rank: its tile of the three matrices, in host memory. A's block columns lie one after the other, so
-/// that a pivot is sent from where it is. Source: 001, section 4.1, algorithm 1; 000, section 3.3.
+/// that a pivot is sent without a copy. Source: 001, section 4.1, algorithm 1; 000, section 3.3.
 template <class Scalar>
 class Multiplication {
  public:
@@ -34,7 +34,7 @@ class Multiplication {
   /// Allocates, and takes A and B from `source`; does not communicate.
   /// @param rows of the rank's units, all of its rectangle's
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
-  /// @throws InvalidArgument, RuntimeFailure where memory is short, and what `source` does
+  /// @throws InvalidArgument, RuntimeFailure where memory is short, and as `source`
   Multiplication(CoExecution& co_execution, const Problem& problem, const partition::Rectangle& rectangle,
                  const UnitRows& rows, double device_memory_bytes, const Source& source);
 

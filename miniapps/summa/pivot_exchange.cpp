@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "comm/mpi_check.hpp"
@@ -20,10 +21,10 @@ using partition::Band;
 using partition::Overlap;
 using partition::Rectangle;
 
-constexpr int column_tag = 31;
-constexpr int row_tag = 32;
+/// A pivot column of A, whose parts travel along rows, or a pivot row of B. Also the tag of its messages.
+enum class Pivot { column = 31, row = 32 };
 
-/// What is sent or received in one piece: rows of elements, `pitch` elements apart. Freed when messages are done.
+/// The datatype of one message: rows of elements, `pitch` elements apart.
 class Datatype {
  public:
   Datatype(std::int64_t rows, std::int64_t columns, std::int64_t pitch, MPI_Datatype element) {
@@ -45,7 +46,7 @@ class Datatype {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Part of a panel: where it is, and its shape.
+/// Part of a panel: its address and shape.
 struct Part {
   void* data;
   Datatype type;
@@ -92,65 +93,46 @@ class Pivots {
     require_countable_pivots(problem_, rectangles_);
     const auto own = static_cast<std::size_t>(rank_);
     tile_ = problem_.tile(rectangles_[own]);
-    row_partners_ = partition::row_overlaps(rectangles_)[own];
-    column_partners_ = partition::column_overlaps(rectangles_)[own];
+    partners_ = {{Pivot::column, partition::row_overlaps(rectangles_)[own]},
+                 {Pivot::row, partition::column_overlaps(rectangles_)[own]}};
   }
 
   MPI_Comm comm() const { return comm_; }
   int rank() const { return rank_; }
   const std::vector<Rectangle>& rectangles() const { return rectangles_; }
 
-  bool owns_column(int rank, std::int64_t k) const {
+  bool owns(int rank, Pivot pivot, std::int64_t k) const {
     const Rectangle& rectangle = rectangles_[static_cast<std::size_t>(rank)];
-    return !rectangle.empty() && rectangle.column <= k && k < rectangle.end_column();
-  }
-  bool owns_row(int rank, std::int64_t k) const {
-    const Rectangle& rectangle = rectangles_[static_cast<std::size_t>(rank)];
-    return !rectangle.empty() && rectangle.row <= k && k < rectangle.end_row();
+    return pivot == Pivot::column ? owns_column(rectangle, k) : owns_row(rectangle, k);
   }
 
-  /// Block rows [first, first + count) of this rank's part of pivot column k.
-  Part column_part(const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const {
-    const std::int64_t row = problem_.first_row(first), rows = problem_.first_row(first + count) - row;
+  /// Of pivot k, this rank's part in block rows (of a column) or block columns [first, first + count).
+  Part part(Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const {
+    const std::int64_t begin = problem_.first_row(first), length = problem_.first_row(first + count) - begin;
     const std::int64_t depth = problem_.depth(k);
-    return {at(panels.column, (row - tile_.row) * depth), {rows, depth, depth, element_}};
-  }
-  /// Block columns [first, first + count) of this rank's part of pivot row k.
-  Part row_part(const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const {
-    const std::int64_t column = problem_.first_row(first), columns = problem_.first_row(first + count) - column;
-    return {at(panels.row, column - tile_.column), {problem_.depth(k), columns, tile_.columns, element_}};
+    if (pivot == Pivot::column)
+      return {at(panels.column, (begin - tile_.row) * depth), {length, depth, depth, element_}};
+    return {at(panels.row, begin - tile_.column), {depth, length, tile_.columns, element_}};
   }
 
-  void receive_column(std::int64_t k, const PivotPanels& panels, Requests& requests) const {
-    for (const Overlap& with : row_partners_) {
-      if (!owns_column(with.unit, k)) continue;
-      requests.receive(column_part(panels, k, with.first, with.count), with.unit, column_tag, comm_);
+  void receive(Pivot pivot, std::int64_t k, const PivotPanels& panels, Requests& requests) const {
+    for (const Overlap& with : partners_.at(pivot)) {
+      if (!owns(with.unit, pivot, k)) continue;
+      requests.receive(part(pivot, panels, k, with.first, with.count), with.unit, static_cast<int>(pivot), comm_);
     }
   }
-  void receive_row(std::int64_t k, const PivotPanels& panels, Requests& requests) const {
-    for (const Overlap& with : column_partners_) {
-      if (!owns_row(with.unit, k)) continue;
-      requests.receive(row_part(panels, k, with.first, with.count), with.unit, row_tag, comm_);
-    }
-  }
-  void send_column(std::int64_t k, const PivotPanels& panels, Requests& requests) const {
-    if (!owns_column(rank_, k)) return;
-    for (const Overlap& with : row_partners_) {
-      requests.send(column_part(panels, k, with.first, with.count), with.unit, column_tag, comm_);
-    }
-  }
-  void send_row(std::int64_t k, const PivotPanels& panels, Requests& requests) const {
-    if (!owns_row(rank_, k)) return;
-    for (const Overlap& with : column_partners_) {
-      requests.send(row_part(panels, k, with.first, with.count), with.unit, row_tag, comm_);
+  void send(Pivot pivot, std::int64_t k, const PivotPanels& panels, Requests& requests) const {
+    if (!owns(rank_, pivot, k)) return;
+    for (const Overlap& with : partners_.at(pivot)) {
+      requests.send(part(pivot, panels, k, with.first, with.count), with.unit, static_cast<int>(pivot), comm_);
     }
   }
   /// One message after the other.
-  void send_row_blocking(std::int64_t k, const PivotPanels& panels) const {
-    if (!owns_row(rank_, k)) return;
-    for (const Overlap& with : column_partners_) {
-      const Part part = row_part(panels, k, with.first, with.count);
-      STEELYARD_MPI(MPI_Send(part.data, 1, part.type.get(), with.unit, row_tag, comm_));
+  void send_blocking(Pivot pivot, std::int64_t k, const PivotPanels& panels) const {
+    if (!owns(rank_, pivot, k)) return;
+    for (const Overlap& with : partners_.at(pivot)) {
+      const Part sent = part(pivot, panels, k, with.first, with.count);
+      STEELYARD_MPI(MPI_Send(sent.data, 1, sent.type.get(), with.unit, static_cast<int>(pivot), comm_));
     }
   }
 
@@ -166,7 +148,7 @@ class Pivots {
   std::size_t element_bytes_ = 0;
   int rank_ = 0;
   Tile tile_;
-  std::vector<Overlap> row_partners_, column_partners_;  ///< ranks that share block rows, or columns, with this one
+  std::map<Pivot, std::vector<Overlap>> partners_;  ///< ranks that share block rows with this one, or block columns
 };
 
 /// Source: 001, algorithm 1.
@@ -176,12 +158,12 @@ class PaperExchange : public PivotExchange {
 
   void start(std::int64_t k, const PivotPanels& panels) override {
     Requests horizontal, vertical;
-    pivots_.receive_column(k, panels, horizontal);
-    pivots_.send_column(k, panels, horizontal);
+    pivots_.receive(Pivot::column, k, panels, horizontal);
+    pivots_.send(Pivot::column, k, panels, horizontal);
     // In a partition in columns there is one owner to receive from. In others they may be several, and blocking
     // receives from one after the other could lock.
-    pivots_.receive_row(k, panels, vertical);
-    pivots_.send_row_blocking(k, panels);
+    pivots_.receive(Pivot::row, k, panels, vertical);
+    pivots_.send_blocking(Pivot::row, k, panels);
     vertical.wait();
     horizontal.wait();
   }
@@ -226,19 +208,17 @@ class BandComm {
 
 class BroadcastExchange : public PivotExchange {
  public:
-  explicit BroadcastExchange(Pivots pivots)
-      : pivots_(std::move(pivots)),
-        rows_(own_bands(partition::row_bands(pivots_.rectangles()))),
-        columns_(own_bands(partition::column_bands(pivots_.rectangles()))) {}
+  explicit BroadcastExchange(Pivots pivots) : pivots_(std::move(pivots)) {
+    bands_[Pivot::column] = own_bands(partition::row_bands(pivots_.rectangles()));
+    bands_[Pivot::row] = own_bands(partition::column_bands(pivots_.rectangles()));
+  }
 
   void start(std::int64_t k, const PivotPanels& panels) override {
-    for (const BandComm& one : rows_) {
-      one.broadcast(pivots_.column_part(panels, k, one.band().first, one.band().count),
-                    [&](int rank) { return pivots_.owns_column(rank, k); });
-    }
-    for (const BandComm& one : columns_) {
-      one.broadcast(pivots_.row_part(panels, k, one.band().first, one.band().count),
-                    [&](int rank) { return pivots_.owns_row(rank, k); });
+    for (const auto& [pivot, bands] : bands_) {
+      for (const BandComm& one : bands) {
+        one.broadcast(pivots_.part(pivot, panels, k, one.band().first, one.band().count),
+                      [&, pivot = pivot](int rank) { return pivots_.owns(rank, pivot, k); });
+      }
     }
   }
 
@@ -254,7 +234,7 @@ class BroadcastExchange : public PivotExchange {
   }
 
   Pivots pivots_;
-  std::vector<BandComm> rows_, columns_;
+  std::map<Pivot, std::vector<BandComm>> bands_;
 };
 
 class PipelinedExchange : public PivotExchange {
@@ -262,11 +242,9 @@ class PipelinedExchange : public PivotExchange {
   explicit PipelinedExchange(Pivots pivots) : pivots_(std::move(pivots)) {}
 
   void start(std::int64_t k, const PivotPanels& panels) override {
-    // Receives first: a message that finds its receive posted is not copied twice.
-    pivots_.receive_column(k, panels, receives_);
-    pivots_.receive_row(k, panels, receives_);
-    pivots_.send_column(k, panels, sends(k));
-    pivots_.send_row(k, panels, sends(k));
+    // All receives are posted before the first send, so that no sender waits for them.
+    for (const Pivot pivot : {Pivot::column, Pivot::row}) pivots_.receive(pivot, k, panels, receives_);
+    for (const Pivot pivot : {Pivot::column, Pivot::row}) pivots_.send(pivot, k, panels, sends(k));
   }
 
   bool progress() override {

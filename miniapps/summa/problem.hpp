@@ -33,6 +33,14 @@ struct Problem {
   double flops() const { return as_gemm().flops(); }
 };
 
+/// Whether a rectangle has a part of pivot column k, or of pivot row k.
+inline bool owns_column(const partition::Rectangle& rectangle, std::int64_t k) {
+  return !rectangle.empty() && rectangle.column <= k && k < rectangle.end_column();
+}
+inline bool owns_row(const partition::Rectangle& rectangle, std::int64_t k) {
+  return !rectangle.empty() && rectangle.row <= k && k < rectangle.end_row();
+}
+
 /// How pivots travel.
 enum class Communication {
   paper,      ///< non-blocking messages along rows, blocking ones along columns (001, algorithm 1)

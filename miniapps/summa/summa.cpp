@@ -115,7 +115,7 @@ class Run : public AppRun {
     for (const double seconds : update_s) outcome.unit_s.push_back(seconds / iterations);
     outcome.phases = {{"update", *std::max_element(update_s.begin(), update_s.end()), cost_.computation_s},
                       {"communication", communication_s_.value(), std::nullopt}};
-    // What of it no update hides.
+    // The part that no update hides.
     if (!communication_.empty()) outcome.phases.back().predicted_s = cost_.total_s - cost_.computation_s;
 
     const double flops_per_s = problem_.flops() / median(times_s);
@@ -213,7 +213,7 @@ class Run : public AppRun {
     return sum;
   }
 
-  /// Seconds per iteration, and for communication what each model predicts.
+  /// Seconds per iteration, and for communication those that each model predicts.
   std::string phase_line(const PhaseTime& phase) const {
     const auto iterations = static_cast<double>(problem_.blocks());
     std::string line =

@@ -1,6 +1,5 @@
 // Matrices of few rows or columns, or none.
 
-#include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

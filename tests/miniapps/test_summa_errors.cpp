@@ -63,24 +63,6 @@ TEST_CASE("Partition files that do not say who owns every block are refused by f
                         {3});
 }
 
-TEST_CASE("Matrices that are not square, or not alike, are refused by file") {
-  const Inputs inputs;
-  const auto file = [&](const std::string& name) { return inputs.path(name + ".npy"); };
-  const auto write = [&](const std::string& name, std::int64_t rows, std::int64_t columns) {
-    write_grid(inputs.path(name + ".npy"), random_grid<double>(rows, columns, 1));
-  };
-  write("a", 5, 5);
-  write("six", 6, 6);
-  write("flat", 5, 6);
-  write("tall", 6, 5);
-  write_grid(inputs.path("float.npy"), random_grid<float>(5, 5, 1));
-  inputs.expect_refused({{{"--input", file("flat"), file("tall")}, "flat.npy"},
-                         {{"--input", file("a"), file("six")}, "six.npy"},
-                         {{"--input", file("a"), file("float")}, "float.npy: descr"},
-                         {{"--input", file("a")}, "--input"}},
-                        inputs.with_model());
-}
-
 TEST_CASE("summa refuses speed models of something else by file and key") {
   const Inputs inputs;
   const auto model = [&](const char* name, const std::string& facts) {

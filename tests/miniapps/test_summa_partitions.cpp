@@ -1,14 +1,10 @@
 // Who gets which blocks.
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "tests/miniapps/summa_runs.hpp"
-#include "tests/partition/random_rectangles.hpp"
 
 namespace steelyard::tests::test_summa_partitions {
 namespace {

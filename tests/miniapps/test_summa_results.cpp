@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/summa_runs.hpp"

@@ -1,54 +1,22 @@
 #include "miniapps/gemm/check/freivalds.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
-#include "core/base/errors.hpp"
-#include "miniapps/gemm/check/row_check.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::gemm {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-
-struct FillWithSigns {
-  VectorBundle x;
-  std::int64_t first;  ///< column of the matrix
-  std::uint64_t seed;
-
-  void operator()(const std::int64_t column) const {
-    for (int v = 0; v < x.vectors(); ++v) x.at(column)[v] = random_sign(seed, first + column, v);
-  }
-};
-
-template <class Scalar>
-struct FindNotFinite {
-  ConstMatrix<HostExecution, Scalar> matrix;
-  const std::vector<unsigned char>* finite;
-  std::vector<std::vector<bool>>* found;
-
-  void operator()(const std::int64_t row) const {
-    const auto i = static_cast<std::size_t>(row);
-    if ((*finite)[i] != 0) return;
-    std::vector<bool>& elements = (*found)[i];
-    elements.resize(matrix.extent(1));
-    for (std::size_t j = 0; j < elements.size(); ++j) elements[j] = !std::isfinite(matrix(i, j));
-  }
-};
 
 /// How far the sums of a right row may be from those predicted.
 template <class Scalar>
 struct Tolerance {
-  double n, k, alpha, beta;
-  int vectors;
-  double b_norm;
+  double n, k, alpha, beta, b_norm;
 
   double operator()(double a_norm, double before_norm, double partial_norm) const {
     constexpr double unit = std::numeric_limits<Scalar>::epsilon() / 2.0;
@@ -60,7 +28,7 @@ struct Tolerance {
     } else {
       errors += unit * ((3.0 + 0.25 * std::sqrt(k)) * size + 0.5 * k * std::fabs(alpha) * partial_norm);
     }
-    // A device may take what is smaller than the least normal number for 0.
+    // A device may take numbers below the least normal one for 0.
     const double underflow =
         std::numeric_limits<Scalar>::min() * std::sqrt(n) * (k * std::max(1.0, std::fabs(alpha)) + 3.0);
     return (1.0 + 8.0 / std::sqrt(static_cast<double>(vectors))) * (errors + underflow);
@@ -83,8 +51,7 @@ struct RowFinding {
 
 /// Columns with NaN or Inf. @param finite of each row, whether it has none and need not be read
 template <class Scalar>
-std::vector<unsigned char> special_columns(const ConstMatrix<HostExecution, Scalar>& matrix,
-                                           const unsigned char* finite) {
+std::vector<unsigned char> special_columns(const ConstHostMatrix<Scalar>& matrix, const unsigned char* finite) {
   std::vector<unsigned char> special(matrix.extent(1), 0);
   for (std::size_t i = 0; i < matrix.extent(0); ++i) {
     if (finite[i] != 0) continue;
@@ -95,28 +62,110 @@ std::vector<unsigned char> special_columns(const ConstMatrix<HostExecution, Scal
   return special;
 }
 
-/// Compares one row of C with what is predicted.
+}  // namespace
+
 template <class Scalar>
-struct JudgeRow {
-  Tolerance<Scalar> tolerance;
-  bool nothing_finite;                   ///< alpha or beta is NaN or Inf
-  const RowProducts* a;                  ///< null: not read
-  const RowProducts* before;             ///< null: not read
-  const std::vector<bool>* before_mask;  ///< for each row, empty where all of it is finite
-  const unsigned char* skipped;          ///< null: no column
-  const RowProducts* found;
-  ConstMatrix<HostExecution, Scalar> c;
-  RowFinding* findings;
+Freivalds<Scalar>::Freivalds(const Problem& problem, std::uint64_t seed, std::shared_ptr<const Sharing> sharing,
+                             const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b,
+                             const ConstHostMatrix<Scalar>& c_before)
+    : problem_(problem),
+      sharing_(std::move(sharing)),
+      alpha_(static_cast<Scalar>(problem.alpha)),
+      beta_(static_cast<Scalar>(problem.beta)),
+      // Where a factor rounds to 0 in Scalar, the multiplication does not read its matrices either.
+      reads_product_(alpha_ != 0.0 && problem.k > 0),
+      reads_before_(beta_ != 0.0) {
+  sharing_->together([&] {
+    expect_fit(a, b, c_before);
+    const IndexRange columns = sharing_->columns();
+    x_ = VectorBundle(columns.count);
+    for_host_rows(columns.count, [&](std::int64_t column) {
+      for (int v = 0; v < vectors; ++v) x_.at(column)[v] = random_sign(seed, columns.first + column, v);
+    });
+  });
+  if (reads_product_) predict_product(a, b);
+  if (reads_before_) predict_before(c_before);
+}
 
-  void operator()(const std::int64_t i) const { findings[i] = judge(i); }
+template <class Scalar>
+void Freivalds<Scalar>::expect_fit(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b,
+                                   const ConstHostMatrix<Scalar>& c_before) const {
+  const std::int64_t a_columns = sharing_->a_columns().count, columns = sharing_->columns().count;
+  if (reads_product_) {
+    expect_extents("A", a, static_cast<std::int64_t>(a.extent(0)), a_columns);
+    expect_extents("B", b, sharing_->b_rows().count, columns);
+  }
+  if (reads_before_) {
+    expect_extents("C before", c_before, static_cast<std::int64_t>(c_before.extent(0)), columns);
+    if (reads_product_) expect_extents("A", a, static_cast<std::int64_t>(c_before.extent(0)), a_columns);
+  }
+}
 
- private:
+template <class Scalar>
+void Freivalds<Scalar>::predict_product(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b) {
+  const auto multiply_b = [&] { return row_products<Scalar>(b, x_, skipped_); };
+  RowProducts bx = sharing_->whole_b(multiply_b);
+  if (std::find(bx.finite.begin(), bx.finite.end(), 0) != bx.finite.end()) {
+    skipped_ = sharing_->marked_by_any(
+        [&] { return special_columns<Scalar>(b, bx.finite.data() + sharing_->b_rows().first); });
+    bx = sharing_->whole_b(multiply_b);
+  }
+  b_norm_ = euclidean_norm(bx.norms);
+  product_ = sharing_->whole_rows([&] {
+    const IndexRange own = sharing_->a_columns();
+    return row_products<Scalar>(a, bx.products.part(own.first, own.count), {});
+  });
+}
+
+template <class Scalar>
+void Freivalds<Scalar>::predict_before(const ConstHostMatrix<Scalar>& c_before) {
+  before_ = sharing_->whole_rows([&] { return row_products<Scalar>(c_before, x_, skipped_); });
+  sharing_->together([&] {
+    not_finite_before_.resize(c_before.extent(0));
+    for_host_rows(static_cast<std::int64_t>(not_finite_before_.size()), [&](std::int64_t row) {
+      const auto i = static_cast<std::size_t>(row);
+      if (before_.finite[i] != 0) return;
+      std::vector<bool>& elements = not_finite_before_[i];
+      elements.resize(c_before.extent(1));
+      for (std::size_t j = 0; j < elements.size(); ++j) elements[j] = !std::isfinite(c_before(i, j));
+    });
+  });
+}
+
+template <class Scalar>
+RowCheck Freivalds<Scalar>::check(const ConstHostMatrix<Scalar>& c) const {
+  const RowProducts found = sharing_->whole_rows([&] {
+    const std::size_t rows = reads_product_  ? product_.finite.size()
+                             : reads_before_ ? before_.finite.size()
+                                             : c.extent(0);
+    expect_extents("C", c, static_cast<std::int64_t>(rows), sharing_->columns().count);
+    return row_products<Scalar>(c, x_, skipped_);
+  });
+  RowCheck result;
+  if (problem_.n > 0) sharing_->together([&] { result = judge(c, found); });
+  return result;
+}
+
+/// Compares one row of C with the prediction.
+template <class Scalar>
+struct Freivalds<Scalar>::JudgeRow {
+  const Freivalds& predicted;
+  const RowProducts& found;
+  ConstHostMatrix<Scalar> c;
+  Tolerance<Scalar> tolerance{static_cast<double>(predicted.problem_.n),
+                              predicted.reads_product_ ? static_cast<double>(predicted.problem_.k) : 0.0,
+                              predicted.alpha_, predicted.beta_, predicted.b_norm_};
+  bool nothing_finite =
+      (predicted.reads_product_ && !std::isfinite(predicted.alpha_)) || !std::isfinite(predicted.beta_);
+  const RowProducts* a = predicted.reads_product_ ? &predicted.product_ : nullptr;
+  const RowProducts* before = predicted.reads_before_ ? &predicted.before_ : nullptr;
+
   /// Whether NaN or Inf are where they must be; elsewhere, too, they may be if `anywhere`.
   template <class Expected>
   bool agree(const std::int64_t i, const Expected& expected, bool anywhere) const {
     const Scalar* const row = c.data() + i * static_cast<std::int64_t>(c.stride(0));
     for (std::size_t j = 0; j < c.extent(1); ++j) {
-      const bool must = (skipped != nullptr && skipped[j] != 0) || expected(j);
+      const bool must = (!predicted.skipped_.empty() && predicted.skipped_[j] != 0) || expected(j);
       if (std::isfinite(row[j]) ? must : !(must || anywhere)) return false;
     }
     return true;
@@ -134,11 +183,11 @@ struct JudgeRow {
     const double before_norm = before == nullptr || !before_finite ? 0.0 : before->norms[row];
     const bool overflow = tolerance.may_overflow(a_norm, before_norm);
     if (!before_finite) {
-      const auto where_before = [&](std::size_t j) { return before_mask[row][j]; };
+      const auto where_before = [&](std::size_t j) { return predicted.not_finite_before_[row][j]; };
       return {agree(i, where_before, overflow) ? 0.0 : infinity, true};
     }
-    const bool finite = found->finite[row] != 0;
-    if ((skipped != nullptr || !finite) && !agree(i, nowhere, overflow)) return {infinity, false};
+    const bool finite = found.finite[row] != 0;
+    if ((!predicted.skipped_.empty() || !finite) && !agree(i, nowhere, overflow)) return {infinity, false};
     if (!finite) return {0.0, true};
     const double tolerated = tolerance(a_norm, before_norm, a == nullptr ? 0.0 : partial_norm(i, a_norm, before_norm));
     const double error = deviation(i, tolerated);
@@ -151,137 +200,32 @@ struct JudgeRow {
   double partial_norm(const std::int64_t i, const double a_norm, const double before_norm) const {
     const auto row = static_cast<std::size_t>(i);
     double squares = 0.0;
-    for (int v = 0; v < tolerance.vectors; ++v) squares += a->products.at(i)[v] * a->products.at(i)[v];
-    const double seen = std::sqrt(squares / tolerance.vectors);
-    const double known = (found->norms[row] - std::fabs(tolerance.beta) * before_norm) / std::fabs(tolerance.alpha);
+    for (int v = 0; v < vectors; ++v) squares += a->products.at(i)[v] * a->products.at(i)[v];
+    const double seen = std::sqrt(squares / vectors);
+    const double known = (found.norms[row] - std::fabs(tolerance.beta) * before_norm) / std::fabs(tolerance.alpha);
     if (!(known > seen)) return a->partial_norms[row];
     return std::min(a_norm * tolerance.b_norm, seen > 0.0 ? known / seen * a->partial_norms[row] : known);
   }
 
   double deviation(const std::int64_t i, const double tolerated) const {
     double squares = 0.0;
-    for (int v = 0; v < tolerance.vectors; ++v) {
-      double difference = found->products.at(i)[v];
+    for (int v = 0; v < vectors; ++v) {
+      double difference = found.products.at(i)[v];
       if (a != nullptr) difference -= tolerance.alpha * a->products.at(i)[v];
       if (before != nullptr) difference -= tolerance.beta * before->products.at(i)[v];
       squares += (difference / tolerated) * (difference / tolerated);
     }
-    return std::sqrt(squares / tolerance.vectors);
+    return std::sqrt(squares / vectors);
   }
 };
 
-}  // namespace
-
 template <class Scalar>
-Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
-                             const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
-                             const ConstMatrix<HostExecution, Scalar>& c_before)
-    : Freivalds(space, problem, vectors, seed, std::make_shared<WholeRows>(problem), a, b, c_before) {}
-
-template <class Scalar>
-Freivalds<Scalar>::Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
-                             std::shared_ptr<const Sharing> sharing, const ConstMatrix<HostExecution, Scalar>& a,
-                             const ConstMatrix<HostExecution, Scalar>& b,
-                             const ConstMatrix<HostExecution, Scalar>& c_before)
-    : space_(space),
-      problem_(problem),
-      sharing_(std::move(sharing)),
-      alpha_(static_cast<Scalar>(problem.alpha)),
-      beta_(static_cast<Scalar>(problem.beta)),
-      // Where a factor rounds to 0 in Scalar, the multiplication does not read its matrices either.
-      reads_product_(alpha_ != 0.0 && problem.k > 0),
-      reads_before_(beta_ != 0.0) {
-  sharing_->together([&] {
-    if (vectors < 1) {
-      throw InvalidArgument(fmt::format("check of C with {} random vectors; expected 1 or more", vectors));
-    }
-    expect_fit(a, b, c_before);
-    const IndexRange columns = sharing_->columns();
-    x_ = VectorBundle(columns.count, (vectors + VectorBundle::lanes - 1) / VectorBundle::lanes * VectorBundle::lanes);
-    Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, columns.count),
-                         FillWithSigns{x_, columns.first, seed});
-    space_.fence();
-  });
-  if (reads_product_) predict_product(a, b);
-  if (reads_before_) predict_before(c_before);
-}
-
-template <class Scalar>
-void Freivalds<Scalar>::expect_fit(const ConstMatrix<HostExecution, Scalar>& a,
-                                   const ConstMatrix<HostExecution, Scalar>& b,
-                                   const ConstMatrix<HostExecution, Scalar>& c_before) const {
-  const std::int64_t a_columns = sharing_->a_columns().count;
-  const std::int64_t columns = sharing_->columns().count;
-  if (reads_product_) {
-    expect_extents("A", a, static_cast<std::int64_t>(a.extent(0)), a_columns);
-    expect_extents("B", b, sharing_->b_rows().count, columns);
-  }
-  if (reads_before_) {
-    expect_extents("C before", c_before, static_cast<std::int64_t>(c_before.extent(0)), columns);
-    if (reads_product_) expect_extents("A", a, static_cast<std::int64_t>(c_before.extent(0)), a_columns);
-  }
-}
-
-template <class Scalar>
-void Freivalds<Scalar>::predict_product(const ConstMatrix<HostExecution, Scalar>& a,
-                                        const ConstMatrix<HostExecution, Scalar>& b) {
-  const auto multiply_b = [&] { return row_products(space_, b, x_, skipped_); };
-  RowProducts bx = sharing_->whole_b(multiply_b);
-  if (std::find(bx.finite.begin(), bx.finite.end(), 0) != bx.finite.end()) {
-    skipped_ = sharing_->marked_by_any(
-        [&] { return special_columns<Scalar>(b, bx.finite.data() + sharing_->b_rows().first); });
-    bx = sharing_->whole_b(multiply_b);
-  }
-  b_norm_ = euclidean_norm(bx.norms);
-  product_ = sharing_->whole_rows([&] {
-    const IndexRange own = sharing_->a_columns();
-    return row_products(space_, a, bx.products.part(own.first, own.count), {});
-  });
-}
-
-template <class Scalar>
-void Freivalds<Scalar>::predict_before(const ConstMatrix<HostExecution, Scalar>& c_before) {
-  before_ = sharing_->whole_rows([&] { return row_products(space_, c_before, x_, skipped_); });
-  sharing_->together([&] {
-    not_finite_before_.resize(c_before.extent(0));
-    Kokkos::parallel_for("steelyard::gemm::check",
-                         Policy(space_, 0, static_cast<std::int64_t>(not_finite_before_.size())),
-                         FindNotFinite<Scalar>{c_before, &before_.finite, &not_finite_before_});
-    space_.fence();
-  });
-}
-
-template <class Scalar>
-RowCheck Freivalds<Scalar>::check(const ConstMatrix<HostExecution, Scalar>& c) const {
-  const RowProducts found = sharing_->whole_rows([&] {
-    const std::size_t rows = reads_product_  ? product_.finite.size()
-                             : reads_before_ ? before_.finite.size()
-                                             : c.extent(0);
-    expect_extents("C", c, static_cast<std::int64_t>(rows), sharing_->columns().count);
-    return row_products(space_, c, x_, skipped_);
-  });
-  RowCheck result;
-  if (problem_.n > 0) sharing_->together([&] { result = judge(c, found); });
-  return result;
-}
-
-template <class Scalar>
-RowCheck Freivalds<Scalar>::judge(const ConstMatrix<HostExecution, Scalar>& c, const RowProducts& found) const {
+RowCheck Freivalds<Scalar>::judge(const ConstHostMatrix<Scalar>& c, const RowProducts& found) const {
   const std::size_t rows = c.extent(0);
   std::vector<RowFinding> findings(rows);
-  const Tolerance<Scalar> tolerance{static_cast<double>(problem_.n),
-                                    reads_product_ ? static_cast<double>(problem_.k) : 0.0,
-                                    alpha_,
-                                    beta_,
-                                    x_.vectors(),
-                                    b_norm_};
-  const bool nothing_finite = (reads_product_ && !std::isfinite(alpha_)) || !std::isfinite(beta_);
-  Kokkos::parallel_for("steelyard::gemm::check", Policy(space_, 0, static_cast<std::int64_t>(rows)),
-                       JudgeRow<Scalar>{tolerance, nothing_finite, reads_product_ ? &product_ : nullptr,
-                                        reads_before_ ? &before_ : nullptr, not_finite_before_.data(),
-                                        skipped_.empty() ? nullptr : skipped_.data(), &found, c, findings.data()});
-  space_.fence();
-
+  const JudgeRow judge_row{*this, found, c};
+  for_host_rows(static_cast<std::int64_t>(rows),
+                [&](std::int64_t row) { findings[static_cast<std::size_t>(row)] = judge_row.judge(row); });
   RowCheck result;
   for (std::size_t i = 0; i < rows; ++i) {
     result.masked_rows += findings[i].masked ? 1 : 0;

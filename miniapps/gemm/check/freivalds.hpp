@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "core/matrix.hpp"
 #include "miniapps/gemm/check/row_check.hpp"
 #include "miniapps/gemm/check/row_products.hpp"
 #include "miniapps/gemm/problem.hpp"
@@ -18,49 +17,37 @@ struct IndexRange {
   std::int64_t count = 0;
 };
 
-/// Which part of A, B and C a process has, and how it comes by what only all processes together know. The functions are
-/// collective among them; `work` is the process's own and must not communicate: what it throws on one, all throw.
+/// The part of A, B and C that a process has, and sums over the parts of all processes: here, of a process that has
+/// whole rows of A and C and all of B. The functions are collective; `work` computes on the process's own part and must
+/// not communicate. An exception on one process is thrown on all.
 class Sharing {
  public:
-  /// Says of rows of a matrix what a process's own part of them says.
+  /// Computes products and norms of a process's own part of some rows.
   using RowWork = std::function<RowProducts()>;
+  /// Marks columns of this process's own part of B with 1.
+  using ColumnWork = std::function<std::vector<unsigned char>()>;
 
+  explicit Sharing(const Problem& problem) : problem_(problem) {}
   virtual ~Sharing() = default;
 
-  virtual IndexRange a_columns() const = 0;  ///< of A that this process has
-  virtual IndexRange b_rows() const = 0;
-  virtual IndexRange columns() const = 0;  ///< of B and C
+  virtual IndexRange a_columns() const { return {0, problem_.k}; }  ///< of A that this process has
+  virtual IndexRange b_rows() const { return {0, problem_.k}; }
+  virtual IndexRange columns() const { return {0, problem_.n}; }  ///< of B and C
 
-  virtual void together(const std::function<void()>& work) const = 0;
-  /// What is true of this process's rows of A or C as a whole.
-  virtual RowProducts whole_rows(const RowWork& work) const = 0;
+  virtual void together(const std::function<void()>& work) const { work(); }
+  /// Products and norms of this process's rows of A or C as a whole.
+  virtual RowProducts whole_rows(const RowWork& work) const { return work(); }
   /// The same of all rows of B, those of other processes too.
-  virtual RowProducts whole_b(const RowWork& work) const = 0;
-  /// Which of this process's columns of B any process marks with 1. @param work marks them by what it has of them
-  virtual std::vector<unsigned char> marked_by_any(const std::function<std::vector<unsigned char>()>& work) const = 0;
-};
-
-/// A process that has whole rows of A and C and all of B needs nobody.
-class WholeRows final : public Sharing {
- public:
-  explicit WholeRows(const Problem& problem) : n_(problem.n), k_(problem.k) {}
-
-  IndexRange a_columns() const override { return {0, k_}; }
-  IndexRange b_rows() const override { return {0, k_}; }
-  IndexRange columns() const override { return {0, n_}; }
-  void together(const std::function<void()>& work) const override { work(); }
-  RowProducts whole_rows(const RowWork& work) const override { return work(); }
-  RowProducts whole_b(const RowWork& work) const override { return work(); }
-  std::vector<unsigned char> marked_by_any(const std::function<std::vector<unsigned char>()>& work) const override {
-    return work();
-  }
+  virtual RowProducts whole_b(const RowWork& work) const { return work(); }
+  /// Which of this process's columns of B any process marks.
+  virtual std::vector<unsigned char> marked_by_any(const ColumnWork& work) const { return work(); }
 
  private:
-  std::int64_t n_, k_;
+  Problem problem_;
 };
 
 /// Freivalds' check: C x = alpha A (B x) + beta C' x for random vectors x of +1 and -1, in double precision, at the
-/// cost of reading each matrix once for all of them. All loops run on the space's threads.
+/// cost of reading each matrix once for all of them. All loops run on the host unit's threads.
 ///
 /// The root mean square of a row's deviations over the vectors estimates the Euclidean norm of its errors, the row of
 /// C - (alpha A B + beta C'). A single wrong element deviates by its whole error in every vector; of other errors, a
@@ -75,22 +62,17 @@ class WholeRows final : public Sharing {
 template <class Scalar>
 class Freivalds {
  public:
-  /// Predicts C x from the matrices of one process: some rows of A and C, all of B. They are not needed afterwards.
+  /// Predicts C x from this process's parts of the matrices, which are not needed afterwards. Where processes share
+  /// rows, sums over their parts are the rows' sums, and NaN or Inf in one part count in all. Collective, as `sharing`
+  /// is. @param problem all of it @param seed of the random x, the same on all processes
   /// @param c_before C before the multiplication
-  /// @param vectors number of random x, rounded up to a multiple of 8, which cost the same, and made from `seed`, the
-  /// same on all processes
-  /// @throws InvalidArgument for extents that do not fit, of matrices that are read, or without a vector
-  Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
-            const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
-            const ConstMatrix<HostExecution, Scalar>& c_before);
-  /// The same where processes share rows: sums over their parts are the rows' sums, and NaN or Inf in one part count in
-  /// all. Collective, as `sharing` is. @param a, b, c_before this process's parts of the matrices
-  Freivalds(const HostExecution& space, const Problem& problem, int vectors, std::uint64_t seed,
-            std::shared_ptr<const Sharing> sharing, const ConstMatrix<HostExecution, Scalar>& a,
-            const ConstMatrix<HostExecution, Scalar>& b, const ConstMatrix<HostExecution, Scalar>& c_before);
+  /// @throws InvalidArgument for extents that do not fit, of matrices that are read
+  Freivalds(const Problem& problem, std::uint64_t seed, std::shared_ptr<const Sharing> sharing,
+            const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b,
+            const ConstHostMatrix<Scalar>& c_before);
 
   /// The error of row i is the root mean square of its deviations, as a share of t = 1 + 8 / sqrt(vectors) times the
-  /// largest norm that its rounding errors may have, and of what is lost to underflow. Random signs make more than t of
+  /// largest norm of its rounding errors and of losses to underflow. Random signs make more than t of
   /// that norm with a probability of at most e^-32 (Laurent's and Massart's bound). With Scalar's unit roundoff u,
   /// Euclidean norms and R_i = |alpha| |A_i| |B|_F + |beta| |C'_i|, the largest norm is for double
   /// u (2 k + 2 n + 6) R_i, the worst case of the product and of this check's sums, which is far below any error of
@@ -98,18 +80,18 @@ class Freivalds {
   /// independent roundings add up like a random walk, for which the first term has room in any order of summation. But
   /// equal products round the same way again and again, half a unit on average at worst, and lose a share of the
   /// partial sums; P_i is the root mean square norm of those, which the sums of A (B x) show.
-  /// Collective where processes share rows; each looks for NaN and Inf in its own columns of C.
+  /// Collective where processes share rows; each checks its own columns of C for NaN and Inf.
   /// @throws InvalidArgument for extents that do not fit
-  RowCheck check(const ConstMatrix<HostExecution, Scalar>& c) const;
+  RowCheck check(const ConstHostMatrix<Scalar>& c) const;
 
  private:
-  void expect_fit(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
-                  const ConstMatrix<HostExecution, Scalar>& c_before) const;
-  void predict_product(const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b);
-  void predict_before(const ConstMatrix<HostExecution, Scalar>& c_before);
-  RowCheck judge(const ConstMatrix<HostExecution, Scalar>& c, const RowProducts& found) const;
+  void expect_fit(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b,
+                  const ConstHostMatrix<Scalar>& c_before) const;
+  void predict_product(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b);
+  void predict_before(const ConstHostMatrix<Scalar>& c_before);
+  RowCheck judge(const ConstHostMatrix<Scalar>& c, const RowProducts& found) const;
+  struct JudgeRow;
 
-  HostExecution space_;
   Problem problem_;
   std::shared_ptr<const Sharing> sharing_;
   double alpha_, beta_;  ///< as they are in Scalar

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -97,9 +98,22 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<st
   return best;
 }
 
+/// @param depths of a panel that may be tried; in core it is the first
+/// @param least_bytes below which large matrices have no plan @param what_for the use of these bytes, in words
+Blocking plan(const BlockGrid& whole, const std::vector<std::int64_t>& depths, bool reads_c, const BlockingGoal& goal,
+              double least_bytes, const std::string& what_for) {
+  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
+  if (in_core_elements(whole.m, whole.n, depths.front()) <= elements) return in_core(whole, depths.front(), goal);
+  std::optional<Blocking> blocking = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
+  if (!blocking) blocking = out_of_core(whole, depths, reads_c, elements, multiple);
+  if (blocking) return *blocking;
+  throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: {})", format_bytes(goal.memory_bytes),
+                                    format_bytes(least_bytes), what_for));
+}
+
 using Block = std::array<std::int64_t, 2>;
 
-/// What buffers of one kind hold. The least recently used one makes room.
+/// The blocks in the buffers of one kind. The least recently used one makes room.
 class Buffers {
  public:
   explicit Buffers(std::int64_t count) : held_(static_cast<std::size_t>(count)) {}
@@ -128,7 +142,7 @@ class Buffers {
     return place;
   }
 
-  /// The steps that last used what is held.
+  /// The last uses of all blocks in the buffers.
   std::vector<std::size_t> last_uses() const {
     std::vector<std::size_t> steps;
     for (const Held& held : held_) {
@@ -175,7 +189,8 @@ double Blocking::moved_elements(bool reads_c) const {
   const double once = a + b + c * (reads_c ? 2.0 : 1.0);
   if (c == 0.0) return 0.0;
   if (in_core) return once;
-  // A again for every further column of blocks, C out and in again for every further panel, but for what stays.
+  // A again for every further column of blocks, C out and in again for every further panel, except for the blocks that
+  // stay.
   const auto turns = [](std::int64_t count) { return std::pair(real((count + 1) / 2), real(count / 2)); };
   const auto [at_last, at_first] = turns(grid.columns() - 1);
   const double a_again = real(grid.k) * (at_last * (real(grid.m) - rows_kept(grid, true)) +
@@ -186,33 +201,14 @@ double Blocking::moved_elements(bool reads_c) const {
 }
 
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal) {
-  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const BlockGrid whole{m, n, k};
-  if (in_core_elements(m, n, padded_extent(k)) <= elements) return in_core(whole, padded_extent(k), goal);
-  const std::vector<std::int64_t> depths = part_sizes(k, multiple);
-  std::optional<Blocking> plan = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
-  if (!plan) plan = out_of_core(whole, depths, reads_c, elements, multiple);
-  if (!plan) {
-    throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five blocks of {} x {})",
-                                      format_bytes(goal.memory_bytes),
-                                      format_bytes(least_memory_bytes(goal.element_bytes)), multiple, multiple));
-  }
-  return *plan;
+  return plan({m, n, k}, part_sizes(k, multiple), reads_c, goal, least_memory_bytes(goal.element_bytes),
+              fmt::format("five blocks of {0} x {0}", multiple));
 }
 
 Blocking plan_panel_blocking(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t depth,
                              const BlockingGoal& goal) {
-  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const BlockGrid whole{m, n, k};
-  if (in_core_elements(m, n, depth) <= elements) return in_core(whole, depth, goal);
-  std::optional<Blocking> plan = out_of_core(whole, {depth}, true, elements, goal.least_extent);
-  if (!plan) plan = out_of_core(whole, {depth}, true, elements, multiple);
-  if (!plan) {
-    throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five buffers for panels {} deep)",
-                                      format_bytes(goal.memory_bytes),
-                                      format_bytes(least_panel_memory_bytes(goal.element_bytes, depth)), depth));
-  }
-  return *plan;
+  return plan({m, n, k}, {depth}, true, goal, least_panel_memory_bytes(goal.element_bytes, depth),
+              fmt::format("five buffers for panels {} deep", depth));
 }
 
 double least_panel_memory_bytes(double element_bytes, std::int64_t depth) {
@@ -222,16 +218,6 @@ double least_panel_memory_bytes(double element_bytes, std::int64_t depth) {
 double least_memory_bytes(double element_bytes) { return 5.0 * real(multiple * multiple) * element_bytes; }
 
 std::int64_t padded_extent(std::int64_t extent) { return std::max(multiple, quotient_up(extent, multiple) * multiple); }
-
-std::int64_t in_core_rows(std::int64_t n, std::int64_t k, const BlockingGoal& goal) {
-  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const double rows =
-      (elements - real(padded_extent(k)) * real(padded_extent(n))) / (real(padded_extent(k)) + real(padded_extent(n)));
-  if (rows < real(multiple)) return 0;
-  // Far beyond any matrix.
-  constexpr double most = 9.0e15;
-  return static_cast<std::int64_t>(std::min(rows, most)) / multiple * multiple;
-}
 
 std::vector<BlockStep> make_block_steps(const Blocking& blocking, bool reads_c) {
   std::vector<Block> order = column_by_column(blocking.grid);

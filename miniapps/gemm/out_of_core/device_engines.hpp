@@ -48,7 +48,7 @@ class DeviceEngines {
   /// From now on every operation is timed.
   void start_timeline() { timeline_.emplace(); }
 
-  /// What has been done since start_timeline(), which it ends; after finish().
+  /// All operations since start_timeline(), which it ends; after finish().
   std::vector<EngineOperation> take_timeline() {
     std::vector<EngineOperation> operations;
     for (const Timed& timed : *timeline_) {

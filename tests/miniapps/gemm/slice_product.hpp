@@ -13,8 +13,6 @@
 
 namespace steelyard::tests {
 
-using Random = std::mt19937_64;
-
 /// A unit, and how much memory of its own a companion is given.
 struct Where {
   ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
@@ -38,10 +36,10 @@ inline double padded(std::int64_t extent) {
 }
 
 /// Small whole numbers: no sum of their products is rounded.
-inline auto whole_numbers(Random& random) {
+inline auto whole_numbers(std::mt19937_64& random) {
   return [&random] { return std::uniform_int_distribution<std::int64_t>(-4, 4)(random); };
 }
-inline auto real_numbers(Random& random) {
+inline auto real_numbers(std::mt19937_64& random) {
   return [&random] { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
 }
 

@@ -193,37 +193,24 @@ TEST_CASE("the same holds for blocks of whatever sizes where multiplying takes v
   }
 }
 
-TEST_CASE("in core, rows of blocks go through the three engines as on a conveyor whose slowest engine sets the pace") {
+TEST_CASE(
+    "rows of blocks in core, and out of core where multiplying takes no time, go through the three engines as on a "
+    "conveyor whose slowest engine sets the pace") {
   Random random(3);
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < 800; ++trial) {
     const std::int64_t rows = any_of(random, 1, 8);
     Blocking blocking = equal_blocks(rows, 1, 1, any_of(random, 1, 5), any_of(random, 1, 5), any_of(random, 1, 5));
-    blocking.in_core = true;
-    blocking.a_buffers = blocking.c_buffers = rows;
-    const bool reads_c = any_of(random, 0, 1) == 1;
-    const EngineCosts costs = random_costs(random);
+    blocking.in_core = trial % 2 == 0;
+    if (blocking.in_core) blocking.a_buffers = blocking.c_buffers = rows;
+    const bool reads_c = !blocking.in_core || any_of(random, 0, 1) == 1;
+    EngineCosts costs = random_costs(random);
+    if (!blocking.in_core) costs.multiply_s = 0.0;
     const BlockTimes times(blocking.grid, costs);
     const double load_s = times.a + (reads_c ? times.c : 0.0);
-    CAPTURE(rows, reads_c, costs.load_s, costs.multiply_s, costs.store_s);
-    const Run run(blocking, costs, reads_c);
-    REQUIRE(run.total_s() == times.b + load_s + times.multiply + times.store +
-                                 real(rows - 1) * std::max({load_s, times.multiply, times.store}));
-  }
-}
-
-TEST_CASE("where multiplying takes no time, loads and stores go on at the same time in both directions") {
-  Random random(4);
-  for (int trial = 0; trial < 400; ++trial) {
-    const std::int64_t rows = any_of(random, 1, 8);
-    const Blocking blocking =
-        equal_blocks(rows, 1, 1, any_of(random, 1, 5), any_of(random, 1, 5), any_of(random, 1, 5));
-    EngineCosts costs = random_costs(random);
-    costs.multiply_s = 0.0;
-    const BlockTimes times(blocking.grid, costs);
-    CAPTURE(rows, costs.load_s, costs.store_s);
-    const Run run(blocking, costs, true);
-    const double load_s = times.a + times.c;
-    REQUIRE(run.total_s() == times.b + load_s + times.store + real(rows - 1) * std::max(load_s, times.store));
+    CAPTURE(rows, blocking.in_core, reads_c, costs.load_s, costs.multiply_s, costs.store_s);
+    REQUIRE(Run(blocking, costs, reads_c).total_s() ==
+            times.b + load_s + times.multiply + times.store +
+                real(rows - 1) * std::max({load_s, times.multiply, times.store}));
   }
 }
 

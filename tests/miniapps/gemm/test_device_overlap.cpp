@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "miniapps/gemm/out_of_core/blocked_gemm.hpp"

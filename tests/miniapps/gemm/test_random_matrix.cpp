@@ -77,16 +77,6 @@ TEST_CASE("mean, variance and fourth moment are those of a uniform distribution 
   }
 }
 
-TEST_CASE("every tenth of the range gets as many elements as any other") {
-  const std::vector<double> x = filled<double>(RandomMatrix(6, MatrixName::b), 0, 400, 250);
-  std::array<std::int64_t, 10> counts{};
-  for (const double element : x) ++counts[static_cast<std::size_t>(5.0 * (element + 1.0))];
-  const double expected = 0.1 * static_cast<double>(x.size());
-  for (const std::int64_t count : counts) {
-    CHECK(std::abs(static_cast<double>(count) - expected) < 6.0 * std::sqrt(0.9 * expected));
-  }
-}
-
 TEST_CASE("neighbours in a row and in a column have nothing to do with each other") {
   for (const MatrixName name : names) {
     const RandomMatrix matrix(7, name);

@@ -2,8 +2,6 @@
 #include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -11,7 +9,6 @@
 #include <random>
 #include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
@@ -20,14 +17,13 @@
 
 namespace steelyard::test_slice_gemm {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using gemm::Blocking;
 using gemm::make_slice_gemm;
 using gemm::Problem;
 using gemm::SliceGemm;
 using Kind = ProcessingUnit::Kind;
+using Random = std::mt19937_64;
 
 namespace {
 
@@ -43,7 +39,7 @@ double least_cap_bytes(std::int64_t rows, const Problem& problem, double element
 }
 
 std::vector<Where> wheres(std::int64_t rows, const Problem& problem, double element_bytes) {
-  return wheres(least_cap_bytes(rows, problem, element_bytes), in_core_bytes(rows, problem, element_bytes));
+  return tests::wheres(least_cap_bytes(rows, problem, element_bytes), in_core_bytes(rows, problem, element_bytes));
 }
 
 /// Extents around those of blocks, and primes.
@@ -146,22 +142,6 @@ TEST_CASE("a companion multiplies in the blocks that are planned for its memory,
       REQUIRE(blocking->grid.n == problem.n);
       REQUIRE(blocking->grid.k == (problem.alpha == 0.0 ? 0 : problem.k));
     }
-  }
-}
-
-TEST_CASE("a companion's memory that holds neither the matrices nor five buffers is refused, and nothing else") {
-  Random random(5);
-  const auto refused = [](const Problem& problem, double cap) {
-    CHECK_THROWS_MATCHES(make_slice_gemm<double>(Kind::companion, problem, problem.m, cap), InvalidArgument,
-                         MessageMatches(ContainsSubstring("of device memory") && ContainsSubstring("40 KiB")));
-  };
-  for (int trial = 0; trial < 100; ++trial) {
-    const Problem problem = any_problem(random, {0.0, 1.0});
-    const double least = least_cap_bytes(problem.m, problem, 8.0);
-    CAPTURE(problem.m, problem.n, problem.k, problem.alpha);
-    for (const double cap : {0.0, 1.0, least / 2.0, least - 1.0}) refused(problem, cap);
-    CHECK_NOTHROW(make_slice_gemm<double>(Kind::companion, problem, problem.m, least));
-    CHECK_NOTHROW(make_slice_gemm<double>(Kind::host, problem, problem.m, 0.0));
   }
 }
 

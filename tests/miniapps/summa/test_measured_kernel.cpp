@@ -130,32 +130,6 @@ TEST_CASE("in core a companion's memory holds C, a column and a row of blocks; o
   }
 }
 
-TEST_CASE("the update runs again and again on every unit, from one block to many, in core and out of it") {
-  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-    for (const std::int64_t block : {1, 20, 32}) {
-      for (const double cap : {infinity, 1e6, gemm::least_panel_memory_bytes(8.0, block)}) {
-        const MeasuredKernel kernel(blocks_of(block), element, cap);
-        for (const Kind kind : kinds()) {
-          for (const std::int64_t units : {1, 2, 3, 30}) {
-            CAPTURE(block, cap, units, static_cast<int>(kind));
-            const std::unique_ptr<KernelRun> run = kernel.allocate(kind, units);
-            // A whole multiplication's iterations, twice, and into a third.
-            int failed = 0;
-            for (int i = 0; i < 130; ++i) {
-              try {
-                run->run();
-              } catch (const std::exception&) {
-                ++failed;
-              }
-            }
-            CHECK(failed == 0);
-          }
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("a run allocates nothing once Kokkos and the BLAS have what they need themselves") {
   for (const double cap : {infinity, 1e9, 1e5}) {
     const MeasuredKernel kernel(blocks_of(24), ElementType::float64, cap);

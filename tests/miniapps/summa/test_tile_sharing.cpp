@@ -1,8 +1,6 @@
-#include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <random>
 #include <type_traits>
@@ -14,7 +12,7 @@
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/gemm/product.hpp"
-#include "tests/miniapps/summa/random_tiling.hpp"
+#include "tests/miniapps/summa/random_rectangles.hpp"
 
 namespace steelyard::test_tile_sharing {
 
@@ -26,11 +24,6 @@ namespace {
 
 /// Random numbers of all ranks: the same, as are the matrices and tilings made from them.
 using Random = std::mt19937_64;
-
-template <class Scalar>
-constexpr Scalar nan_of = std::numeric_limits<Scalar>::quiet_NaN();
-template <class Scalar>
-constexpr Scalar infinity_of = std::numeric_limits<Scalar>::infinity();
 
 std::vector<Tile> tiling_of(std::int64_t n, Random& random) { return random_tiling(n, session().size(), random); }
 
@@ -55,14 +48,14 @@ std::shared_ptr<const gemm::Sharing> shared(std::int64_t n, const Tile& tile) {
 
 template <class Scalar>
 ResultCheck<Scalar> check_of(const Product<Scalar>& x, const std::vector<Tile>& tiles, std::uint64_t seed = 1) {
-  const Tile& tile = tiles[static_cast<std::size_t>(session().rank())];
+  const Tile& tile = own(tiles);
   return {x.problem, seed, shared(x.problem.n, tile), part(x.a, tile), part(x.b, tile), part(x.before, tile)};
 }
 
 /// What this rank finds, which has only its tile of each matrix.
 template <class Scalar>
 double own_error(const Product<Scalar>& x, const std::vector<Tile>& tiles, std::uint64_t seed = 1) {
-  const Tile& tile = tiles[static_cast<std::size_t>(session().rank())];
+  const Tile& tile = own(tiles);
   return check_of(x, tiles, seed).check(part(x.c, tile)).error;
 }
 
@@ -74,11 +67,11 @@ double error_of(const Product<Scalar>& x, const std::vector<Tile>& tiles, std::u
 
 template <class Scalar>
 double error_on_one_rank(const Product<Scalar>& x, std::uint64_t seed = 1) {
-  const gemm::Freivalds<Scalar> freivalds(HostExecution(), x.problem, 8, seed, x.a.view(), x.b.view(), x.before.view());
+  const gemm::Freivalds<Scalar> freivalds(x.problem, seed, std::make_shared<gemm::Sharing>(x.problem), x.a.view(),
+                                          x.b.view(), x.before.view());
   return freivalds.check(x.c.view()).error;
 }
 
-const Tile& own(const std::vector<Tile>& tiles) { return tiles[static_cast<std::size_t>(session().rank())]; }
 bool has_row(const Tile& tile, std::int64_t i) { return i >= tile.row && i < tile.row + tile.rows; }
 bool has(const Tile& tile, std::int64_t i, std::int64_t j) {
   return has_row(tile, i) && j >= tile.column && j < tile.column + tile.columns;
