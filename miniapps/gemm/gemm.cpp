@@ -1,21 +1,16 @@
 // C = alpha A B + beta C on host and companion units of every rank at once, on block rows sized by speed models.
-#include "core/gemm.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
-#include "core/base/npy.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/matrix_output.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/multiplication.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/random_fill.hpp"
-#include "miniapps/gemm/result_check.hpp"
+#include "miniapps/gemm/product_run.hpp"
 
 namespace steelyard::gemm {
 namespace {
@@ -24,7 +19,7 @@ template <class Scalar>
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem) {}
+      : frame_(frame), options_(options), problem_(problem), source_(matrix_source<Scalar>(options.run)) {}
 
   void describe(RunRecord& record) const override {
     record.params["m"] = static_cast<double>(problem_.m);
@@ -33,11 +28,7 @@ class Run : public AppRun {
     record.params["alpha"] = problem_.alpha;
     record.params["beta"] = problem_.beta;
     record.params["block"] = static_cast<double>(problem_.block);
-    if (std::isfinite(options_.device_memory_bytes)) {
-      record.params["device_memory_bytes"] = options_.device_memory_bytes;
-    }
-    if (frame_.units().host) record.settings["host_blas"] = blas::gemm_library(HostExecution());
-    if (frame_.units().companion) record.settings["device_blas"] = blas::gemm_library(CompanionExecution());
+    describe_units(record, frame_.units(), options_.device_memory_bytes);
   }
 
   std::string title(const RunRecord& record) const override {
@@ -47,7 +38,7 @@ class Run : public AppRun {
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  /// Every unit's slice from its model, all at the same time; ranks have nothing to tell each other.
+  /// Every unit's slice from its model. All units run at the same time, and ranks send no messages.
   Plan plan() override {
     Plan plan = frame_.distribute(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
                                   problem_.block_rows());
@@ -61,20 +52,20 @@ class Run : public AppRun {
     frame_.collectively([&] {
       require_memory();
       multiplication_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(), block_rows_,
-                              options_.device_memory_bytes, source());
+                              options_.device_memory_bytes, source_);
       if (options_.run.check == CheckLevel::none) return;
-      multiplication_->load_c(source());
+      multiplication_->load_c(source_);
       result_check_.emplace(problem_, options_.run.seed, multiplication_->a(), multiplication_->b(),
                             multiplication_->c());
     });
     frame_.collectively([&] { unit_s_ = multiplication_->run(); });
   }
 
-  /// Measures what each unit can do while none waits, and sets C.
+  /// Measures the speed of each unit while none waits, and sets C.
   void load() override {
     const double slowest_s = frame_.max(std::max(unit_s_.host_s, unit_s_.companion_s));
     frame_.collectively([&] { busy_s_ = multiplication_->run_busy(unit_s_, slowest_s); });
-    frame_.collectively([&] { multiplication_->load_c(source()); });
+    frame_.collectively([&] { multiplication_->load_c(source_); });
   }
   UnitSeconds run() override { return unit_s_ = multiplication_->run(); }
   std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
@@ -93,33 +84,12 @@ class Run : public AppRun {
     outcome.phases = {{"multiply", measurement.median_s, plan.time_s}};
     if (problem_.flops() > 0.0) {
       const std::vector<double> speeds = speeds_.values();
-      const double flops_per_s = problem_.flops() / measurement.median_s;
-      outcome.figures["flops_per_s"] = flops_per_s;
-      outcome.figures["units_flops_per_s"] = speeds[0];
-      outcome.figures["share_of_units"] = speeds[1];
-      outcome.below =
-          fmt::format("speed      {:.4g} GFLOP/s, {:.0f} % of what all units reach when none of them waits\n",
-                      flops_per_s / 1e9, 100.0 * speeds[1]);
+      add_speed(outcome, problem_.flops() / measurement.median_s, speeds[0], speeds[1]);
     }
     return outcome;
   }
 
  private:
-  typename Multiplication<Scalar>::Source source() const {
-    if (options_.run.input.empty()) {
-      return [this](MatrixName name, std::int64_t first, std::span<Scalar> rows) {
-        const std::int64_t columns = name == MatrixName::a ? problem_.k : problem_.n;
-        fill_random(RandomMatrix(options_.run.seed, name), first, 0, columns, rows);
-      };
-    }
-    return [this](MatrixName name, std::int64_t first, std::span<Scalar> rows) {
-      if (rows.empty()) return;
-      const auto& path = options_.run.input[name == MatrixName::a ? 0 : name == MatrixName::b ? 1 : 2];
-      read_npy_rows(path, read_npy_matrix_header<Scalar>(path), first, rows);
-    };
-  }
-
-  /// Some systems end the program where others would say that memory is short.
   void require_memory() const {
     const UnitSizes share = frame_.own_share(block_rows_);
     const double rows = static_cast<double>((share.host + share.companion) * problem_.block);
@@ -154,7 +124,7 @@ class Run : public AppRun {
                        format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
   }
 
-  /// Runs once more to see what companions with a memory of their own do when.
+  /// Runs once more with a timeline of the companions that have a memory of their own.
   void observe_devices(Outcome& outcome) {
     const std::optional<Blocking> blocking = multiplication_->blocking();
     if (frame_.max(blocking ? 1.0 : 0.0) == 0.0) return;
@@ -174,6 +144,7 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
+  MatrixSource<Scalar> source_;
   std::vector<std::int64_t> block_rows_;  ///< of every slot
   std::optional<Multiplication<Scalar>> multiplication_;
   std::optional<ResultCheck<Scalar>> result_check_;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "miniapps/summa/assignment.hpp"
-#include "miniapps/summa/communication.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
@@ -38,7 +37,7 @@ std::vector<CommunicationCost> communication_costs(const Problem& problem,
                                                    const models::Platform& platform,
                                                    const models::Placement& placement);
 
-/// What a whole multiplication costs.
+/// Seconds of a whole multiplication.
 struct Cost {
   double communication_s = 0.0;  ///< sum over the iterations
   double computation_s = 0.0;    ///< sum over the iterations of the slowest update

@@ -5,19 +5,14 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/errors.hpp"
-#include "core/base/npy.hpp"
-#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/summa/assignment.hpp"
 
 namespace steelyard::summa {
 namespace {
 
 constexpr std::int64_t default_size = 2048;
-
-NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
-  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
-}
 
 /// Rows and columns of the input, all of which must be square and alike; nothing without files.
 std::optional<std::int64_t> size_of_input(const Options& options) {
@@ -29,7 +24,7 @@ std::optional<std::int64_t> size_of_input(const Options& options) {
   }
   std::optional<std::int64_t> n = options.n;
   for (const auto& file : files) {
-    const NpyHeader header = read_header(file, options.run.element);
+    const NpyHeader header = gemm::read_input_header(file, options.run.element);
     const std::int64_t expected = n.value_or(header.shape[0]);
     if (header.shape[0] != expected || header.shape[1] != expected) {
       throw FileFormatError(
@@ -64,8 +59,8 @@ void add_communication_option(CLI::App& parser, Communication& communication) {
 }
 
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
-  const double bytes = element == ElementType::float64 ? sizeof(double) : sizeof(float);
-  gemm::require_device_memory(device_memory_bytes, gemm::least_panel_memory_bytes(bytes, problem.block),
+  gemm::require_device_memory(device_memory_bytes,
+                              gemm::least_panel_memory_bytes(gemm::element_bytes(element), problem.block),
                               fmt::format("buffers for blocks of {}", problem.block));
 }
 

@@ -2,19 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
-#include "core/gemm.hpp"
-#include "core/host_array.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/matrix_output.hpp"
-#include "miniapps/gemm/random_fill.hpp"
+#include "miniapps/gemm/product_run.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
 #include "miniapps/summa/forecast.hpp"
@@ -22,7 +18,7 @@
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/options.hpp"
 #include "miniapps/summa/pivot_exchange.hpp"
-#include "miniapps/summa/result_check.hpp"
+#include "miniapps/summa/tile_sharing.hpp"
 
 namespace steelyard::summa {
 namespace {
@@ -33,19 +29,15 @@ template <class Scalar>
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem) {}
+      : frame_(frame), options_(options), problem_(problem), source_(gemm::matrix_source<Scalar>(options.run)) {}
 
   void describe(RunRecord& record) const override {
     record.params["n"] = static_cast<double>(problem_.n);
     record.params["block"] = static_cast<double>(problem_.block);
     record.params["blocks"] = static_cast<double>(problem_.blocks());
     record.params["barrier"] = options_.barrier ? 1.0 : 0.0;
-    if (std::isfinite(options_.device_memory_bytes)) {
-      record.params["device_memory_bytes"] = options_.device_memory_bytes;
-    }
+    gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
     record.settings["communication"] = communication_name(options_.communication);
-    if (frame_.units().host) record.settings["host_blas"] = blas::gemm_library(HostExecution());
-    if (frame_.units().companion) record.settings["device_blas"] = blas::gemm_library(CompanionExecution());
   }
 
   std::string title(const RunRecord& record) const override {
@@ -77,9 +69,7 @@ class Run : public AppRun {
       for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
         plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
       }
-      const auto rank = static_cast<std::size_t>(slot.rank);
-      plan.unit_s.push_back(depth_share * (slot.kind == ProcessingUnit::Kind::host ? assignment_.host_s[rank]
-                                                                                   : assignment_.companion_s[rank]));
+      plan.unit_s.push_back(depth_share * assignment_.unit_s[static_cast<std::size_t>(slot.rank)][slot.kind]);
     }
     plan.time_s = cost_.total_s;
     plan.models = {{"", models.files()}};
@@ -92,8 +82,8 @@ class Run : public AppRun {
       require_memory(assignment_.rectangles[rank]);
       require_countable_pivots(problem_, assignment_.rectangles);
       multiplication_.emplace(frame_.co_execution(), problem_, assignment_.rectangles[rank], assignment_.rows[rank],
-                              options_.device_memory_bytes, source());
-      multiplication_->load_c(source());
+                              options_.device_memory_bytes, source_);
+      multiplication_->load_c(source_);
     });
     if (options_.run.check != CheckLevel::none) prepare_check();
     exchange_ = make_pivot_exchange(options_.communication, frame_.comm(), problem_, assignment_.rectangles,
@@ -101,7 +91,7 @@ class Run : public AppRun {
   }
 
   void load() override {
-    frame_.collectively([&] { multiplication_->load_c(source()); });
+    frame_.collectively([&] { multiplication_->load_c(source_); });
   }
   UnitSeconds run() override {
     durations_ = multiplication_->run(*exchange_, options_.communication == Communication::pipelined,
@@ -125,51 +115,26 @@ class Run : public AppRun {
     for (double& seconds : update_s) seconds *= static_cast<double>(problem_.blocks());
     outcome.phases = {{"update", *std::max_element(update_s.begin(), update_s.end()), cost_.computation_s},
                       {"communication", communication_s_.value(), std::nullopt}};
-    // What of it no update hides.
+    // The part that no update hides.
     if (!communication_.empty()) outcome.phases.back().predicted_s = cost_.total_s - cost_.computation_s;
 
     const double flops_per_s = problem_.flops() / measurement.median_s;
     const double units_flops_per_s = sum_of_speeds(update_s);
-    outcome.figures = {{"flops_per_s", flops_per_s},
-                       {"units_flops_per_s", units_flops_per_s},
-                       {"share_of_units", flops_per_s / units_flops_per_s}};
+    gemm::add_speed(outcome, flops_per_s, units_flops_per_s, flops_per_s / units_flops_per_s);
     for (const CommunicationCost& cost : communication_) {
       outcome.figures[fmt::format("communication_s by {}", cost.model)] = cost.total_s();
     }
-    outcome.below = fmt::format("speed      {:.4g} GFLOP/s, {:.0f} % of what all units reach when none of them waits\n",
-                                flops_per_s / 1e9, 100.0 * flops_per_s / units_flops_per_s);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
     return outcome;
   }
 
  private:
-  using Source = typename Multiplication<Scalar>::Source;
-
-  Source source() const {
-    if (options_.run.input.empty()) {
-      return [this](MatrixName name, const Tile& tile, std::span<Scalar> elements) {
-        gemm::fill_random(gemm::RandomMatrix(options_.run.seed, name), tile.row, tile.column, tile.columns, elements);
-      };
-    }
-    return [this](MatrixName name, const Tile& tile, std::span<Scalar> elements) {
-      const std::size_t file = name == MatrixName::a ? 0 : name == MatrixName::b ? 1 : 2;
-      if (file >= options_.run.input.size()) {
-        std::fill(elements.begin(), elements.end(), Scalar{0});
-        return;
-      }
-      const auto& path = options_.run.input[file];
-      read_npy_block(path, read_npy_matrix_header<Scalar>(path), tile.row, tile.column, tile.rows, tile.columns,
-                     elements);
-    };
-  }
-
   void assign_rectangles(const SpeedModels& models) {
     std::vector<ProcessModels> processes(static_cast<std::size_t>(frame_.session().size()));
     const std::vector<const models::SpeedModel*> pointers = models.pointers();
     for (std::size_t i = 0; i < pointers.size(); ++i) {
       const Slot& slot = frame_.slots()[i];
-      ProcessModels& process = processes[static_cast<std::size_t>(slot.rank)];
-      (slot.kind == ProcessingUnit::Kind::host ? process.host : process.companion) = pointers[i];
+      processes[static_cast<std::size_t>(slot.rank)][slot.kind] = pointers[i];
     }
     frame_.collectively([&] { assignment_ = assign(problem_, processes, options_.run.partition); });
   }
@@ -219,9 +184,10 @@ class Run : public AppRun {
     HostArray<Scalar> a;
     frame_.collectively([&] {
       a = HostArray<Scalar>(tile.rows, tile.columns);
-      if (!tile.empty()) source()(MatrixName::a, tile, a.elements(0, tile.rows));
+      if (!tile.empty()) source_(MatrixName::a, tile, a.elements(0, tile.rows));
     });
-    result_check_.emplace(frame_.session(), problem_, options_.run.seed, tile, a.rows(0, tile.rows),
+    result_check_.emplace(problem_.as_gemm(), options_.run.seed,
+                          std::make_shared<TileSharing>(frame_.comm(), problem_, tile), a.rows(0, tile.rows),
                           multiplication_->b(), multiplication_->c());
   }
 
@@ -231,7 +197,7 @@ class Run : public AppRun {
     partition::Rectangle part = assignment_.rectangles[rank];
     const UnitRows& rows = assignment_.rows[rank];
     if (slot.kind == ProcessingUnit::Kind::companion) part.row += rows.host;
-    part.rows = slot.kind == ProcessingUnit::Kind::host ? rows.host : rows.companion;
+    part.rows = rows[slot.kind];
     return part;
   }
 
@@ -247,7 +213,7 @@ class Run : public AppRun {
     return sum;
   }
 
-  /// Seconds per iteration, and for communication what each model predicts.
+  /// Seconds per iteration, and for communication those that each model predicts.
   std::string phase_line(const PhaseTime& phase) const {
     const auto iterations = static_cast<double>(problem_.blocks());
     std::string line =
@@ -267,11 +233,12 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
+  gemm::MatrixSource<Scalar> source_;
   Assignment assignment_;
   std::vector<CommunicationCost> communication_;  ///< by each model; empty without channels
   Cost cost_;                                     ///< with the first model's communication
   std::optional<Multiplication<Scalar>> multiplication_;
-  std::optional<ResultCheck<Scalar>> result_check_;
+  std::optional<gemm::ResultCheck<Scalar>> result_check_;
   std::unique_ptr<PivotExchange> exchange_;
   Durations durations_;      ///< of the last multiplication
   Medians communication_s_;  ///< sum over the iterations of the slowest rank's (001, section 5.4)

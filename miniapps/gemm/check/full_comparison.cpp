@@ -1,4 +1,4 @@
-#include "miniapps/gemm/full_comparison.hpp"
+#include "miniapps/gemm/check/full_comparison.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "miniapps/gemm/expect_extents.hpp"
-
 namespace steelyard::gemm {
 namespace {
 
@@ -16,7 +14,7 @@ template <class Scalar>
 struct CompareRow {
   static constexpr bool is_float = std::is_same_v<Scalar, float>;
   using Wide = std::conditional_t<is_float, double, long double>;
-  /// Elements of a row that are summed up side by side: SIMD for double, what registers hold for long double.
+  /// Elements of a row that are summed up side by side: SIMD for double, as many as registers hold for long double.
   static constexpr int at_once = is_float ? 64 : 2;
   struct Sums {
     std::array<Wide, at_once> value{}, magnitude{};
@@ -24,7 +22,7 @@ struct CompareRow {
 
   Wide alpha, beta;
   std::int64_t k;  ///< 0 where A and B are not read
-  ConstMatrix<HostExecution, Scalar> a, b, c_before, c;
+  ConstHostMatrix<Scalar> a, b, c_before, c;
   double* errors;
 
   void operator()(const std::int64_t row) const {
@@ -76,7 +74,7 @@ struct CompareRow {
     constexpr Wide unit = static_cast<Wide>(std::numeric_limits<Scalar>::epsilon()) / 2;
     constexpr Wide own_unit = std::numeric_limits<Wide>::epsilon() / 2;
     const Wide terms = static_cast<Wide>(k);
-    // A device may take what is smaller than the least normal number for 0.
+    // A device may take numbers below the least normal one for 0.
     const Wide underflow = std::numeric_limits<Scalar>::min() * (terms * std::max(Wide{1}, std::fabs(alpha)) + 3);
     return (unit + own_unit) * (terms + 3) * size + underflow;
   }
@@ -104,12 +102,10 @@ struct CompareRow {
 }  // namespace
 
 template <class Scalar>
-RowCheck full_comparison(const HostExecution& space, const Problem& problem,
-                         const ConstMatrix<HostExecution, Scalar>& a, const ConstMatrix<HostExecution, Scalar>& b,
-                         const ConstMatrix<HostExecution, Scalar>& c_before,
-                         const ConstMatrix<HostExecution, Scalar>& c) {
+RowCheck full_comparison(const Problem& problem, const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b,
+                         const ConstHostMatrix<Scalar>& c_before, const ConstHostMatrix<Scalar>& c) {
   const auto rows = static_cast<std::int64_t>(c.extent(0));
-  // What the multiplication used, for numbers that Scalar has not.
+  // As the multiplication rounds them to Scalar.
   const auto alpha = static_cast<Scalar>(problem.alpha);
   const auto beta = static_cast<Scalar>(problem.beta);
   const std::int64_t k = alpha == Scalar{0} ? 0 : problem.k;
@@ -121,10 +117,7 @@ RowCheck full_comparison(const HostExecution& space, const Problem& problem,
   if (beta != Scalar{0}) expect_extents("C before", c_before, rows, problem.n);
 
   std::vector<double> errors(c.extent(0));
-  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, rows),
-                       CompareRow<Scalar>{alpha, beta, k, a, b, c_before, c, errors.data()});
-  space.fence();
+  for_host_rows(rows, CompareRow<Scalar>{alpha, beta, k, a, b, c_before, c, errors.data()});
   RowCheck result;
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (errors[i] > result.error) {
@@ -135,14 +128,9 @@ RowCheck full_comparison(const HostExecution& space, const Problem& problem,
   return result;
 }
 
-template RowCheck full_comparison<double>(const HostExecution&, const Problem&,
-                                          const ConstMatrix<HostExecution, double>&,
-                                          const ConstMatrix<HostExecution, double>&,
-                                          const ConstMatrix<HostExecution, double>&,
-                                          const ConstMatrix<HostExecution, double>&);
-template RowCheck full_comparison<float>(const HostExecution&, const Problem&, const ConstMatrix<HostExecution, float>&,
-                                         const ConstMatrix<HostExecution, float>&,
-                                         const ConstMatrix<HostExecution, float>&,
-                                         const ConstMatrix<HostExecution, float>&);
+template RowCheck full_comparison(const Problem&, const ConstHostMatrix<double>&, const ConstHostMatrix<double>&,
+                                  const ConstHostMatrix<double>&, const ConstHostMatrix<double>&);
+template RowCheck full_comparison(const Problem&, const ConstHostMatrix<float>&, const ConstHostMatrix<float>&,
+                                  const ConstHostMatrix<float>&, const ConstHostMatrix<float>&);
 
 }  // namespace steelyard::gemm

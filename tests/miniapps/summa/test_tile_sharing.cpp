@@ -1,34 +1,29 @@
-#include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <limits>
+#include <memory>
 #include <random>
 #include <type_traits>
 #include <utility>
 
 #include "comm/collective.hpp"
-#include "miniapps/gemm/freivalds.hpp"
-#include "miniapps/summa/result_check.hpp"
+#include "miniapps/gemm/product_run.hpp"
+#include "miniapps/summa/tile_sharing.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/gemm/product.hpp"
-#include "tests/miniapps/summa/random_tiling.hpp"
+#include "tests/miniapps/summa/random_rectangles.hpp"
 
-namespace steelyard::test_result_check {
+namespace steelyard::test_tile_sharing {
 
 using namespace steelyard::summa;
+using gemm::ResultCheck;
 using namespace steelyard::tests;
 
 namespace {
 
 /// Random numbers of all ranks: the same, as are the matrices and tilings made from them.
 using Random = std::mt19937_64;
-
-template <class Scalar>
-constexpr Scalar nan_of = std::numeric_limits<Scalar>::quiet_NaN();
-template <class Scalar>
-constexpr Scalar infinity_of = std::numeric_limits<Scalar>::infinity();
 
 std::vector<Tile> tiling_of(std::int64_t n, Random& random) { return random_tiling(n, session().size(), random); }
 
@@ -45,22 +40,22 @@ Product<Scalar> right_product(std::int64_t n, Random& random, double low = -1.0)
   return x;
 }
 
-Problem problem_of_n(std::int64_t n) {
+std::shared_ptr<const gemm::Sharing> shared(std::int64_t n, const Tile& tile) {
   Problem problem;
   problem.n = n;
-  return problem;
+  return std::make_shared<TileSharing>(session().comm(), problem, tile);
 }
 
 template <class Scalar>
 ResultCheck<Scalar> check_of(const Product<Scalar>& x, const std::vector<Tile>& tiles, std::uint64_t seed = 1) {
-  const Tile& tile = tiles[static_cast<std::size_t>(session().rank())];
-  return {session(), problem_of_n(x.problem.n), seed, tile, part(x.a, tile), part(x.b, tile), part(x.before, tile)};
+  const Tile& tile = own(tiles);
+  return {x.problem, seed, shared(x.problem.n, tile), part(x.a, tile), part(x.b, tile), part(x.before, tile)};
 }
 
 /// What this rank finds, which has only its tile of each matrix.
 template <class Scalar>
 double own_error(const Product<Scalar>& x, const std::vector<Tile>& tiles, std::uint64_t seed = 1) {
-  const Tile& tile = tiles[static_cast<std::size_t>(session().rank())];
+  const Tile& tile = own(tiles);
   return check_of(x, tiles, seed).check(part(x.c, tile)).error;
 }
 
@@ -72,22 +67,14 @@ double error_of(const Product<Scalar>& x, const std::vector<Tile>& tiles, std::u
 
 template <class Scalar>
 double error_on_one_rank(const Product<Scalar>& x, std::uint64_t seed = 1) {
-  const gemm::Freivalds<Scalar> freivalds(HostExecution(), x.problem, 8, seed, x.a.view(), x.b.view(), x.before.view());
+  const gemm::Freivalds<Scalar> freivalds(x.problem, seed, std::make_shared<gemm::Sharing>(x.problem), x.a.view(),
+                                          x.b.view(), x.before.view());
   return freivalds.check(x.c.view()).error;
 }
 
-const Tile& own(const std::vector<Tile>& tiles) { return tiles[static_cast<std::size_t>(session().rank())]; }
 bool has_row(const Tile& tile, std::int64_t i) { return i >= tile.row && i < tile.row + tile.rows; }
 bool has(const Tile& tile, std::int64_t i, std::int64_t j) {
   return has_row(tile, i) && j >= tile.column && j < tile.column + tile.columns;
-}
-
-/// Some tile that is not empty, the same on all ranks.
-const Tile& some_tile(const std::vector<Tile>& tiles, Random& random) {
-  for (;;) {
-    const Tile& tile = tiles[random() % tiles.size()];
-    if (!tile.empty()) return tile;
-  }
 }
 
 }  // namespace
@@ -136,68 +123,6 @@ TEMPLATE_TEST_CASE("a single wrong element anywhere is found by the ranks that s
       x.c.at(i, j) += static_cast<TestType>(change);
       CAPTURE(n, i, j, own(tiles).row, own(tiles).rows, own(tiles).column, own(tiles).columns);
       CHECK((own_error(x, tiles) > 1.0) == has_row(own(tiles), i));
-    }
-  }
-}
-
-TEMPLATE_TEST_CASE("a panel that one tile has missed, or added twice, is found by those that share its rows", "",
-                   double, float) {
-  Random random(4);
-  for (const std::int64_t n : {40, 200}) {
-    const Product<TestType> right = right_product<TestType>(n, random);
-    for (int round = 0; round < 6; ++round) {
-      const std::vector<Tile> tiles = tiling_of(n, random);
-      const Tile wrong = some_tile(tiles, random);
-      const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n - 8));
-      for (const double times : {-1.0, 1.0}) {
-        Product<TestType> x = right;
-        for (std::int64_t i = wrong.row; i < wrong.row + wrong.rows; ++i) {
-          for (std::int64_t j = wrong.column; j < wrong.column + wrong.columns; ++j) {
-            double sum = 0.0;
-            for (std::int64_t l = first; l < first + 8; ++l) sum += static_cast<double>(x.a.at(i, l)) * x.b.at(l, j);
-            x.c.at(i, j) += static_cast<TestType>(times * sum);
-          }
-        }
-        CAPTURE(n, first, wrong.row, wrong.rows, wrong.column, wrong.columns);
-        const bool shares = own(tiles).row < wrong.row + wrong.rows && wrong.row < own(tiles).row + own(tiles).rows;
-        CHECK((own_error(x, tiles) > 1.0) == (shares && own(tiles).rows > 0));
-        CHECK(error_of(x, tiles, 2) > 1.0);
-      }
-    }
-  }
-}
-
-TEMPLATE_TEST_CASE("tiles that have changed places, and C before not added, are found", "", double, float) {
-  Random random(5);
-  constexpr std::int64_t n = 60;
-  const Product<TestType> right = right_product<TestType>(n, random);
-  const auto swapped = [&](const Tile& one, const Tile& other) {
-    Product<TestType> x = right;
-    for (std::int64_t i = 0; i < one.rows; ++i) {
-      for (std::int64_t j = 0; j < one.columns; ++j) {
-        std::swap(x.c.at(one.row + i, one.column + j), x.c.at(other.row + i, other.column + j));
-      }
-    }
-    return x;
-  };
-  // As many block columns of the same width as there are ranks: what any two of them have can change places.
-  const std::int64_t width = n / session().size();
-  std::vector<Tile> tiles;
-  for (int r = 0; r < session().size(); ++r) tiles.push_back({0, r * width, n, width});
-  for (std::size_t r = 1; r < tiles.size(); ++r) CHECK(own_error(swapped(tiles[0], tiles[r]), tiles) > 1.0);
-  for (int round = 0; round < 10; ++round) {
-    tiles = tiling_of(n, random);
-    CHECK(error_of(swapped({0, 0, 20, 10}, {40, 50, 20, 10}), tiles) > 1.0);
-    const Tile wrong = some_tile(tiles, random);
-    Product<TestType> x = right;
-    for (std::int64_t i = wrong.row; i < wrong.row + wrong.rows; ++i) {
-      for (std::int64_t j = wrong.column; j < wrong.column + wrong.columns; ++j) x.c.at(i, j) -= x.before.at(i, j);
-    }
-    CHECK(error_of(x, tiles) > 1.0);
-    for (const int row : {0, 59}) {
-      x = right;
-      for (std::int64_t j = 0; j < n; ++j) x.c.at(row, j) = x.before.at(row, j);
-      CHECK((own_error(x, tiles) > 1.0) == has_row(own(tiles), row));
     }
   }
 }
@@ -296,7 +221,7 @@ TEST_CASE("a matrix that does not fit one rank's tile is everyone's error") {
           return fails && matrix == which ? wrong->view() : part(right, tile);
         };
         const auto error = collective_error([&] {
-          const ResultCheck<double> check(session(), problem_of_n(30), 1, tile, pick(0, x.a), pick(1, x.b),
+          const ResultCheck<double> check(x.problem, 1, shared(30, tile), pick(0, x.a), pick(1, x.b),
                                           pick(2, x.before));
           check.check(pick(3, x.c));
         });
@@ -308,4 +233,4 @@ TEST_CASE("a matrix that does not fit one rank's tile is everyone's error") {
   }
 }
 
-}  // namespace steelyard::test_result_check
+}  // namespace steelyard::test_tile_sharing

@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "core/matrix.hpp"
-#include "miniapps/gemm/block_steps.hpp"
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 
 namespace steelyard::gemm {
 
 /// The multiplication of matrices in host memory on a device of little memory, block by block. Three engines load,
-/// multiply and store at the same time, each in the order in which it was asked; what one of them does with a buffer
-/// waits for events of the others, as in Algorithm 1. The algorithm's stream per block is here a queue per engine, with
-/// the same order of operations on each (Fig. 4.6).
+/// multiply and store at the same time, each in the order of its queue; an operation on a buffer waits for events of
+/// the other engines, as in Algorithm 1. The algorithm's stream per block is here a queue per engine, with the same
+/// order of operations on each (Fig. 4.6).
 ///
 /// `Engines` does the work, all of it possibly later, and has
 ///   - types `Execution` and `Scalar`; `Event`, the end of an operation; a new one stands for none and has happened
@@ -65,8 +63,8 @@ class BlockedGemm {
     for (std::size_t i = begin; i < end; ++i) {
       const BlockStep& step = steps_[i];
       multiply(step, alpha, beta);
-      // Before this block is stored: a device with a single copy engine copies in the order in which it is asked. Only
-      // where this block has to make room for the next one does it go first.
+      // Before this block is stored: a device with a single copy engine copies in the order of submission. It goes
+      // first only where it has to make room for the next one.
       const bool makes_room = i + 1 < end && step.store_c && steps_[i + 1].c_buffer == step.c_buffer;
       if (i + 1 < end && !makes_room) load(steps_[i + 1], a, b, c);
       if (step.store_c) store(step, c);
@@ -78,8 +76,8 @@ class BlockedGemm {
   using Event = typename Engines::Event;
   struct Buffer {
     DeviceMatrix matrix;
-    Event filled;  ///< what is in the buffer may be used
-    Event free;    ///< what was in it is needed no more
+    Event filled;  ///< the buffer's block may be used
+    Event free;    ///< the buffer may be filled again
   };
   struct Range {
     std::int64_t first = 0;
@@ -129,7 +127,7 @@ class BlockedGemm {
   void multiply(const BlockStep& step, Scalar alpha, Scalar beta) {
     Buffer& of_a = a_buffer(step);
     Buffer& of_c = c_buffer(step);
-    // A block that is written without being read is not loaded, so nobody has waited for its buffer yet.
+    // A block that is written without being read is not loaded, so no load has waited for its buffer yet.
     of_c.filled = engines_.multiply(alpha, a_block(step), b_block(step), step.first ? beta : Scalar{1}, c_block(step),
                                     {of_a.filled, b_.filled, of_c.filled, of_c.free});
     of_a.free = b_.free = of_c.filled;

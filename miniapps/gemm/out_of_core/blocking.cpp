@@ -1,10 +1,13 @@
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -95,6 +98,78 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<st
   return best;
 }
 
+/// @param depths of a panel that may be tried; in core it is the first
+/// @param least_bytes below which large matrices have no plan @param what_for the use of these bytes, in words
+Blocking plan(const BlockGrid& whole, const std::vector<std::int64_t>& depths, bool reads_c, const BlockingGoal& goal,
+              double least_bytes, const std::string& what_for) {
+  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
+  if (in_core_elements(whole.m, whole.n, depths.front()) <= elements) return in_core(whole, depths.front(), goal);
+  std::optional<Blocking> blocking = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
+  if (!blocking) blocking = out_of_core(whole, depths, reads_c, elements, multiple);
+  if (blocking) return *blocking;
+  throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: {})", format_bytes(goal.memory_bytes),
+                                    format_bytes(least_bytes), what_for));
+}
+
+using Block = std::array<std::int64_t, 2>;
+
+/// The blocks in the buffers of one kind. The least recently used one makes room.
+class Buffers {
+ public:
+  explicit Buffers(std::int64_t count) : held_(static_cast<std::size_t>(count)) {}
+
+  struct Place {
+    std::int64_t buffer = 0;
+    bool loads = false;                 ///< the buffer did not hold the block
+    std::optional<std::size_t> evicts;  ///< step that last used the block that had to go
+  };
+
+  /// The buffer of a block that `step` uses.
+  /// @param only the one that has room for it, if not all have
+  Place use(const Block& block, std::size_t step, std::optional<std::int64_t> only = {}) {
+    auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.block == block; });
+    Place place;
+    if (found == held_.end()) {
+      found = only ? held_.begin() + *only
+                   : std::min_element(held_.begin(), held_.end(),
+                                      [](const Held& x, const Held& y) { return x.last_use < y.last_use; });
+      place.loads = true;
+      place.evicts = found->last_use;
+      found->block = block;
+    }
+    found->last_use = step;
+    place.buffer = found - held_.begin();
+    return place;
+  }
+
+  /// The last uses of all blocks in the buffers.
+  std::vector<std::size_t> last_uses() const {
+    std::vector<std::size_t> steps;
+    for (const Held& held : held_) {
+      if (held.last_use) steps.push_back(*held.last_use);
+    }
+    return steps;
+  }
+
+ private:
+  struct Held {
+    std::optional<Block> block;
+    std::optional<std::size_t> last_use;  // an empty one is less than any other
+  };
+  std::vector<Held> held_;
+};
+
+/// Rows and columns of all blocks of C in the order of the first panel.
+std::vector<Block> column_by_column(const BlockGrid& grid) {
+  std::vector<Block> blocks;
+  for (std::int64_t column = 0; column < grid.columns(); ++column) {
+    for (std::int64_t i = 0; i < grid.rows(); ++i) {
+      blocks.push_back({column % 2 == 0 ? i : grid.rows() - 1 - i, column});
+    }
+  }
+  return blocks;
+}
+
 }  // namespace
 
 double Blocking::buffer_elements() const {
@@ -114,7 +189,8 @@ double Blocking::moved_elements(bool reads_c) const {
   const double once = a + b + c * (reads_c ? 2.0 : 1.0);
   if (c == 0.0) return 0.0;
   if (in_core) return once;
-  // A again for every further column of blocks, C out and in again for every further panel, but for what stays.
+  // A again for every further column of blocks, C out and in again for every further panel, except for the blocks that
+  // stay.
   const auto turns = [](std::int64_t count) { return std::pair(real((count + 1) / 2), real(count / 2)); };
   const auto [at_last, at_first] = turns(grid.columns() - 1);
   const double a_again = real(grid.k) * (at_last * (real(grid.m) - rows_kept(grid, true)) +
@@ -125,33 +201,14 @@ double Blocking::moved_elements(bool reads_c) const {
 }
 
 Blocking plan_blocking(std::int64_t m, std::int64_t n, std::int64_t k, bool reads_c, const BlockingGoal& goal) {
-  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const BlockGrid whole{m, n, k};
-  if (in_core_elements(m, n, padded_extent(k)) <= elements) return in_core(whole, padded_extent(k), goal);
-  const std::vector<std::int64_t> depths = part_sizes(k, multiple);
-  std::optional<Blocking> plan = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
-  if (!plan) plan = out_of_core(whole, depths, reads_c, elements, multiple);
-  if (!plan) {
-    throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five blocks of {} x {})",
-                                      format_bytes(goal.memory_bytes),
-                                      format_bytes(least_memory_bytes(goal.element_bytes)), multiple, multiple));
-  }
-  return *plan;
+  return plan({m, n, k}, part_sizes(k, multiple), reads_c, goal, least_memory_bytes(goal.element_bytes),
+              fmt::format("five blocks of {0} x {0}", multiple));
 }
 
 Blocking plan_panel_blocking(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t depth,
                              const BlockingGoal& goal) {
-  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const BlockGrid whole{m, n, k};
-  if (in_core_elements(m, n, depth) <= elements) return in_core(whole, depth, goal);
-  std::optional<Blocking> plan = out_of_core(whole, {depth}, true, elements, goal.least_extent);
-  if (!plan) plan = out_of_core(whole, {depth}, true, elements, multiple);
-  if (!plan) {
-    throw InvalidArgument(fmt::format("{} of device memory (expected at least {}: five buffers for panels {} deep)",
-                                      format_bytes(goal.memory_bytes),
-                                      format_bytes(least_panel_memory_bytes(goal.element_bytes, depth)), depth));
-  }
-  return *plan;
+  return plan({m, n, k}, {depth}, true, goal, least_panel_memory_bytes(goal.element_bytes, depth),
+              fmt::format("five buffers for panels {} deep", depth));
 }
 
 double least_panel_memory_bytes(double element_bytes, std::int64_t depth) {
@@ -162,14 +219,29 @@ double least_memory_bytes(double element_bytes) { return 5.0 * real(multiple * m
 
 std::int64_t padded_extent(std::int64_t extent) { return std::max(multiple, quotient_up(extent, multiple) * multiple); }
 
-std::int64_t in_core_rows(std::int64_t n, std::int64_t k, const BlockingGoal& goal) {
-  const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  const double rows =
-      (elements - real(padded_extent(k)) * real(padded_extent(n))) / (real(padded_extent(k)) + real(padded_extent(n)));
-  if (rows < real(multiple)) return 0;
-  // Far beyond any matrix.
-  constexpr double most = 9.0e15;
-  return static_cast<std::int64_t>(std::min(rows, most)) / multiple * multiple;
+std::vector<BlockStep> make_block_steps(const Blocking& blocking, bool reads_c) {
+  std::vector<Block> order = column_by_column(blocking.grid);
+  std::vector<BlockStep> steps;
+  Buffers a(blocking.a_buffers), b(1), c(blocking.c_buffers);
+  for (std::int64_t panel = 0; panel < blocking.grid.panels(); ++panel) {
+    for (const auto& [row, column] : order) {
+      const std::size_t now = steps.size();
+      // In core the last row of blocks has a buffer that is too small for the others.
+      const Buffers::Place in_a =
+          a.use({row, panel}, now, blocking.in_core ? std::optional<std::int64_t>(row) : std::nullopt);
+      const Buffers::Place in_c = c.use({row, column}, now);
+      BlockStep step{row, column, panel, in_a.buffer, in_c.buffer};
+      step.first = panel == 0;
+      step.load_a = in_a.loads;
+      step.load_b = b.use({column, panel}, now).loads;
+      step.load_c = in_c.loads && (reads_c || !step.first);
+      if (in_c.evicts) steps[*in_c.evicts].store_c = true;
+      steps.push_back(step);
+    }
+    std::reverse(order.begin(), order.end());
+  }
+  for (const std::size_t step : c.last_uses()) steps[step].store_c = true;
+  return steps;
 }
 
 }  // namespace steelyard::gemm

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace steelyard::gemm {
 
@@ -30,13 +31,13 @@ struct Blocking {
 
   /// Rows of all buffers of A, or of C, together in core: m, as a multiple of 32.
   std::int64_t in_core_height() const;
-  /// What the buffers take.
+  /// Elements of all buffers together.
   double buffer_elements() const;
   /// Elements that go to the device and back when blocks are taken in the order of make_block_steps().
   double moved_elements(bool reads_c) const;
 };
 
-/// What a device does best with.
+/// The memory of a device, and the block sizes that suit it.
 struct BlockingGoal {
   double memory_bytes = 0.0;
   double element_bytes = 8.0;
@@ -65,7 +66,22 @@ double least_panel_memory_bytes(double element_bytes, std::int64_t depth);
 /// The multiple of 32 that holds an extent, as a buffer's are; 32 for none.
 std::int64_t padded_extent(std::int64_t extent);
 
-/// The most rows of A and C that plan_blocking() keeps in core; 0 where not even B fits.
-std::int64_t in_core_rows(std::int64_t n, std::int64_t k, const BlockingGoal& goal);
+/// The update of one block of C by one panel: block(row, column) += A(row, panel) B(panel, column).
+struct BlockStep {
+  std::int64_t row = 0, column = 0, panel = 0;
+  std::int64_t a_buffer = 0, c_buffer = 0;  ///< B has one buffer
+  bool load_a = false, load_b = false;      ///< the buffer does not hold the block yet
+  bool load_c = false;                      ///< as above, and the block is read
+  bool first = false;                       ///< update of this block: C = alpha A B + beta C rather than C += alpha A B
+  bool store_c = false;                     ///< the block leaves its buffer, finished or not
+};
+
+/// The order of Algorithm 1: blocks of C column by column, every second column from the bottom up so that A's block
+/// stays, and for every second panel the whole order reversed, so that the last two blocks of C stay for the next
+/// panel. Buffers are taken in turns (least recently used); a block that is still in a buffer is not loaded again, and
+/// a block of C is stored only when another one takes its buffer or nothing more is added to it.
+/// @param reads_c whether the first update of a block reads it (beta is not 0)
+/// Source: 000, section 4.2.1, Algorithm 1 and the text after it.
+std::vector<BlockStep> make_block_steps(const Blocking& blocking, bool reads_c);
 
 }  // namespace steelyard::gemm

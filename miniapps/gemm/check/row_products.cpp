@@ -1,4 +1,4 @@
-#include "miniapps/gemm/row_products.hpp"
+#include "miniapps/gemm/check/row_products.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,27 +28,24 @@ double load(const Scalar* from, const unsigned char* skipped, const int count, d
   return squares;
 }
 
-/// Adds values[r] x to row r of `sums`, for one group of lanes; adds up the squares of what that gives in squares[r].
+/// Adds values[r] x to row r of `sums`; adds up the squares of the new sums in squares[r].
 template <std::size_t Rows>
-void add_products(const std::array<Chunk, Rows>& values, const int count, const double* const x, const int width,
-                  double* const sums, std::array<double, Rows>& squares) {
-  constexpr int lanes = VectorBundle::lanes;
-  double sum[Rows][lanes];
-  for (std::size_t r = 0; r < Rows; ++r) {
-    std::copy_n(sums + static_cast<std::int64_t>(r) * width, lanes, sum[r]);
-  }
+void add_products(const std::array<Chunk, Rows>& values, const int count, const double* const x, double* const sums,
+                  std::array<double, Rows>& squares) {
+  double sum[Rows][vectors];
+  for (std::size_t r = 0; r < Rows; ++r) std::copy_n(sums + r * vectors, vectors, sum[r]);
   for (int j = 0; j < count; ++j) {
 #if defined(_OPENMP)
 #pragma omp simd
 #endif
-    for (int v = 0; v < lanes; ++v) {
-      const double element = x[j * width + v];
+    for (int v = 0; v < vectors; ++v) {
+      const double element = x[j * vectors + v];
       for (std::size_t r = 0; r < Rows; ++r) sum[r][v] += values[r][j] * element;
     }
   }
   for (std::size_t r = 0; r < Rows; ++r) {
-    std::copy_n(sum[r], lanes, sums + static_cast<std::int64_t>(r) * width);
-    for (int v = 0; v < lanes; ++v) squares[r] += sum[r][v] * sum[r][v];
+    std::copy_n(sum[r], vectors, sums + r * vectors);
+    for (int v = 0; v < vectors; ++v) squares[r] += sum[r][v] * sum[r][v];
   }
 }
 
@@ -56,7 +53,7 @@ template <class Scalar>
 struct MultiplyRows {
   static constexpr int rows_at_once = 4;  ///< each element of the vectors that is loaded serves all of them
 
-  ConstMatrix<HostExecution, Scalar> matrix;
+  ConstHostMatrix<Scalar> matrix;
   VectorBundle x;
   const unsigned char* skipped;
   RowProducts* result;
@@ -84,33 +81,30 @@ struct MultiplyRows {
     alignas(64) std::array<Chunk, Rows> values;
     std::array<double, Rows> squares{};
     std::array<double, Rows> partial_squares{};
-    const int width = x.width();
     for (std::int64_t begin = 0; begin < columns(); begin += chunk) {
       const int count = static_cast<int>(std::min<std::int64_t>(chunk, columns() - begin));
       for (std::size_t r = 0; r < Rows; ++r)
         squares[r] += load_chunk(first + static_cast<std::int64_t>(r), begin, count, values[r]);
-      for (int lane = 0; lane < width; lane += VectorBundle::lanes) {
-        add_products(values, count, x.at(begin) + lane, width, result->products.at(first) + lane, partial_squares);
-      }
+      add_products(values, count, x.at(begin), result->products.at(first), partial_squares);
     }
     const std::int64_t chunks = (columns() + chunk - 1) / chunk;
-    const auto looks = static_cast<double>(chunks * x.vectors());
+    const auto samples = static_cast<double>(chunks * vectors);
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto row = static_cast<std::size_t>(first) + r;
-      result->partial_norms[row] = looks == 0.0 ? 0.0 : std::sqrt(partial_squares[r] / looks);
+      result->partial_norms[row] = samples == 0.0 ? 0.0 : std::sqrt(partial_squares[r] / samples);
       // Squares that underflow are lost beside the others where these are large enough.
       constexpr double least = 1e-270;
       result->finite[row] = 1;
       if (squares[r] >= least && std::isfinite(squares[r])) {
         result->norms[row] = std::sqrt(squares[r]);
       } else {
-        look_closely(first + static_cast<std::int64_t>(r));
+        scaled_norm(first + static_cast<std::int64_t>(r));
       }
     }
   }
 
   /// Norm of a row whose squares leave the range of double, or NaN or Inf in it.
-  void look_closely(const std::int64_t row) const {
+  void scaled_norm(const std::int64_t row) const {
     double& norm = result->norms[static_cast<std::size_t>(row)];
     Chunk values;
     double largest = 0.0;
@@ -135,16 +129,14 @@ struct MultiplyRows {
 }  // namespace
 
 template <class Scalar>
-RowProducts row_products(const HostExecution& space, const ConstMatrix<HostExecution, Scalar>& matrix,
-                         const VectorBundle& x, const std::vector<unsigned char>& skipped) {
-  const auto rows = static_cast<std::int64_t>(matrix.extent(0));
-  RowProducts result{VectorBundle(rows, x.vectors()), std::vector<double>(matrix.extent(0)),
-                     std::vector<double>(matrix.extent(0)), std::vector<unsigned char>(matrix.extent(0))};
+RowProducts row_products(const ConstHostMatrix<Scalar>& matrix, const VectorBundle& x,
+                         const std::vector<unsigned char>& skipped) {
+  const std::size_t rows = matrix.extent(0);
+  RowProducts result{VectorBundle(static_cast<std::int64_t>(rows)), std::vector<double>(rows),
+                     std::vector<double>(rows), std::vector<unsigned char>(rows)};
   constexpr std::int64_t rows_at_once = MultiplyRows<Scalar>::rows_at_once;
-  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, (rows + rows_at_once - 1) / rows_at_once),
-                       MultiplyRows<Scalar>{matrix, x, skipped.empty() ? nullptr : skipped.data(), &result});
-  space.fence();
+  for_host_rows((static_cast<std::int64_t>(rows) + rows_at_once - 1) / rows_at_once,
+                MultiplyRows<Scalar>{matrix, x, skipped.empty() ? nullptr : skipped.data(), &result});
   return result;
 }
 
@@ -157,9 +149,9 @@ double euclidean_norm(const std::vector<double>& values) {
   return largest * std::sqrt(squares);
 }
 
-template RowProducts row_products<double>(const HostExecution&, const ConstMatrix<HostExecution, double>&,
-                                          const VectorBundle&, const std::vector<unsigned char>&);
-template RowProducts row_products<float>(const HostExecution&, const ConstMatrix<HostExecution, float>&,
-                                         const VectorBundle&, const std::vector<unsigned char>&);
+template RowProducts row_products(const ConstHostMatrix<double>&, const VectorBundle&,
+                                  const std::vector<unsigned char>&);
+template RowProducts row_products(const ConstHostMatrix<float>&, const VectorBundle&,
+                                  const std::vector<unsigned char>&);
 
 }  // namespace steelyard::gemm

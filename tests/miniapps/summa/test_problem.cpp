@@ -4,9 +4,9 @@
 #include <set>
 
 #include "core/base/errors.hpp"
-#include "miniapps/summa/communication.hpp"
+#include "miniapps/summa/problem.hpp"
 
-namespace steelyard::test_communication {
+namespace steelyard::test_problem_of_summa {
 
 using namespace steelyard::summa;
 
@@ -30,4 +30,4 @@ TEST_CASE("a way to communicate that there is not is refused with those that the
   }
 }
 
-}  // namespace steelyard::test_communication
+}  // namespace steelyard::test_problem_of_summa

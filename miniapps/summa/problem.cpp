@@ -1,4 +1,4 @@
-#include "miniapps/summa/communication.hpp"
+#include "miniapps/summa/problem.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
