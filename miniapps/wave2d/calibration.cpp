@@ -52,40 +52,40 @@ class InsideRank {
   }
 
  private:
-  std::vector<models::MeasuredPoint> measure(const UnitSizes& sizes) {
-    GroupPoint point = measurement_.together(sizes);
-    point.host.units = static_cast<double>(sizes.host);
-    point.companion.units = static_cast<double>(sizes.companion);
+  /// Rows of the host unit and of the companion.
+  using Split = std::vector<std::int64_t>;
+
+  std::vector<models::MeasuredPoint> measure(std::span<const std::int64_t> split) {
+    GroupPoint point = measurement_.together({split[0], split[1]});
+    point.host.units = static_cast<double>(split[0]);
+    point.companion.units = static_cast<double>(split[1]);
     return {point.host, point.companion};
   }
 
   Found search(std::int64_t rows) {
-    UnitSizes split{has_host_ ? rows : 0, has_host_ ? 0 : rows};
-    if (both_ && rows > 1) {
-      partition::SearchOptions options;
-      options.resolution = std::max<std::int64_t>(1, rows / 256);
-      options.repetition.most_rounds = 4;
-      const auto sizes_of = [](std::span<const std::int64_t> units) { return UnitSizes{units[0], units[1]}; };
-      const partition::Outcome outcome =
-          balancing_ == Balancing::binary
-              ? partition::equal_times_search(
-                    rows, [&](std::span<const std::int64_t> units) { return measure(sizes_of(units)); }, options)
-              : partition::iteration_time_search(
-                    rows, [&](std::span<const std::int64_t> units) { return slower(measure(sizes_of(units))); },
-                    options);
-      split = sizes_of(outcome.distribution.units);
-      if (balancing_ == Balancing::binary) split = by_speeds(split);
-    }
+    const Split split = both_ && rows > 1 ? best_split(rows) : has_host_ ? Split{rows, 0} : Split{0, rows};
     const std::vector<models::MeasuredPoint> points = measure(split);
-    Found found{split, {points[0].time_s, points[1].time_s}, slower(points)};
+    Found found{{split[0], split[1]}, {points[0].time_s, points[1].time_s}, slower(points)};
     found.pass.units = static_cast<double>(rows);
     return found;
   }
 
+  Split best_split(std::int64_t rows) {
+    partition::SearchOptions options;
+    options.resolution = std::max<std::int64_t>(1, rows / 256);
+    options.repetition.most_rounds = 4;
+    if (balancing_ == Balancing::ternary) {
+      const auto slowest = [&](std::span<const std::int64_t> split) { return slower(measure(split)); };
+      return partition::iteration_time_search(rows, slowest, options).distribution.units;
+    }
+    const auto both = [&](std::span<const std::int64_t> split) { return measure(split); };
+    return by_speeds(partition::equal_times_search(rows, both, options).distribution.units);
+  }
+
   /// The search ends where it cannot tell the times apart; their medians still say something. Every measurement has
   /// fields of its own, whose places in memory cost a few percent more or less.
-  UnitSizes by_speeds(const UnitSizes& split) {
-    if (split.host == 0 || split.companion == 0) return split;
+  Split by_speeds(const Split& split) {
+    if (split[0] == 0 || split[1] == 0) return split;
     constexpr int rounds = 7;
     std::vector<double> host_shares;
     for (int round = 0; round < rounds; ++round) {
@@ -93,7 +93,7 @@ class InsideRank {
       const double host = points[0].units / points[0].time_s, companion = points[1].units / points[1].time_s;
       host_shares.push_back(host / (host + companion));
     }
-    const std::int64_t rows = split.host + split.companion;
+    const std::int64_t rows = split[0] + split[1];
     const auto host_rows = static_cast<std::int64_t>(std::llround(static_cast<double>(rows) * median(host_shares)));
     return {host_rows, rows - host_rows};
   }

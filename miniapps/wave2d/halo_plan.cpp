@@ -26,15 +26,13 @@ std::vector<Rectangle> owned_parts(const std::vector<Rectangle>& read, const Rec
   return parts;
 }
 
-std::int64_t area(const std::vector<Rectangle>& parts) {
-  std::int64_t sum = 0;
-  for (const Rectangle& part : parts) sum += part.area();
-  return sum;
-}
-
 }  // namespace
 
-std::int64_t HaloMessage::points() const { return area(current) + area(previous); }
+std::int64_t HaloMessage::points() const {
+  std::int64_t sum = 0;
+  for_parts(*this, [&](Level, const Rectangle& part) { sum += part.area(); });
+  return sum;
+}
 
 HaloDepth halo_depth(const Problem& problem, int steps) {
   const std::int64_t radius = problem.radius();

@@ -19,6 +19,20 @@ struct HaloMessage {
 
   std::int64_t points() const;
 };
+/// Calls `use(level, part)` for all parts in the order of the message: those of level n first.
+template <class Use>
+void for_parts(const HaloMessage& message, const Use& use) {
+  for (const partition::Rectangle& part : message.current) use(Level::current, part);
+  for (const partition::Rectangle& part : message.previous) use(Level::previous, part);
+}
+
+/// Calls `use(i, j)` for the points of a rectangle, row after row.
+template <class Use>
+void for_points(const partition::Rectangle& part, const Use& use) {
+  for (std::int64_t i = part.row; i < part.end_row(); ++i) {
+    for (std::int64_t j = part.column; j < part.end_column(); ++j) use(i, j);
+  }
+}
 
 /// How far from its rectangle a unit reads level n, and level n - 1, in a pass of `steps` steps.
 struct HaloDepth {
@@ -29,7 +43,7 @@ HaloDepth halo_depth(const Problem& problem, int steps);
 
 /// What the units exchange before a pass of `steps` steps: for steps > 1 everything in a frame around a unit's
 /// rectangle, corners too, for the points that it computes beside its own read sideways and downwards; for one step
-/// the stencil's arms. However thin a neighbour is, what lies behind it comes from whom it belongs to. Ordered by
+/// the stencil's arms. Points behind a thin neighbour come from their own owner. Ordered by
 /// `from`, then by `to`. O(p^2).
 /// Source: 001, section 4.2 (arbitrary neighbours, one step); deep halos are ours.
 std::vector<HaloMessage> halo_messages(const Problem& problem, std::span<const partition::Rectangle> rectangles,
@@ -38,7 +52,7 @@ std::vector<HaloMessage> halo_messages(const Problem& problem, std::span<const p
 /// A rectangle and so many points around it, inside the grid.
 partition::Rectangle widened(const Problem& problem, const partition::Rectangle& rectangle, std::int64_t depth);
 
-/// A rectangle cut into what others may need after a pass of `steps` steps, and the rest, which nobody waits for.
+/// A rectangle cut into the points that other units may need after a pass of `steps` steps, and the rest.
 struct BorderAndInterior {
   std::vector<partition::Rectangle> border;  ///< disjoint
   partition::Rectangle interior;             ///< may be empty

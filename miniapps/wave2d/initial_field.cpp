@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
-#include <utility>
 
 #include "core/base/npy.hpp"
+#include "miniapps/wave2d/halo_plan.hpp"
 
 namespace steelyard::wave2d {
 namespace {
@@ -75,36 +75,30 @@ template void StandingWave::sample<double>(double, const partition::Rectangle&, 
 template void StandingWave::sample<float>(double, const partition::Rectangle&, std::span<float>) const;
 
 template <class Scalar>
-InitialField<Scalar>::InitialField(const Problem& problem, std::vector<std::filesystem::path> files)
-    : problem_(problem), wave_(problem), files_(std::move(files)) {}
-
-template <class Scalar>
-void InitialField<Scalar>::operator()(Level level, const partition::Rectangle& part, std::span<Scalar> values) const {
-  if (files_.empty()) {
-    wave_.sample(wave_.exact_amplitude(level == Level::current ? 0 : -1), part, values);
+void fill_initial(const Problem& problem, const StandingWave& wave, const std::vector<std::filesystem::path>& files,
+                  Level level, const partition::Rectangle& part, std::span<Scalar> values) {
+  if (files.empty()) {
+    wave.sample(wave.exact_amplitude(level == Level::current ? 0 : -1), part, values);
     return;
   }
-  read_part(level == Level::current ? files_.back() : files_.front(), part, values);
-  const bool held = problem_.boundary == Boundary::dirichlet && files_.size() > 1;
-  if (level == Level::previous && held) take_edges(part, values);
-}
-
-/// Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would take
-/// turns with them.
-template <class Scalar>
-void InitialField<Scalar>::take_edges(const partition::Rectangle& part, std::span<Scalar> values) const {
+  read_part(level == Level::current ? files.back() : files.front(), part, values);
+  const bool held = problem.boundary == Boundary::dirichlet && files.size() > 1;
+  if (level == Level::current || !held) return;
+  // Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would
+  // take turns with them.
   std::vector<Scalar> current(values.size());
-  read_part<Scalar>(files_.back(), part, current);
+  read_part<Scalar>(files.back(), part, current);
   std::size_t at = 0;
-  for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-    for (std::int64_t j = part.column; j < part.end_column(); ++j, ++at) {
-      const bool edge = i == 0 || i == problem_.rows - 1 || j == 0 || j == problem_.columns - 1;
-      if (edge) values[at] = current[at];
-    }
-  }
+  for_points(part, [&](std::int64_t i, std::int64_t j) {
+    const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
+    if (edge) values[at] = current[at];
+    ++at;
+  });
 }
 
-template class InitialField<double>;
-template class InitialField<float>;
+template void fill_initial(const Problem&, const StandingWave&, const std::vector<std::filesystem::path>&, Level,
+                           const partition::Rectangle&, std::span<double>);
+template void fill_initial(const Problem&, const StandingWave&, const std::vector<std::filesystem::path>&, Level,
+                           const partition::Rectangle&, std::span<float>);
 
 }  // namespace steelyard::wave2d

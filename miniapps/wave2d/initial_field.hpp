@@ -36,24 +36,11 @@ class StandingWave {
   double discrete_phase_;              ///< v
 };
 
-/// The two levels that a run starts from: those of the files, or of the standing wave. One file is a field at rest: the
-/// previous level is the same.
+/// Fills a rectangle of one of the two levels that a run starts from, row after row without gaps: that of the files, or
+/// of the standing wave. One file is a field at rest: the previous level is the same.
+/// @param files none, the current level's, or the previous and the current one's @throws FileFormatError
 template <class Scalar>
-class InitialField {
- public:
-  /// @param files none, the current level's, or the previous and the current one's
-  InitialField(const Problem& problem, std::vector<std::filesystem::path> files);
-
-  const StandingWave& wave() const { return wave_; }
-  /// Fills a rectangle of a level, row after row without gaps. @throws FileFormatError
-  void operator()(Level level, const partition::Rectangle& part, std::span<Scalar> values) const;
-
- private:
-  void take_edges(const partition::Rectangle& part, std::span<Scalar> values) const;
-
-  Problem problem_;
-  StandingWave wave_;
-  std::vector<std::filesystem::path> files_;
-};
+void fill_initial(const Problem& problem, const StandingWave& wave, const std::vector<std::filesystem::path>& files,
+                  Level level, const partition::Rectangle& part, std::span<Scalar> values);
 
 }  // namespace steelyard::wave2d

@@ -120,32 +120,23 @@ class UnitField {
       buffer = {buffer.message, staging, Home::unit};
       staging += points;
     }
-    for_parts(buffer, [&](Level level, const partition::Rectangle& part, const Scalar* data) {
+    const Scalar* data = buffer.data;
+    for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
       field_.load(kernels(), level, part, data, buffer.home);
+      data += part.area();
     });
   }
   void pack(const HaloBuffer<Scalar>& buffer, int steps, Scalar*& staging) const {
-    HaloBuffer<Scalar> packed = buffer;
-    if (is_staged(buffer)) packed = {buffer.message, staging, Home::unit};
-    for_parts(packed, [&](Level level, const partition::Rectangle& part, Scalar* data) {
-      field_.store_next(copies(), level, part, data, steps, packed.home);
+    Scalar* data = is_staged(buffer) ? staging : buffer.data;
+    const Home home = is_staged(buffer) ? Home::unit : buffer.home;
+    for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
+      field_.store_next(copies(), level, part, data, steps, home);
+      data += part.area();
     });
     if (is_staged(buffer)) {
       const std::int64_t points = buffer.message->points();
       copy_to_host(copies(), buffer.data, static_cast<const Scalar*>(staging), static_cast<std::size_t>(points));
       staging += points;
-    }
-  }
-
-  template <class Use>
-  static void for_parts(const HaloBuffer<Scalar>& buffer, const Use& use) {
-    Scalar* data = buffer.data;
-    for (const Level level : {Level::current, Level::previous}) {
-      for (const partition::Rectangle& part :
-           level == Level::current ? buffer.message->current : buffer.message->previous) {
-        use(level, part, data);
-        data += part.area();
-      }
     }
   }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 
@@ -63,7 +62,7 @@ template <class Scalar>
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem), initial_field_(problem, options.run.input) {
+      : frame_(frame), options_(options), problem_(problem), wave_(problem) {
     require_room();
   }
 
@@ -121,7 +120,7 @@ class Run : public AppRun {
   void load() override {
     const bool balances = options_.balancing == Balancing::dynamic;
     if (balances) simulation_->redistribute(rectangles_);
-    frame_.collectively([&] { simulation_->load(std::cref(initial_field_)); });
+    load_initial();
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
     if (balances) start_balancing();
   }
@@ -138,16 +137,15 @@ class Run : public AppRun {
       frame_.record().check.against = "no reference solution for a given field";
       return std::nullopt;
     }
-    const StandingWave& wave = initial_field_.wave();
-    const double exact = wave.exact_amplitude(options_.run.steps);
-    const double discrete = wave.discrete_amplitude(options_.run.steps);
+    const double exact = wave_.exact_amplitude(options_.run.steps);
+    const double discrete = wave_.discrete_amplitude(options_.run.steps);
     double error = 0.0;
     double analytic_error = 0.0;
     bool finite = true;
     std::vector<double> shape;
     simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
       shape.resize(values.size());
-      wave.sample(1.0, part, std::span<double>(shape));
+      wave_.sample(1.0, part, std::span<double>(shape));
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = static_cast<double>(values[i]);
         const double deviation = std::abs(value - discrete * shape[i]);
@@ -228,6 +226,14 @@ class Run : public AppRun {
     return assignment;
   }
 
+  void load_initial() {
+    frame_.collectively([&] {
+      simulation_->load([&](Level level, const Rectangle& part, std::span<Scalar> values) {
+        fill_initial(problem_, wave_, options_.run.input, level, part, values);
+      });
+    });
+  }
+
   void start_balancing() {
     partition::LoadBalancerOptions options;
     options.window = 3;
@@ -248,12 +254,21 @@ class Run : public AppRun {
     redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->current().units));
   }
 
-  /// A run of its own, for pictures take time. Ends with the field as it was.
+  /// A run of its own, for pictures take time. They are spread evenly from the start to the last step; a single one is
+  /// of the last. Ends with the field as it was.
   void write_frames() {
-    frame_.collectively([&] { simulation_->load(std::cref(initial_field_)); });
-    const int count = write_pictures(frame_.session(), problem_, *simulation_, options_.run.steps, options_.frames,
-                                     options_.frame_folder);
-    frame_.session().print(fmt::format("frames     {} in {}\n", count, options_.frame_folder.string()));
+    load_initial();
+    Pictures pictures(frame_.session(), problem_, options_.frame_folder);
+    std::int64_t done = -1;
+    for (int i = 0; i < options_.frames; ++i) {
+      const std::int64_t steps = options_.run.steps;
+      const std::int64_t step = options_.frames == 1 ? steps : steps * i / (options_.frames - 1);
+      if (step == done) continue;
+      simulation_->advance(step - std::max<std::int64_t>(done, 0));
+      done = step;
+      pictures.add(*simulation_);
+    }
+    frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
   void write_field() const {
@@ -305,7 +320,7 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
-  InitialField<Scalar> initial_field_;
+  StandingWave wave_;
   int time_tile_ = 1;
   std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
   std::optional<PassCost> pass_;       ///< predicted

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "miniapps/wave2d/stencil.hpp"
+#include "miniapps/wave2d/leap_frog.hpp"
 
 namespace steelyard::wave2d::test_stencil {
 namespace {
