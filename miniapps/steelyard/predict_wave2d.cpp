@@ -13,7 +13,6 @@
 #include "miniapps/steelyard/predicted_processes.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/options.hpp"
 
 namespace steelyard::tool {

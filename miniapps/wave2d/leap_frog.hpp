@@ -69,7 +69,7 @@ struct Region {
 /// Advances the points of a region by k steps in one pass over memory. A team takes a tile and goes down its rows,
 /// all steps one behind the other: step t is `Radius` rows behind step t - 1, and widens the tile by Radius (k - t) on
 /// each side (ghost zones: computed by several teams, from the same values with the same result). Steps between the
-/// first and the last live in a ring of rows in scratch memory. What is read around the region (Radius k rows and
+/// first and the last live in a ring of rows in scratch memory. The points read around the region (Radius k rows and
 /// columns of `current`, Radius (k - 1) of `previous`, as far as the grid goes) must be there.
 /// One step: 24 bytes of memory traffic per double point; k steps: 48 / k (levels are not written in place).
 /// Source: 001, equation 12; 003, equation 2.7.
@@ -80,7 +80,7 @@ class LeapFrog {
   using Member = typename Policy::member_type;
   using Shape = TileShape<Execution>;
 
-  /// @param region what is written
+  /// @param region to be written
   /// @param grid where the grid's points are or would be in this memory; beyond them the boundary decides
   /// @param threads of a host that share out the tiles; there are as many tiles at least where rows allow
   LeapFrog(const Problem& problem, const Levels<Scalar>& levels, const Region& region, const Region& grid, int steps,
@@ -130,7 +130,7 @@ class LeapFrog {
         rows.end_row = lesser(rows.end_row, first + Shape::rows_per_front);
         if (rows.row >= rows.end_row) continue;
         advance_front(member, tile, step, rows);
-        // What the next step reads, and what the next front overwrites.
+        // The next step reads these rows, and the next front overwrites others.
         member.team_barrier();
       }
     }
@@ -160,7 +160,7 @@ class LeapFrog {
     return even_part(rows, std::max<std::int64_t>(1, divide_up(rows, parts)), Shape::rows_per_front);
   }
 
-  /// What a step of a tile covers, inside the grid.
+  /// The points that a step of a tile covers, inside the grid.
   KOKKOS_INLINE_FUNCTION Region extent(const Tile& tile, int step) const {
     const std::int64_t ghost = std::int64_t{Radius} * (steps_ - step);
     return {greater(tile.write.row - ghost, grid_.row), lesser(tile.write.end_row + ghost, grid_.end_row),
@@ -203,10 +203,16 @@ class LeapFrog {
     Scalar* copy[Count];  ///< where the current rows go as the new previous level; null where they do not
   };
 
+  /// Rows beyond the grid are those that the wave is mirrored from.
   template <int Count>
   KOKKOS_INLINE_FUNCTION RowSet<Count> row_set(const Tile& tile, int step, std::int64_t i) const {
     RowSet<Count> set;
-    for (int r = 0; r < Count + 2 * Radius; ++r) set.current[r] = row(tile, step - 1, i - Radius + r);
+    for (int r = 0; r < Count + 2 * Radius; ++r) {
+      std::int64_t at = i - Radius + r;
+      if (at < grid_.row) at = 2 * grid_.row - at;
+      if (at >= grid_.end_row) at = 2 * (grid_.end_row - 1) - at;
+      set.current[r] = row(tile, step - 1, at);
+    }
     const bool copies = step == steps_ && steps_ > 1;
     for (int r = 0; r < Count; ++r) {
       set.old[r] = row(tile, step - 2, i + r);
@@ -239,8 +245,8 @@ class LeapFrog {
     const RowSet<Count> rows = set;
     vector_for(member, greater(range.column, grid_.column + Radius),
                lesser(range.end_column, grid_.end_column - Radius), [=](const std::int64_t j) {
-                 // All rows are read before any is written: for all that the compiler knows, a store might change what
-                 // is read next.
+                 // All rows are read before any is written: the compiler has to assume that a store changes what is
+                 // read next.
                  Scalar next[Count];
                  Scalar here[Count];
                  for (int r = 0; r < Count; ++r) {
@@ -259,20 +265,10 @@ class LeapFrog {
   /// A row that may lie on the grid's edge or next to it.
   KOKKOS_INLINE_FUNCTION void advance_row(const Member& member, const Tile& tile, const int step, const std::int64_t i,
                                           const Region& range) const {
-    RowSet<1> set;
-    const std::int64_t last = grid_.end_row - 1;
-    const std::int64_t above = i - grid_.row;
-    const std::int64_t below = last - i;
-    for (int d = -Radius; d <= Radius; ++d) {
-      std::int64_t at = i + d;
-      if (above + d < 0) at = 2 * grid_.row - at;
-      if (below - d < 0) at = 2 * last - at;
-      set.current[Radius + d] = row(tile, step - 1, at);
-    }
-    set.old[0] = row(tile, step - 2, i);
-    set.next[0] = row(tile, step, i);
-    set.copy[0] = step == steps_ && steps_ > 1 ? levels_.next_previous + i * levels_.pitch : nullptr;
+    const RowSet<1> set = row_set<1>(tile, step, i);
     const Scalar* const* const u = set.current + Radius;
+    const std::int64_t above = i - grid_.row;
+    const std::int64_t below = grid_.end_row - 1 - i;
     if (!mirrored_ && (above == 0 || below == 0)) {
       const Scalar* const held = u[0];
       Scalar* const next = set.next[0];

@@ -11,7 +11,7 @@
 #include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
 #include "core/untouched_array.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/options.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 
@@ -23,8 +23,8 @@ using partition::Rectangle;
 /// The grid of a PassRun: a unit's rows between those of two neighbours, as many as reach into the middle.
 struct MiddleRows {
   Problem problem;
-  std::vector<Rectangle> slices;  ///< the unit's is the second
-  std::vector<HaloMessage> messages;
+  std::vector<Rectangle> slices;      ///< the unit's is the second
+  std::vector<HaloMessage> messages;  ///< that it sends or takes
 };
 MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
   const std::int64_t depth = halo_depth(problem, steps).current;
@@ -34,6 +34,7 @@ MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
       {{0, 0, depth, problem.columns}, {depth, 0, rows, problem.columns}, {depth + rows, 0, depth, problem.columns}},
       {}};
   middle.messages = halo_messages(problem, middle.slices, steps);
+  std::erase_if(middle.messages, [](const HaloMessage& message) { return message.from != 1 && message.to != 1; });
   return middle;
 }
 
@@ -56,7 +57,6 @@ class MiddleSlice : public PassRun {
     points_ = edge_points(middle_.problem, slices, steps)[1];
     unit_.emplace(middle_.problem, slices[1], steps, overlap);
     for (const HaloMessage& message : middle_.messages) {
-      if (message.from != 1 && message.to != 1) continue;
       memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
       std::fill_n(memory_.back().data(), message.points(), Scalar(0));
@@ -191,7 +191,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.flops_per_unit = flops_per_point(problem_.order) * time_tile_ * static_cast<double>(problem_.columns);
   facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
   // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
-  // hold what crosses to two neighbours.
+  // hold the messages of two neighbours.
   constexpr double padding_bytes = 128.0;
   constexpr double distance_bytes = 1.5 * 4096.0;
   const HaloDepth depth = halo_depth(problem_, time_tile_);
@@ -200,7 +200,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
   facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
                              buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
-  // From what a core's cache holds to far more than any cache.
+  // From rows that fit into a core's cache to far more than any cache holds.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
   facts.smallest = 16;
   facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
@@ -233,7 +233,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
         check.sizes = {0, 1, 33};
         // A random walk that the scheme carries on.
         check.tolerance = 16.0 + 8.0 * steps * std::sqrt(static_cast<double>(steps));
-        // Compilers of devices may fuse what others do not.
+        // Compilers of devices may fuse operations that others do not.
         const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
         check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
         Problem timed = MeasuredKernel().problem_;

@@ -68,7 +68,7 @@ class Simulation {
     halos_are_stale_ = false;
   }
 
-  /// Hands out what this rank owns of the current level, a unit's rows in order.
+  /// Hands out this rank's own points of the current level, a unit's rows in order.
   void store(const Sink& sink) const {
     const auto store_unit = [&](const auto& unit) {
       for_staged_pieces(unit.field().owned(), [&](const Rectangle& part, std::span<Scalar> values) {
@@ -92,8 +92,8 @@ class Simulation {
     return times;
   }
 
-  /// Gives the units other rectangles and moves both levels to their new owners, through host memory; needs room for
-  /// what a rank owned besides what it owns then. Collective; returns this rank's seconds.
+  /// Gives the units other rectangles and moves both levels to their new owners, through host memory; needs memory
+  /// for a rank's old rectangles besides its new ones. Collective; returns this rank's seconds.
   /// @throws CollectiveError where memory is short
   double redistribute(const std::vector<Rectangle>& rectangles) {
     const double start_s = now_s();
@@ -121,7 +121,7 @@ class Simulation {
   using Pinned = UntouchedArray<Scalar, PinnedMemory>;
   using DeviceMemory = Kokkos::View<Scalar*, DeviceOf<CompanionExecution>>;
   using Buffers = std::vector<HaloBuffer<Scalar>>;
-  /// Of one unit: what it packs in a pass, and what it takes in the next one.
+  /// Of one unit: the messages that it packs in a pass, and those that it takes in the next one.
   struct UnitBuffers {
     Buffers leaving;
     Buffers arrived;
@@ -186,8 +186,8 @@ class Simulation {
     return device_memory_.emplace_back(properties, count).data();
   }
 
-  /// What leaves has two buffers that take turns: the other unit may still be reading the last pass's. What a device
-  /// exchanges with other ranks stays in its memory where MPI can reach it there.
+  /// A message that leaves has two buffers that take turns: the other unit may still be reading the last pass's.
+  /// Messages between a device and other ranks stay in its memory where MPI reaches them there.
   void connect() {
     messages_ = halo_messages(problem_, rectangles_, time_tile_);
     memory_.clear();

@@ -30,17 +30,16 @@ namespace {
 
 using partition::Rectangle;
 
-/// The columns that say where units' rectangles are, unless these are slices of rows.
-UnitHeadings unit_headings(const Problem& problem, const Assignment& assignment) {
-  if (assignment.in_slices(problem)) return {"rows", "/step"};
-  UnitHeadings headings{"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-  for (const Rectangle& part : assignment.rectangles) {
+/// Says where units' rectangles are.
+void describe_rectangles(Plan& plan, const std::vector<Rectangle>& rectangles) {
+  plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+  for (const Rectangle& part : rectangles) {
+    plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
     std::size_t column = 0;
     for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-      headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+      plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
     }
   }
-  return headings;
 }
 
 /// The line of a phase under the speed.
@@ -73,13 +72,13 @@ class Run : public AppRun {
     record.params["courant"] = problem_.courant;
     record.params["order"] = problem_.order;
     record.settings["balance"] = balancing_name(options_.balancing);
-    record.settings["boundary"] = problem_.boundary == Boundary::dirichlet ? "dirichlet" : "neumann";
+    record.settings["boundary"] = options_.boundary;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
 
   std::string title(const RunRecord& record) const override {
     return fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}", problem_.rows, problem_.columns,
-                       record.settings.at("element"), problem_.order, record.settings.at("boundary"), problem_.courant);
+                       record.settings.at("element"), problem_.order, options_.boundary, problem_.courant);
   }
 
   /// A time tile, then every unit's points, then what a pass takes with the exchange of halos.
@@ -91,12 +90,8 @@ class Run : public AppRun {
     rectangles_ = assignment.rectangles;
     pass_ = prediction.predict(assignment, time_tile_);
     plan.distribution = assignment.shares(problem_);
-    if (!assignment.in_slices(problem_)) {
-      for (const Rectangle& part : rectangles_) {
-        plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
-      }
-    }
-    plan.headings = unit_headings(problem_, assignment);
+    plan.headings = {"rows", "/step"};
+    if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
     const PassCost pass = pass_.value_or(PassCost());
     const double time_s = static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
@@ -216,8 +211,7 @@ class Run : public AppRun {
       return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
     if (options_.balancing != Balancing::model) {
-      const Calibration found = calibrate(frame_, kernel, problem_.rows, options_.balancing);
-      return {row_slices(problem_, found.rows), found.pass_s};
+      return calibrate(frame_, kernel, problem_, options_.balancing);
     }
     const SpeedModels measured = frame_.speed_models(kernel, problem_.rows, row_algorithm(options_.run.partition));
     models.push_back({"", measured.files()});

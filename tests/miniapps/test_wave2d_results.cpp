@@ -164,10 +164,9 @@ TEST_CASE("Rectangles are in the table and in the result, as points of each unit
 TEST_CASE("The phases of a unit that is alone are parts of its run") {
   const TemporaryFolder folder;
   const Words apart = GENERATE(Words{}, Words{"--serialize"});
-  run_wave2d(1,
-             apart + with_platform(folder) +
-                 Words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"},
-             folder);
+  run_wave2d(
+      1, apart + Words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"},
+      folder);
   const auto json = read_run(folder / "result", "wave2d");
   for (const bool predicted : {false, true}) {
     std::map<std::string, double> seconds;
@@ -224,18 +223,6 @@ TEST_CASE("A result that cannot be written ends the run with exit code 3 and one
   const TemporaryFolder models;
   expect_unwritable_refused(wave2d, {"--size", "9", "--steps", "1", "--repetitions", "1", "--model",
                                      write_model(models, "even.fpm.json", 1e-6)});
-}
-
-TEST_CASE("Layouts that steelyard writes are what wave2d reads") {
-  const int ranks = GENERATE(1, 2, 3);
-  const TemporaryFolder folder;
-  REQUIRE(run(ranks, steelyard_tool, {"layout", "--output", "here.layout"}, folder.path()).status == 0);
-  const Outcome plain = run_wave2d(ranks, {"--size", "21", "--steps", "2"}, folder);
-  const Outcome followed =
-      run_wave2d(ranks, {"--size", "21", "--steps", "2", "--layout", "here.layout", "--result", "result"}, folder);
-  CHECK(rows_in_table(followed.out) == rows_in_table(plain.out));
-  CHECK(read_json_file(folder / "result" / "run.json").at("settings").at("cores").get<std::string>().rfind("layout") ==
-        0);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_CASE("the first unit of every rank drives its messages") {
   CHECK(pass_cost({}, {}).total_s() == 0.0);
 }
 
-TEST_CASE("a pass is started, then whoever drives messages computes and exchanges in turns beside the others") {
+TEST_CASE("a pass is started, then units that drive messages compute and exchange in turns beside the others") {
   PassCost pass = pass_cost(std::vector<int>{0, 0}, interiors({4.0, 8.0}));
   pass.start_s = 0.5;
   CHECK(pass.total_s() == 8.5);
@@ -128,7 +128,7 @@ TEST_CASE("a pass is started, then whoever drives messages computes and exchange
   CHECK(serial.total_s() == 13.0);
 }
 
-TEST_CASE("nobody's interior starts before the slowest border is packed") {
+TEST_CASE("no interior starts before the slowest border is packed") {
   const std::vector<UnitTimes> units{{1.0, 2.0, 4.0, 10.0}, {0.5, 8.0, 0.25, 20.0}};
   const PassCost pass = pass_cost(std::vector<int>{0, 0}, units);
   CHECK(pass.begin_s == 8.75);

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/local_field.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/moving_field.hpp"
@@ -82,9 +82,7 @@ TEMPLATE_LIST_TEST_CASE("Any part comes out of a field as it went in, and nothin
     const Level level = whole(random, 0, 1) == 0 ? Level::previous : Level::current;
     expect_stored(level, part);
     Grid<Scalar>& grid = levels[static_cast<int>(level)];
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) grid(i, j) += Scalar(trial + 1);
-    }
+    for_points(part, [&](std::int64_t i, std::int64_t j) { grid(i, j) += Scalar(trial + 1); });
     load(level, part);
     expect_stored(Level::previous, held);
     expect_stored(Level::current, held);

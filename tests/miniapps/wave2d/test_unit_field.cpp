@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/moving_field.hpp"
@@ -37,8 +36,9 @@ using UnitKinds = std::tuple<On<HostExecution, double>, On<HostExecution, float>
 /// What a message holds, in its order: parts of level n, then of level n - 1.
 template <class Scalar>
 void fill(const HaloMessage& message, const Grid<Scalar>& current, const Grid<Scalar>& previous, Scalar* to) {
-  for (const Rectangle& part : message.current) to = PinnedPart<Scalar>::copy(current, part, to);
-  for (const Rectangle& part : message.previous) to = PinnedPart<Scalar>::copy(previous, part, to);
+  for_parts(message, [&](Level level, const Rectangle& part) {
+    to = PinnedPart<Scalar>::copy(level == Level::current ? current : previous, part, to);
+  });
 }
 
 /// Time levels of a field: element t + 1 is level t, as one unit makes them step by step.
