@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
@@ -66,10 +66,10 @@ inline UnitTimes slower(UnitTimes a, const UnitTimes& b) {
   return a;
 }
 
-/// What a unit's pass is made of, from the seconds of a sample's phases, which grow with the points that they work on:
-/// T_X = T_X,b + T_X,i. A speed model is of a slice with neighbours on both sides, like the sample; what it leaves for
-/// the interior is that of such a slice, and grows with the points too. Where it leaves nothing, the phases are
-/// shortened to the pass. Source: 003, equations 5.6 and 5.7.
+/// Splits a unit's pass into phases, by the seconds of a sample's phases, which grow with the points that they work on:
+/// T_X = T_X,b + T_X,i. A speed model is of a slice with neighbours on both sides, like the sample; its seconds without
+/// the sample's border are those of such a slice's interior, and grow with the points too. Where none are left, the
+/// phases are shortened to the pass. Source: 003, equations 5.6 and 5.7.
 /// @param pass_s of a whole pass over `owned_points`, as a speed model says
 UnitTimes split_pass(double pass_s, std::int64_t owned_points, const EdgePoints& unit, const UnitTimes& sample,
                      const EdgePoints& sample_points);

@@ -11,18 +11,20 @@
 #include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
 #include "core/untouched_array.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/options.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 
 namespace steelyard::wave2d {
 namespace {
 
+using partition::Rectangle;
+
 /// The grid of a PassRun: a unit's rows between those of two neighbours, as many as reach into the middle.
 struct MiddleRows {
   Problem problem;
-  std::vector<partition::Rectangle> slices;  ///< the unit's is the second
-  std::vector<HaloMessage> messages;
+  std::vector<Rectangle> slices;      ///< the unit's is the second
+  std::vector<HaloMessage> messages;  ///< that it sends or takes
 };
 MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
   const std::int64_t depth = halo_depth(problem, steps).current;
@@ -32,6 +34,7 @@ MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
       {{0, 0, depth, problem.columns}, {depth, 0, rows, problem.columns}, {depth + rows, 0, depth, problem.columns}},
       {}};
   middle.messages = halo_messages(problem, middle.slices, steps);
+  std::erase_if(middle.messages, [](const HaloMessage& message) { return message.from != 1 && message.to != 1; });
   return middle;
 }
 
@@ -49,12 +52,11 @@ class MiddleSlice : public PassRun {
  public:
   MiddleSlice(const Problem& problem, int steps, std::int64_t rows, Overlap overlap)
       : steps_(steps), middle_(middle_rows(problem, steps, rows)) {
-    const std::vector<partition::Rectangle>& slices = middle_.slices;
+    const std::vector<Rectangle>& slices = middle_.slices;
     if (slices[1].empty()) return;
     points_ = edge_points(middle_.problem, slices, steps)[1];
     unit_.emplace(middle_.problem, slices[1], steps, overlap);
     for (const HaloMessage& message : middle_.messages) {
-      if (message.from != 1 && message.to != 1) continue;
       memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
       std::fill_n(memory_.back().data(), message.points(), Scalar(0));
@@ -70,7 +72,7 @@ class MiddleSlice : public PassRun {
   }
   std::vector<double> check_run() override {
     if (!unit_) return {};
-    const partition::Rectangle& owned = middle_.slices[1];
+    const Rectangle& owned = middle_.slices[1];
     const auto points = static_cast<std::size_t>(owned.area());
     const UntouchedArray<Scalar, PinnedMemory> rows("steelyard::wave2d::checked", points);
     for (const Level level : {Level::current, Level::previous}) {
@@ -79,12 +81,7 @@ class MiddleSlice : public PassRun {
     }
     for (const HaloBuffer<Scalar>& buffer : arrived_) {
       Scalar* data = buffer.data;
-      for (const Level level : {Level::current, Level::previous}) {
-        const HaloMessage& message = *buffer.message;
-        for (const partition::Rectangle& part : level == Level::current ? message.current : message.previous) {
-          data = fill(level, part, data);
-        }
-      }
+      for_parts(*buffer.message, [&](Level level, const Rectangle& part) { data = fill(level, part, data); });
     }
     run();
     std::vector<double> values;
@@ -102,12 +99,10 @@ class MiddleSlice : public PassRun {
 
  private:
   /// @return the end of what is filled
-  Scalar* fill(Level level, const partition::Rectangle& part, Scalar* data) const {
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) {
-        *data++ = static_cast<Scalar>(check_input(middle_.problem, level, i, j));
-      }
-    }
+  Scalar* fill(Level level, const Rectangle& part, Scalar* data) const {
+    for_points(part, [&](std::int64_t i, std::int64_t j) {
+      *data++ = static_cast<Scalar>(check_input(middle_.problem, level, i, j));
+    });
     return data;
   }
 
@@ -149,18 +144,16 @@ std::vector<long double> next_level(const Problem& problem, const std::vector<lo
                                     const std::vector<long double>& current) {
   const auto index = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * problem.columns + j); };
   std::vector<long double> next = current;
-  for (std::int64_t i = 0; i < problem.rows; ++i) {
-    for (std::int64_t j = 0; j < problem.columns; ++j) {
-      const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
-      if (edge && problem.boundary == Boundary::dirichlet) continue;
-      const auto along_row = [&](std::int64_t n) { return current[index(i, n)]; };
-      const auto along_column = [&](std::int64_t n) { return current[index(n, j)]; };
-      next[index(i, j)] = 2.0L * current[index(i, j)] - previous[index(i, j)] +
-                          problem.courant * problem.courant *
-                              (second_difference(along_row, problem.columns, j, problem) +
-                               second_difference(along_column, problem.rows, i, problem));
-    }
-  }
+  for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
+    const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
+    if (edge && problem.boundary == Boundary::dirichlet) return;
+    const auto along_row = [&](std::int64_t n) { return current[index(i, n)]; };
+    const auto along_column = [&](std::int64_t n) { return current[index(n, j)]; };
+    next[index(i, j)] = 2.0L * current[index(i, j)] - previous[index(i, j)] +
+                        problem.courant * problem.courant *
+                            (second_difference(along_row, problem.columns, j, problem) +
+                             second_difference(along_column, problem.rows, i, problem));
+  });
   return next;
 }
 
@@ -198,7 +191,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.flops_per_unit = flops_per_point(problem_.order) * time_tile_ * static_cast<double>(problem_.columns);
   facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
   // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
-  // hold what crosses to two neighbours.
+  // hold the messages of two neighbours.
   constexpr double padding_bytes = 128.0;
   constexpr double distance_bytes = 1.5 * 4096.0;
   const HaloDepth depth = halo_depth(problem_, time_tile_);
@@ -207,7 +200,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
   facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
                              buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
-  // From what a core's cache holds to far more than any cache.
+  // From rows that fit into a core's cache to far more than any cache holds.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
   facts.smallest = 16;
   facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
@@ -240,7 +233,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
         check.sizes = {0, 1, 33};
         // A random walk that the scheme carries on.
         check.tolerance = 16.0 + 8.0 * steps * std::sqrt(static_cast<double>(steps));
-        // Compilers of devices may fuse what others do not.
+        // Compilers of devices may fuse operations that others do not.
         const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
         check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
         Problem timed = MeasuredKernel().problem_;
@@ -258,31 +251,25 @@ std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
   const MiddleRows middle = middle_rows(problem_, time_tile_, units);
   const Problem& problem = middle.problem;
   std::vector<long double> previous, current;
-  for (std::int64_t i = 0; i < problem.rows; ++i) {
-    for (std::int64_t j = 0; j < problem.columns; ++j) {
-      previous.push_back(check_input(problem, Level::previous, i, j));
-      current.push_back(check_input(problem, Level::current, i, j));
-    }
-  }
+  for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
+    previous.push_back(check_input(problem, Level::previous, i, j));
+    current.push_back(check_input(problem, Level::current, i, j));
+  });
   for (int step = 0; step < time_tile_; ++step) {
     previous = next_level(problem, previous, current);
     std::swap(previous, current);
   }
   std::vector<double> values;
-  const auto append = [&](Level level, const partition::Rectangle& part) {
+  const auto append = [&](Level level, const Rectangle& part) {
     const std::vector<long double>& field = level == Level::current ? current : previous;
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) {
-        values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
-      }
-    }
+    for_points(part, [&](std::int64_t i, std::int64_t j) {
+      values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
+    });
   };
   append(Level::current, middle.slices[1]);
   append(Level::previous, middle.slices[1]);
   for (const HaloMessage& message : middle.messages) {
-    if (message.from != 1) continue;
-    for (const partition::Rectangle& part : message.current) append(Level::current, part);
-    for (const partition::Rectangle& part : message.previous) append(Level::previous, part);
+    if (message.from == 1) for_parts(message, append);
   }
   return values;
 }

@@ -21,7 +21,7 @@ class PassRun : public KernelRun {
 };
 
 /// A pass of the scheme on one unit's rows, borders packed as between two neighbours: a computation unit is a grid row
-/// advanced by the pass's steps. See LeapFrog for what that moves.
+/// advanced by the pass's steps. See LeapFrog for its memory traffic.
 class MeasuredKernel : public MeasurableKernel {
  public:
   MeasuredKernel() = default;
@@ -33,10 +33,10 @@ class MeasuredKernel : public MeasurableKernel {
   /// `--columns`, `--type`, `--order`, `--time-tile`
   void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
-  /// check_run() of what it returns is the unit's rows of the current level, those of the previous one, and what
-  /// leaves.
+  /// Its check_run() returns the unit's rows of the current level, those of the previous one, and the messages that
+  /// leave.
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
-  /// The same for those who want to know more of it. Called on the unit's own thread.
+  /// The same with the times and points of its phases. To be called on the unit's own thread.
   std::unique_ptr<PassRun> allocate_pass(ProcessingUnit::Kind kind, std::int64_t rows, Overlap overlap) const;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
   std::vector<double> reference(std::int64_t units) const override;

@@ -28,10 +28,6 @@ int parse_time_tile(const std::string& word) {
   return steps;
 }
 
-NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
-  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
-}
-
 /// Extents of the input fields, which must agree with each other and with the command line.
 void take_extents(const Options& options, bool extents_given, Problem& problem) {
   const auto& files = options.run.input;
@@ -40,7 +36,8 @@ void take_extents(const Options& options, bool extents_given, Problem& problem) 
         "--input names {} files (expected the current field, or the previous and the current one)", files.size()));
   }
   for (const auto& file : files) {
-    const NpyHeader header = read_header(file, options.run.element);
+    const NpyHeader header = options.run.element == ElementType::float64 ? read_npy_matrix_header<double>(file)
+                                                                         : read_npy_matrix_header<float>(file);
     if (&file == &files.front() && !extents_given) {
       problem.rows = header.shape[0];
       problem.columns = header.shape[1];
@@ -68,13 +65,7 @@ void add_options(CLI::App& parser, Options& options) {
   parser.add_option("--courant", options.courant, "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
       ->type_name("C");
   add_order_option(parser, options.order);
-  parser
-      .add_option_function<std::string>(
-          "--boundary",
-          [&options](const std::string& word) {
-            options.boundary = word == "neumann" ? Boundary::neumann : Boundary::dirichlet;
-          },
-          "What happens at the edge (default dirichlet)")
+  parser.add_option("--boundary", options.boundary, "What happens at the edge (default dirichlet)")
       ->check(CLI::IsMember({"dirichlet", "neumann"}))
       ->type_name("dirichlet|neumann");
   parser
@@ -103,7 +94,8 @@ void add_options(CLI::App& parser, Options& options) {
 }
 
 Problem make_problem(const Options& options) {
-  Problem problem{options.grid.rows, options.grid.columns, options.courant, options.boundary, options.order};
+  const Boundary boundary = options.boundary == "neumann" ? Boundary::neumann : Boundary::dirichlet;
+  Problem problem{options.grid.rows, options.grid.columns, options.courant, boundary, options.order};
   if ((problem.rows == 0) != (problem.columns == 0)) {
     throw InvalidArgument("--rows and --columns go together (or --size N for both)");
   }
@@ -117,11 +109,11 @@ Problem make_problem(const Options& options) {
   if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 || problem.points() > 9.0e15) {
     throw InvalidArgument(fmt::format("grid of {} x {} points is beyond any memory", problem.rows, problem.columns));
   }
-  const double most = largest_courant(options.order);
-  if (!(options.courant > 0.0 && options.courant <= most * (1.0 + 1e-12))) {
+  const double most = largest_courant(problem.order);
+  if (!(problem.courant > 0.0 && problem.courant <= most * (1.0 + 1e-12))) {
     // Rounded down, so that the number named is one that is taken.
     throw InvalidArgument(fmt::format("--courant {} (expected 0 < C <= {:.4f}, beyond which the scheme is unstable)",
-                                      options.courant, std::floor(most * 1e4) / 1e4));
+                                      problem.courant, std::floor(most * 1e4) / 1e4));
   }
   row_algorithm(options.run.partition);
   if (options.balancing != Balancing::model && options.run.partition == "column") {

@@ -27,7 +27,7 @@ struct Options {
   RunOptions run;
   GridOptions grid;
   double courant = 0.5;
-  Boundary boundary = Boundary::dirichlet;
+  std::string boundary = "dirichlet";  ///< or `neumann`
   int order = 2;
   int time_tile = 0;  ///< steps per pass; 0: the models choose
   Balancing balancing = Balancing::model;
@@ -43,7 +43,7 @@ void add_options(CLI::App& parser, Options& options);
 /// Adds `--order 2|4`, which the program and `steelyard measure wave2d` share.
 void add_order_option(CLI::App& parser, int& order);
 
-/// Checks what only makes sense together, and takes the grid's extents from the input file where there is one.
+/// Checks the options that depend on each other, and takes the grid's extents from the input file where there is one.
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 
@@ -32,17 +31,16 @@ namespace {
 
 using partition::Rectangle;
 
-/// The columns that say where units' rectangles are, unless these are slices of rows.
-UnitHeadings unit_headings(const Problem& problem, const Assignment& assignment) {
-  if (assignment.in_slices(problem)) return {"rows", "/step"};
-  UnitHeadings headings{"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-  for (const Rectangle& part : assignment.rectangles) {
+/// Says where units' rectangles are.
+void describe_rectangles(Plan& plan, const std::vector<Rectangle>& rectangles) {
+  plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+  for (const Rectangle& part : rectangles) {
+    plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
     std::size_t column = 0;
     for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-      headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+      plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
     }
   }
-  return headings;
 }
 
 /// The line of a phase under the speed.
@@ -64,7 +62,7 @@ template <class Scalar>
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem), initial_field_(problem, options.run.input) {
+      : frame_(frame), options_(options), problem_(problem), wave_(problem) {
     require_room();
   }
 
@@ -75,13 +73,13 @@ class Run : public AppRun {
     record.params["courant"] = problem_.courant;
     record.params["order"] = problem_.order;
     record.settings["balance"] = balancing_name(options_.balancing);
-    record.settings["boundary"] = problem_.boundary == Boundary::dirichlet ? "dirichlet" : "neumann";
+    record.settings["boundary"] = options_.boundary;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
 
   std::string title(const RunRecord& record) const override {
     return fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}", problem_.rows, problem_.columns,
-                       record.settings.at("element"), problem_.order, record.settings.at("boundary"), problem_.courant);
+                       record.settings.at("element"), problem_.order, options_.boundary, problem_.courant);
   }
 
   /// A time tile, then every unit's points, then what a pass takes with the exchange of halos.
@@ -93,12 +91,8 @@ class Run : public AppRun {
     rectangles_ = assignment.rectangles;
     pass_ = prediction.predict(assignment, time_tile_);
     plan.distribution = assignment.shares(problem_);
-    if (!assignment.in_slices(problem_)) {
-      for (const Rectangle& part : rectangles_) {
-        plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
-      }
-    }
-    plan.headings = unit_headings(problem_, assignment);
+    plan.headings = {"rows", "/step"};
+    if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
     const PassCost pass = pass_.value_or(PassCost());
     const double time_s = static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
@@ -122,7 +116,7 @@ class Run : public AppRun {
   void load() override {
     const bool balances = options_.balancing == Balancing::dynamic;
     if (balances) simulation_->redistribute(rectangles_);
-    frame_.collectively([&] { simulation_->load(std::cref(initial_field_)); });
+    load_initial();
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
     if (balances) start_balancing();
   }
@@ -140,16 +134,15 @@ class Run : public AppRun {
       frame_.record().check.against = "no reference solution for a given field";
       return std::nullopt;
     }
-    const StandingWave& wave = initial_field_.wave();
-    const double exact = wave.exact_amplitude(options_.run.steps);
-    const double discrete = wave.discrete_amplitude(options_.run.steps);
+    const double exact = wave_.exact_amplitude(options_.run.steps);
+    const double discrete = wave_.discrete_amplitude(options_.run.steps);
     double error = 0.0;
     double analytic_error = 0.0;
     bool finite = true;
     std::vector<double> shape;
     simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
       shape.resize(values.size());
-      wave.sample(1.0, part, std::span<double>(shape));
+      wave_.sample(1.0, part, std::span<double>(shape));
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = static_cast<double>(values[i]);
         const double deviation = std::abs(value - discrete * shape[i]);
@@ -215,14 +208,21 @@ class Run : public AppRun {
       return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
     if (options_.balancing != Balancing::model) {
-      const Calibration found = calibrate(frame_, kernel, problem_.rows, options_.balancing);
-      return {row_slices(problem_, found.rows), found.pass_s};
+      return calibrate(frame_, kernel, problem_, options_.balancing);
     }
     const SpeedModels measured = frame_.speed_models(kernel, problem_.rows, row_algorithm(options_.run.partition));
     models.push_back({"", measured.files()});
     Assignment assignment;
     frame_.collectively([&] { assignment = assign(problem_, measured.pointers(), options_.run.partition); });
     return assignment;
+  }
+
+  void load_initial() {
+    frame_.collectively([&] {
+      simulation_->load([&](Level level, const Rectangle& part, std::span<Scalar> values) {
+        fill_initial(problem_, wave_, options_.run.input, level, part, values);
+      });
+    });
   }
 
   void start_balancing() {
@@ -245,12 +245,21 @@ class Run : public AppRun {
     redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->current().units));
   }
 
-  /// A run of its own, for pictures take time. Ends with the field as it was.
+  /// A run of its own, for pictures take time. They are spread evenly from the start to the last step; a single one is
+  /// of the last. Ends with the field as it was.
   void write_frames() {
-    frame_.collectively([&] { simulation_->load(std::cref(initial_field_)); });
-    const int count = write_pictures(frame_.session(), problem_, *simulation_, options_.run.steps, options_.frames,
-                                     options_.frame_folder);
-    frame_.session().print(fmt::format("frames     {} in {}\n", count, options_.frame_folder.string()));
+    load_initial();
+    Pictures pictures(frame_.session(), problem_, options_.frame_folder);
+    std::int64_t done = -1;
+    for (int i = 0; i < options_.frames; ++i) {
+      const std::int64_t steps = options_.run.steps;
+      const std::int64_t step = options_.frames == 1 ? steps : steps * i / (options_.frames - 1);
+      if (step == done) continue;
+      simulation_->advance(step - std::max<std::int64_t>(done, 0));
+      done = step;
+      pictures.add(*simulation_);
+    }
+    frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
   void write_field() const {
@@ -302,7 +311,7 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
-  InitialField<Scalar> initial_field_;
+  StandingWave wave_;
   int time_tile_ = 1;
   std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
   std::optional<PassCost> pass_;       ///< predicted

@@ -3,11 +3,12 @@
 #include <string>
 #include <utility>
 
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
+#include "tests/miniapps/wave2d/moving_field.hpp"
 
-namespace steelyard::test_halo_plan {
+namespace steelyard::test_halo_messages {
 
 using namespace steelyard::wave2d;
 using partition::Rectangle;
@@ -29,9 +30,7 @@ bool contains(const Rectangle& rectangle, std::int64_t i, std::int64_t j) {
 }
 
 void count(const Rectangle& rectangle, Counts& counts) {
-  for (std::int64_t i = rectangle.row; i < rectangle.end_row(); ++i) {
-    for (std::int64_t j = rectangle.column; j < rectangle.end_column(); ++j) ++counts(i, j);
-  }
+  for_points(rectangle, [&](std::int64_t i, std::int64_t j) { ++counts(i, j); });
 }
 
 /// Rows or columns, whichever are more, from a rectangle to a point; 0 inside.
@@ -92,16 +91,6 @@ std::string first_wrong(const Rectangle& own, const Counts& arrived, const Count
   return {};
 }
 
-std::string text_of(const Problem& problem, const Rectangles& rectangles, int steps) {
-  std::string text = std::to_string(problem.rows) + " x " + std::to_string(problem.columns) + " points, order " +
-                     std::to_string(problem.order) + ", " + std::to_string(steps) + " steps:";
-  for (const Rectangle& r : rectangles) {
-    text += " {" + std::to_string(r.row) + ", " + std::to_string(r.column) + ", " + std::to_string(r.rows) + ", " +
-            std::to_string(r.columns) + "}";
-  }
-  return text;
-}
-
 /// Calls check(problem, rectangles, steps) for grids of all shapes cut in all ways.
 template <class Check>
 void for_random_cuts(unsigned seed, int trials, const Check& check) {
@@ -111,7 +100,7 @@ void for_random_cuts(unsigned seed, int trials, const Check& check) {
     const Problem problem = problem_of(extents.rows, extents.columns, 2 * whole(random, 1, 2));
     const Rectangles rectangles = tests::random_cut(random, extents);
     for (int steps = 1; steps <= 6; ++steps) {
-      INFO(text_of(problem, rectangles, steps));
+      INFO(steps << " steps on " << tests::text_of(problem, rectangles));
       check(problem, rectangles, steps);
     }
   }
@@ -124,14 +113,11 @@ Reads arrivals(const Problem& problem, const Rectangles& rectangles, const std::
   for (const HaloMessage& message : messages) {
     if (message.to != static_cast<int>(to)) continue;
     const Rectangle& owner = rectangles[static_cast<std::size_t>(message.from)];
-    for (const auto& [parts, counts] :
-         {std::pair(&message.current, &arrived.current), std::pair(&message.previous, &arrived.previous)}) {
-      for (const Rectangle& part : *parts) {
-        REQUIRE_FALSE(part.empty());
-        REQUIRE(partition::common_part(part, owner) == part);
-        count(part, *counts);
-      }
-    }
+    for_parts(message, [&](Level level, const Rectangle& part) {
+      REQUIRE_FALSE(part.empty());
+      REQUIRE(partition::common_part(part, owner) == part);
+      count(part, level == Level::current ? arrived.current : arrived.previous);
+    });
   }
   return arrived;
 }
@@ -167,8 +153,7 @@ TEST_CASE("messages go by sender, then by receiver, one for each two units that 
       before = now;
       REQUIRE(message.from != message.to);
       std::int64_t points = 0;
-      for (const Rectangle& part : message.current) points += part.area();
-      for (const Rectangle& part : message.previous) points += part.area();
+      for_parts(message, [&](Level, const Rectangle& part) { points += part.area(); });
       REQUIRE(points > 0);
       REQUIRE(message.points() == points);
     }
@@ -181,55 +166,6 @@ TEST_CASE("a pass reads level n as far as its steps reach, and level n - 1 one s
       const std::int64_t radius = order / 2;
       CHECK(halo_depth(problem_of(9, 9, order), steps).current == radius * steps);
       CHECK(halo_depth(problem_of(9, 9, order), steps).previous == radius * (steps - 1));
-    }
-  }
-}
-
-TEST_CASE("four quarters exchange sides for one step, and corners too for two") {
-  const Problem problem = problem_of(4, 4, 2);
-  const Rectangles quarters{{0, 0, 2, 2}, {0, 2, 2, 2}, {2, 0, 2, 2}, {2, 2, 2, 2}};
-  const std::vector<HaloMessage> sides = halo_messages(problem, quarters, 1);
-  REQUIRE(sides.size() == 8);
-  for (const HaloMessage& message : sides) {
-    CHECK(message.from + message.to != 3);
-    CHECK(message.points() == 2);
-    CHECK(message.previous.empty());
-  }
-  CHECK(sides[0].current == Rectangles{{0, 1, 2, 1}});
-  CHECK(sides[1].current == Rectangles{{1, 0, 1, 2}});
-  const std::vector<HaloMessage> all = halo_messages(problem, quarters, 2);
-  REQUIRE(all.size() == 12);
-  for (const HaloMessage& message : all) {
-    CHECK(message.current == Rectangles{quarters[static_cast<std::size_t>(message.from)]});
-    CHECK(message.points() == (message.from + message.to == 3 ? 4 + 1 : 4 + 2));
-  }
-}
-
-TEST_CASE("what lies behind a thin neighbour comes from whom it belongs to") {
-  const Problem problem = problem_of(7, 5, 2);
-  const Rectangles slices{{0, 0, 3, 5}, {3, 0, 1, 5}, {}, {4, 0, 3, 5}};
-  const std::vector<HaloMessage> messages = halo_messages(problem, slices, 3);
-  REQUIRE(messages.size() == 6);
-  const auto find = [&](int from, int to) {
-    return *std::find_if(messages.begin(), messages.end(),
-                         [&](const HaloMessage& m) { return m.from == from && m.to == to; });
-  };
-  CHECK(find(1, 0).current == Rectangles{{3, 0, 1, 5}});
-  CHECK(find(1, 0).previous == Rectangles{{3, 0, 1, 5}});
-  CHECK(find(3, 0).current == Rectangles{{4, 0, 2, 5}});
-  CHECK(find(3, 0).previous == Rectangles{{4, 0, 1, 5}});
-  CHECK(find(0, 3).current == Rectangles{{1, 0, 2, 5}});
-  CHECK(find(0, 1).current == Rectangles{{0, 0, 3, 5}});
-  CHECK(find(0, 1).previous == Rectangles{{1, 0, 2, 5}});
-}
-
-TEST_CASE("a unit alone has nobody to exchange with, and nobody has not either") {
-  for (const int order : {2, 4}) {
-    const Problem problem = problem_of(5, 9, order);
-    for (const int steps : {1, 2, 64}) {
-      CHECK(halo_messages(problem, Rectangles{{0, 0, 5, 9}}, steps).empty());
-      CHECK(halo_messages(problem, Rectangles{{}, {0, 0, 5, 9}, {}}, steps).empty());
-      CHECK(halo_messages(problem, Rectangles{}, steps).empty());
     }
   }
 }
@@ -275,15 +211,13 @@ TEST_CASE(
       REQUIRE(found == expected);
       // Nobody is beyond an edge of the grid, so nothing waits for what lies along it.
       Counts deep(problem.rows, problem.columns);
-      for (std::int64_t i = own.row; i < own.end_row(); ++i) {
-        for (std::int64_t j = own.column; j < own.end_column(); ++j) {
-          const bool free_above = own.row == 0 || i - own.row >= depth;
-          const bool free_below = own.end_row() == problem.rows || own.end_row() - 1 - i >= depth;
-          const bool free_left = own.column == 0 || j - own.column >= depth;
-          const bool free_right = own.end_column() == problem.columns || own.end_column() - 1 - j >= depth;
-          deep(i, j) = free_above && free_below && free_left && free_right ? 1 : 0;
-        }
-      }
+      for_points(own, [&](std::int64_t i, std::int64_t j) {
+        const bool free_above = own.row == 0 || i - own.row >= depth;
+        const bool free_below = own.end_row() == problem.rows || own.end_row() - 1 - i >= depth;
+        const bool free_left = own.column == 0 || j - own.column >= depth;
+        const bool free_right = own.end_column() == problem.columns || own.end_column() - 1 - j >= depth;
+        deep(i, j) = free_above && free_below && free_left && free_right ? 1 : 0;
+      });
       REQUIRE(interior == deep);
     }
   });
@@ -294,28 +228,10 @@ TEST_CASE("no message takes a point of its owner's interior") {
     for (const HaloMessage& message : halo_messages(problem, rectangles, steps)) {
       const Rectangle& owner = rectangles[static_cast<std::size_t>(message.from)];
       const Rectangle interior = cut_border(problem, owner, steps).interior;
-      for (const std::vector<Rectangle>* parts : {&message.current, &message.previous}) {
-        for (const Rectangle& part : *parts) REQUIRE(partition::common_part(part, interior).empty());
-      }
+      for_parts(message,
+                [&](Level, const Rectangle& part) { REQUIRE(partition::common_part(part, interior).empty()); });
     }
   });
 }
 
-TEST_CASE("a whole grid is all interior, a thin slice between others all border") {
-  for (const int order : {2, 4}) {
-    const Problem problem = problem_of(30, 20, order);
-    const BorderAndInterior alone = cut_border(problem, {0, 0, 30, 20}, 64);
-    CHECK(alone.border.empty());
-    CHECK(alone.interior == Rectangle{0, 0, 30, 20});
-    const BorderAndInterior thin = cut_border(problem, {10, 0, 4, 20}, 2);
-    CHECK(thin.interior.empty());
-    CHECK_FALSE(thin.border.empty());
-    const BorderAndInterior nobody = cut_border(problem, {}, 1);
-    CHECK(nobody.border.empty());
-    CHECK(nobody.interior == Rectangle{});
-  }
-  const BorderAndInterior middle = cut_border(problem_of(30, 20, 2), {10, 0, 10, 20}, 3);
-  CHECK(middle.interior == Rectangle{13, 0, 4, 20});
-}
-
-}  // namespace steelyard::test_halo_plan
+}  // namespace steelyard::test_halo_messages
