@@ -105,4 +105,12 @@ PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int6
   return plan;
 }
 
+PassPlans plan_passes(const Problem& problem, const Shares& shares, std::span<const int> rank_of_unit,
+                      const ExchangeChoice& exchange) {
+  PassPlans plans{plan_pass(shares.rows, shares.columns, rank_of_unit, exchange.parts()),
+                  plan_pass(shares.columns, shares.rows, rank_of_unit, exchange.parts())};
+  if (problem.transposed) plans.columns.messages.clear();
+  return plans;
+}
+
 }  // namespace steelyard::fft2d

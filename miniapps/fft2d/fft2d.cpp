@@ -15,7 +15,6 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/matrix_output.hpp"
 #include "miniapps/app/timed_region.hpp"
-#include "miniapps/fft2d/assignment.hpp"
 #include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
@@ -140,12 +139,11 @@ class Run : public AppRun {
     const double start_s = now_s();
     input_.emplace(problem_, input_extents_, options_.run.input.empty() ? "" : options_.run.input.front(),
                    options_.run.seed);
-    transform_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(),
-                       Shares{assignment_.rows.units, assignment_.columns.units},
+    transform_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(), assignment_.shares(),
                        TransformChoice{exchange_, options_.fft});
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
-    spectrum_check_.emplace(frame_.session(), problem_, own_rows(), *input_, options_.run.seed);
+    spectrum_check_.emplace(frame_.session(), problem_, own_rows_, *input_, options_.run.seed);
   }
 
   void load() override {
@@ -220,6 +218,7 @@ class Run : public AppRun {
     const double bytes_per_s = bandwidth_->measure_bytes_per_s();
     const std::vector<int> ranks = frame_.slot_ranks();
     const PassPlans plans = plan_passes(problem_, assignment_, ranks, exchange_);
+    own_rows_ = plans.rows.rows_of_rank(frame_.session().rank());
     cost_.start_s = frame_.start_seconds();
     cost_.rows = kernel_cost(ranks, assignment_.rows.predicted_s, exchange_);
     cost_.columns = kernel_cost(ranks, assignment_.columns.predicted_s, exchange_);
@@ -230,18 +229,6 @@ class Run : public AppRun {
       const std::vector<ExchangeCost> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
       add_exchange(cost_, exchanges.front(), plans, *platform, placement);
     });
-  }
-
-  /// Rows of the input that this rank's units own together.
-  Range own_rows() const {
-    Range own;
-    const std::vector<Range> ranges = consecutive(assignment_.rows.units);
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      if (frame_.slots()[i].rank != frame_.session().rank()) continue;
-      if (own.empty()) own.first = ranges[i].first;
-      own.count += ranges[i].count;
-    }
-    return own;
   }
 
   void write_output() const {
@@ -293,6 +280,7 @@ class Run : public AppRun {
   std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
   Problem problem_;
   Assignment assignment_;
+  Range own_rows_;  ///< of the input: those of this rank's units
   TransformCost cost_;
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
   std::optional<Input<Scalar>> input_;

@@ -3,27 +3,9 @@
 #include <algorithm>
 
 #include "core/base/npy.hpp"
+#include "miniapps/fft2d/unit_transform.hpp"
 
 namespace steelyard::fft2d {
-namespace {
-
-/// Rows of the random field, one an iteration.
-template <class Scalar>
-struct FillRow {
-  const RandomField* field;
-  std::int64_t first_row;
-  std::int64_t columns;
-  std::int64_t padded_numbers;
-  bool real;
-  Scalar* values;
-
-  void operator()(const std::int64_t i) const {
-    field->fill(first_row + i, columns, real, values + i * padded_numbers);
-  }
-};
-
-}  // namespace
-
 template <class Scalar>
 template <class Element>
 void Input<Scalar>::read(std::int64_t first_row, std::span<Element> elements) const {
@@ -52,11 +34,9 @@ void Input<Scalar>::operator()(std::int64_t first_row, std::span<Scalar> values)
   const bool padded = present < rows || extents_.columns < problem_.columns;
   if (padded) std::fill(values.begin(), values.end(), Scalar(0));
   if (path_.empty()) {
-    using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-    const HostExecution space;
-    Kokkos::parallel_for("steelyard::fft2d::fill", Policy(space, 0, present),
-                         FillRow<Scalar>{&field_, first_row, extents_.columns, numbers, problem_.real, values.data()});
-    space.fence();
+    for_each_on_host("steelyard::fft2d::fill", HostExecution(), present, [=, this](const std::int64_t i) {
+      field_.fill(first_row + i, extents_.columns, problem_.real, values.data() + i * numbers);
+    });
   } else if (problem_.real) {
     read<Scalar>(first_row, values);
   } else {

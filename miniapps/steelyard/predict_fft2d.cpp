@@ -9,10 +9,9 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
-#include "miniapps/fft2d/assignment.hpp"
 #include "miniapps/fft2d/cost.hpp"
-#include "miniapps/fft2d/exchange_options.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
+#include "miniapps/fft2d/options.hpp"
 #include "miniapps/steelyard/predict_apps.hpp"
 #include "miniapps/steelyard/predicted_processes.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "miniapps/fft2d/random_field.hpp"
+#include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/fft2d/direct_dft.hpp"

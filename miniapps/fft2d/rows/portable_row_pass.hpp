@@ -12,9 +12,9 @@
 #include "core/host_copy.hpp"
 #include "core/spaces.hpp"
 #include "core/untouched_array.hpp"
-#include "miniapps/fft2d/checked_row_pass.hpp"
-#include "miniapps/fft2d/portable_rows.hpp"
-#include "miniapps/fft2d/transform_plan.hpp"
+#include "miniapps/fft2d/rows/portable_rows.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
+#include "miniapps/fft2d/rows/stockham.hpp"
 
 namespace steelyard::fft2d {
 
@@ -42,20 +42,23 @@ class PieceTable {
 };
 
 /// Rows by Steelyard's own kernel, on any execution space: see TransformPlan and PortableRows.
-template <class Execution, class Scalar>
-class PortableRowPass : public CheckedRowPass<Scalar> {
+template <class Execution, class Element>
+class PortableRowPass : public RowPass<Element> {
  public:
-  using typename CheckedRowPass<Scalar>::Complex;
+  using typename RowPass<Element>::Scalar;
+  using typename RowPass<Element>::Complex;
+  using typename RowPass<Element>::In;
+  using typename RowPass<Element>::Out;
   using Shape = LaneShape<Execution, Scalar>;
 
   PortableRowPass(const Execution& space, const RowTransformation& transformation, std::int64_t rows)
-      : CheckedRowPass<Scalar>(transformation, rows),
+      : RowPass<Element>(transformation, rows),
         space_(space),
         plan_(plan_transform(transformation.length)),
         roots_(to_unit(plan_.roots)),
         chirp_(to_unit(plan_.chirp)),
         filter_(to_unit(plan_.filter)),
-        plane_(plane_size(plan_.transform_length)) {
+        plane_(Rows::plane_size(plan_.transform_length)) {
     steps_.set(plan_, roots_.data());
     const std::int64_t batches = rows / Shape::lanes + 2;
     const std::int64_t scratch_bytes = 4 * plane_ * static_cast<std::int64_t>(sizeof(Scalar)) + 64;
@@ -68,21 +71,40 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
   }
 
  protected:
-  void transform(std::int64_t first, std::int64_t count, std::span<const RowPiece<Complex>> in,
-                 std::span<const StoredPiece<Complex>> out) override {
-    transform_rows(first, count, in, out);
-  }
-  void transform(std::int64_t first, std::int64_t count, std::span<const RowPiece<Scalar>> in,
-                 std::span<const StoredPiece<Complex>> out) override {
-    transform_rows(first, count, in, out);
+  void transform(std::int64_t first, std::int64_t count, In in, Out out) override {
+    const RowTransformation& what = this->transformation();
+    const std::int64_t stored_bytes = count * this->stored() * static_cast<std::int64_t>(sizeof(Complex));
+    Rows rows{steps_,
+              plan_.convolves() ? chirp_.data() : nullptr,
+              filter_.data(),
+              what.length,
+              what.direction == Direction::inverse,
+              what.transpose,
+              static_cast<Scalar>(what.scale),
+              stored_bytes > teams_at_once() * streamed_bytes_per_thread,
+              in.data(),
+              static_cast<std::int64_t>(in.size()),
+              out.data(),
+              static_cast<std::int64_t>(out.size()),
+              first,
+              first + count,
+              in_scratch_ ? nullptr : work_.data(),
+              plane_};
+    if constexpr (!Shape::on_host) {
+      rows.in = in_pieces_.hold(space_, in);
+      rows.out = out_pieces_.hold(space_, out);
+    }
+    const std::int64_t batches = (first + count + Shape::lanes - 1) / Shape::lanes - first / Shape::lanes;
+    Kokkos::TeamPolicy<Execution> policy(space_, static_cast<int>(std::min(batches, most_teams_)), Shape::team_size,
+                                         Shape::vector_length);
+    if (in_scratch_) policy.set_scratch_size(0, Kokkos::PerTeam(rows.scratch_bytes()));
+    Kokkos::parallel_for("steelyard::fft2d::rows", policy, rows);
+    space_.fence();
   }
 
  private:
+  using Rows = PortableRows<Execution, Element>;
   using Table = Kokkos::View<Complex*, DeviceOf<Execution>>;
-
-  static std::int64_t plane_size(std::int64_t length) {
-    return PortableRows<Execution, Scalar, Complex>::plane_size(length);
-  }
 
   std::int64_t teams_at_once() const {
     return Shape::on_host ? static_cast<std::int64_t>(space_.concurrency()) : std::int64_t{Shape::teams_at_once};
@@ -99,46 +121,6 @@ class PortableRowPass : public CheckedRowPass<Scalar> {
     copy_from_host(space_, own.data(), static_cast<const Complex*>(staged.data()), rounded.size());
     space_.fence();
     return own;
-  }
-
-  template <class Element>
-  void transform_rows(std::int64_t first, std::int64_t count, std::span<const RowPiece<Element>> in,
-                      std::span<const StoredPiece<Complex>> out) {
-    const RowTransformation& what = this->transformation();
-    const std::int64_t stored_bytes = count * what.stored() * static_cast<std::int64_t>(sizeof(Complex));
-    PortableRows<Execution, Scalar, Element> rows{steps_,
-                                                  plan_.convolves() ? chirp_.data() : nullptr,
-                                                  filter_.data(),
-                                                  what.length,
-                                                  what.direction == Direction::inverse,
-                                                  what.transpose,
-                                                  static_cast<Scalar>(what.scale),
-                                                  stored_bytes > teams_at_once() * streamed_bytes_per_thread,
-                                                  in.data(),
-                                                  static_cast<std::int64_t>(in.size()),
-                                                  out.data(),
-                                                  static_cast<std::int64_t>(out.size()),
-                                                  first,
-                                                  first + count,
-                                                  in_scratch_ ? nullptr : work_.data(),
-                                                  plane_};
-    if constexpr (Shape::on_host) {
-      launch(rows);
-    } else {
-      rows.in = in_pieces_.hold(space_, in);
-      rows.out = out_pieces_.hold(space_, out);
-      launch(rows);
-    }
-  }
-
-  template <class Rows>
-  void launch(const Rows& rows) const {
-    const std::int64_t batches = (rows.end_row + Shape::lanes - 1) / Shape::lanes - rows.first_row / Shape::lanes;
-    Kokkos::TeamPolicy<Execution> policy(space_, static_cast<int>(std::min(batches, most_teams_)), Shape::team_size,
-                                         Shape::vector_length);
-    if (in_scratch_) policy.set_scratch_size(0, Kokkos::PerTeam(rows.scratch_bytes()));
-    Kokkos::parallel_for("steelyard::fft2d::rows", policy, rows);
-    space_.fence();
   }
 
   Execution space_;
