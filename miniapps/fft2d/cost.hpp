@@ -37,11 +37,6 @@ Assignment assign(const Problem& problem, const std::vector<const models::SpeedM
                   const std::vector<const models::SpeedModel*>& column_models, const std::string& partition,
                   std::int64_t point_bytes);
 
-inline PassPlans plan_passes(const Problem& problem, const Assignment& assignment, const std::vector<int>& rank_of_unit,
-                             const ExchangeChoice& exchange) {
-  return plan_passes(problem, assignment.shares(), rank_of_unit, exchange);
-}
-
 /// The messages of the exchange behind a pass: a phase for each batch, of which every rank starts all at once.
 models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes);
 

@@ -52,9 +52,6 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// Ranges of so many each, one behind the other from 0.
-std::vector<Range> consecutive(std::span<const std::int64_t> counts);
-
 /// What one unit has stored of a batch of its rows for all units of another rank: column by column, without gaps.
 struct BlockMessage {
   int from = 0;     ///< index of the unit that transforms the rows
@@ -105,7 +102,7 @@ struct PassPlans {
   PassPlan columns;
 };
 /// @throws InvalidArgument as plan_pass()
-PassPlans plan_passes(const Problem& problem, const Shares& shares, std::span<const int> rank_of_unit,
+PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
                       const ExchangeChoice& exchange);
 
 }  // namespace steelyard::fft2d

@@ -33,32 +33,27 @@ std::string library_name(const RowFftChoice& choice) {
   return choice.library.empty() ? row_fft_libraries<Execution>().front() : choice.library;
 }
 
-/// Of so many rows of so many points by all units at once, in rows per second. Collective.
-double measure_speed(Frame& frame, const MeasuredKernel& kernel, std::int64_t rows) {
+/// Extents with the fastest passes, by short measurements of all units at once. Collective. @throws CollectiveError
+Extents measure_fastest_extents(Frame& frame, const Options& options, const Extents& input) {
+  // What a pass over so many rows reads and writes is in no cache, if the input is not.
+  constexpr double trial_bytes = 64.0 * 1024 * 1024;
   Precision precision;
   precision.repetitions_min = 3;
   precision.repetitions_max = 10;
   precision.time_limit_s = 0.5;
   precision.warmups = 0;
-  KernelMeasurement measurement(frame.comm(), frame.co_execution(), kernel, precision);
-  const UnitSizes sizes = frame.own_share(std::vector<std::int64_t>(frame.slots().size(), rows));
-  const GroupPoint point = measurement.together(sizes);
-  const auto speed = [](const models::MeasuredPoint& one, std::int64_t units) {
-    return units > 0 ? static_cast<double>(units) / one.time_s : 0.0;
-  };
-  return all_sum(frame.comm(), speed(point.host, sizes.host) + speed(point.companion, sizes.companion));
-}
-
-/// Extents with the fastest passes, by short measurements of all units at once. Collective. @throws CollectiveError
-Extents measure_fastest_extents(Frame& frame, const Options& options, const Extents& input) {
-  // What a pass over so many rows reads and writes is in no cache, if the input is not.
-  constexpr double trial_bytes = 64.0 * 1024 * 1024;
-  const double even =
-      static_cast<double>(std::max(input.rows, input.columns)) / static_cast<double>(frame.slots().size());
+  const std::size_t slots = frame.slots().size();
+  const double even = static_cast<double>(std::max(input.rows, input.columns)) / static_cast<double>(slots);
   return fastest_extents(input, options.real, [&](std::int64_t length, bool real) {
     const double most = trial_bytes / (2.0 * frame.element_bytes() * static_cast<double>(length));
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(even, most)));
-    return measure_speed(frame, MeasuredKernel(length, real, options.run.element, options.fft), rows);
+    const UnitSizes sizes = frame.own_share(std::vector<std::int64_t>(slots, rows));
+    const MeasuredKernel kernel(length, real, options.run.element, options.fft);
+    const GroupPoint point = KernelMeasurement(frame.comm(), frame.co_execution(), kernel, precision).together(sizes);
+    double rows_per_s = 0.0;
+    if (sizes.host > 0) rows_per_s += static_cast<double>(sizes.host) / point.host.time_s;
+    if (sizes.companion > 0) rows_per_s += static_cast<double>(sizes.companion) / point.companion.time_s;
+    return all_sum(frame.comm(), rows_per_s);
   });
 }
 
@@ -217,7 +212,7 @@ class Run : public AppRun {
     bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double bytes_per_s = bandwidth_->measure_bytes_per_s();
     const std::vector<int> ranks = frame_.slot_ranks();
-    const PassPlans plans = plan_passes(problem_, assignment_, ranks, exchange_);
+    const PassPlans plans = plan_passes(problem_, assignment_.shares(), ranks, exchange_);
     own_rows_ = plans.rows.rows_of_rank(frame_.session().rank());
     cost_.start_s = frame_.start_seconds();
     cost_.rows = kernel_cost(ranks, assignment_.rows.predicted_s, exchange_);

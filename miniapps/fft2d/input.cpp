@@ -35,7 +35,16 @@ void Input<Scalar>::operator()(std::int64_t first_row, std::span<Scalar> values)
   if (padded) std::fill(values.begin(), values.end(), Scalar(0));
   if (path_.empty()) {
     for_each_on_host("steelyard::fft2d::fill", HostExecution(), present, [=, this](const std::int64_t i) {
-      field_.fill(first_row + i, extents_.columns, problem_.real, values.data() + i * numbers);
+      Scalar* const row = values.data() + i * numbers;
+      for (std::int64_t j = 0; j < extents_.columns; ++j) {
+        const auto part = static_cast<Scalar>(real_.element(first_row + i, j));
+        if (problem_.real) {
+          row[j] = part;
+        } else {
+          row[2 * j] = part;
+          row[2 * j + 1] = static_cast<Scalar>(imaginary_.element(first_row + i, j));
+        }
+      }
     });
   } else if (problem_.real) {
     read<Scalar>(first_row, values);

@@ -12,38 +12,18 @@
 
 namespace steelyard::fft2d {
 
-/// The input where the user gives none: numbers, or real and imaginary parts, uniform in [-1, 1), the same on every
-/// unit.
-class RandomField {
- public:
-  explicit RandomField(std::uint64_t seed) : real_(seed, gemm::MatrixName::a), imaginary_(seed, gemm::MatrixName::b) {}
-
-  /// Sets the first `columns` numbers of a row.
-  template <class Scalar>
-  void fill(std::int64_t row, std::int64_t columns, bool real, Scalar* values) const {
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const auto part = static_cast<Scalar>(real_.element(row, j));
-      if (real) {
-        values[j] = part;
-      } else {
-        values[2 * j] = part;
-        values[2 * j + 1] = static_cast<Scalar>(imaginary_.element(row, j));
-      }
-    }
-  }
-
- private:
-  gemm::RandomMatrix real_;
-  gemm::RandomMatrix imaginary_;
-};
-
-/// The matrix that is transformed: of a file or at random, with zeros appended where it is padded.
+/// The matrix that is transformed, with zeros appended where it is padded: of a file or at random. Random numbers, or
+/// real and imaginary parts, are uniform in [-1, 1), and the same on every unit.
 template <class Scalar>
 class Input {
  public:
-  /// @param path empty: a random field
+  /// @param path empty: random numbers
   Input(const Problem& problem, const Extents& extents, std::filesystem::path path, std::uint64_t seed)
-      : problem_(problem), extents_(extents), path_(std::move(path)), field_(seed) {}
+      : problem_(problem),
+        extents_(extents),
+        path_(std::move(path)),
+        real_(seed, gemm::MatrixName::a),
+        imaginary_(seed, gemm::MatrixName::b) {}
 
   /// Fills whole rows of the padded matrix, from a row on; complex numbers are pairs. Uses the host unit's threads.
   /// @throws FileFormatError
@@ -56,7 +36,8 @@ class Input {
   Problem problem_;
   Extents extents_;
   std::filesystem::path path_;
-  RandomField field_;
+  gemm::RandomMatrix real_;
+  gemm::RandomMatrix imaginary_;
 };
 
 }  // namespace steelyard::fft2d

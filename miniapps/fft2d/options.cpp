@@ -105,17 +105,15 @@ Extents input_extents(const Options& options) {
   if (files.size() > 1) throw InvalidArgument(fmt::format("--input names {} files (expected one)", files.size()));
   if (!files.empty()) {
     const NpyHeader header = read_header(files.front(), options);
-    const bool given = extents.rows != 0;
-    if (given && (header.shape[0] != extents.rows || header.shape[1] != extents.columns)) {
+    const Extents found{header.shape[0], header.shape[1]};
+    const auto require = [&](bool right, const std::string& expected) {
+      if (right) return;
       throw FileFormatError(files.front().string(), "shape",
-                            fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], extents.rows,
-                                        extents.columns));
-    }
-    extents = {header.shape[0], header.shape[1]};
-    if (extents.rows < 1 || extents.columns < 1) {
-      throw FileFormatError(files.front().string(), "shape",
-                            fmt::format("is {} x {} (expected at least 1 x 1)", extents.rows, extents.columns));
-    }
+                            fmt::format("is {} x {} (expected {})", found.rows, found.columns, expected));
+    };
+    require(extents.rows == 0 || found == extents, fmt::format("{} x {}", extents.rows, extents.columns));
+    require(found.rows >= 1 && found.columns >= 1, "at least 1 x 1");
+    extents = found;
   }
   if (extents.rows == 0) extents = {default_extent, default_extent};
   return extents;

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "comm/collective.hpp"
-#include "core/spaces.hpp"
+#include "miniapps/fft2d/unit_transform.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::fft2d {

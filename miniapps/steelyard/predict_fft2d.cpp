@@ -84,7 +84,7 @@ PredictedTransform predict_transform(const TransformOptions& options) {
   const std::int64_t complex_bytes = options.element == ElementType::float64 ? 16 : 8;
   predicted.assignment = fft2d::assign(problem, pointers(rows), pointers(columns), options.partition, complex_bytes);
   const auto point_bytes = static_cast<double>(complex_bytes);
-  const fft2d::PassPlans plans = fft2d::plan_passes(problem, predicted.assignment, ranks, predicted.exchange);
+  const fft2d::PassPlans plans = fft2d::plan_passes(problem, predicted.assignment.shares(), ranks, predicted.exchange);
   fft2d::TransformCost kernels;
   kernels.rows.batches = kernels.columns.batches = predicted.exchange.parts();
   // Without models speeds are relative, and seconds mean nothing.

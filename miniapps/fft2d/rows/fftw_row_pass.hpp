@@ -9,10 +9,10 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/rows/row_batch.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 
@@ -66,8 +66,10 @@ class FftwPlan {
                                         std::numeric_limits<int>::max(), transformation.length));
     }
     const int length = static_cast<int>(transformation.length);
+    const auto points = static_cast<std::size_t>(length);
     // Measuring overwrites both. Memory for complex numbers is room for real ones.
-    AlignedPoints row(length), spectrum(length);
+    const UntouchedArray<Complex, Kokkos::HostSpace> row("steelyard::fft2d::row", points);
+    const UntouchedArray<Complex, Kokkos::HostSpace> spectrum("steelyard::fft2d::spectrum", points);
     const unsigned flags = effort(planner) | FFTW_PRESERVE_INPUT;
     const std::scoped_lock lock(planner_mutex());
     typename Library::Plan plan;
@@ -103,21 +105,6 @@ class FftwPlan {
  private:
   using Library = Fftw<typename RowPass<Element>::Scalar>;
 
-  /// Points from the beginning of a cache line on.
-  class AlignedPoints {
-   public:
-    explicit AlignedPoints(std::int64_t points)
-        : memory_(static_cast<std::size_t>(points) * sizeof(Complex) + cache_line_bytes) {}
-    Complex* data() {
-      void* place = memory_.data();
-      std::size_t space = memory_.size();
-      return static_cast<Complex*>(std::align(cache_line_bytes, 1, place, space));
-    }
-
-   private:
-    std::vector<std::byte> memory_;
-  };
-
   static auto fftw_data(Complex* data) { return reinterpret_cast<typename Library::Complex*>(data); }
   static unsigned effort(Planner planner) {
     return planner == Planner::estimate ? FFTW_ESTIMATE : planner == Planner::patient ? FFTW_PATIENT : FFTW_MEASURE;
@@ -147,7 +134,7 @@ class FftwRowPass : public RowPass<Element> {
         row_points_(odd_lines(transformation.length)),
         batch_rows_(rows_per_batch(batch_pitch_)),
         scratch_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::fft2d::scratch"),
-                 static_cast<std::size_t>(threads_ * points_per_thread() + line)) {}
+                 static_cast<std::size_t>(threads_ * points_per_thread())) {}
 
  protected:
   /// Batches begin at multiples of their rows in the slice, so that they store whole cache lines wherever they can.
@@ -190,7 +177,7 @@ class FftwRowPass : public RowPass<Element> {
 
   void transform_batch(std::int64_t thread, std::int64_t begin, std::int64_t end, In in, Out out, bool streamed,
                        std::int64_t last) const {
-    Complex* const batch = scratch_of(thread);
+    Complex* const batch = scratch_.data() + thread * points_per_thread();
     auto* const gathered = reinterpret_cast<Element*>(batch + batch_rows_ * batch_pitch_);
     const std::int64_t length = this->transformation().length;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -210,19 +197,13 @@ class FftwRowPass : public RowPass<Element> {
     }
   }
 
-  Complex* scratch_of(std::int64_t thread) const {
-    void* place = scratch_.data();
-    std::size_t space = static_cast<std::size_t>(line) * sizeof(Complex) + 1;
-    return static_cast<Complex*>(std::align(cache_line_bytes, 1, place, space)) + thread * points_per_thread();
-  }
-
   Execution space_;
   std::int64_t threads_;
   FftwPlan<Element> plan_;
   std::int64_t batch_pitch_;
   std::int64_t row_points_;
   std::int64_t batch_rows_;
-  Kokkos::View<Complex*, DeviceOf<Execution>> scratch_;
+  Kokkos::View<Complex*, DeviceOf<Execution>> scratch_;  ///< begins with a cache line, as Kokkos allocates on hosts
 };
 
 }  // namespace steelyard::fft2d

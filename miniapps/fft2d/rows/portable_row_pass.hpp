@@ -112,13 +112,12 @@ class PortableRowPass : public RowPass<Element> {
 
   /// In this precision, in the unit's memory.
   Table to_unit(const std::vector<std::complex<double>>& numbers) const {
-    std::vector<Complex> rounded;
-    rounded.reserve(numbers.size());
-    for (const auto& x : numbers) rounded.emplace_back(static_cast<Scalar>(x.real()), static_cast<Scalar>(x.imag()));
-    const UntouchedArray<Complex, PinnedMemory> staged("steelyard::fft2d::staged", rounded.size());
-    std::copy(rounded.begin(), rounded.end(), staged.data());
-    Table own(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::table"), rounded.size());
-    copy_from_host(space_, own.data(), static_cast<const Complex*>(staged.data()), rounded.size());
+    const UntouchedArray<Complex, PinnedMemory> staged("steelyard::fft2d::staged", numbers.size());
+    std::transform(numbers.begin(), numbers.end(), staged.data(), [](const std::complex<double>& x) {
+      return Complex(static_cast<Scalar>(x.real()), static_cast<Scalar>(x.imag()));
+    });
+    Table own(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::fft2d::table"), numbers.size());
+    copy_from_host(space_, own.data(), static_cast<const Complex*>(staged.data()), numbers.size());
     space_.fence();
     return own;
   }

@@ -70,12 +70,6 @@ void RowPass<Element>::run(std::int64_t first, std::int64_t count, In in, Out ou
   if (first < 0 || count < 0 || count > rows_) {
     throw InvalidArgument(fmt::format("{} rows from {} on; the pass was made for at most {}", count, first, rows_));
   }
-  require_pieces(count, in, out);
-  if (count > 0) transform(first, count, without_empty(in), without_empty(out));
-}
-
-template <class Element>
-void RowPass<Element>::require_pieces(std::int64_t count, In in, Out out) const {
   for (const auto& piece : in) require_piece(piece, "rows", piece.count);
   require_cover(in, "rows", transformation_.length);
   std::vector<StoredPiece<Complex>> sorted(out.begin(), out.end());
@@ -86,6 +80,7 @@ void RowPass<Element>::require_pieces(std::int64_t count, In in, Out out) const 
     require_piece(piece, "what is stored", transformation_.transpose ? count : piece.count);
   }
   require_cover(sorted, "what is stored", stored());
+  if (count > 0) transform(first, count, without_empty(in), without_empty(out));
 }
 
 template class RowPass<double>;

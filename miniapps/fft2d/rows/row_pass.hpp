@@ -96,8 +96,6 @@ class RowPass {
   virtual void transform(std::int64_t first, std::int64_t count, In in, Out out) = 0;
 
  private:
-  void require_pieces(std::int64_t count, In in, Out out) const;
-
   RowTransformation transformation_;
   std::int64_t rows_;
 };

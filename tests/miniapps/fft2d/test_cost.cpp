@@ -34,10 +34,6 @@ models::Platform hockney_platform(double memory_s, double network_s) {
   return platform;
 }
 
-Assignment shares(const Counts& rows, const Counts& columns) {
-  return {{rows, std::vector<double>(rows.size())}, {columns, std::vector<double>(columns.size())}};
-}
-
 std::int64_t sum(const std::vector<std::int64_t>& units) {
   return std::accumulate(units.begin(), units.end(), std::int64_t{0});
 }
@@ -97,7 +93,7 @@ TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") 
   const std::vector<int> ranks{0, 0, 1, 2};
   for (const int batches : {1, 4}) {
     const ExchangeChoice exchange{batches > 1 ? Exchange::pipelined : Exchange::at_once, batches};
-    const PassPlans plans = plan_passes(problem, shares({5, 5, 12, 8}, {10, 10, 0, 30}), ranks, exchange);
+    const PassPlans plans = plan_passes(problem, {{5, 5, 12, 8}, {10, 10, 0, 30}}, ranks, exchange);
     const models::MessagePattern pattern = exchange_pattern(plans.rows, 3, 16.0);
     CHECK(pattern.phases.size() == static_cast<std::size_t>(batches));
     double bytes = 0.0;
@@ -113,14 +109,13 @@ TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") 
 
 TEST_CASE("One rank sends nothing, and left transposed nobody sends twice") {
   const ExchangeChoice exchange{Exchange::pipelined, 4};
-  const PassPlans alone = plan_passes({8, 8}, shares({3, 5}, {4, 4}), {0, 0}, exchange);
+  const PassPlans alone = plan_passes({8, 8}, {{3, 5}, {4, 4}}, {0, 0}, exchange);
   for (const ExchangeCost& cost : exchange_costs(alone, 16.0, {}, Placement({}, {0}))) {
     CHECK(cost.first_s == 0.0);
     CHECK(cost.second_s == 0.0);
   }
   const models::Platform platform = hockney_platform(2.0, 50.0);
-  const PassPlans transposed =
-      plan_passes({8, 8, Direction::forward, false, true}, shares({3, 5}, {4, 4}), {0, 1}, exchange);
+  const PassPlans transposed = plan_passes({8, 8, Direction::forward, false, true}, {{3, 5}, {4, 4}}, {0, 1}, exchange);
   const ExchangeCost cost = exchange_costs(transposed, 16.0, platform, Placement(platform, {0, 0})).front();
   CHECK(cost.first_s > 0.0);
   CHECK(cost.second_s == 0.0);
@@ -128,7 +123,7 @@ TEST_CASE("One rank sends nothing, and left transposed nobody sends twice") {
 
 TEST_CASE("Exchanges by Hockney take the messages of the busiest rank, by the channels between them") {
   const models::Platform platform = hockney_platform(2.0, 50.0);
-  const PassPlans plans = plan_passes({6, 6}, shares({2, 2, 2}, {2, 2, 2}), {0, 1, 2}, {Exchange::at_once, 1});
+  const PassPlans plans = plan_passes({6, 6}, {{2, 2, 2}, {2, 2, 2}}, {0, 1, 2}, {Exchange::at_once, 1});
   const auto one_node = exchange_costs(plans, 16.0, platform, Placement(platform, {0, 0, 0}));
   REQUIRE(one_node.size() == 1);
   CHECK(one_node.front().model == "Hockney");
