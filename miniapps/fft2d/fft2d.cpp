@@ -15,7 +15,6 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/matrix_output.hpp"
 #include "miniapps/app/timed_region.hpp"
-#include "miniapps/fft2d/assignment.hpp"
 #include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/forecast.hpp"
 #include "miniapps/fft2d/input.hpp"
@@ -35,32 +34,27 @@ std::string library_name(const RowFftChoice& choice) {
   return choice.library.empty() ? row_fft_libraries<Execution>().front() : choice.library;
 }
 
-/// Of so many rows of so many points by all units at once, in rows per second. Collective.
-double measure_speed(Frame& frame, const MeasuredKernel& kernel, std::int64_t rows) {
+/// Extents with the fastest passes, by short measurements of all units at once. Collective. @throws CollectiveError
+Extents measure_fastest_extents(Frame& frame, const Options& options, const Extents& input) {
+  // What a pass over so many rows reads and writes is in no cache, if the input is not.
+  constexpr double trial_bytes = 64.0 * 1024 * 1024;
   Precision precision;
   precision.repetitions_min = 3;
   precision.repetitions_max = 10;
   precision.time_limit_s = 0.5;
   precision.warmups = 0;
-  KernelMeasurement measurement(frame.comm(), frame.co_execution(), kernel, precision);
-  const UnitSizes sizes = frame.own_share(std::vector<std::int64_t>(frame.slots().size(), rows));
-  const GroupPoint point = measurement.together(sizes);
-  const auto speed = [](const models::MeasuredPoint& one, std::int64_t units) {
-    return units > 0 ? static_cast<double>(units) / one.time_s : 0.0;
-  };
-  return all_sum(frame.comm(), speed(point.host, sizes.host) + speed(point.companion, sizes.companion));
-}
-
-/// Extents with the fastest passes, by short measurements of all units at once. Collective. @throws CollectiveError
-Extents measure_fastest_extents(Frame& frame, const Options& options, const Extents& input) {
-  // What a pass over so many rows reads and writes is in no cache, if the input is not.
-  constexpr double trial_bytes = 64.0 * 1024 * 1024;
-  const double even =
-      static_cast<double>(std::max(input.rows, input.columns)) / static_cast<double>(frame.slots().size());
+  const std::size_t slots = frame.slots().size();
+  const double even = static_cast<double>(std::max(input.rows, input.columns)) / static_cast<double>(slots);
   return fastest_extents(input, options.real, [&](std::int64_t length, bool real) {
     const double most = trial_bytes / (2.0 * frame.element_bytes() * static_cast<double>(length));
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(even, most)));
-    return measure_speed(frame, MeasuredKernel(length, real, options.run.element, options.fft), rows);
+    const UnitSizes sizes = frame.own_share(std::vector<std::int64_t>(slots, rows));
+    const MeasuredKernel kernel(length, real, options.run.element, options.fft);
+    const GroupPoint point = KernelMeasurement(frame.comm(), frame.co_execution(), kernel, precision).together(sizes);
+    double rows_per_s = 0.0;
+    if (sizes.host > 0) rows_per_s += static_cast<double>(sizes.host) / point.host.time_s;
+    if (sizes.companion > 0) rows_per_s += static_cast<double>(sizes.companion) / point.companion.time_s;
+    return all_sum(frame.comm(), rows_per_s);
   });
 }
 
@@ -141,12 +135,11 @@ class Run : public AppRun {
     const double start_s = now_s();
     input_.emplace(problem_, input_extents_, options_.run.input.empty() ? "" : options_.run.input.front(),
                    options_.run.seed);
-    transform_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(),
-                       Shares{assignment_.rows.units, assignment_.columns.units},
+    transform_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(), assignment_.shares(),
                        TransformChoice{exchange_, options_.fft});
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
-    spectrum_check_.emplace(frame_.session(), problem_, own_rows(), *input_, options_.run.seed);
+    spectrum_check_.emplace(frame_.session(), problem_, own_rows_, *input_, options_.run.seed);
   }
 
   void load() override {
@@ -220,7 +213,8 @@ class Run : public AppRun {
     bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double bytes_per_s = bandwidth_->measure_bytes_per_s();
     const std::vector<int> ranks = frame_.slot_ranks();
-    const PassPlans plans = plan_passes(problem_, assignment_, ranks, exchange_);
+    const PassPlans plans = plan_passes(problem_, assignment_.shares(), ranks, exchange_);
+    own_rows_ = plans.rows.rows_of_rank(frame_.session().rank());
     cost_.start_s = frame_.start_seconds();
     cost_.rows = kernel_cost(ranks, assignment_.rows.predicted_s, exchange_);
     cost_.columns = kernel_cost(ranks, assignment_.columns.predicted_s, exchange_);
@@ -231,18 +225,6 @@ class Run : public AppRun {
       const std::vector<ExchangeCost> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
       add_exchange(cost_, exchanges.front(), plans, *platform, placement);
     });
-  }
-
-  /// Rows of the input that this rank's units own together.
-  Range own_rows() const {
-    Range own;
-    const std::vector<Range> ranges = consecutive(assignment_.rows.units);
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      if (frame_.slots()[i].rank != frame_.session().rank()) continue;
-      if (own.empty()) own.first = ranges[i].first;
-      own.count += ranges[i].count;
-    }
-    return own;
   }
 
   void write_output() const {
@@ -294,6 +276,7 @@ class Run : public AppRun {
   std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
   Problem problem_;
   Assignment assignment_;
+  Range own_rows_;  ///< of the input: those of this rank's units
   TransformCost cost_;
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
   std::optional<Input<Scalar>> input_;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "miniapps/fft2d/random_field.hpp"
+#include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/fft2d/direct_dft.hpp"
@@ -58,12 +58,7 @@ Shares random_shares(const Problem& problem, Random& random) {
 
 template <class Scalar>
 typename Transform<Scalar>::Source random_source(const Problem& problem) {
-  return [problem](std::int64_t first, std::span<Scalar> values) {
-    const std::int64_t numbers = problem.columns * (problem.real ? 1 : 2);
-    for (std::int64_t i = 0; i * numbers < static_cast<std::int64_t>(values.size()); ++i) {
-      RandomField(1).fill(first + i, problem.columns, problem.real, values.data() + i * numbers);
-    }
-  };
+  return Input<Scalar>(problem, {problem.rows, problem.columns}, "", 1);
 }
 
 /// The whole input on every rank.

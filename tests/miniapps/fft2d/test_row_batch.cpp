@@ -2,9 +2,9 @@
 #include <thread>
 #include <vector>
 
-#include "miniapps/fft2d/shared_batches.hpp"
+#include "miniapps/fft2d/rows/row_batch.hpp"
 
-namespace steelyard::fft2d::test_shared_batches {
+namespace steelyard::fft2d::test_row_batch {
 namespace {
 
 /// How often each number was taken by threads that take turns as they like.
@@ -44,4 +44,4 @@ TEST_CASE("A thread takes neighbours of its own part first") {
 }
 
 }  // namespace
-}  // namespace steelyard::fft2d::test_shared_batches
+}  // namespace steelyard::fft2d::test_row_batch

@@ -1,14 +1,35 @@
 #pragma once
 
 #include <Kokkos_Complex.hpp>
+#include <complex>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include "core/spaces.hpp"
-#include "miniapps/fft2d/butterflies.hpp"
-#include "miniapps/fft2d/transform_plan.hpp"
+#include "miniapps/fft2d/rows/butterflies.hpp"
 
 namespace steelyard::fft2d {
+
+/// exp(-2 pi i k / n), to the last bit or the one before: sine and cosine are taken of angles up to pi / 4 only.
+/// @param k 0 to n - 1
+std::complex<double> root_of_unity(std::int64_t k, std::int64_t n);
+
+/// How Steelyard's own kernel transforms rows of one length: the steps, and the numbers that it multiplies with.
+/// A length whose prime factors are all at most largest_radix is transformed step by step (Stockham). Others become a
+/// convolution of a longer one that is (Bluestein): x_j c_j is transformed, multiplied with `filter`, transformed back,
+/// and multiplied with c_k, where c_j = exp(-pi i j^2 / n).
+struct TransformPlan {
+  std::int64_t points = 1;                   ///< of a row
+  std::int64_t transform_length = 1;         ///< what is transformed step by step
+  std::vector<int> radices;                  ///< their product is the transform's length
+  std::vector<std::complex<double>> roots;   ///< exp(-2 pi i k / length)
+  std::vector<std::complex<double>> chirp;   ///< c_j; empty where there is no convolution
+  std::vector<std::complex<double>> filter;  ///< spectrum of conj(c), divided by the length
+
+  bool convolves() const { return !chirp.empty(); }
+};
+
+TransformPlan plan_transform(std::int64_t points);
 
 /// Real and imaginary parts of rows in the layout of the transform: point j of all lanes, then point j + 1.
 template <class Scalar>
@@ -91,30 +112,32 @@ struct Step {
   }
 
   /// @param p as above @param place of q and lane: q * Lanes + lane
+  /// @tparam R the radix, or 0 for any odd one
   template <int R>
-  KOKKOS_FORCEINLINE_FUNCTION void combine(std::int64_t p, std::int64_t place) const {
-    const std::int64_t apart = length / R * Lanes, beside = done * Lanes;
-    const std::int64_t first = p * beside + place, target = first + p * beside * (R - 1);
-    Pair<Pack> x[R];
-    for (int j = 0; j < R; ++j) x[j] = load(first + apart * j);
-    Butterfly<Scalar, R>::transform(x);
-    store(target, x[0]);
-    if (p == 0) {
-      for (int k = 1; k < R; ++k) store(target + beside * k, x[k]);
+  KOKKOS_FORCEINLINE_FUNCTION void combine(int radix, std::int64_t p, std::int64_t place) const {
+    const int count = R > 0 ? R : radix;
+    const std::int64_t apart = length / count * Lanes, beside = done * Lanes;
+    const std::int64_t first = p * beside + place, target = first + p * beside * (count - 1);
+    Pair<Pack> x[R > 0 ? R : largest_radix];
+    x[0] = load(first);
+    for (int j = 1; j < count; ++j) x[j] = load(first + apart * j);
+    if constexpr (R > 0) {
+      butterfly<R, Scalar>(x);
     } else {
-      for (int k = 1; k < R; ++k) store(target + beside * k, turned_by(x[k], roots[p * k * done]));
+      odd_butterfly(radix, roots, length / radix, x);
+    }
+    store(target, x[0]);
+    if (R > 0 && p == 0) {
+      for (int k = 1; k < count; ++k) store(target + beside * k, x[k]);
+    } else {
+      for (int k = 1; k < count; ++k) store(target + beside * k, turned_by(x[k], roots[p * k * done]));
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void combine_odd(int radix, std::int64_t p, std::int64_t place) const {
-    const std::int64_t apart = length / radix * Lanes, beside = done * Lanes;
-    const std::int64_t first = p * beside + place, target = first + p * beside * (radix - 1);
-    Pair<Pack> x[largest_radix];
-    x[0] = load(first);
-    for (int j = 1; j < radix; ++j) x[j] = load(first + apart * j);
-    odd_butterfly(radix, roots, length / radix, x);
-    store(target, x[0]);
-    for (int k = 1; k < radix; ++k) store(target + beside * k, turned_by(x[k], roots[p * k * done]));
+  template <int R, class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Team& team, int radix) const {
+    team.over(length / done / radix, done * packs,
+              [&](std::int64_t p, std::int64_t q) { combine<R>(radix, p, q * width); });
   }
 };
 
@@ -124,31 +147,22 @@ struct Step {
 template <class Pack, int Lanes, class Team, class Scalar>
 KOKKOS_INLINE_FUNCTION Planes<Scalar> transform_lanes(const Team& team, const Steps<Scalar>& steps, Planes<Scalar> from,
                                                       Planes<Scalar> to) {
-  using TheStep = Step<Pack, Lanes, Scalar>;
-  constexpr int width = TheStep::width;
   std::int64_t done = 1;
   for (int i = 0; i < steps.count; ++i) {
     const int radix = steps.radices[i];
-    const TheStep step{from, to, steps.roots, steps.length, done};
-    const std::int64_t outer = steps.length / done / radix, inner = done * TheStep::packs;
-    switch (radix) {
-      case 2:
-        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<2>(p, q * width); });
-        break;
-      case 3:
-        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<3>(p, q * width); });
-        break;
-      case 4:
-        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<4>(p, q * width); });
-        break;
-      case 5:
-        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<5>(p, q * width); });
-        break;
-      case 8:
-        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.template combine<8>(p, q * width); });
-        break;
-      default:
-        team.over(outer, inner, [&](std::int64_t p, std::int64_t q) { step.combine_odd(radix, p, q * width); });
+    const Step<Pack, Lanes, Scalar> step{from, to, steps.roots, steps.length, done};
+    if (radix == 2) {
+      step.template run<2>(team, radix);
+    } else if (radix == 3) {
+      step.template run<3>(team, radix);
+    } else if (radix == 4) {
+      step.template run<4>(team, radix);
+    } else if (radix == 5) {
+      step.template run<5>(team, radix);
+    } else if (radix == 8) {
+      step.template run<8>(team, radix);
+    } else {
+      step.template run<0>(team, radix);
     }
     team.wait();
     done *= radix;

@@ -1,9 +1,9 @@
-#include "miniapps/fft2d/transform_plan.hpp"
+#include "miniapps/fft2d/rows/stockham.hpp"
 
 #include <algorithm>
-
-#include "miniapps/fft2d/roots_of_unity.hpp"
-#include "miniapps/fft2d/stockham.hpp"
+#include <cmath>
+#include <numbers>
+#include <utility>
 
 namespace steelyard::fft2d {
 namespace {
@@ -75,6 +75,22 @@ std::vector<std::complex<double>> spectrum(const TransformPlan& plan, const std:
 
 }  // namespace
 
+std::complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
+  // In eighths of a turn, everything exact: from the nearest quarter, at most half a quarter away.
+  const std::int64_t quarter = (4 * k + n / 2) / n;
+  const auto rest = static_cast<double>(4 * k - quarter * n);
+  const double angle = std::numbers::pi / 2.0 * (rest / static_cast<double>(n));
+  double cosine = std::cos(angle), sine = -std::sin(angle);
+  // Half a quarter: both have the same length, to the bit.
+  if (2.0 * std::abs(rest) == static_cast<double>(n)) sine = std::copysign(cosine, sine);
+  // Every quarter turn is a multiplication by -i.
+  for (std::int64_t i = 0; i < quarter % 4; ++i) {
+    std::swap(cosine, sine);
+    sine = -sine;
+  }
+  return {cosine, sine};
+}
+
 TransformPlan plan_transform(std::int64_t points) {
   TransformPlan plan;
   plan.points = points;
@@ -82,7 +98,9 @@ TransformPlan plan_transform(std::int64_t points) {
   const bool convolves = found.rest > 1;
   plan.transform_length = convolves ? convolution_length(2 * points - 1) : points;
   plan.radices = convolves ? factors(plan.transform_length).radices : found.radices;
-  plan.roots = roots_of_unity(plan.transform_length);
+  for (std::int64_t k = 0; k < plan.transform_length; ++k) {
+    plan.roots.push_back(root_of_unity(k, plan.transform_length));
+  }
   if (!convolves) return plan;
   plan.chirp = chirp_of(points);
   std::vector<std::complex<double>> filter(static_cast<std::size_t>(plan.transform_length));

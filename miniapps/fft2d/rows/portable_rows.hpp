@@ -1,25 +1,55 @@
 #pragma once
 
 #include <Kokkos_Complex.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "miniapps/fft2d/lane_shape.hpp"
-#include "miniapps/fft2d/row_batch.hpp"
-#include "miniapps/fft2d/row_piece.hpp"
-#include "miniapps/fft2d/stockham.hpp"
+#include "core/device/device.hpp"
+#include "miniapps/fft2d/rows/row_batch.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
+#include "miniapps/fft2d/rows/stockham.hpp"
 
 namespace steelyard::fft2d {
 
+/// What a thread computes with at once: on a host several numbers, where the compiler has types for that.
+template <class Scalar, bool on_host>
+struct PackOf {
+  using Type = Scalar;
+};
+#if defined(STEELYARD_HAS_VECTOR_TYPES)
+template <class Scalar>
+struct PackOf<Scalar, true> {
+  using Type [[gnu::vector_size(32), gnu::may_alias]] = Scalar;
+};
+#endif
+
+/// How a back end shares out rows and their points: a team transforms `lanes` rows at a time, whose equal points lie
+/// side by side.
+template <class Execution, class Scalar>
+struct LaneShape {
+  static constexpr bool on_host = runs_on_host<Execution>;
+  /// Points that are stored side by side: two cache lines on a host, on a device what its memory moves at a time.
+  static constexpr int lanes = (on_host ? 64 : 32) / static_cast<int>(sizeof(Scalar));
+  static constexpr int team_size = on_host ? 1 : 256 / lanes;
+  static constexpr int vector_length = on_host ? 1 : lanes;
+  /// Bytes that a team may have in scratch memory; longer rows go through memory of the unit. On a host that is cache.
+  static std::int64_t most_scratch_bytes() {
+    return on_host ? 0 : std::min<std::int64_t>(40 << 10, team_scratch_bytes(team_size));
+  }
+  /// Teams that have such memory at the same time, on a device.
+  static constexpr int teams_at_once = 528;
+};
+
 /// The kernel of a pass: a team takes `lanes` rows, lays their equal points side by side, transforms them step by step
 /// and stores them, `lanes` points of a column at a time. What is in host memory a device reads and writes there.
-/// @tparam Element Scalar for real rows, its complex type for others
-template <class Execution, class Scalar, class Element>
+template <class Execution, class Element>
 struct PortableRows {
+  using Scalar = typename RowPass<Element>::Scalar;
   using Complex = Kokkos::complex<Scalar>;
   using Member = typename Kokkos::TeamPolicy<Execution>::member_type;
   using Shape = LaneShape<Execution, Scalar>;
-  using Pack = typename PackOf<Execution, Scalar>::Type;
+  using Pack = typename PackOf<Scalar, Shape::on_host>::Type;
   static constexpr int lanes = Shape::lanes;
 
   /// Scalars of each of the four planes that a team works in.
@@ -71,13 +101,20 @@ struct PortableRows {
   KOKKOS_INLINE_FUNCTION void transform(const Team& team, std::int64_t begin, int rows, const Planes<Scalar>& a,
                                         const Planes<Scalar>& b) const {
     load(team, begin, rows, inverse ? a.swapped() : a);
-    if (chirp != nullptr) prepare(team, a);
     team.wait();
+    if (chirp != nullptr) {
+      multiply(team, a, chirp, points, steps.length);
+      team.wait();
+    }
     Planes<Scalar> result = transform_lanes<Pack, lanes>(team, steps, a, b);
     if (chirp != nullptr) result = convolve(team, result, result.re == a.re ? b : a);
     if (inverse) result = result.swapped();
     for (std::int64_t i = 0; i < out_pieces; ++i) {
-      transpose ? store_transposed(team, out[i], begin, rows, result) : store_rows(team, out[i], begin, rows, result);
+      if constexpr (Shape::on_host) {
+        transpose ? store_columns(out[i], begin, rows, result) : store(team, out[i], begin, rows, result);
+      } else {
+        store(team, out[i], begin, rows, result);
+      }
     }
     if constexpr (Shape::on_host) finish_streamed_stores();
     team.wait();
@@ -103,81 +140,60 @@ struct PortableRows {
     }
   }
 
-  /// Times c_j, and zeros up to the length of the convolution.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void prepare(const Team& team, const Planes<Scalar>& x) const {
-    team.wait();
-    const std::int64_t size = points;
-    const Complex* const factors = chirp;
-    team.over(steps.length, lanes, [&](const std::int64_t j, const std::int64_t lane) {
-      const std::int64_t place = j * lanes + lane;
-      const Pair<Scalar> zero{Scalar(0), Scalar(0)};
-      const Pair<Scalar> made = j < size ? turned_by(Pair<Scalar>{x.re[place], x.im[place]}, factors[j]) : zero;
-      x.re[place] = made.re;
-      x.im[place] = made.im;
-    });
-  }
-
-  /// From the spectrum of what was prepared to the spectrum of the row.
+  /// From the spectrum of what was multiplied by the chirp to the spectrum of the row.
   template <class Team>
   KOKKOS_INLINE_FUNCTION Planes<Scalar> convolve(const Team& team, const Planes<Scalar>& x,
                                                  const Planes<Scalar>& free) const {
-    multiply(team, x, filter, steps.length);
+    multiply(team, x, filter, steps.length, steps.length);
     team.wait();
     const Planes<Scalar> back = transform_lanes<Pack, lanes>(team, steps, x.swapped(), free.swapped()).swapped();
-    multiply(team, back, chirp, points);
+    multiply(team, back, chirp, points, points);
     team.wait();
     return back;
   }
 
+  /// Multiplies `count` points by factors, and sets those behind them up to `end` to zero.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const Planes<Scalar>& x, const Complex* factors,
-                                       std::int64_t count) const {
-    team.over(count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
+                                       std::int64_t count, std::int64_t end) const {
+    team.over(end, lanes, [&](const std::int64_t j, const std::int64_t lane) {
       const std::int64_t place = j * lanes + lane;
-      const Pair<Scalar> made = turned_by(Pair<Scalar>{x.re[place], x.im[place]}, factors[j]);
+      const Pair<Scalar> zero{Scalar(0), Scalar(0)};
+      const Pair<Scalar> made = j < count ? turned_by(Pair<Scalar>{x.re[place], x.im[place]}, factors[j]) : zero;
       x.re[place] = made.re;
       x.im[place] = made.im;
     });
   }
 
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void store_transposed(const Team& team, const StoredPiece<Complex>& piece, std::int64_t begin,
-                                               int rows, const Planes<Scalar>& from) const {
-    const Scalar factor = scale;
-    if constexpr (Shape::on_host) {
-      for (std::int64_t j = 0; j < piece.count; ++j) {
-        const std::int64_t place = (piece.first + j) * lanes;
-        Complex* const to = piece.data + j * piece.pitch + begin;
-        const auto point = [&](const std::int64_t lane) {
-          return Complex(factor * from.re[place + lane], factor * from.im[place + lane]);
-        };
-        if (streamed) {
-          store_points_streamed(to, rows, point, [] {});
-        } else {
-          for (int lane = 0; lane < rows; ++lane) to[lane] = point(lane);
-        }
-      }
-    } else {
-      team.over(piece.count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
-        const std::int64_t place = (piece.first + j) * lanes + lane;
-        if (lane < rows) {
-          piece.data[j * piece.pitch + begin + lane] = Complex(factor * from.re[place], factor * from.im[place]);
-        }
-      });
-    }
-  }
-
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void store_rows(const Team& team, const StoredPiece<Complex>& piece, std::int64_t begin,
-                                         int rows, const Planes<Scalar>& from) const {
+  KOKKOS_INLINE_FUNCTION void store(const Team& team, const StoredPiece<Complex>& piece, std::int64_t begin, int rows,
+                                    const Planes<Scalar>& from) const {
+    const std::int64_t row_pitch = transpose ? 1 : piece.pitch, column_pitch = transpose ? piece.pitch : 1;
+    Complex* const to = piece.data + begin * row_pitch;
     const Scalar factor = scale;
     team.over(piece.count, lanes, [&](const std::int64_t j, const std::int64_t lane) {
       const std::int64_t place = (piece.first + j) * lanes + lane;
       if (lane < rows) {
-        piece.data[(begin + lane) * piece.pitch + j] = Complex(factor * from.re[place], factor * from.im[place]);
+        to[j * column_pitch + lane * row_pitch] = Complex(factor * from.re[place], factor * from.im[place]);
       }
     });
+  }
+
+  /// On a host, transposed.
+  void store_columns(const StoredPiece<Complex>& piece, std::int64_t begin, int rows,
+                     const Planes<Scalar>& from) const {
+    for (std::int64_t j = 0; j < piece.count; ++j) {
+      const std::int64_t place = (piece.first + j) * lanes;
+      Complex* const to = piece.data + j * piece.pitch + begin;
+      const auto point = [&](const std::int64_t lane) {
+        return Complex(scale * from.re[place + lane], scale * from.im[place + lane]);
+      };
+      if (streamed) {
+        store_points_streamed(to, rows, point, [] {});
+      } else {
+        for (int lane = 0; lane < rows; ++lane) to[lane] = point(lane);
+      }
+    }
   }
 };
 

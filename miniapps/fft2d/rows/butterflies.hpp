@@ -31,23 +31,14 @@ KOKKOS_FORCEINLINE_FUNCTION Pair<Pack> turned_by(const Pair<Pack>& a, const Comp
 }
 
 /// Forward transforms of R numbers in place: y_k = sum over j of x_j exp(-2 pi i j k / R).
-template <class Scalar, int R>
-struct Butterfly;
-
-template <class Scalar>
-struct Butterfly<Scalar, 2> {
-  template <class Pack>
-  KOKKOS_FORCEINLINE_FUNCTION static void transform(Pair<Pack>* x) {
+template <int R, class Scalar, class Pack>
+KOKKOS_FORCEINLINE_FUNCTION void butterfly(Pair<Pack>* x) {
+  static_assert(R == 2 || R == 3 || R == 4 || R == 5 || R == 8);
+  if constexpr (R == 2) {
     const Pair<Pack> difference = x[0] - x[1];
     x[0] = x[0] + x[1];
     x[1] = difference;
-  }
-};
-
-template <class Scalar>
-struct Butterfly<Scalar, 3> {
-  template <class Pack>
-  KOKKOS_FORCEINLINE_FUNCTION static void transform(Pair<Pack>* x) {
+  } else if constexpr (R == 3) {
     constexpr auto sine = static_cast<Scalar>(0.86602540378443864676);
     const Pair<Pack> sum = x[1] + x[2];
     const Pair<Pack> side = turned(times(x[1] - x[2], Scalar(sine)));
@@ -55,25 +46,13 @@ struct Butterfly<Scalar, 3> {
     x[0] = x[0] + sum;
     x[1] = middle + side;
     x[2] = middle - side;
-  }
-};
-
-template <class Scalar>
-struct Butterfly<Scalar, 4> {
-  template <class Pack>
-  KOKKOS_FORCEINLINE_FUNCTION static void transform(Pair<Pack>* x) {
+  } else if constexpr (R == 4) {
     const Pair<Pack> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = turned(x[1] - x[3]);
     x[0] = a + c;
     x[1] = b + d;
     x[2] = a - c;
     x[3] = b - d;
-  }
-};
-
-template <class Scalar>
-struct Butterfly<Scalar, 5> {
-  template <class Pack>
-  KOKKOS_FORCEINLINE_FUNCTION static void transform(Pair<Pack>* x) {
+  } else if constexpr (R == 5) {
     // Cosines and sines of 72 and 144 degrees.
     constexpr auto cosine_1 = static_cast<Scalar>(0.30901699437494742410);
     constexpr auto cosine_2 = static_cast<Scalar>(-0.80901699437494742410);
@@ -89,17 +68,11 @@ struct Butterfly<Scalar, 5> {
     x[2] = far + far_side;
     x[3] = far - far_side;
     x[4] = near - near_side;
-  }
-};
-
-template <class Scalar>
-struct Butterfly<Scalar, 8> {
-  template <class Pack>
-  KOKKOS_FORCEINLINE_FUNCTION static void transform(Pair<Pack>* x) {
+  } else {
     constexpr auto half_root = static_cast<Scalar>(0.70710678118654752440);
     Pair<Pack> even[4] = {x[0], x[2], x[4], x[6]}, odd[4] = {x[1], x[3], x[5], x[7]};
-    Butterfly<Scalar, 4>::transform(even);
-    Butterfly<Scalar, 4>::transform(odd);
+    butterfly<4, Scalar>(even);
+    butterfly<4, Scalar>(odd);
     // Turned by 0, 45, 90 and 135 degrees.
     odd[1] = times(odd[1] + turned(odd[1]), Scalar(half_root));
     odd[2] = turned(odd[2]);
@@ -109,7 +82,7 @@ struct Butterfly<Scalar, 8> {
       x[k + 4] = even[k] - odd[k];
     }
   }
-};
+}
 
 /// The largest prime that is a radix of its own.
 inline constexpr int largest_radix = 31;
