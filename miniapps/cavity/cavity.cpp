@@ -14,18 +14,16 @@
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/timed_region.hpp"
-#include "miniapps/cavity/checkpoint.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/flow_figures.hpp"
-#include "miniapps/cavity/flow_files.hpp"
-#include "miniapps/cavity/ghia.hpp"
-#include "miniapps/cavity/mass_check.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
-#include "miniapps/cavity/numerics_options.hpp"
 #include "miniapps/cavity/options.hpp"
+#include "miniapps/cavity/output/centre_lines.hpp"
+#include "miniapps/cavity/output/checkpoint.hpp"
+#include "miniapps/cavity/output/flow_files.hpp"
+#include "miniapps/cavity/output/streamfunction.hpp"
 #include "miniapps/cavity/prediction.hpp"
-#include "miniapps/cavity/run_log.hpp"
+#include "miniapps/cavity/time_loop.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/even.hpp"
 
@@ -46,7 +44,7 @@ class Run : public AppRun {
     record.params["reynolds"] = problem_.reynolds;
     record.params["time_step"] = problem_.time_step;
     record.params["correctors"] = problem_.correctors;
-    record.settings["scheme"] = problem_.scheme == TimeScheme::euler ? "euler" : "crank-nicolson";
+    record.settings["scheme"] = name_of(problem_.scheme);
     record.settings["pressure_preconditioner"] = name_of(options_.numerics.pressure_preconditioner);
     record.settings["momentum_preconditioner"] = name_of(options_.numerics.momentum_preconditioner);
     record.settings["reductions"] = name_of(options_.numerics.reductions);
@@ -194,7 +192,8 @@ class Run : public AppRun {
 
   void write_files() const {
     frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); });
-    if (keeps_histories()) frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_); });
+    if (keeps_histories())
+      frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); });
   }
 
   /// Iterations of a repetition, or its steps.

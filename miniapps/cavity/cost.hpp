@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "core/options.hpp"
-#include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
@@ -50,5 +49,10 @@ Problem make_problem(const Options& options);
 
 /// @param start_time of the run's first step @throws InvalidArgument for an end before it
 RunEnd make_end(const Options& options, const Problem& problem, double start_time);
+
+/// The words of these options.
+const char* name_of(TimeScheme scheme);
+const char* name_of(PreconditionerKind kind);
+const char* name_of(Reductions reductions);
 
 }  // namespace steelyard::cavity

@@ -10,9 +10,8 @@
 #include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/multigrid_coefficients.hpp"
-#include "miniapps/cavity/multigrid_levels.hpp"
-#include "miniapps/cavity/row_field.hpp"
+#include "miniapps/cavity/grid/row_field.hpp"
+#include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {
 namespace {

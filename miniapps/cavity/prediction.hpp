@@ -5,7 +5,6 @@
 
 #include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
-#include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
