@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@
 #include "models/communication/platform.hpp"
 #include "models/speed_model.hpp"
 #include "partition/distribution.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::fft2d {
 
@@ -99,5 +104,8 @@ void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassP
 /// Bytes of memory traffic that putting the second exchange into place takes on all ranks together: every point is read
 /// once, and written to a line that is fetched first.
 double unpack_bytes(const PassPlan& second, double point_bytes);
+
+/// What `steelyard predict fft2d` predicts with.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::fft2d

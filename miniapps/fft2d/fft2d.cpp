@@ -16,7 +16,6 @@
 #include "miniapps/app/matrix_output.hpp"
 #include "miniapps/app/timed_region.hpp"
 #include "miniapps/fft2d/cost.hpp"
-#include "miniapps/fft2d/forecast.hpp"
 #include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/options.hpp"

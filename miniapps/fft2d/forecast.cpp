@@ -1,4 +1,4 @@
-#include "miniapps/fft2d/forecast.hpp"
+#include "miniapps/app/forecast.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 
 #include "core/base/errors.hpp"
 #include "core/options.hpp"
-#include "miniapps/fft2d/assignment.hpp"
 #include "miniapps/fft2d/cost.hpp"
-#include "miniapps/fft2d/exchange_options.hpp"
+#include "miniapps/fft2d/exchange_plan.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
+#include "miniapps/fft2d/options.hpp"
 
 namespace steelyard::fft2d {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "partition/rectangle.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::summa {
 
@@ -50,5 +55,8 @@ struct Cost {
 /// @param iteration_s c_k of every iteration
 Cost total_cost(const Problem& problem, const std::vector<double>& iteration_s, Communication communication,
                 double update_s, double start_s);
+
+/// What `steelyard predict summa` predicts with.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::summa

@@ -1,4 +1,4 @@
-#include "miniapps/summa/forecast.hpp"
+#include "miniapps/app/forecast.hpp"
 
 #include <fmt/format.h>
 
@@ -88,8 +88,8 @@ class SummaForecaster : public Forecaster {
       table.add_row({fmt::format("{}", i), processes.node_name(i), fmt::format("{}", rectangle.row),
                      fmt::format("{}", rectangle.column), fmt::format("{}", rectangle.rows),
                      fmt::format("{}", rectangle.columns), fmt::format("{}", assignment.rows[i].host),
-                     fmt::format("{}", assignment.rows[i].companion), seconds(assignment.host_s[i]),
-                     seconds(assignment.companion_s[i])});
+                     fmt::format("{}", assignment.rows[i].companion), seconds(assignment.unit_s[i].host),
+                     seconds(assignment.unit_s[i].companion)});
     }
     return table.text();
   }

@@ -13,7 +13,6 @@
 #include "miniapps/gemm/product_run.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
-#include "miniapps/summa/forecast.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/options.hpp"

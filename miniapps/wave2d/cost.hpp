@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "partition/rectangle.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::wave2d {
 
@@ -91,5 +96,8 @@ struct PassCost {
 /// Of units with such phases; nothing for starting them, and no exchange. The first unit of every rank drives MPI.
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
+
+/// What `steelyard predict wave2d` predicts with.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::wave2d

@@ -1,4 +1,4 @@
-#include "miniapps/wave2d/forecast.hpp"
+#include "miniapps/app/forecast.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include "core/options.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
 #include "miniapps/wave2d/options.hpp"
 
 namespace steelyard::wave2d {
