@@ -47,6 +47,7 @@ class Processes {
 
   int count() const { return static_cast<int>(node_of_process_.size()); }
   int nodes() const;
+  const std::vector<int>& node_of_process() const { return node_of_process_; }
   /// Process by process, the host's before the companion's.
   const std::vector<Unit>& units() const { return units_; }
   std::vector<int> process_of_unit() const;

@@ -13,6 +13,7 @@
 #include "core/base/json_file.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/column.hpp"
+#include "partition/column_order.hpp"
 
 namespace steelyard::summa {
 namespace {
@@ -44,7 +45,7 @@ std::vector<Rectangle> even_grid(const partition::Extents& extents, std::int64_t
 
 /// A process's area is the sum of its units' shares of all blocks.
 std::vector<Rectangle> columns_by_area(const partition::Extents& extents, const std::vector<ProcessModels>& processes,
-                                       const std::string& algorithm) {
+                                       const std::string& algorithm, std::span<const int> node_of_process) {
   std::vector<const models::SpeedModel*> units;
   for (const ProcessModels& process : processes) {
     for (const models::SpeedModel* model : {process.host, process.companion}) {
@@ -62,7 +63,8 @@ std::vector<Rectangle> columns_by_area(const partition::Extents& extents, const 
     }
     areas.push_back(area);
   }
-  return partition::column(areas, extents).rectangles;
+  const partition::ColumnPartition columns = partition::column(areas, extents);
+  return node_of_process.empty() ? columns.rectangles : partition::order_by_node(columns, node_of_process).rectangles;
 }
 
 /// A whole number of blocks, so small that sums of two fit.
@@ -186,7 +188,8 @@ std::string area_algorithm(const std::string& partition) {
       fmt::format("partition \"{}\" is unknown (expected one of {} or a file *.json)", partition, names));
 }
 
-Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition) {
+Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition,
+                  std::span<const int> node_of_process) {
   require_processes(problem, processes);
   const std::string algorithm = area_algorithm(partition);
   const partition::Extents extents = problem.extents();
@@ -197,7 +200,7 @@ Assignment assign(const Problem& problem, const std::vector<ProcessModels>& proc
   } else if (even) {
     assignment.rectangles = even_grid(extents, static_cast<std::int64_t>(processes.size()));
   } else {
-    assignment.rectangles = columns_by_area(extents, processes, algorithm);
+    assignment.rectangles = columns_by_area(extents, processes, algorithm, node_of_process);
   }
   for (std::size_t i = 0; i < processes.size(); ++i) {
     const Rectangle& rectangle = assignment.rectangles[i];

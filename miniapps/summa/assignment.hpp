@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,12 @@ struct Assignment {
 /// A rectangle's block rows go to the two units of a process such that both end as early as they can together; with
 /// `even`, half to each.
 /// Source: 000, sections 3.3 and 4.2; 004, section III.
+/// @param node_of_process where rectangles in columns are to be ordered such that few messages cross nodes (see
+/// partition::order_by_node()), the node of each process; empty where they are left as they are
 /// @throws InvalidArgument for an unknown name, and as the algorithms do; FileFormatError naming file and key for a
 /// file with another number of rectangles, or whose rectangles do not cover every block of the matrix exactly once
-Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition);
+Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition,
+                  std::span<const int> node_of_process = {});
 
 /// Whether `partition` is a file rather than a name.
 bool is_partition_file(const std::string& partition);

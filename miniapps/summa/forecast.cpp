@@ -8,6 +8,7 @@
 #include "core/options.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
+#include "miniapps/summa/options.hpp"
 
 namespace steelyard::summa {
 namespace {
@@ -31,6 +32,7 @@ class SummaForecaster : public Forecaster {
         ->check(CLI::IsMember(communication_names()))
         ->type_name(CLI::detail::join(communication_names(), "|"))
         ->capture_default_str();
+    add_node_order_option(parser, node_order_);
   }
   std::string default_partition() const override { return "column"; }
 
@@ -56,7 +58,8 @@ class SummaForecaster : public Forecaster {
       ProcessModels& process = models_of_process[static_cast<std::size_t>(unit.process)];
       (unit.kind == ProcessingUnit::Kind::host ? process.host : process.companion) = models[i].get();
     }
-    const Assignment assignment = assign(problem_, models_of_process, partition);
+    const Assignment assignment =
+        assign(problem_, models_of_process, partition, node_order_ ? processes.node_of_process() : std::vector<int>());
     const Communication communication = parse_communication(communication_);
     // Nothing is known of a start without running it.
     const double update_s = processes.has_models() ? assignment.update_s() : 0.0, start_s = 0.0;
@@ -97,6 +100,7 @@ class SummaForecaster : public Forecaster {
   Problem problem_;
   ElementType element_ = ElementType::float64;
   std::string communication_ = "pipelined";
+  bool node_order_ = false;
 };
 
 }  // namespace

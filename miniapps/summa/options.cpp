@@ -64,6 +64,11 @@ void require_block_options(const Problem& problem, ElementType element, double d
                               fmt::format("buffers for blocks of {}", problem.block));
 }
 
+void add_node_order_option(CLI::App& parser, bool& node_order) {
+  parser.add_flag("--node-order", node_order,
+                  "Order columns and the rectangles in them such that few messages cross nodes (001, section 4.1)");
+}
+
 void add_options(CLI::App& parser, Options& options) {
   parser.add_option("--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size))
       ->check(CLI::Range(std::int64_t{1}, gemm::largest_extent))
@@ -71,6 +76,7 @@ void add_options(CLI::App& parser, Options& options) {
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_communication_option(parser, options.communication);
   parser.add_flag("--barrier", options.barrier, "A barrier before every iteration's communication, as in the paper");
+  add_node_order_option(parser, options.node_order);
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");
@@ -90,6 +96,10 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument(
         "--barrier with --communication pipelined, which has no communication by itself (expected "
         "paper or bcast)");
+  }
+  if (options.node_order && (options.run.partition == "even" || is_partition_file(options.run.partition))) {
+    throw InvalidArgument(
+        fmt::format("--node-order with --partition {} (expected rectangles in columns)", options.run.partition));
   }
   if (!is_partition_file(options.run.partition)) area_algorithm(options.run.partition);
   return problem;

@@ -17,11 +17,15 @@ struct Options {
   Problem problem;  ///< but for n
   Communication communication = Communication::pipelined;
   bool barrier = false;
+  bool node_order = false;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// Adds the options of summa alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
+
+/// `--node-order`.
+void add_node_order_option(CLI::App& parser, bool& node_order);
 
 /// `--block` and `--device-memory`: beside the element type they fix the speed of a block's update.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);

@@ -135,7 +135,11 @@ class Run : public AppRun {
       const Slot& slot = frame_.slots()[i];
       processes[static_cast<std::size_t>(slot.rank)][slot.kind] = pointers[i];
     }
-    frame_.collectively([&] { assignment_ = assign(problem_, processes, options_.run.partition); });
+    const std::vector<int>& nodes = frame_.session().nodes().node_of_rank;
+    frame_.collectively([&] {
+      assignment_ =
+          assign(problem_, processes, options_.run.partition, options_.node_order ? nodes : std::vector<int>());
+    });
   }
 
   /// The cost by the first model whose parameters all channels have; without channels, messages cost nothing.
