@@ -203,16 +203,10 @@ class LeapFrog {
     Scalar* copy[Count];  ///< where the current rows go as the new previous level; null where they do not
   };
 
-  /// Rows beyond the grid are those that the wave is mirrored from.
   template <int Count>
   KOKKOS_INLINE_FUNCTION RowSet<Count> row_set(const Tile& tile, int step, std::int64_t i) const {
     RowSet<Count> set;
-    for (int r = 0; r < Count + 2 * Radius; ++r) {
-      std::int64_t at = i - Radius + r;
-      if (at < grid_.row) at = 2 * grid_.row - at;
-      if (at >= grid_.end_row) at = 2 * (grid_.end_row - 1) - at;
-      set.current[r] = row(tile, step - 1, at);
-    }
+    for (int r = 0; r < Count + 2 * Radius; ++r) set.current[r] = row(tile, step - 1, i - Radius + r);
     const bool copies = step == steps_ && steps_ > 1;
     for (int r = 0; r < Count; ++r) {
       set.old[r] = row(tile, step - 2, i + r);
@@ -265,10 +259,20 @@ class LeapFrog {
   /// A row that may lie on the grid's edge or next to it.
   KOKKOS_INLINE_FUNCTION void advance_row(const Member& member, const Tile& tile, const int step, const std::int64_t i,
                                           const Region& range) const {
-    const RowSet<1> set = row_set<1>(tile, step, i);
-    const Scalar* const* const u = set.current + Radius;
+    RowSet<1> set;
+    const std::int64_t last = grid_.end_row - 1;
     const std::int64_t above = i - grid_.row;
-    const std::int64_t below = grid_.end_row - 1 - i;
+    const std::int64_t below = last - i;
+    for (int d = -Radius; d <= Radius; ++d) {
+      std::int64_t at = i + d;
+      if (above + d < 0) at = 2 * grid_.row - at;
+      if (below - d < 0) at = 2 * last - at;
+      set.current[Radius + d] = row(tile, step - 1, at);
+    }
+    set.old[0] = row(tile, step - 2, i);
+    set.next[0] = row(tile, step, i);
+    set.copy[0] = step == steps_ && steps_ > 1 ? levels_.next_previous + i * levels_.pitch : nullptr;
+    const Scalar* const* const u = set.current + Radius;
     if (!mirrored_ && (above == 0 || below == 0)) {
       const Scalar* const held = u[0];
       Scalar* const next = set.next[0];
