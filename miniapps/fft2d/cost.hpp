@@ -19,8 +19,8 @@ class Forecaster;
 
 namespace steelyard::fft2d {
 
-/// Who owns which rows of the input and which columns of the spectrum, and how long the passes over them are predicted
-/// to take. Both are slices in the order of the units.
+/// Rows of the input and columns of the spectrum that every unit owns, and the predicted seconds of the passes over
+/// them. Both are slices in the order of the units.
 struct Assignment {
   partition::Distribution rows;     ///< of pass 1
   partition::Distribution columns;  ///< of the spectrum: the rows of pass 2
@@ -58,7 +58,7 @@ struct ExchangeCost {
 std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_bytes, const models::Platform& platform,
                                          const models::Placement& placement);
 
-/// Whether all messages leave their nodes, so that no core of the ranks has to copy them.
+/// Whether all messages leave their nodes, so that no core of the ranks copies them.
 bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement);
 
 /// A pass and the exchange behind it. With kernels that take k seconds, those of the units whose threads also drive MPI

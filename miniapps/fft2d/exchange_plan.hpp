@@ -24,7 +24,7 @@ struct ExchangeChoice {
   int parts() const { return exchange == Exchange::pipelined ? batches : 1; }
 };
 
-/// What the user asks for.
+/// The exchange as the user chooses it.
 struct ExchangeOptions {
   std::optional<Exchange> exchange;
   int batches = 8;
@@ -64,8 +64,8 @@ struct BlockMessage {
   std::int64_t points() const { return rows.count * columns.count; }
 };
 
-/// Who transforms which rows of a pass, in which batches, and who gets what of them. The units of a rank follow one
-/// another, so that what they own together has no gaps.
+/// Which unit transforms which rows of a pass, in which batches, and which rank receives what of them. The units of a
+/// rank follow one another, so that what they own together has no gaps.
 struct PassPlan {
   std::vector<Range> rows;                  ///< of every unit
   std::vector<Range> columns;               ///< of every unit: the rows that it transforms in the next pass
@@ -90,7 +90,7 @@ struct PassPlan {
 PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
                    std::span<const int> rank_of_unit, int batches);
 
-/// Who owns what: rows of the input and columns of the spectrum of every unit.
+/// Rows of the input and columns of the spectrum that every unit owns.
 struct Shares {
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> columns;

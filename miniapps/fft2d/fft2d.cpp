@@ -1,5 +1,5 @@
 // The 2D discrete Fourier transform on host and companion units of every rank at once: rows, exchange, columns and
-// exchange back, on slices that the speed models of both passes ask for.
+// exchange back, on slices sized by the speed models of both passes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -197,7 +197,7 @@ class Run : public AppRun {
     return plan;
   }
 
-  /// What is known of the messages of a transform that is split evenly.
+  /// Sizes of the messages of a transform that is split evenly.
   MessageFacts message_facts() const {
     const auto ranks = static_cast<double>(frame_.session().size());
     const double matrix = point_bytes * problem_.spectrum_points();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t staging_bytes = 4 << 20;
 
-/// Says that a unit has ended, with an error too, or the other would wait for ever.
+/// Marks a unit as ended, after an error too, or the other one would wait for ever.
 class EndOfWork {
  public:
   explicit EndOfWork(FinishedBatches& finished) : finished_(finished) {}
@@ -151,7 +151,7 @@ TransformTimes Transform<Scalar>::run() {
   return times;
 }
 
-/// Both units over all of their batches; what they have finished is sent on the way where the user wants that.
+/// Runs both units over all of their batches; where the exchange is pipelined, finished ones are sent on the way.
 template <class Scalar>
 template <class TransformBatch>
 UnitSeconds Transform<Scalar>::run_pass(const PassPlan& plan, PassExchange& exchange,

@@ -42,7 +42,7 @@ struct LaneShape {
 };
 
 /// The kernel of a pass: a team takes `lanes` rows, lays their equal points side by side, transforms them step by step
-/// and stores them, `lanes` points of a column at a time. What is in host memory a device reads and writes there.
+/// and stores them, `lanes` points of a column at a time. A device reads and writes host memory where it lies.
 template <class Execution, class Element>
 struct PortableRows {
   using Scalar = typename RowPass<Element>::Scalar;

@@ -24,7 +24,7 @@ struct RowFftChoice {
   Planner planner = Planner::measure;
 };
 
-/// What is done to every row.
+/// The transformation of every row.
 struct RowTransformation {
   std::int64_t length = 1;                   ///< points of a row
   Direction direction = Direction::forward;  ///< of real rows always forward

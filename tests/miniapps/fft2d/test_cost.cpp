@@ -107,7 +107,7 @@ TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") 
   }
 }
 
-TEST_CASE("One rank sends nothing, and left transposed nobody sends twice") {
+TEST_CASE("One rank sends nothing, and left transposed no rank sends twice") {
   const ExchangeChoice exchange{Exchange::pipelined, 4};
   const PassPlans alone = plan_passes({8, 8}, {{3, 5}, {4, 4}}, {0, 0}, exchange);
   for (const ExchangeCost& cost : exchange_costs(alone, 16.0, {}, Placement({}, {0}))) {

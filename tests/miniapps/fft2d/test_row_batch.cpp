@@ -7,7 +7,7 @@
 namespace steelyard::fft2d::test_row_batch {
 namespace {
 
-/// How often each number was taken by threads that take turns as they like.
+/// How often each number was taken by threads that run at the same time.
 std::vector<int> takes(std::int64_t count, std::int64_t threads, std::int64_t working) {
   SharedBatches batches(count, threads);
   std::vector<std::vector<int>> taken(static_cast<std::size_t>(working),
@@ -26,7 +26,7 @@ std::vector<int> takes(std::int64_t count, std::int64_t threads, std::int64_t wo
   return sums;
 }
 
-TEST_CASE("Every number is taken once, by however many threads, and also where some never come") {
+TEST_CASE("Every number is taken once, by any number of threads, and also where some never run") {
   for (const std::int64_t threads : {1, 2, 3, 8}) {
     for (const std::int64_t count : {0, 1, 2, 7, 64, 1001}) {
       const std::vector<int> once(static_cast<std::size_t>(count), 1);

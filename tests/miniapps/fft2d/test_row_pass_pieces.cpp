@@ -62,7 +62,7 @@ class CutSlice {
     pass.run(first, count, std::span<const RowPiece<Element>>(in_), std::span<const StoredPiece<Complex>>(out_));
   }
 
-  /// What is stored, as one array.
+  /// The stored points, as one array.
   Array<Complex> stored() const {
     Array<Complex> all(row_count * points_);
     for (const auto& piece : out_) {
@@ -128,20 +128,12 @@ TEMPLATE_LIST_TEST_CASE("However rows are cut and batched, the same bits are sto
   using Scalar = typename TestType::Scalar;
   for (const std::int64_t n : some_lengths) {
     const auto rows = tests::random_rows<Scalar>(row_count * n, 11);
+    const auto real_rows = tests::random_real_rows<Scalar>(row_count * n, 12);
     for (const bool transpose : {true, false}) {
       check_cuts<TestType>({n, Direction::forward, 0.25, transpose}, rows);
+      check_cuts<TestType>({n, Direction::forward, 0.25, transpose}, real_rows);
     }
     check_cuts<TestType>({n, Direction::inverse, 3.0, true}, rows);
-  }
-}
-
-TEMPLATE_LIST_TEST_CASE("The same holds for real rows", "", Units) {
-  using Scalar = typename TestType::Scalar;
-  for (const std::int64_t n : some_lengths) {
-    const auto rows = tests::random_real_rows<Scalar>(row_count * n, 12);
-    for (const bool transpose : {true, false}) {
-      check_cuts<TestType>({n, Direction::forward, 0.25, transpose}, rows);
-    }
   }
 }
 
