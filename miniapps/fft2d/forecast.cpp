@@ -62,7 +62,7 @@ class TransformForecaster : public Forecaster {
     const auto point_bytes = static_cast<double>(complex_bytes);
     const Assignment assignment = assign(problem, pointers_to(rows), pointers_to(columns), partition, complex_bytes);
     const std::vector<int> process_of_unit = processes.process_of_unit();
-    const PassPlans plans = plan_passes(problem, assignment, process_of_unit, exchange);
+    const PassPlans plans = plan_passes(problem, assignment.shares(), process_of_unit, exchange);
     TransformCost kernels;
     kernels.rows.batches = kernels.columns.batches = exchange.parts();
     if (processes.has_models()) {
