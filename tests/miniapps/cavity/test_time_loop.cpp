@@ -9,13 +9,12 @@
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
-namespace steelyard::test_run_log {
+namespace steelyard::test_time_loop {
 
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::FlowRun;
 using steelyard::cavity::tests::random_flow;
 using steelyard::cavity::tests::TestUnits;
-using steelyard::cavity::tests::velocity_difference;
 
 namespace {
 
@@ -188,25 +187,6 @@ TEST_CASE("a run of no steps leaves the flow as it is and has nothing to say") {
   }
 }
 
-TEST_CASE("a run goes on where the flow is, and two of them are one") {
-  TestUnits units;
-  const Problem problem = some_problem(1.0);
-  FlowRun through(units, problem);
-  const RunLog whole = run_steps(through.flow, problem, {}, {6, 0.0}, true);
-  FlowRun run(units, problem);
-  RunLog first = run_steps(run.flow, problem, {}, {2, 0.0}, true);
-  const RunLog second = run_steps(run.flow, problem, {}, {4, 0.0}, true);
-  CHECK(run.flow.steps() == 6);
-  CHECK(first.steps + second.steps == whole.steps);
-  CHECK(first.momentum_iterations + second.momentum_iterations == whole.momentum_iterations);
-  CHECK(first.pressure_iterations + second.pressure_iterations == whole.pressure_iterations);
-  CHECK(std::max(first.mass_tolerance, second.mass_tolerance) == whole.mass_tolerance);
-  CHECK(second.change == whole.change);
-  first.reports.insert(first.reports.end(), second.reports.begin(), second.reports.end());
-  check_same(first.reports, whole.reports);
-  CHECK(velocity_difference(run.flow.gather(), through.flow.gather()) == 0.0);
-}
-
 TEST_CASE("times and meetings are those of all steps") {
   TestUnits units;
   const Problem problem = some_problem(1.0);
@@ -225,14 +205,4 @@ TEST_CASE("times and meetings are those of all steps") {
   CHECK(times.total_s >= times.momentum.total_s + times.pressure.total_s);
 }
 
-TEST_CASE("a step whose equations are not solved ends the run on all ranks") {
-  TestUnits units;
-  const Problem problem = some_problem(1.0);
-  Numerics numerics;
-  numerics.pressure_preconditioner = PreconditionerKind::none;
-  numerics.pressure.most_iterations = 3;
-  FlowRun run(units, problem, numerics);
-  CHECK_THROWS_AS(run_steps(run.flow, problem, numerics.pressure, {5, 0.0}, false), SolveFailure);
-}
-
-}  // namespace steelyard::test_run_log
+}  // namespace steelyard::test_time_loop

@@ -74,8 +74,8 @@ TEST_CASE("sweeps compute the same whatever their bodies say that they read, at 
       };
       std::array<double, 4> sums = {};
       cavity::detail::host_row(reads(each_component<2>(update)), row, columns);
-      cavity::detail::host_row_terms_behind<2>(reads(each_component<2>(update)), reads(each_component<2>(body)), row, columns,
-                                       sums.data());
+      cavity::detail::host_row_terms_behind<2>(reads(each_component<2>(update)), reads(each_component<2>(body)), row,
+                                               columns, sums.data());
       cavity::detail::host_row_terms<2>(reads(each_component<2>(body)), row, columns, sums.data() + 2);
       return sums;
     };
