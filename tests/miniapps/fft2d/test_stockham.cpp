@@ -50,7 +50,9 @@ TEST_CASE("Steps multiply up to the length, with few of radix 2; large prime fac
     REQUIRE(plan.points == n);
     REQUIRE(product == plan.transform_length);
     REQUIRE(plan.roots.size() == static_cast<std::size_t>(plan.transform_length));
-    REQUIRE(plan.roots.back() == root_of_unity(plan.transform_length - 1, plan.transform_length));
+    for (std::int64_t k = 0; k < plan.transform_length; k += 1 + plan.transform_length / 60) {
+      REQUIRE(plan.roots[static_cast<std::size_t>(k)] == root_of_unity(k, plan.transform_length));
+    }
     REQUIRE(std::count(plan.radices.begin(), plan.radices.end(), 2) <= 1);
     REQUIRE(std::all_of(plan.radices.begin(), plan.radices.end(), [](int radix) { return radix <= largest_radix; }));
     REQUIRE(plan.convolves() == has_large_factor(n));

@@ -190,6 +190,16 @@ TEST_CASE("mixing gives different numbers for different numbers, about half of w
   CHECK(std::abs(mean - 32.0) < six_sigma(16.0, trials));
 }
 
+TEST_CASE("every tenth of the range gets as many elements as any other") {
+  const std::vector<double> x = filled<double>(RandomMatrix(6, MatrixName::b), 0, 400, 250);
+  std::array<std::int64_t, 10> counts{};
+  for (const double element : x) ++counts[static_cast<std::size_t>(5.0 * (element + 1.0))];
+  const double expected = 0.1 * static_cast<double>(x.size());
+  for (const std::int64_t count : counts) {
+    CHECK(std::abs(static_cast<double>(count) - expected) < 6.0 * std::sqrt(0.9 * expected));
+  }
+}
+
 TEST_CASE("signs are +1 and -1, as many of each as chance makes") {
   for (const std::uint64_t seed : {0U, 1U, 42U}) {
     for (const int vector : {0, 1, 7, 63, 64, 200}) {
