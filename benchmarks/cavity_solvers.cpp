@@ -25,12 +25,9 @@
 #include "core/memory_bound.hpp"
 #include "core/runtime.hpp"
 #include "core/timing.hpp"
-#include "miniapps/cavity/bicgstab.hpp"
-#include "miniapps/cavity/conjugate_gradient.hpp"
-#include "miniapps/cavity/merged_bicgstab.hpp"
-#include "miniapps/cavity/merged_conjugate_gradient.hpp"
-#include "miniapps/cavity/momentum_operator.hpp"
-#include "miniapps/cavity/pressure_operator.hpp"
+#include "miniapps/cavity/operators.hpp"
+#include "miniapps/cavity/solvers/bicgstab.hpp"
+#include "miniapps/cavity/solvers/conjugate_gradient.hpp"
 
 namespace {
 
@@ -102,9 +99,9 @@ class Size {
         iterations_(iterations),
         probe_(peer.space(), 2 * shared.rows() * shared.columns()),
         cg_(grid_),
-        merged_cg_(grid_),
+        merged_cg_(grid_, Reductions::merged),
         bicgstab_(grid_),
-        merged_bicgstab_(grid_) {
+        merged_bicgstab_(grid_, Reductions::merged) {
     fill();
     const auto &rows = row_coefficients_, &columns = column_coefficients_;
     const PressureOperator pressure{
@@ -121,13 +118,13 @@ class Size {
     momentum.quarter_x = momentum.quarter_y = 0.5;
     contenders_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,
                            [this, pressure] { return iteration_s(cg_, pressure, b_, x_); }});
-    contenders_.push_back({"merged CG", MergedConjugateGradient<Execution>::bytes_per_cell,
+    contenders_.push_back({"merged CG", ConjugateGradient<Execution>::bytes_per_cell,
                            [this, pressure] { return iteration_s(merged_cg_, pressure, b_, x_); }});
     // Momentum's matrix reads the convecting velocity both times that it is applied.
     const double own = 2.0 * 2.0 * sizeof(double);
     contenders_.push_back({"BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::bytes_per_value + own,
                            [this, momentum] { return iteration_s(bicgstab_, momentum, b2_, x2_); }});
-    contenders_.push_back({"merged BiCGSTAB", 2.0 * MergedBiCgStab<Execution, 2>::bytes_per_value + own,
+    contenders_.push_back({"merged BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::merged_bytes_per_value + own,
                            [this, momentum] { return iteration_s(merged_bicgstab_, momentum, b2_, x2_); }});
   }
 
@@ -215,9 +212,9 @@ class Size {
   int iterations_;
   MemoryBoundProbe<Execution> probe_;
   ConjugateGradient<Execution> cg_;
-  MergedConjugateGradient<Execution> merged_cg_;
+  ConjugateGradient<Execution> merged_cg_;
   BiCgStab<Execution, 2> bicgstab_;
-  MergedBiCgStab<Execution, 2> merged_bicgstab_;
+  BiCgStab<Execution, 2> merged_bicgstab_;
   std::vector<Contender> contenders_;
   std::vector<double> bound_measured_s_;
 };

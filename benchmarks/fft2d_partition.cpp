@@ -25,7 +25,7 @@
 #include "core/base/table.hpp"
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
-#include "miniapps/fft2d/assignment.hpp"
+#include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "models/model_kinds.hpp"

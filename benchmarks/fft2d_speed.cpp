@@ -23,7 +23,7 @@
 #include "core/timing.hpp"
 #include "core/unit_plan.hpp"
 #include "core/untouched_array.hpp"
-#include "miniapps/fft2d/row_pass.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace {
 
@@ -119,7 +119,7 @@ class Size {
     fftw_plan_s_ = now_s() - start;
     start = now_s();
     Fftw::use_threads(1);
-    ours_ = fft2d::make_row_pass<HostExecution, Scalar>(space_, {n}, n, {"fftw", planner});
+    ours_ = fft2d::make_row_pass<HostExecution, Complex>(space_, {n}, n, {"fftw", planner});
     our_plan_s_ = now_s() - start;
     contenders_ = {{[this] { probe_.run(); }},
                    {[this] { two_passes(*ours_); }},
@@ -127,7 +127,7 @@ class Size {
                    {[this] { Fftw::execute(in_place_); }}};
     const std::vector<std::string> libraries = fft2d::row_fft_libraries<HostExecution>();
     if (std::count(libraries.begin(), libraries.end(), "portable") > 0) {
-      portable_ = fft2d::make_row_pass<HostExecution, Scalar>(space_, {n}, n, {"portable", planner});
+      portable_ = fft2d::make_row_pass<HostExecution, Complex>(space_, {n}, n, {"portable", planner});
       contenders_.push_back({[this] { two_passes(*portable_); }});
     }
     in_.fill();
@@ -198,11 +198,11 @@ class Size {
     return made;
   }
 
-  void two_passes(fft2d::RowPass<Scalar>& pass) const {
+  void two_passes(fft2d::RowPass<Complex>& pass) const {
     sweep(pass, in_.data(), n_, between_.data(), between_pitch_);
     sweep(pass, between_.data(), between_pitch_, out_.data(), n_);
   }
-  void sweep(fft2d::RowPass<Scalar>& pass, const Complex* from, std::int64_t from_pitch, Complex* to,
+  void sweep(fft2d::RowPass<Complex>& pass, const Complex* from, std::int64_t from_pitch, Complex* to,
              std::int64_t to_pitch) const {
     const fft2d::RowPiece<Complex> in{from, from_pitch, 0, n_};
     const fft2d::StoredPiece<Complex> out{to, to_pitch, 0, n_};
@@ -243,8 +243,8 @@ class Size {
   MemoryBoundProbe<HostExecution> probe_;
   decltype(Fftw::plan(0, 0, nullptr, nullptr, 0, 0U)) out_of_place_ = nullptr;
   decltype(Fftw::plan(0, 0, nullptr, nullptr, 0, 0U)) in_place_ = nullptr;
-  std::unique_ptr<fft2d::RowPass<Scalar>> ours_;
-  std::unique_ptr<fft2d::RowPass<Scalar>> portable_;
+  std::unique_ptr<fft2d::RowPass<Complex>> ours_;
+  std::unique_ptr<fft2d::RowPass<Complex>> portable_;
   double fftw_plan_s_ = 0.0;
   double our_plan_s_ = 0.0;
   double our_distance_ = 0.0;

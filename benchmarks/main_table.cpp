@@ -6,9 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,26 +22,18 @@ namespace {
 
 using namespace steelyard;
 
-/// How an app's results are shown.
-struct AppTable {
-  const char* app;
-  const char* problem;  ///< heading
-  std::vector<const char*> extents;
-  const char* computation_units;
-  const char* speed;  ///< heading
-  const char* speed_figure;
-  double speed_unit;
-  const char* bound;  ///< heading
-  const char* bound_figure;
+/// A figure of `run.json`, and how a table shows it.
+struct Figure {
+  const char* name;
+  const char* heading;
+  double unit;
 };
-
-const std::array<AppTable, 5> app_tables{{
-    {"gemm", "m x n x k", {"m", "n", "k"}, "block rows", "GFLOP/s", "flops_per_s", 1e9, "of units", "share_of_units"},
-    {"summa", "matrices", {"n", "n"}, "blocks", "GFLOP/s", "flops_per_s", 1e9, "of units", "share_of_units"},
-    {"wave2d", "grid", {"rows", "columns"}, "rows", "Mpoint/s", "points_per_s", 1e6, "of bound", "share_of_bound"},
-    {"fft2d", "points", {"rows", "columns"}, "rows", "GFLOP/s", "flops_per_s", 1e9, "of bound", "share_of_bound"},
-    {"cavity", "cells", {"rows", "columns"}, "rows", "Mcell/s", "cells_per_s", 1e6, "of bound", "share_of_bound"},
-}};
+/// The first of each that a run has is shown.
+constexpr Figure speeds[] = {
+    {"points_per_s", "Mpoint/s", 1e6}, {"cells_per_s", "Mcell/s", 1e6}, {"flops_per_s", "GFLOP/s", 1e9}};
+constexpr Figure bounds[] = {{"share_of_bound", "of bound", 1.0}, {"share_of_units", "of units", 1.0}};
+/// The first of which a run has all parameters is its problem's size.
+const std::vector<std::vector<const char*>> extents{{"m", "n", "k"}, {"rows", "columns"}, {"n", "n"}};
 
 /// What the table shows of one run.
 struct Run {
@@ -50,27 +42,46 @@ struct Run {
   double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
   double predicted_s = 0.0;
+  const Figure* speed_figure = nullptr;  ///< null for an app that has none
   double speed = 0.0;
+  const Figure* bound_figure = nullptr;
   double share_of_bound = 0.0;
+  std::string computation_units;
   double slowdown = 1.0;  ///< of the slowest unit
   std::string distribution;
   bool passed = false;
 };
 
-Run read_run(const AppTable& app, const std::filesystem::path& file, const nlohmann::json& json) {
+/// The first of the figures that the run has, and its value; null where it has none.
+const Figure* find_figure(std::span<const Figure> candidates, const nlohmann::json& figures, double& value) {
+  for (const Figure& candidate : candidates) {
+    if (!figures.contains(candidate.name)) continue;
+    value = figures.at(candidate.name).get<double>() / candidate.unit;
+    return &candidate;
+  }
+  return nullptr;
+}
+
+Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
   const JsonReader reader(file.string(), json);
   const JsonReader params = reader.object("params");
-  const JsonReader figures = reader.object("figures");
   Run run;
-  run.size = 1.0;
-  for (const char* extent : app.extents) {
-    run.size *= params.number(extent);
-    run.problem += fmt::format("{}{:g}", run.problem.empty() ? "" : " x ", params.number(extent));
+  for (const std::vector<const char*>& names : extents) {
+    if (!std::all_of(names.begin(), names.end(), [&](const char* name) { return json.at("params").contains(name); })) {
+      continue;
+    }
+    run.size = 1.0;
+    for (const char* name : names) {
+      run.size *= params.number(name);
+      run.problem += fmt::format("{}{:g}", run.problem.empty() ? "" : " x ", params.number(name));
+    }
+    break;
   }
+  run.speed_figure = find_figure(speeds, json.at("figures"), run.speed);
+  run.bound_figure = find_figure(bounds, json.at("figures"), run.share_of_bound);
+  run.computation_units = reader.text("computation_units");
   run.time_s = reader.number("median_time_s");
   run.predicted_s = reader.number("predicted_time_s");
-  run.speed = figures.number(app.speed_figure) / app.speed_unit;
-  run.share_of_bound = figures.number(app.bound_figure);
   for (const nlohmann::json& unit : json.at("units")) {
     run.slowdown = std::max(run.slowdown, unit.at("slowdown").get<double>());
   }
@@ -147,9 +158,7 @@ std::map<std::string, Results> read_results(const std::filesystem::path& folder)
     const JsonReader reader(entry.path().string(), json);
     reader.require_schema("steelyard.run/1");
     const std::string name = reader.text("app");
-    const auto* app = std::find_if(app_tables.begin(), app_tables.end(), [&](const auto& a) { return a.app == name; });
-    if (app == app_tables.end()) throw InvalidArgument(entry.path().string() + " is of the unknown app " + name);
-    Run run = read_run(*app, entry.path(), json);
+    Run run = read_run(entry.path(), json);
     run.round = entry.path().parent_path().filename().string();
     results[name][run.size][entry.path().parent_path().parent_path().filename().string()].push_back(run);
   }
@@ -157,11 +166,17 @@ std::map<std::string, Results> read_results(const std::filesystem::path& folder)
   return results;
 }
 
+/// With two significant digits at least.
+std::string format_speed(double speed) { return fmt::format("{:.{}f}", speed, speed < 9.95 ? 1 : 0); }
+
 /// Prints an app's table; true when every run passed its verification.
-bool print_table(const AppTable& app, Results& results) {
+bool print_table(const std::string& app, Results& results) {
   bool all_passed = true;
-  Table table({app.problem, "units and partition", app.computation_units, "time", app.speed, app.bound, "predicted",
-               "difference", "gain", "of ideal", "check"});
+  const Run& any = results.begin()->second.begin()->second.front();
+  Table table({"problem", "units and partition", any.computation_units, "time",
+               any.speed_figure != nullptr ? any.speed_figure->heading : "speed",
+               any.bound_figure != nullptr ? any.bound_figure->heading : "of bound", "predicted", "difference", "gain",
+               "of ideal", "check"});
   std::vector<double> differences;
   for (auto& [size, by_configuration] : results) {
     for (const Configuration& configuration : configurations) {
@@ -183,12 +198,13 @@ bool print_table(const AppTable& app, Results& results) {
       const double predicted_s = median_prediction_s(found->second);
       differences.push_back(percentage_difference(run.time_s, predicted_s));
       table.add_row({run.problem, fmt::format(fmt::runtime(configuration.text), run.slowdown), run.distribution,
-                     format_seconds(run.time_s), fmt::format("{:.0f}", run.speed),
-                     fmt::format("{:.2f}", run.share_of_bound), format_seconds(predicted_s),
-                     fmt::format("{:.1f} %", differences.back()), gain, of_ideal, passed ? "passed" : "FAILED"});
+                     format_seconds(run.time_s), run.speed_figure != nullptr ? format_speed(run.speed) : "-",
+                     run.bound_figure != nullptr ? fmt::format("{:.2f}", run.share_of_bound) : "-",
+                     format_seconds(predicted_s), fmt::format("{:.1f} %", differences.back()), gain, of_ideal,
+                     passed ? "passed" : "FAILED"});
     }
   }
-  fmt::print("{}\n{}difference of predictions: mean {:.1f} %, median {:.1f} %\n\n", app.app, table.text(),
+  fmt::print("{}\n{}difference of predictions: mean {:.1f} %, median {:.1f} %\n\n", app, table.text(),
              mean(differences), median(differences));
   return all_passed;
 }
@@ -197,10 +213,7 @@ bool print_table(const AppTable& app, Results& results) {
 bool print_tables(const std::filesystem::path& folder) {
   std::map<std::string, Results> results = read_results(folder);
   bool all_passed = true;
-  for (const AppTable& app : app_tables) {
-    const auto found = results.find(app.app);
-    if (found != results.end()) all_passed = print_table(app, found->second) && all_passed;
-  }
+  for (auto& [app, of_app] : results) all_passed = print_table(app, of_app) && all_passed;
   return all_passed;
 }
 

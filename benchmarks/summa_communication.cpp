@@ -18,7 +18,7 @@
 #include "core/base/table.hpp"
 #include "miniapps/app/channels.hpp"
 #include "miniapps/app/started_units.hpp"
-#include "miniapps/gemm/random_fill.hpp"
+#include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/cost.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "models/communication/cost_models.hpp"

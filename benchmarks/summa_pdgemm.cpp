@@ -21,7 +21,7 @@
 #include "core/host_array.hpp"
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/app/timed_region.hpp"
-#include "miniapps/gemm/random_fill.hpp"
+#include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "models/constant_model.hpp"
 

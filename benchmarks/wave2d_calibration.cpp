@@ -14,16 +14,14 @@
 
 #include "comm/collective.hpp"
 #include "comm/kernel_measurement.hpp"
-#include "comm/run_description.hpp"
-#include "comm/slots.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/app/started_units.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
-#include "miniapps/wave2d/pass_run.hpp"
 
 namespace {
 
@@ -59,7 +57,7 @@ class Splits {
 
  private:
   struct Runs {
-    std::unique_ptr<wave2d::PassRun> host, companion;
+    std::unique_ptr<KernelRun> host, companion;
   };
 
   /// Of a second pass.
@@ -81,12 +79,7 @@ class Splits {
 
   void allocate(Runs& runs, std::int64_t host_rows) {
     const auto make = [&](ProcessingUnit::Kind kind, std::int64_t rows) {
-      std::unique_ptr<wave2d::PassRun> run;
-      if (rows > 0) {
-        run = wave2d::make_pass_run(kind, problem_, ElementType::float64, options_.time_tile, rows,
-                                    wave2d::Overlap::full);
-      }
-      return run;
+      return rows > 0 ? kernel().allocate(kind, rows) : nullptr;
     };
     co_execution_.run([&] { runs.host = make(ProcessingUnit::Kind::host, host_rows); },
                       [&] { runs.companion = make(ProcessingUnit::Kind::companion, problem_.rows - host_rows); });
@@ -128,8 +121,8 @@ ExitCode run(Session& session, const Options& options) {
     throw CollectiveError("calibration inside a rank (expected one rank with a host unit and a companion)",
                           ExitCode::wrong_input, 0);
   }
-  CoExecution co_execution(session.machine(), started.units());
-  Splits splits(co_execution, options);
+  Frame frame(session, options.run, started.units(), "wave2d-calibration");
+  Splits splits(frame.co_execution(), options);
   const double start_s = now_s();
   const Best coarse = sweep(splits, options.size, options.size / 2, options.size / 16, 8);
   const Best fine = sweep(splits, options.size, coarse.host_rows, options.size / 64, 5);
@@ -142,30 +135,27 @@ ExitCode run(Session& session, const Options& options) {
                               started.units().companion->slowdown),
                   100.0 * static_cast<double>(best.host_rows) / static_cast<double>(options.size),
                   format_seconds(best.pass_s), format_seconds(now_s() - start_s)));
-  const std::vector<Slot> slots = gather_slots(session, started.units());
-  RunRecord record = describe_run(session, "wave2d-calibration", options.run, started.units());
   Table table({"balance", "host share", "seconds spent", "pass", "best split's", "slower by"});
   std::map<wave2d::Balancing, int> near;
   const wave2d::MeasuredKernel kernel = splits.kernel();
   for (int i = 0; i < options.calibrations; ++i) {
     for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
-      const wave2d::Calibration found =
-          wave2d::calibrate(session, co_execution, kernel, options.size, slots, balancing, record);
-      const std::vector<Splits::Rounds> pass_s = splits.measure({found.rows[0], best.host_rows});
+      const wave2d::Assignment found = wave2d::calibrate(frame, kernel, {options.size, options.size}, balancing);
+      const std::int64_t host_rows = found.rectangles[0].rows;
+      const std::vector<Splits::Rounds> pass_s = splits.measure({host_rows, best.host_rows});
       const double excess = median(ratios(pass_s[0], pass_s[1])) - 1.0;
       near[balancing] += excess <= 0.02 ? 1 : 0;
       table.add_row(
-          {wave2d::balancing_names()[static_cast<std::size_t>(balancing)],
-           fmt::format("{:.1f} %", 100.0 * static_cast<double>(found.rows[0]) / static_cast<double>(options.size)),
-           format_seconds(record.figures.at("calibration_time_s")), format_seconds(median(pass_s[0])),
+          {wave2d::balancing_name(balancing),
+           fmt::format("{:.1f} %", 100.0 * static_cast<double>(host_rows) / static_cast<double>(options.size)),
+           format_seconds(frame.record().figures.at("calibration_time_s")), format_seconds(median(pass_s[0])),
            format_seconds(median(pass_s[1])), fmt::format("{:.1f} %", 100.0 * excess)});
     }
   }
   session.print(table.text());
   for (const auto& [balancing, count] : near) {
-    session.print(fmt::format("{}: within 2 % of the best split in {} of {} runs\n",
-                              wave2d::balancing_names()[static_cast<std::size_t>(balancing)], count,
-                              options.calibrations));
+    session.print(fmt::format("{}: within 2 % of the best split in {} of {} runs\n", wave2d::balancing_name(balancing),
+                              count, options.calibrations));
   }
   return ExitCode::good;
 }

@@ -13,10 +13,7 @@
 namespace steelyard {
 
 /// Computation units for each unit of a rank; 0 for a unit that stays idle.
-struct UnitSizes {
-  std::int64_t host = 0;
-  std::int64_t companion = 0;
-};
+using UnitSizes = PerUnit<std::int64_t>;
 
 /// Measures a kernel at given sizes on the units of a group of ranks that share resources. Runs shorter than 4 ms are
 /// repeated inside one timed repetition, and every unit repeats its own until all are busy for as long as the slowest

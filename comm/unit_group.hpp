@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "comm/slots.hpp"
@@ -192,6 +194,37 @@ class UnitPeer {
   UnitGroup* group_;
   ProcessingUnit::Kind kind_;
   Execution space_{};
+};
+
+/// An object of each of a rank's units, of a type for its execution space, for programs that a UnitGroup runs.
+template <template <class> class Of>
+class UnitData {
+ public:
+  /// Makes the unit's object anew, by its own thread: Of<Execution>(space, arguments…).
+  template <class Execution, class... Arguments>
+  void emplace(const UnitPeer<Execution>& peer, const Arguments&... arguments) {
+    data<Execution>(peer.kind()) = std::make_unique<Of<Execution>>(peer.space(), arguments...);
+  }
+  /// @pre emplace() of the same unit
+  template <class Execution>
+  Of<Execution>& operator[](const UnitPeer<Execution>& peer) {
+    return *data<Execution>(peer.kind());
+  }
+
+ private:
+  template <class Execution>
+  auto& data(ProcessingUnit::Kind kind) {
+    // A build without companions has one execution space for both.
+    if constexpr (std::is_same_v<HostExecution, CompanionExecution>) {
+      return kind == ProcessingUnit::Kind::host ? host_ : companion_;
+    } else if constexpr (std::is_same_v<Execution, HostExecution>) {
+      return host_;
+    } else {
+      return companion_;
+    }
+  }
+  std::unique_ptr<Of<HostExecution>> host_;
+  std::unique_ptr<Of<CompanionExecution>> companion_;
 };
 
 template <class Program>

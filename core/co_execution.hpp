@@ -13,6 +13,14 @@ namespace steelyard {
 struct UnitSeconds {
   double host_s = 0.0;
   double companion_s = 0.0;
+
+  UnitSeconds& operator+=(const UnitSeconds& other) {
+    host_s += other.host_s;
+    companion_s += other.companion_s;
+    return *this;
+  }
+  /// Of one of so many steps.
+  UnitSeconds operator/(double steps) const { return {host_s / steps, companion_s / steps}; }
 };
 
 /// Runs work on the host unit and on the companion at the same time: the host's on the calling thread, the companion's

@@ -33,6 +33,18 @@ struct ProcessingUnit {
 /// The place of a rank's unit in an array that has one for each: the host unit's first.
 inline std::size_t unit_index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? 0 : 1; }
 
+/// What each of a rank's units has; that of a unit which the rank does not drive is of no use.
+template <class Value>
+struct PerUnit {
+  Value host{};
+  Value companion{};
+
+  Value& operator[](ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? host : companion; }
+  const Value& operator[](ProcessingUnit::Kind kind) const {
+    return kind == ProcessingUnit::Kind::host ? host : companion;
+  }
+};
+
 /// The units of one rank: at least one of the two.
 struct RankUnits {
   std::optional<ProcessingUnit> host;

@@ -38,6 +38,7 @@ Json run_json(const RunRecord& record) {
                              {"slowdown", unit.slowdown},
                              {"emulated", unit.slowdown > 1.0}});
   }
+  json["computation_units"] = record.computation_units;
   json["distribution"] = record.distribution;
   if (!record.column_distribution.empty()) json["column_distribution"] = record.column_distribution;
   if (!record.rectangles.empty()) {

@@ -61,6 +61,7 @@ struct RunRecord {
   std::map<std::string, double> params;         ///< problem size and such
   std::map<std::string, std::string> settings;  ///< partition, boundary, element type, …
   std::vector<UnitRecord> units;
+  std::string computation_units;                  ///< what is distributed, such as `rows`
   std::vector<std::int64_t> distribution;         ///< computation units of each processing unit
   std::vector<std::int64_t> column_distribution;  ///< of apps whose second phase is split anew; empty for others
   std::vector<RectangleRecord> rectangles;        ///< of each rank; empty where slices have one dimension

@@ -15,12 +15,15 @@ void require_outputs(const Session& session, const RunOptions& options) {
 }
 
 void write_result_folder(const Session& session, const std::filesystem::path& folder, const RunRecord& record,
-                         const std::vector<Slot>& slots, const std::vector<models::FpmFile>& files) {
+                         const std::vector<Slot>& slots, const std::vector<KeptModels>& models) {
   if (folder.empty()) return;
   on_root(session.comm(), [&] {
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const char* kind = slots[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
-      models::write_fpm_file(folder / "models" / fmt::format("rank{}-{}.fpm.json", slots[i].rank, kind), files[i]);
+    for (const KeptModels& kept : models) {
+      for (std::size_t i = 0; i < kept.files.size(); ++i) {
+        const char* kind = slots[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
+        models::write_fpm_file(
+            folder / "models" / fmt::format("rank{}-{}{}.fpm.json", slots[i].rank, kind, kept.suffix), kept.files[i]);
+      }
     }
     write_run_record(folder, record);
   });

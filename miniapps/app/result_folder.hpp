@@ -14,11 +14,16 @@ namespace steelyard {
 /// @throws CollectiveError
 void require_outputs(const Session& session, const RunOptions& options);
 
-/// Writes `run.json`, `samples.jsonl` and `models/rank<rank>-<host|device>.fpm.json` of every slot into the folder, and
-/// prints where that is. Does nothing where the user named none. Collective.
-/// @param files speed models of all slots, or none
+/// Speed models that a run keeps as `models/rank<rank>-<host|device><suffix>.fpm.json`, one for every slot.
+struct KeptModels {
+  std::string suffix;
+  std::vector<models::FpmFile> files;
+};
+
+/// Writes `run.json`, `samples.jsonl` and the models into the folder, and prints where that is. Does nothing where the
+/// user named none. Collective.
 /// @throws CollectiveError when they cannot be written
 void write_result_folder(const Session& session, const std::filesystem::path& folder, const RunRecord& record,
-                         const std::vector<Slot>& slots, const std::vector<models::FpmFile>& files);
+                         const std::vector<Slot>& slots, const std::vector<KeptModels>& models);
 
 }  // namespace steelyard

@@ -20,9 +20,10 @@ std::ptrdiff_t repetitions(const RunRecord& record) {
 
 }  // namespace
 
-void record_times(RunRecord& record, std::span<const double> times_s, double predicted_s) {
+void record_times(RunRecord& record, std::span<const double> times_s, std::optional<double> predicted) {
+  const double predicted_s = predicted.value_or(0.0);
   record.median_time_s = median(times_s);
-  record.predicted_time_s = predicted_s;
+  record.predicted_time_s = predicted;
   record.figures["confidence_s"] = times_s.size() > 1 ? confidence_half_width(times_s, 0.95) : 0.0;
   record.figures["coefficient_of_variation"] = coefficient_of_variation(times_s);
   if (predicted_s > 0.0 && record.median_time_s > 0.0) {
@@ -52,7 +53,8 @@ std::string time_line(const RunRecord& record, const std::string& of_what) {
 }
 
 std::string predicted_line(const RunRecord& record) {
-  const double predicted_s = record.predicted_time_s.value_or(0.0);
+  if (!record.predicted_time_s) return "";
+  const double predicted_s = *record.predicted_time_s;
   const bool comparable = record.figures.contains("proportional_error");
   return fmt::format("predicted  {}{}\n", format_seconds(predicted_s),
                      comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) : "");

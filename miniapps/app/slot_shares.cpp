@@ -8,7 +8,7 @@ UnitSizes own_share(const Session& session, const std::vector<Slot>& slots, std:
   UnitSizes share;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].rank != session.rank()) continue;
-    (slots[i].kind == ProcessingUnit::Kind::host ? share.host : share.companion) = units[i];
+    share[slots[i].kind] = units[i];
   }
   return share;
 }

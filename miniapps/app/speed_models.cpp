@@ -86,13 +86,13 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
 
 SpeedModels obtain_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
                                 const RunOptions& options, const MeasurableKernel& kernel, std::int64_t total,
-                                const std::vector<Slot>& slots, RunRecord& record) {
+                                const std::vector<Slot>& slots, const std::string& algorithm, RunRecord& record) {
   if (!options.models.empty()) {
-    return read_speed_models(session, options.models, kernel.facts(), slots, options.partition);
+    return read_speed_models(session, options.models, kernel.facts(), slots, algorithm);
   }
   std::optional<SpeedModels> measured;
   const double seconds = timed_region(session, fmt::format("steelyard::{}::speed_models", kernel.app()), [&] {
-    measured = measure_speed_models(session, co_execution, units, kernel, total, slots, options.partition);
+    measured = measure_speed_models(session, co_execution, units, kernel, total, slots, algorithm);
   });
   record.figures["model_time_s"] = seconds;
   session.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));

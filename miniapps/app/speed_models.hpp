@@ -47,10 +47,10 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
 
 /// The models that a run goes by: those of `--model` or, without it, measured (see speed_measurement.hpp) inside the
 /// profiling region `steelyard::<app>::speed_models`. How long that took is printed, and kept as `model_time_s`.
-/// Collective. @param total computation units that are to be distributed
+/// Collective. @param total computation units that are to be distributed @param algorithm that distributes them
 /// @throws CollectiveError
 SpeedModels obtain_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
                                 const RunOptions& options, const MeasurableKernel& kernel, std::int64_t total,
-                                const std::vector<Slot>& slots, RunRecord& record);
+                                const std::vector<Slot>& slots, const std::string& algorithm, RunRecord& record);
 
 }  // namespace steelyard

@@ -14,8 +14,7 @@
 #include "core/base/errors.hpp"
 #include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
-#include "miniapps/cavity/shared_grid.hpp"
-#include "miniapps/cavity/solve_failure.hpp"
+#include "miniapps/cavity/grid/shared_grid.hpp"
 #include "miniapps/cavity/unit_flow.hpp"
 
 namespace steelyard::cavity {
@@ -112,17 +111,14 @@ class Flow::State {
     const double start_s = now_s();
     FlowTimes spent;
     spent.meetings -= group_.meetings();
-    std::array<StepReport, 2> of_units;
-    std::array<SolveTimes, 2> momentum, pressure;
-    const UnitSeconds busy = group_.run([&](const auto& peer) {
-      const std::size_t which = group_.drives(peer.kind()) ? 0 : 1;
-      of_units[which] = unit(peer)->step(momentum[which], pressure[which]);
-    });
-    StepReport report = of_units[0];
+    PerUnit<StepReport> reports;
+    const UnitSeconds busy = group_.run([&](const auto& peer) { reports[peer.kind()] = unit(peer)->step(spent); });
+    const bool has_host = group_.slot(ProcessingUnit::Kind::host) >= 0;
+    StepReport report = has_host ? reports.host : reports.companion;
     require_solved("momentum", report.momentum);
     for (const SolveReport& solve : report.pressure) require_solved("pressure", solve);
-    std::vector<double> maxima = {std::max(report.mass_imbalance, of_units[1].mass_imbalance),
-                                  std::max(report.change, of_units[1].change)};
+    std::vector<double> maxima = {std::max(reports.host.mass_imbalance, reports.companion.mass_imbalance),
+                                  std::max(reports.host.change, reports.companion.change)};
     if (group_.size() > 1) maxima = all_max(group_.comm(), maxima);
     report.mass_imbalance = maxima[0];
     report.change = maxima[1];
@@ -132,8 +128,6 @@ class Flow::State {
     spent.host_s = busy.host_s;
     spent.companion_s = busy.companion_s;
     spent.meetings += group_.meetings();
-    spent.momentum = momentum[0];
-    spent.pressure = pressure[0];
     times += spent;
     return report;
   }

@@ -7,14 +7,41 @@
 
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
+#include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "miniapps/cavity/flow_state.hpp"
-#include "miniapps/cavity/flow_times.hpp"
-#include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
-#include "miniapps/cavity/step_report.hpp"
 
 namespace steelyard::cavity {
+
+/// What solving one of a step's systems took.
+struct SolveTimes {
+  double total_s = 0.0;
+  UnitGroup::Meetings meetings;
+
+  SolveTimes& operator+=(const SolveTimes& other) {
+    total_s += other.total_s;
+    meetings += other.meetings;
+    return *this;
+  }
+};
+
+/// What a rank spent on time steps, those of the solvers included, as the unit saw it that drives MPI.
+struct FlowTimes : SolveTimes {
+  double host_s = 0.0;  ///< the host unit's own sweeps, with what an emulated slowdown adds
+  double companion_s = 0.0;
+  SolveTimes momentum;
+  SolveTimes pressure;
+
+  FlowTimes& operator+=(const FlowTimes& other) {
+    SolveTimes::operator+=(other);
+    host_s += other.host_s;
+    companion_s += other.companion_s;
+    momentum += other.momentum;
+    pressure += other.pressure;
+    return *this;
+  }
+};
 
 /// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients
 /// for pressure, BiCGSTAB for momentum. Fields are the same bits however rows are shared out. Source: 000, sections

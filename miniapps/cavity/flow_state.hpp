@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "miniapps/cavity/problem.hpp"
+#include "miniapps/cavity/solvers/solve_monitor.hpp"
 
 namespace steelyard::cavity {
 
@@ -35,5 +36,18 @@ struct FlowState {
   double p_at(std::int64_t j, std::int64_t i) const { return p[index(j, i)]; }
   std::size_t index(std::int64_t j, std::int64_t i) const { return static_cast<std::size_t>(j * columns + i); }
 };
+
+/// One time step, the same on all ranks.
+struct StepReport {
+  SolveReport momentum;
+  std::vector<SolveReport> pressure;  ///< of each corrector
+  double mass_imbalance = 0.0;  ///< largest net flux out of a cell, over lid speed times the longer edge of a cell
+  double change = 0.0;          ///< largest change of a velocity in the step, over the time step
+};
+
+/// Checks a flow before analyses and files read it.
+/// @throws InvalidArgument unless the grid has rows, columns and a height, the flow is on it and all of its fields have
+/// a value in each cell
+void require_flow_of(const Problem& problem, const FlowState& state);
 
 }  // namespace steelyard::cavity

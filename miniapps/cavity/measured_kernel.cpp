@@ -6,16 +6,12 @@
 #include <vector>
 
 #include "comm/unit_group.hpp"
-#include "core/host_copy.hpp"
-#include "core/untouched_array.hpp"
-#include "miniapps/cavity/bicgstab.hpp"
-#include "miniapps/cavity/conjugate_gradient.hpp"
-#include "miniapps/cavity/identity_preconditioner.hpp"
+#include "miniapps/cavity/grid/shared_grid.hpp"
+#include "miniapps/cavity/grid/unit_grid.hpp"
 #include "miniapps/cavity/measured_system.hpp"
-#include "miniapps/cavity/momentum_operator.hpp"
-#include "miniapps/cavity/pressure_operator.hpp"
-#include "miniapps/cavity/shared_grid.hpp"
-#include "miniapps/cavity/unit_grid.hpp"
+#include "miniapps/cavity/operators.hpp"
+#include "miniapps/cavity/solvers/bicgstab.hpp"
+#include "miniapps/cavity/solvers/conjugate_gradient.hpp"
 
 namespace steelyard::cavity {
 namespace {
@@ -56,10 +52,7 @@ class IterationRun : public KernelRun {
         shared_(group_, std::array{rows}, columns),
         peer_(group_, kind),
         grid_(peer_, shared_),
-        coefficients_(rows, columns),
-        coefficient_memory_(
-            Kokkos::view_alloc(peer_.space(), Kokkos::WithoutInitializing, "steelyard::cavity::coefficients"),
-            coefficients_.all.size()),
+        coefficients_(peer_.space(), measured_coefficients(rows, columns)),
         pressure_solver_(grid_),
         pressure_b_(grid_.template field<1>()),
         pressure_(grid_.template field<1>()),
@@ -67,7 +60,6 @@ class IterationRun : public KernelRun {
         momentum_b_(grid_.template field<2>()),
         velocity_(grid_.template field<2>()),
         convecting_(grid_.template field<2>()) {
-    copy_coefficients();
     grid_.for_cells("steelyard::cavity::right_side",
                     FillRightSides{pressure_b_.access(), momentum_b_.access(), convecting_.access()});
     // Nothing is ever enough.
@@ -77,69 +69,31 @@ class IterationRun : public KernelRun {
   }
 
   void run() override {
-    const double* const all = coefficient_memory_.data();
-    const double* const ones = all + coefficients_.ones;
-    const double* const diagonal = all + coefficients_.diagonal;
-    const double* const row_faces = all + coefficients_.row_faces;
-    const ColumnValues column_ones{ones, 1.0};
-    const ColumnFaces column_faces{all + coefficients_.column_faces, 1.0};
     IdentityPreconditioner none;
     set_to_zero(grid_, velocity_);
-    const MomentumOperator momentum{convecting_.access(),
-                                    diagonal,
-                                    {diagonal, Coefficients::diagonal_value},
-                                    row_faces,
-                                    column_faces,
-                                    column_ones,
-                                    ones,
-                                    1.0,
-                                    1.0,
-                                    0.25,
-                                    0.25};
-    momentum_solver_.solve(momentum, none, momentum_b_, velocity_, settings_);
+    momentum_solver_.solve(coefficients_.momentum(convecting_.access()), none, momentum_b_, velocity_, settings_);
     set_to_zero(grid_, pressure_);
-    pressure_solver_.solve(PressureOperator{column_faces, ones, row_faces, column_ones}, none, pressure_b_, pressure_,
-                           settings_);
+    pressure_solver_.solve(coefficients_.pressure(), none, pressure_b_, pressure_, settings_);
   }
 
   /// All that run() computes, for it begins from zeros.
   std::vector<double> check_run() override {
     run();
-    std::vector<double> values;
-    append(velocity_, values);
-    append(pressure_, values);
+    std::vector<double> values(static_cast<std::size_t>(3 * shared_.rows() * shared_.columns()));
+    double* const u = values.data();
+    double* const v = u + shared_.rows() * shared_.columns();
+    double* const p = v + shared_.rows() * shared_.columns();
+    copy_rows_out(peer_.space(), velocity_, {u, v});
+    copy_rows_out(peer_.space(), pressure_, {p});
     return values;
   }
 
  private:
-  void copy_coefficients() {
-    const std::size_t count = coefficients_.all.size();
-    const UntouchedArray<double, PinnedMemory> pinned("steelyard::cavity::coefficients", count);
-    std::copy_n(coefficients_.all.data(), count, pinned.data());
-    copy_from_host(peer_.space(), coefficient_memory_.data(), static_cast<const double*>(pinned.data()), count);
-    peer_.space().fence();
-  }
-
-  /// The unit's rows without ghosts, component after component in each.
-  template <int Components>
-  void append(const RowField<Execution, Components>& field, std::vector<double>& values) const {
-    const std::int64_t rows = field.rows().count(), row_elements = field.row_elements();
-    const auto count = static_cast<std::size_t>(rows * row_elements);
-    const UntouchedArray<double, PinnedMemory> pinned("steelyard::cavity::checked", count);
-    copy_to_host(peer_.space(), pinned.data(), static_cast<const double*>(field.slice()), count);
-    peer_.space().fence();
-    for (std::int64_t row = 0; row < Components * rows; ++row) {
-      const double* const first = pinned.data() + row * field.pitch() + field.left_ghost_columns();
-      values.insert(values.end(), first, first + field.columns());
-    }
-  }
-
   UnitGroup group_;
   SharedGrid shared_;
   UnitPeer<Execution> peer_;
   UnitGrid<Execution> grid_;
-  Coefficients coefficients_;
-  Kokkos::View<double*, DeviceOf<Execution>> coefficient_memory_;
+  UnitCoefficients<Execution> coefficients_;
   ConjugateGradient<Execution> pressure_solver_;
   RowField<Execution> pressure_b_;
   RowField<Execution> pressure_;

@@ -6,7 +6,10 @@
 namespace steelyard::cavity {
 namespace {
 
-/// Fields are vectors of numbers, row by row, and of the velocity component after component in each row.
+/// 1 / dt + 4 nu / h^2.
+constexpr double diagonal_value = 5.0;
+
+/// Fields are vectors of numbers, component by component and row by row.
 class SerialSolvers {
  public:
   using Real = long double;
@@ -15,13 +18,10 @@ class SerialSolvers {
   SerialSolvers(std::int64_t rows, std::int64_t columns, int iterations)
       : rows_(rows), columns_(columns), iterations_(iterations) {
     for (std::int64_t j = 0; j < rows; ++j) {
-      for (const int components : {1, 2}) {
-        Vector& b = components == 1 ? pressure_b_ : momentum_b_;
-        for (int c = 0; c < components; ++c) {
-          for (std::int64_t i = 0; i < columns; ++i) b.push_back(measured_right_side(j, i));
-        }
-      }
+      for (std::int64_t i = 0; i < columns; ++i) pressure_b_.push_back(measured_right_side(j, i));
     }
+    momentum_b_ = pressure_b_;
+    momentum_b_.insert(momentum_b_.end(), pressure_b_.begin(), pressure_b_.end());
     for (const Real value : momentum_b_) convecting_.push_back(static_cast<Real>(convecting_share) * value);
   }
 
@@ -64,20 +64,20 @@ class SerialSolvers {
   }
 
  private:
-  /// Component c of so many, 0 outside.
-  Real at(const Vector& field, int components, int c, std::int64_t j, std::int64_t i) const {
+  /// 0 outside.
+  Real at(const Vector& field, int c, std::int64_t j, std::int64_t i) const {
     if (j < 0 || j >= rows_ || i < 0 || i >= columns_) return 0.0L;
-    return field[static_cast<std::size_t>((j * components + c) * columns_ + i)];
+    return field[static_cast<std::size_t>((c * rows_ + j) * columns_ + i)];
   }
   /// 0 at walls.
   static Real face(std::int64_t number, std::int64_t cells) { return number > 0 && number < cells ? 1.0L : 0.0L; }
 
   /// See MomentumOperator.
   Vector momentum(const Vector& x) const {
-    const auto w = [&](int c, std::int64_t j, std::int64_t i) { return at(convecting_, 2, c, j, i); };
+    const auto w = [&](int c, std::int64_t j, std::int64_t i) { return at(convecting_, c, j, i); };
     Vector result;
-    for (std::int64_t j = 0; j < rows_; ++j) {
-      for (int c = 0; c < 2; ++c) {
+    for (int c = 0; c < 2; ++c) {
+      for (std::int64_t j = 0; j < rows_; ++j) {
         for (std::int64_t i = 0; i < columns_; ++i) {
           // Velocities at the faces of the control volume, which is half a cell off; diffusion along the component
           // goes on across walls.
@@ -88,9 +88,9 @@ class SerialSolvers {
                      south = (w(1, j - dj, i - di) + w(1, j, i)) / 4.0L;
           const Real nu_east = c == 0 ? 1.0L : face(i + 1, columns_), nu_west = c == 0 ? 1.0L : face(i, columns_);
           const Real nu_north = c == 1 ? 1.0L : face(j + 1, rows_), nu_south = c == 1 ? 1.0L : face(j, rows_);
-          result.push_back(Coefficients::diagonal_value * at(x, 2, c, j, i) + (east - nu_east) * at(x, 2, c, j, i + 1) -
-                           (west + nu_west) * at(x, 2, c, j, i - 1) + (north - nu_north) * at(x, 2, c, j + 1, i) -
-                           (south + nu_south) * at(x, 2, c, j - 1, i));
+          result.push_back(diagonal_value * at(x, c, j, i) + (east - nu_east) * at(x, c, j, i + 1) -
+                           (west + nu_west) * at(x, c, j, i - 1) + (north - nu_north) * at(x, c, j + 1, i) -
+                           (south + nu_south) * at(x, c, j - 1, i));
         }
       }
     }
@@ -103,7 +103,7 @@ class SerialSolvers {
     for (std::int64_t j = 0; j < rows_; ++j) {
       for (std::int64_t i = 0; i < columns_; ++i) {
         const auto difference = [&](std::int64_t dj, std::int64_t di) {
-          return at(p, 1, 0, j, i) - at(p, 1, 0, j + dj, i + di);
+          return at(p, 0, j, i) - at(p, 0, j + dj, i + di);
         };
         result.push_back(face(i, columns_) * difference(0, -1) + face(i + 1, columns_) * difference(0, 1) +
                          face(j, rows_) * difference(-1, 0) + face(j + 1, rows_) * difference(1, 0));
@@ -128,25 +128,23 @@ class SerialSolvers {
 
 }  // namespace
 
-Coefficients::Coefficients(std::int64_t rows, std::int64_t columns) {
-  const auto longest = static_cast<std::size_t>(std::max(rows, columns) + 1);
-  ones = append(longest, 1.0);
-  diagonal = append(longest, diagonal_value);
-  row_faces = append_faces(rows);
-  column_faces = append_faces(columns);
-}
-
-std::size_t Coefficients::append(std::size_t count, double value) {
-  all.insert(all.end(), count, value);
-  return all.size() - count;
-}
-
-/// 0 at walls.
-std::size_t Coefficients::append_faces(std::int64_t cells) {
-  const std::size_t begin = append(static_cast<std::size_t>(cells + 1), 1.0);
-  all[begin] = 0.0;
-  all.back() = 0.0;
-  return begin;
+Coefficients measured_coefficients(std::int64_t rows, std::int64_t columns) {
+  const auto ones = [](std::int64_t count) { return std::vector<double>(static_cast<std::size_t>(count), 1.0); };
+  const auto between_walls = [&](std::int64_t cells) {
+    std::vector<double> faces = ones(cells + 1);
+    faces.front() = faces.back() = 0.0;
+    return faces;
+  };
+  Coefficients coefficients;
+  coefficients.row_diagonal.assign(static_cast<std::size_t>(rows), diagonal_value);
+  coefficients.column_diagonal.assign(static_cast<std::size_t>(columns), diagonal_value);
+  coefficients.row_diffusion = coefficients.row_faces = between_walls(rows);
+  coefficients.column_diffusion = coefficients.column_faces = between_walls(columns);
+  coefficients.row_unknown = coefficients.row_weights = ones(rows);
+  coefficients.column_unknown = coefficients.column_weights = ones(columns);
+  coefficients.diffusion_x = coefficients.diffusion_y = 1.0;
+  coefficients.quarter_x = coefficients.quarter_y = 0.25;
+  return coefficients;
 }
 
 std::vector<double> serial_iterations(std::int64_t rows, std::int64_t columns, int iterations) {

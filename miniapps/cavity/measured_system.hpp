@@ -1,34 +1,23 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "core/compatibility.hpp"
+#include "miniapps/cavity/coefficients.hpp"
 
-// The linear systems that MeasuredKernel iterates on: a grid of its unit's rows alone, with walls all around.
+// The linear systems that MeasuredKernel iterates on: a grid of its unit's rows alone, with walls all around, and cells
+// of height and width 1.
 
 namespace steelyard::cavity {
 
-/// Coefficients of both matrices by row and column, one array after the other: cells of height and width 1.
-struct Coefficients {
-  /// 1 / dt + 4 nu / h^2.
-  static constexpr double diagonal_value = 5.0;
-  std::vector<double> all;
-  std::size_t ones, diagonal, row_faces, column_faces;  ///< where they begin
-
-  Coefficients(std::int64_t rows, std::int64_t columns);
-
- private:
-  std::size_t append(std::size_t count, double value);
-  std::size_t append_faces(std::int64_t cells);
-};
+/// Coefficients of both matrices, where nothing lies in a wall.
+Coefficients measured_coefficients(std::int64_t rows, std::int64_t columns);
 
 /// Of the pressure's and of both momentum equations.
 KOKKOS_INLINE_FUNCTION double measured_right_side(std::int64_t j, std::int64_t i) {
   return static_cast<double>((7 * j + 3 * i) % 11) - 5.0;
 }
-/// What the velocity is of that.
+/// What the convecting velocity is of that.
 constexpr double convecting_share = 0.1;
 
 /// The velocity after so many iterations of BiCGSTAB and the pressure after as many of CG, both from 0, in the order of

@@ -5,10 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/errors.hpp"
-#include "miniapps/cavity/numerics_options.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::cavity {
@@ -21,21 +24,76 @@ constexpr std::int64_t most_steps = 1000000;
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
 constexpr double most_cells = 9.0e15;
+constexpr double least_tolerance = 1e-15;
+constexpr double most_tolerance = 0.9;
 
-void remove(CLI::App& parser, const std::string& name) { parser.remove_option(parser.get_option(name)); }
+/// Words that users type, and their values.
+template <class Value>
+using Words = std::vector<std::pair<std::string, Value>>;
 
-}  // namespace
+const Words<TimeScheme> schemes{{"euler", TimeScheme::euler}, {"crank-nicolson", TimeScheme::crank_nicolson}};
+const Words<PreconditionerKind> pointwise_preconditioners{{"none", PreconditionerKind::none},
+                                                          {"jacobi", PreconditionerKind::jacobi}};
+const Words<PreconditionerKind> preconditioners{{"none", PreconditionerKind::none},
+                                                {"jacobi", PreconditionerKind::jacobi},
+                                                {"multigrid", PreconditionerKind::multigrid}};
+const Words<Reductions> all_reductions{{"separate", Reductions::separate}, {"merged", Reductions::merged}};
 
-void add_options(CLI::App& parser, Options& options) {
-  options.run.steps = -1;
-  options.run.repetitions = 1;
-  options.run.warmups = 0;
-  add_standard_options(parser);
-  add_steps_option(parser, options.run);
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
-  add_grid_options(parser, options.grid, 0);
-  for (const char* without_effect : {"--input", "--seed", "--type"}) remove(parser, without_effect);
+template <class Value>
+const char* name_in(const Words<Value>& words, Value value) {
+  for (const auto& [word, named] : words) {
+    if (named == value) return word.c_str();
+  }
+  return "unknown";
+}
+
+template <class Value>
+void add_choice(CLI::App& parser, const std::string& name, Value& value, const Words<Value>& words,
+                const std::string& description) {
+  const auto choose = [&value, &words](const std::string& typed) {
+    for (const auto& [word, named] : words) {
+      if (word == typed) value = named;
+    }
+  };
+  std::vector<std::string> names;
+  for (const auto& [word, named] : words) names.push_back(word);
+  parser.add_option_function<std::string>(name, choose, description)
+      ->check(CLI::IsMember(names))
+      ->type_name(CLI::detail::join(names, "|"));
+}
+
+/// A check of numbers. CLI::Range lets NaN through, and writes 1e-15 as 0.000000.
+std::function<std::string(const std::string&)> number_check(bool (*is_good)(double), const std::string& expected) {
+  return [=](const std::string& text) {
+    double value = 0.0;
+    const bool good = CLI::detail::lexical_cast(text, value) && is_good(value);
+    return good ? std::string() : fmt::format("Value {} (expected a number {})", text, expected);
+  };
+}
+
+CLI::Option* add_positive(CLI::App& parser, const std::string& name, double& value, const std::string& type,
+                          const std::string& description) {
+  const auto is_positive = [](double number) { return number > 0.0 && std::isfinite(number); };
+  return parser.add_option(name, value, description)
+      ->check(number_check(is_positive, "greater than 0"))
+      ->type_name(type);
+}
+
+void add_tolerance(CLI::App& parser, const std::string& name, SolveSettings& settings, const std::string& description) {
+  settings.relative = 1e-6;
+  const auto is_tolerance = [](double number) { return number >= least_tolerance && number <= most_tolerance; };
+  parser.add_option(name, settings.relative, description)
+      ->check(number_check(is_tolerance, fmt::format("from {} to {}", least_tolerance, most_tolerance)),
+              fmt::format("FLOAT in [{} - {}]", least_tolerance, most_tolerance))
+      ->type_name("TOL")
+      ->capture_default_str();
+}
+
+/// What the shared options are for cavity.
+void adapt_shared_options(CLI::App& parser) {
+  for (const char* without_effect : {"--input", "--seed", "--type"}) {
+    parser.remove_option(parser.get_option(without_effect));
+  }
   parser.get_option("--size")->description(fmt::format("Rows and columns of cells (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of cells");
   parser.get_option("--columns")->description("Columns of cells");
@@ -43,35 +101,48 @@ void add_options(CLI::App& parser, Options& options) {
       fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
                   default_steps, most_steps));
   parser.get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
-  const auto positive = [](const std::string& text) {
-    double value = 0.0;
-    const bool read = CLI::detail::lexical_cast(text, value);
-    return read && value > 0.0 && std::isfinite(value)
-               ? std::string()
-               : fmt::format("Value {} (expected a number greater than 0)", text);
+}
+
+/// How the linear systems are solved.
+void add_numerics_options(CLI::App& parser, Numerics& numerics) {
+  add_choice(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
+             "Preconditioner of CG for the pressure (default multigrid)");
+  add_choice(parser, "--momentum-preconditioner", numerics.momentum_preconditioner, pointwise_preconditioners,
+             "Preconditioner of BiCGSTAB for the velocity (default none)");
+  add_choice(parser, "--reductions", numerics.reductions, all_reductions,
+             "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
+  add_tolerance(parser, "--pressure-tolerance", numerics.pressure,
+                "Residual of the pressure equation over its right-hand side (2-norms)");
+  add_tolerance(parser, "--momentum-tolerance", numerics.momentum, "The same of the momentum equations");
+  const auto set_most = [&numerics](int most) {
+    numerics.pressure.most_iterations = numerics.momentum.most_iterations = most;
   };
-  const auto add_positive = [&](const std::string& name, double& value, const std::string& type,
-                                const std::string& description) {
-    return parser.add_option(name, value, description)->check(positive)->type_name(type);
-  };
-  add_positive("--reynolds", options.reynolds, "RE", "Lid speed * width / kinematic viscosity (default 100)");
-  add_positive("--height", options.height, "H", "Height of the cavity in widths (default 1)");
-  CLI::Option* const time_step =
-      add_positive("--time-step", options.time_step, "DT", "Time step, in widths / lid speed");
-  add_positive("--cfl", options.cfl, "C", "The same as lid speed * time step / cell's shorter edge (default 1)")
-      ->excludes(time_step);
-  add_positive("--end-time", options.end_time, "T", "Time to step to");
-  add_positive("--steady", options.steady, "TOL",
-               "Step until no velocity changes faster than this, in lid speeds / time");
   parser
-      .add_option_function<std::string>(
-          "--scheme",
-          [&options](const std::string& word) {
-            options.scheme = word == "euler" ? TimeScheme::euler : TimeScheme::crank_nicolson;
-          },
-          "Time scheme (default euler)")
-      ->check(CLI::IsMember({"euler", "crank-nicolson"}))
-      ->type_name("euler|crank-nicolson");
+      .add_option_function<int>("--most-iterations", set_most,
+                                "Iterations of a linear solver after which the run gives up (default 1000)")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
+}
+
+}  // namespace
+
+const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
+const char* name_of(PreconditionerKind kind) { return name_in(preconditioners, kind); }
+const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
+
+void add_options(CLI::App& parser, Options& options) {
+  add_grid_options(parser, options.grid, 0);
+  adapt_shared_options(parser);
+  add_positive(parser, "--reynolds", options.reynolds, "RE", "Lid speed * width / kinematic viscosity (default 100)");
+  add_positive(parser, "--height", options.height, "H", "Height of the cavity in widths (default 1)");
+  CLI::Option* const time_step =
+      add_positive(parser, "--time-step", options.time_step, "DT", "Time step, in widths / lid speed");
+  add_positive(parser, "--cfl", options.cfl, "C", "The same as lid speed * time step / cell's shorter edge (default 1)")
+      ->excludes(time_step);
+  add_positive(parser, "--end-time", options.end_time, "T", "Time to step to");
+  add_positive(parser, "--steady", options.steady, "TOL",
+               "Step until no velocity changes faster than this, in lid speeds / time");
+  add_choice(parser, "--scheme", options.scheme, schemes, "Time scheme (default euler)");
   parser.add_option("--correctors", options.correctors, "Pressure corrections of a time step (PISO)")
       ->check(CLI::Range(1, 100))
       ->type_name("N")
@@ -79,12 +150,13 @@ void add_options(CLI::App& parser, Options& options) {
   add_numerics_options(parser, options.numerics);
   parser.add_flag("--compare-even", options.compare_even,
                   "Run an even split in turns too; print the speedup over it and its upper bound");
-  parser.add_option("--profiles", options.profiles, "Where velocities on the centre lines go, beside Ghia's (CSV)")
-      ->type_name("FILE");
-  parser.add_option("--picture", options.picture, "Where a picture of speed and streamlines goes (PNG)")
-      ->type_name("FILE");
-  parser.add_option("--checkpoint", options.checkpoint, "Where the flow goes, for --restart")->type_name("FILE");
-  parser.add_option("--restart", options.restart, "Checkpoint to go on from (default: from rest)")->type_name("FILE");
+  const auto add_file = [&](const char* name, std::filesystem::path& path, const char* description) {
+    parser.add_option(name, path, description)->type_name("FILE");
+  };
+  add_file("--profiles", options.profiles, "Where velocities on the centre lines go, beside Ghia's (CSV)");
+  add_file("--picture", options.picture, "Where a picture of speed and streamlines goes (PNG)");
+  add_file("--checkpoint", options.checkpoint, "Where the flow goes, for --restart");
+  add_file("--restart", options.restart, "Checkpoint to go on from (default: from rest)");
 }
 
 Problem make_problem(const Options& options) {

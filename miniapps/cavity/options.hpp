@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "core/options.hpp"
-#include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
@@ -17,6 +16,12 @@ struct RunEnd {
 
 /// What the user typed.
 struct Options {
+  Options() {
+    run.steps = -1;  // What ends a run depends on other options, see make_end().
+    run.repetitions = 1;
+    run.warmups = 0;
+  }
+
   RunOptions run;
   GridOptions grid;
   double height = 1.0;
@@ -35,6 +40,8 @@ struct Options {
   std::filesystem::path restart;
 };
 
+/// Adds cavity's own options to a parser that has the shared ones, and removes those of them that cavity does not have:
+/// `--input`, `--seed` and `--type`.
 void add_options(CLI::App& parser, Options& options);
 
 /// @throws InvalidArgument for what makes no sense, alone or together
@@ -42,5 +49,10 @@ Problem make_problem(const Options& options);
 
 /// @param start_time of the run's first step @throws InvalidArgument for an end before it
 RunEnd make_end(const Options& options, const Problem& problem, double start_time);
+
+/// The words of these options.
+const char* name_of(TimeScheme scheme);
+const char* name_of(PreconditionerKind kind);
+const char* name_of(Reductions reductions);
 
 }  // namespace steelyard::cavity

@@ -1,39 +1,39 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "comm/session.hpp"
-#include "comm/slots.hpp"
-#include "core/co_execution.hpp"
-#include "miniapps/app/channels.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
-#include "miniapps/cavity/numerics.hpp"
 #include "miniapps/cavity/problem.hpp"
-#include "miniapps/cavity/step_sample.hpp"
-#include "models/communication/platform.hpp"
 
 namespace steelyard::cavity {
 
-/// What is known before a run of what a time step costs.
-struct Prediction {
-  StepCost cost;
-  std::vector<UnitWork> units;  ///< every slot's
+/// Predicted cost of a part of a time step, for an iteration or, of the rest, for a step.
+struct PartCost {
+  double work_s = 0.0;           ///< of the slowest unit's own sweeps, with what an emulated slowdown adds
+  double communication_s = 0.0;  ///< of all units' synchronisations
+  double calls = 0.0;            ///< a step, in the sample that was measured; a run may need more or fewer
 
-  /// Every slot's own work in a step with so many iterations.
+  double total_s() const { return work_s + communication_s; }
+};
+
+/// Predicted cost of a time step.
+struct Prediction {
+  PerPart<PartCost> parts;
+  std::vector<PerPart<double>> unit_work_s;  ///< of every slot's own sweeps
+
+  /// Seconds of a step with so many iterations.
+  double step_s(double momentum_iterations, double pressure_iterations) const;
+  /// Every slot's own seconds in such a step.
   std::vector<double> unit_step_s(double momentum_iterations, double pressure_iterations) const;
 };
 
-/// What is known of the messages: halo rows, and what a rank goes through between them.
-MessageFacts message_facts(const Session& session, const Problem& problem);
-
-/// From samples of steps on every unit (see sample_steps()), what meetings cost on the platform, and what it takes the
-/// two units of a rank to meet, which is measured. Collective.
-/// @param platform nothing: messages cost nothing
-/// @throws CollectiveError
-Prediction predict(const Session& session, CoExecution& co_execution, const RankUnits& units, const Problem& problem,
-                   const Numerics& numerics, const std::vector<Slot>& slots, const std::vector<std::int64_t>& rows,
-                   const std::optional<models::Platform>& platform);
+/// Times a few steps from rest on every unit of each rank at once, each in a cavity of its own that is as large as its
+/// share, or as what no cache holds and then in proportion, without communication; adds what synchronisations cost on
+/// the platform, and between the two units of a rank, which is measured. Collective.
+/// @param rows of every slot @throws CollectiveError where memory is short or a linear solver fails
+Prediction predict(Frame& frame, const Problem& problem, const Numerics& numerics,
+                   const std::vector<std::int64_t>& rows);
 
 }  // namespace steelyard::cavity

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "miniapps/cavity/solvers/solve_monitor.hpp"
+
 namespace steelyard::cavity {
 
 enum class TimeScheme { euler, crank_nicolson };
@@ -21,6 +23,19 @@ struct Problem {
   double viscosity() const { return 1.0 / reynolds; }
   double dx() const { return 1.0 / static_cast<double>(columns); }
   double dy() const { return height / static_cast<double>(rows); }
+};
+
+/// Whether sums that a solver's iteration needs are gathered one by one as in the paper, or all at once.
+enum class Reductions { separate, merged };
+enum class PreconditionerKind { none, jacobi, multigrid };
+
+/// How the linear systems of a time step are solved.
+struct Numerics {
+  Reductions reductions = Reductions::separate;
+  PreconditionerKind pressure_preconditioner = PreconditionerKind::multigrid;
+  PreconditionerKind momentum_preconditioner = PreconditionerKind::none;  ///< none or jacobi
+  SolveSettings pressure;
+  SolveSettings momentum;
 };
 
 }  // namespace steelyard::cavity

@@ -6,17 +6,14 @@
 #include <cstdint>
 
 #include "core/timing.hpp"
-#include "miniapps/cavity/each_component.hpp"
-#include "miniapps/cavity/field_copy.hpp"
+#include "miniapps/cavity/coefficients.hpp"
+#include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/flow_state.hpp"
-#include "miniapps/cavity/flow_times.hpp"
-#include "miniapps/cavity/momentum_solver.hpp"
-#include "miniapps/cavity/pressure_solver.hpp"
-#include "miniapps/cavity/reading.hpp"
-#include "miniapps/cavity/residual.hpp"
-#include "miniapps/cavity/row_sweep.hpp"
-#include "miniapps/cavity/step_report.hpp"
-#include "miniapps/cavity/unit_coefficients.hpp"
+#include "miniapps/cavity/grid/row_field.hpp"
+#include "miniapps/cavity/grid/row_sweep.hpp"
+#include "miniapps/cavity/grid/sweep_body.hpp"
+#include "miniapps/cavity/solvers/step_solvers.hpp"
+#include "miniapps/cavity/solvers/vector_operations.hpp"
 
 namespace steelyard::cavity {
 namespace detail {
@@ -41,7 +38,7 @@ struct PressureGradient {
 };
 
 /// b = u / dt + lid, and for Crank-Nicolson the old half; right = b - grad p; x = u.
-struct SetOut {
+struct AssembleMomentumRhs {
   MomentumOperator momentum;
   PressureGradient gradient;
   RowAccess<2> u, x, b, right;
@@ -106,7 +103,7 @@ struct Subtract {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const { p(j, i) -= number; }
 };
 
-/// |net flux| over a cell's longer edge, and by how much both velocities have changed over a time step.
+/// |net flux| over a cell's longer edge, and changes of both velocities over the time step.
 struct ImbalanceAndChanges {
   RowAccess<2> u, before;
   double dx, dy, over_edge, over_dt;
@@ -175,25 +172,25 @@ class UnitFlow {
   }
 
   /// One time step. All units call it. Where a solver fails, its report is the last one, and the flow is unusable then.
-  /// @param momentum_times is added to, and the other one too
+  /// @param times of its solves are added to, by the unit that drives MPI
   /// @return with the largest imbalance and change of the unit's own cells only
-  StepReport step(SolveTimes& momentum_times, SolveTimes& pressure_times) {
+  StepReport step(FlowTimes& times) {
     StepReport report;
     if (extrapolates()) extrapolate();
     const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
-    set_out(momentum);
-    report.momentum = timed(momentum_times, [&] { return momentum_solver_.solve(momentum, estimate_, other_); });
+    assemble_momentum_rhs(momentum);
+    report.momentum = timed(times.momentum, [&] { return momentum_solver_.solve(momentum, estimate_, other_); });
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
-      report.pressure.push_back(timed(pressure_times, [&] { return pressure_solver_.solve(source_, pressure_); }));
+      report.pressure.push_back(timed(times.pressure, [&] { return pressure_solver_.solve(source_, pressure_); }));
       if (report.pressure.back().outcome != SolveOutcome::converged) return report;
       correct(momentum);
     }
     std::swap(now_, other_);
     center_pressure();
     grid_.exchange(now_);
-    look(report);
+    compute_diagnostics(report);
     return report;
   }
 
@@ -205,21 +202,22 @@ class UnitFlow {
   }
 
   /// b, the right side of momentum b - grad p, in the estimate's memory, and the old velocity to start from.
-  void set_out(const MomentumOperator& momentum) {
+  void assemble_momentum_rhs(const MomentumOperator& momentum) {
     const auto u = now_.access(), x = other_.access(), b = known_.access(), right = estimate_.access();
     const auto p = pressure_.access();
-    const detail::SetOut body{momentum,
-                              {p, over_dx(), over_dy()},
-                              u,
-                              x,
-                              b,
-                              right,
-                              1.0 / problem_.time_step,
-                              problem_.rows - 1,
-                              lid_source_,
-                              extrapolates()};
-    // Says what it reads for hosts to sweep one component after the other: of both together, more rows than they like.
-    grid_.for_cells("steelyard::cavity::set_out", reading(fields(u, p, b, right, x), each_component<2>(body)));
+    const detail::AssembleMomentumRhs body{momentum,
+                                           {p, over_dx(), over_dy()},
+                                           u,
+                                           x,
+                                           b,
+                                           right,
+                                           1.0 / problem_.time_step,
+                                           problem_.rows - 1,
+                                           lid_source_,
+                                           extrapolates()};
+    // The fields are named so that hosts sweep one component after the other: both together read more rows than they
+    // prefetch well.
+    grid_.for_cells("steelyard::cavity::momentum_rhs", reading(fields(u, p, b, right, x), each_component<2>(body)));
   }
 
   /// h, and from it the right side of the pressure equation.
@@ -244,7 +242,7 @@ class UnitFlow {
     sweep_with_halo("steelyard::cavity::center_pressure", detail::Subtract{pressure_.access(), mean(grid_, pressure_)});
   }
 
-  void look(StepReport& report) const {
+  void compute_diagnostics(StepReport& report) const {
     const detail::ImbalanceAndChanges body{now_.access(),
                                            other_.access(),
                                            problem_.dx(),
@@ -253,7 +251,8 @@ class UnitFlow {
                                            1.0 / problem_.time_step};
     std::array<double, 3> maxima = {};
     grid_.peer().compute([&] {
-      maxima = grid_.cell_sums().template maxima<3>(grid_.space(), "steelyard::cavity::look", grid_.columns(), body);
+      maxima =
+          grid_.cell_sums().template maxima<3>(grid_.space(), "steelyard::cavity::diagnostics", grid_.columns(), body);
     });
     report.mass_imbalance = maxima[0];
     report.change = std::max(maxima[1], maxima[2]);
@@ -262,7 +261,7 @@ class UnitFlow {
   template <class Solve>
   SolveReport timed(SolveTimes& times, const Solve& solve) const {
     const UnitGroup& group = grid_.peer().group();
-    // Meetings are counted by the thread that drives MPI.
+    // Only the unit that drives MPI counts synchronisations.
     if (!group.drives(grid_.peer().kind())) return solve();
     SolveTimes spent;
     spent.meetings -= group.meetings();

@@ -2,17 +2,46 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 #include "models/communication/pattern_costs.hpp"
+#include "partition/algorithms.hpp"
+#include "partition/granularity.hpp"
 
 namespace steelyard::fft2d {
+namespace {
 
-PassPlans plan_passes(const Problem& problem, const Assignment& assignment, const std::vector<int>& rank_of_unit,
-                      const ExchangeChoice& exchange) {
-  PassPlans plans{plan_pass(assignment.rows.units, assignment.columns.units, rank_of_unit, exchange.parts()),
-                  plan_pass(assignment.columns.units, assignment.rows.units, rank_of_unit, exchange.parts())};
-  if (problem.transposed) plans.columns.messages.clear();
-  return plans;
+partition::Distribution distribute(std::int64_t total, const std::vector<const models::SpeedModel*>& models,
+                                   const partition::Algorithm& algorithm, std::int64_t granularity) {
+  std::vector<const models::SpeedModel*> known;
+  for (const models::SpeedModel* model : models) {
+    if (model != nullptr) known.push_back(model);
+  }
+  const partition::Distribution of_known = partition::distribute_in_multiples(total, known, algorithm, granularity);
+  partition::Distribution all{std::vector<std::int64_t>(models.size(), 0), std::vector<double>(models.size(), 0.0)};
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i] == nullptr) continue;
+    all.units[i] = of_known.units[next];
+    all.predicted_s[i] = of_known.predicted_s[next++];
+  }
+  return all;
+}
+
+}  // namespace
+
+std::int64_t slice_granularity(std::int64_t total, std::int64_t point_bytes) {
+  constexpr std::int64_t line_bytes = 64;
+  return total > 0 ? std::gcd(total, line_bytes / point_bytes) : 1;
+}
+
+Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& row_models,
+                  const std::vector<const models::SpeedModel*>& column_models, const std::string& partition,
+                  std::int64_t point_bytes) {
+  const partition::Algorithm& algorithm = partition::find_algorithm(partition);
+  const std::int64_t columns = problem.spectrum_columns();
+  return {distribute(problem.rows, row_models, algorithm, slice_granularity(problem.rows, point_bytes)),
+          distribute(columns, column_models, algorithm, slice_granularity(columns, point_bytes))};
 }
 
 models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes) {
@@ -20,8 +49,8 @@ models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double 
   for (const BlockMessage& message : plan.messages) {
     const auto batch = static_cast<std::size_t>(message.batch);
     while (pattern.phases.size() <= batch) pattern.phases.push_back({{}, models::Phase::Sends::at_once});
-    pattern.phases[batch].messages.push_back({plan.rank_of_unit[static_cast<std::size_t>(message.from)],
-                                              message.to_rank, point_bytes * static_cast<double>(message.points())});
+    pattern.phases[batch].messages.push_back(
+        {plan.from_rank(message), message.to_rank, point_bytes * static_cast<double>(message.points())});
   }
   return pattern;
 }
@@ -39,8 +68,8 @@ std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_by
 
 bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement) {
   return std::all_of(plan.messages.begin(), plan.messages.end(), [&](const BlockMessage& message) {
-    const int from = plan.rank_of_unit[static_cast<std::size_t>(message.from)];
-    return platform.channel(placement.channel(from, message.to_rank).channel).scope == models::Channel::Scope::network;
+    return platform.channel(placement.channel(plan.from_rank(message), message.to_rank).channel).scope ==
+           models::Channel::Scope::network;
   });
 }
 

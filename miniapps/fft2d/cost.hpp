@@ -1,25 +1,46 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "miniapps/fft2d/assignment.hpp"
-#include "miniapps/fft2d/exchange.hpp"
 #include "miniapps/fft2d/exchange_plan.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
+#include "models/speed_model.hpp"
+#include "partition/distribution.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::fft2d {
 
-/// Both passes, and who sends what behind them.
-struct PassPlans {
-  PassPlan rows;
-  PassPlan columns;
+/// Rows of the input and columns of the spectrum that every unit owns, and the predicted seconds of the passes over
+/// them. Both are slices in the order of the units.
+struct Assignment {
+  partition::Distribution rows;     ///< of pass 1
+  partition::Distribution columns;  ///< of the spectrum: the rows of pass 2
+
+  Shares shares() const { return {rows.units, columns.units}; }
 };
-PassPlans plan_passes(const Problem& problem, const Assignment& assignment, const std::vector<int>& rank_of_unit,
-                      const ExchangeChoice& exchange);
+
+/// Slices come in multiples of the points of a cache line, as far as these divide `total`: in the transposed matrix
+/// every row of a slice that begins elsewhere shares its first and last line with another unit.
+/// @param point_bytes of a complex number
+std::int64_t slice_granularity(std::int64_t total, std::int64_t point_bytes);
+
+/// Both passes by a one-dimensional algorithm, in multiples of slice_granularity().
+/// Source: 002, sections 1 and 6.2.2.
+/// @param row_models, column_models of every unit: seconds of so many rows of each pass; those without one get nothing
+/// @param point_bytes of a complex number
+/// @throws InvalidArgument for an unknown name, and as the algorithm does
+Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& row_models,
+                  const std::vector<const models::SpeedModel*>& column_models, const std::string& partition,
+                  std::int64_t point_bytes);
 
 /// The messages of the exchange behind a pass: a phase for each batch, of which every rank starts all at once.
 models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes);
@@ -37,7 +58,7 @@ struct ExchangeCost {
 std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_bytes, const models::Platform& platform,
                                          const models::Placement& placement);
 
-/// Whether all messages leave their nodes, so that no core of the ranks has to copy them.
+/// Whether all messages leave their nodes, so that no core of the ranks copies them.
 bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement);
 
 /// A pass and the exchange behind it. With kernels that take k seconds, those of the units whose threads also drive MPI
@@ -83,5 +104,8 @@ void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassP
 /// Bytes of memory traffic that putting the second exchange into place takes on all ranks together: every point is read
 /// once, and written to a line that is fetched first.
 double unpack_bytes(const PassPlan& second, double point_bytes);
+
+/// What `steelyard predict fft2d` predicts with.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::fft2d

@@ -29,6 +29,17 @@ void require_plan(std::span<const std::int64_t> rows, std::span<const std::int64
   }
 }
 
+/// Ranges of so many each, one behind the other from 0.
+std::vector<Range> consecutive(std::span<const std::int64_t> counts) {
+  std::vector<Range> ranges;
+  std::int64_t first = 0;
+  for (const std::int64_t count : counts) {
+    ranges.push_back({first, count});
+    first += count;
+  }
+  return ranges;
+}
+
 std::vector<Range> cut(const Range& rows, std::int64_t batches) {
   const std::int64_t grain = rows.count >= batches * line_points ? line_points : 1;
   std::vector<Range> parts;
@@ -44,16 +55,6 @@ std::vector<Range> cut(const Range& rows, std::int64_t batches) {
 }
 
 }  // namespace
-
-std::vector<Range> consecutive(std::span<const std::int64_t> counts) {
-  std::vector<Range> ranges;
-  std::int64_t first = 0;
-  for (const std::int64_t count : counts) {
-    ranges.push_back({first, count});
-    first += count;
-  }
-  return ranges;
-}
 
 Range PassPlan::of_rank(const std::vector<Range>& ranges, int rank) const {
   Range all;
@@ -103,6 +104,14 @@ PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int6
     }
   }
   return plan;
+}
+
+PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
+                      const ExchangeChoice& exchange) {
+  PassPlans plans{plan_pass(shares.rows, shares.columns, rank_of_unit, exchange.parts()),
+                  plan_pass(shares.columns, shares.rows, rank_of_unit, exchange.parts())};
+  if (problem.transposed) plans.columns.messages.clear();
+  return plans;
 }
 
 }  // namespace steelyard::fft2d

@@ -1,10 +1,46 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "miniapps/fft2d/problem.hpp"
+
 namespace steelyard::fft2d {
+
+/// When what a pass has made for other ranks is sent.
+enum class Exchange {
+  at_once,    ///< when the pass has ended
+  pipelined,  ///< batch by batch, while the next one is transformed
+};
+
+struct ExchangeChoice {
+  Exchange exchange = Exchange::at_once;
+  int batches = 8;  ///< of a unit's rows, where it is pipelined
+
+  /// Batches that a unit's rows are cut into.
+  int parts() const { return exchange == Exchange::pipelined ? batches : 1; }
+};
+
+/// The exchange as the user chooses it.
+struct ExchangeOptions {
+  std::optional<Exchange> exchange;
+  int batches = 8;
+
+  /// Unless the user says otherwise, pipelined between nodes: inside one the cores that transform also copy the
+  /// messages, so that the two cannot overlap and batches only cost.
+  ExchangeChoice choice(int nodes) const {
+    return {exchange.value_or(nodes > 1 ? Exchange::pipelined : Exchange::at_once), batches};
+  }
+};
+
+/// `at-once`, `pipelined`, in the order of the values.
+inline const std::vector<std::string>& exchange_names() {
+  static const std::vector<std::string> names{"at-once", "pipelined"};
+  return names;
+}
 
 /// Rows or columns [first, first + count).
 struct Range {
@@ -15,9 +51,6 @@ struct Range {
   bool empty() const { return count == 0; }
   bool operator==(const Range&) const = default;
 };
-
-/// Ranges of so many each, one behind the other from 0.
-std::vector<Range> consecutive(std::span<const std::int64_t> counts);
 
 /// What one unit has stored of a batch of its rows for all units of another rank: column by column, without gaps.
 struct BlockMessage {
@@ -31,8 +64,8 @@ struct BlockMessage {
   std::int64_t points() const { return rows.count * columns.count; }
 };
 
-/// Who transforms which rows of a pass, in which batches, and who gets what of them. The units of a rank follow one
-/// another, so that what they own together has no gaps.
+/// Which unit transforms which rows of a pass, in which batches, and which rank receives what of them. The units of a
+/// rank follow one another, so that what they own together has no gaps.
 struct PassPlan {
   std::vector<Range> rows;                  ///< of every unit
   std::vector<Range> columns;               ///< of every unit: the rows that it transforms in the next pass
@@ -40,6 +73,7 @@ struct PassPlan {
   std::vector<std::vector<Range>> batches;  ///< of every unit: its rows in order, none empty
   std::vector<BlockMessage> messages;       ///< by unit, then by batch, then by rank, the next one first
 
+  int from_rank(const BlockMessage& message) const { return rank_of_unit[static_cast<std::size_t>(message.from)]; }
   /// What the units of a rank own together.
   Range rows_of_rank(int rank) const { return of_rank(rows, rank); }
   Range columns_of_rank(int rank) const { return of_rank(columns, rank); }
@@ -55,5 +89,20 @@ struct PassPlan {
 /// @throws InvalidArgument unless there are as many of each, none negative, ranks ascending and batches >= 1
 PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int64_t> columns,
                    std::span<const int> rank_of_unit, int batches);
+
+/// Rows of the input and columns of the spectrum that every unit owns.
+struct Shares {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> columns;
+};
+
+/// Both passes of a transform; left transposed, the second one sends nothing.
+struct PassPlans {
+  PassPlan rows;
+  PassPlan columns;
+};
+/// @throws InvalidArgument as plan_pass()
+PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
+                      const ExchangeChoice& exchange);
 
 }  // namespace steelyard::fft2d

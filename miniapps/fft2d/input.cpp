@@ -3,27 +3,9 @@
 #include <algorithm>
 
 #include "core/base/npy.hpp"
+#include "miniapps/fft2d/unit_transform.hpp"
 
 namespace steelyard::fft2d {
-namespace {
-
-/// Rows of the random field, one an iteration.
-template <class Scalar>
-struct FillRow {
-  const RandomField* field;
-  std::int64_t first_row;
-  std::int64_t columns;
-  std::int64_t padded_numbers;
-  bool real;
-  Scalar* values;
-
-  void operator()(const std::int64_t i) const {
-    field->fill(first_row + i, columns, real, values + i * padded_numbers);
-  }
-};
-
-}  // namespace
-
 template <class Scalar>
 template <class Element>
 void Input<Scalar>::read(std::int64_t first_row, std::span<Element> elements) const {
@@ -52,11 +34,18 @@ void Input<Scalar>::operator()(std::int64_t first_row, std::span<Scalar> values)
   const bool padded = present < rows || extents_.columns < problem_.columns;
   if (padded) std::fill(values.begin(), values.end(), Scalar(0));
   if (path_.empty()) {
-    using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-    const HostExecution space;
-    Kokkos::parallel_for("steelyard::fft2d::fill", Policy(space, 0, present),
-                         FillRow<Scalar>{&field_, first_row, extents_.columns, numbers, problem_.real, values.data()});
-    space.fence();
+    for_each_on_host("steelyard::fft2d::fill", HostExecution(), present, [=, this](const std::int64_t i) {
+      Scalar* const row = values.data() + i * numbers;
+      for (std::int64_t j = 0; j < extents_.columns; ++j) {
+        const auto part = static_cast<Scalar>(real_.element(first_row + i, j));
+        if (problem_.real) {
+          row[j] = part;
+        } else {
+          row[2 * j] = part;
+          row[2 * j + 1] = static_cast<Scalar>(imaginary_.element(first_row + i, j));
+        }
+      }
+    });
   } else if (problem_.real) {
     read<Scalar>(first_row, values);
   } else {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <memory>
 #include <numbers>
 #include <span>
 #include <type_traits>
@@ -14,7 +15,7 @@
 #include "core/huge_pages.hpp"
 #include "core/padded_pitch.hpp"
 #include "core/untouched_array.hpp"
-#include "miniapps/fft2d/row_fft_options.hpp"
+#include "miniapps/fft2d/options.hpp"
 
 namespace steelyard::fft2d {
 namespace {
@@ -40,105 +41,79 @@ struct Fill {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Element(static_cast<float>(i % 31 - 15)); }
 };
 
-/// Matrices in host memory, where the program's are: in huge pages, each first touched by all of the unit's threads, or
-/// pinned for a device.
-template <class Execution, class Scalar>
-class MatrixRing {
- public:
-  MatrixRing(const Execution& space, std::int64_t size, std::int64_t count)
-      : matrices_("steelyard::fft2d::rows", static_cast<std::size_t>(count * size)) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      Kokkos::parallel_for("steelyard::fft2d::fill", Kokkos::RangePolicy<Execution>(space, i * size, (i + 1) * size),
-                           Fill<Execution, Scalar>{data()});
-    }
-    space.fence();
-  }
-  Scalar* data() const { return matrices_.data(); }
-
- private:
-  UntouchedArray<Scalar, std::conditional_t<runs_on_host<Execution>, typename Execution::memory_space, PinnedMemory>>
-      matrices_;
-};
-
 /// Passes that each read what the one before has stored, around a ring of matrices: as in the program, where much of
-/// what a pass reads was stored by other units, it is in no cache of the unit's own cores any more.
-template <class Execution, class Scalar, class Element>
+/// what a pass reads was stored by other units, it is in no cache of the unit's own cores any more. Matrices lie in
+/// host memory, where the program's are: in huge pages, each first touched by all of the unit's threads, or pinned for
+/// a device.
+template <class Execution, class Element>
 class RowsRun : public KernelRun {
  public:
   RowsRun(const RowTransformation& transformation, std::int64_t rows, const RowFftChoice& choice)
       : rows_(rows),
         length_(transformation.length),
-        stored_(transformation.stored()),
-        pass_(make_row_pass<Execution, Scalar>(space_, transformation, rows, choice)),
-        in_pitch_(padded_pitch<Element>(transformation.length)),
+        stored_(stored_points(length_, RowPass<Element>::real)),
+        in_pitch_(padded_pitch<Element>(length_)),
         out_pitch_(padded_pitch<Complex>(rows)),
-        from_{nullptr, in_pitch_, 0, transformation.length, Home::host},
-        to_{nullptr, out_pitch_, 0, transformation.stored(), Home::host},
-        matrix_(size(transformation)),
+        matrix_(padded_pitch<Scalar>(std::max(parts * rows * in_pitch_, 2 * stored_ * out_pitch_))),
         matrices_(ring_length(matrix_ * static_cast<std::int64_t>(sizeof(Scalar)))),
-        memory_(space_, matrix_, matrices_) {}
+        pass_(make_row_pass<Execution, Element>(space_, transformation, rows, choice)),
+        memory_("steelyard::fft2d::rows", static_cast<std::size_t>(matrices_ * matrix_)) {
+    for (std::int64_t i = 0; i < matrices_; ++i) {
+      const Kokkos::RangePolicy<Execution> numbers(space_, i * matrix_, (i + 1) * matrix_);
+      Kokkos::parallel_for("steelyard::fft2d::fill", numbers, Fill<Execution, Scalar>{memory_.data()});
+    }
+    space_.fence();
+  }
 
   void run() override {
-    const std::int64_t next = (current_ + 1) % matrices_;
-    from_.data = reinterpret_cast<const Element*>(memory_.data() + current_ * matrix_);
-    to_.data = reinterpret_cast<Complex*>(memory_.data() + next * matrix_);
-    pass_->run(0, rows_, std::span<const RowPiece<Element>>(&from_, 1), std::span<const StoredPiece<Complex>>(&to_, 1));
-    current_ = next;
+    const auto* const from = reinterpret_cast<const Element*>(matrix());
+    current_ = (current_ + 1) % matrices_;
+    const RowPiece<Element> in{from, in_pitch_, 0, length_};
+    const StoredPiece<Complex> out{reinterpret_cast<Complex*>(matrix()), out_pitch_, 0, stored_};
+    pass_->run(0, rows_, std::span(&in, 1), std::span(&out, 1));
   }
   std::vector<double> check_run() override {
-    constexpr std::int64_t parts = std::is_same_v<Element, Scalar> ? 1 : 2;
-    Scalar* const in = memory_.data() + current_ * matrix_;
     for (std::int64_t row = 0; row < rows_; ++row) {
       for (std::int64_t n = 0; n < parts * length_; ++n) {
-        in[parts * row * in_pitch_ + n] = static_cast<Scalar>(check_input(row, n / parts, n % parts));
+        matrix()[parts * row * in_pitch_ + n] = static_cast<Scalar>(check_input(row, n / parts, n % parts));
       }
     }
     run();
     std::vector<double> values;
-    const Scalar* const out = memory_.data() + current_ * matrix_;
     for (std::int64_t column = 0; column < stored_; ++column) {
-      const Scalar* const stored = out + 2 * column * out_pitch_;
+      const Scalar* const stored = matrix() + 2 * column * out_pitch_;
       values.insert(values.end(), stored, stored + 2 * rows_);
     }
     return values;
   }
 
  private:
-  using Complex = Kokkos::complex<Scalar>;
+  using Scalar = typename RowPass<Element>::Scalar;
+  using Complex = typename RowPass<Element>::Complex;
+  using MemorySpace = std::conditional_t<runs_on_host<Execution>, typename Execution::memory_space, PinnedMemory>;
+  static constexpr std::int64_t parts = RowPass<Element>::real ? 1 : 2;  ///< numbers of an element
 
-  /// Numbers that hold what is read and what is stored, in whole cache lines.
-  std::int64_t size(const RowTransformation& transformation) const {
-    constexpr std::int64_t per_element = std::is_same_v<Element, Scalar> ? 1 : 2;
-    return padded_pitch<Scalar>(std::max(per_element * rows_ * in_pitch_, 2 * transformation.stored() * out_pitch_));
-  }
+  /// What the next pass reads, in numbers.
+  Scalar* matrix() const { return memory_.data() + current_ * matrix_; }
 
   Execution space_;
   std::int64_t rows_;
   std::int64_t length_;
   std::int64_t stored_;
-  std::unique_ptr<RowPass<Scalar>> pass_;
   std::int64_t in_pitch_;
   std::int64_t out_pitch_;
-  RowPiece<Element> from_;
-  StoredPiece<Complex> to_;
-  std::int64_t matrix_;    ///< numbers of a matrix
+  std::int64_t matrix_;    ///< numbers of a matrix: what is read or what is stored, in whole cache lines
   std::int64_t matrices_;  ///< of the ring
-  MatrixRing<Execution, Scalar> memory_;
+  std::unique_ptr<RowPass<Element>> pass_;
+  UntouchedArray<Scalar, MemorySpace> memory_;
   std::int64_t current_ = 0;
 };
 
 template <class Execution, class Scalar>
-std::unique_ptr<KernelRun> make(const RowTransformation& transformation, std::int64_t rows,
+std::unique_ptr<KernelRun> make(bool real, const RowTransformation& transformation, std::int64_t rows,
                                 const RowFftChoice& choice) {
-  if (transformation.real) return std::make_unique<RowsRun<Execution, Scalar, Scalar>>(transformation, rows, choice);
-  return std::make_unique<RowsRun<Execution, Scalar, Kokkos::complex<Scalar>>>(transformation, rows, choice);
-}
-
-template <class Scalar>
-std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformation& transformation, std::int64_t rows,
-                                const RowFftChoice& choice) {
-  return kind == ProcessingUnit::Kind::host ? make<HostExecution, Scalar>(transformation, rows, choice)
-                                            : make<CompanionExecution, Scalar>(transformation, rows, choice);
+  if (real) return std::make_unique<RowsRun<Execution, Scalar>>(transformation, rows, choice);
+  return std::make_unique<RowsRun<Execution, Kokkos::complex<Scalar>>>(transformation, rows, choice);
 }
 
 }  // namespace
@@ -158,7 +133,7 @@ KernelFacts MeasuredKernel::facts() const {
       element_ == ElementType::float64 ? std::int64_t{sizeof(double)} : std::int64_t{sizeof(float)};
   const std::int64_t complex_bytes = 2 * scalar_bytes;
   const std::int64_t element_bytes = real_ ? scalar_bytes : complex_bytes;
-  const std::int64_t stored = RowTransformation{columns_, Direction::forward, real_}.stored();
+  const std::int64_t stored = stored_points(columns_, real_);
   KernelFacts facts;
   facts.app = app();
   facts.kernel = choice_.library.empty() ? "row_fft" : "row_fft_" + choice_.library;
@@ -184,15 +159,16 @@ KernelFacts MeasuredKernel::facts() const {
   return facts;
 }
 
-RowTransformation MeasuredKernel::transformation() const {
-  // Numbers stay as large as they are from pass to pass.
-  const double scale = 1.0 / std::sqrt(static_cast<double>(columns_));
-  return {columns_, Direction::forward, real_, scale};
-}
-
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  return element_ == ElementType::float64 ? make<double>(kind, transformation(), units, choice_)
-                                          : make<float>(kind, transformation(), units, choice_);
+  // Numbers stay as large as they are from pass to pass.
+  const RowTransformation rows{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
+  const bool is_double = element_ == ElementType::float64;
+  if (kind == ProcessingUnit::Kind::host) {
+    return is_double ? make<HostExecution, double>(real_, rows, units, choice_)
+                     : make<HostExecution, float>(real_, rows, units, choice_);
+  }
+  return is_double ? make<CompanionExecution, double>(real_, rows, units, choice_)
+                   : make<CompanionExecution, float>(real_, rows, units, choice_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
@@ -222,23 +198,22 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const RowTransformation rows = transformation();
-  // Powers of the root of unity: exp(-2 pi i n / length).
+  // Powers of the root of unity: exp(-2 pi i n / columns).
   std::vector<std::complex<long double>> roots;
-  for (std::int64_t n = 0; n < rows.length; ++n) {
-    const long double turn = static_cast<long double>(n) / static_cast<long double>(rows.length);
+  for (std::int64_t n = 0; n < columns_; ++n) {
+    const long double turn = static_cast<long double>(n) / static_cast<long double>(columns_);
     roots.push_back(std::polar(1.0L, -2.0L * std::numbers::pi_v<long double> * turn));
   }
   std::vector<double> values;
-  for (std::int64_t column = 0; column < rows.stored(); ++column) {
+  for (std::int64_t column = 0; column < stored_points(columns_, real_); ++column) {
     for (std::int64_t row = 0; row < units; ++row) {
       std::complex<long double> sum = 0.0L;
-      for (std::int64_t n = 0; n < rows.length; ++n) {
+      for (std::int64_t n = 0; n < columns_; ++n) {
         const std::complex<long double> input(check_input(row, n, 0), real_ ? 0.0 : check_input(row, n, 1));
-        sum += input * roots[static_cast<std::size_t>(column * n % rows.length)];
+        sum += input * roots[static_cast<std::size_t>(column * n % columns_)];
       }
-      values.push_back(static_cast<double>(sum.real() / std::sqrt(static_cast<long double>(rows.length))));
-      values.push_back(static_cast<double>(sum.imag() / std::sqrt(static_cast<long double>(rows.length))));
+      values.push_back(static_cast<double>(sum.real() / std::sqrt(static_cast<long double>(columns_))));
+      values.push_back(static_cast<double>(sum.imag() / std::sqrt(static_cast<long double>(columns_))));
     }
   }
   return values;

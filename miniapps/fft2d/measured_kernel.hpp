@@ -3,7 +3,7 @@
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
 #include "miniapps/fft2d/problem.hpp"
-#include "miniapps/fft2d/row_pass.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace steelyard::fft2d {
 
@@ -27,8 +27,6 @@ class MeasuredKernel : public MeasurableKernel {
   std::vector<double> reference(std::int64_t units) const override;
 
  private:
-  RowTransformation transformation() const;
-
   std::int64_t columns_ = 2048;
   bool real_ = false;
   ElementType element_ = ElementType::float64;

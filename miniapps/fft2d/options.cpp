@@ -4,11 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <complex>
+#include <map>
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
-#include "miniapps/fft2d/exchange_options.hpp"
-#include "miniapps/fft2d/row_fft_options.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::fft2d {
@@ -36,10 +35,40 @@ void require_words(const Options& options) {
 
 }  // namespace
 
+void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange) {
+  parser
+      .add_option_function<std::string>(
+          "--exchange",
+          [&exchange](const std::string& word) {
+            exchange.exchange = word == exchange_names()[0] ? Exchange::at_once : Exchange::pipelined;
+          },
+          "When ranks send what a pass has made: at its end (default on one node), or batch by batch on the way "
+          "(default on several)")
+      ->check(CLI::IsMember(exchange_names()))
+      ->type_name("at-once|pipelined");
+  parser.add_option("--batches", exchange.batches, "Batches of a unit's rows, where it is pipelined")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_row_fft_options(CLI::App& parser, RowFftChoice& choice) {
+  parser
+      .add_option("--fft", choice.library,
+                  "Library that transforms rows (default: the fastest that a unit has): fftw on hosts, vendor on "
+                  "devices, portable everywhere")
+      ->check(CLI::IsMember({"fftw", "vendor", "portable"}))
+      ->type_name("LIBRARY");
+  const std::map<std::string, Planner> planners{
+      {"estimate", Planner::estimate}, {"measure", Planner::measure}, {"patient", Planner::patient}};
+  parser
+      .add_option("--planner", choice.planner,
+                  "How hard FFTW looks for a plan: estimate, measure or patient (default measure)")
+      ->transform(CLI::CheckedTransformer(planners).description(""))
+      ->type_name("EFFORT");
+}
+
 void add_options(CLI::App& parser, Options& options) {
-  add_standard_options(parser);
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
   add_grid_options(parser, options.grid, 0);
   parser.get_option("--size")->description(fmt::format("Rows and columns (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of the input");
@@ -76,17 +105,15 @@ Extents input_extents(const Options& options) {
   if (files.size() > 1) throw InvalidArgument(fmt::format("--input names {} files (expected one)", files.size()));
   if (!files.empty()) {
     const NpyHeader header = read_header(files.front(), options);
-    const bool given = extents.rows != 0;
-    if (given && (header.shape[0] != extents.rows || header.shape[1] != extents.columns)) {
+    const Extents found{header.shape[0], header.shape[1]};
+    const auto require = [&](bool right, const std::string& expected) {
+      if (right) return;
       throw FileFormatError(files.front().string(), "shape",
-                            fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], extents.rows,
-                                        extents.columns));
-    }
-    extents = {header.shape[0], header.shape[1]};
-    if (extents.rows < 1 || extents.columns < 1) {
-      throw FileFormatError(files.front().string(), "shape",
-                            fmt::format("is {} x {} (expected at least 1 x 1)", extents.rows, extents.columns));
-    }
+                            fmt::format("is {} x {} (expected {})", found.rows, found.columns, expected));
+    };
+    require(extents.rows == 0 || found == extents, fmt::format("{} x {}", extents.rows, extents.columns));
+    require(found.rows >= 1 && found.columns >= 1, "at least 1 x 1");
+    extents = found;
   }
   if (extents.rows == 0) extents = {default_extent, default_extent};
   return extents;

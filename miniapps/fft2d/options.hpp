@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "miniapps/fft2d/exchange.hpp"
+#include "miniapps/fft2d/exchange_plan.hpp"
 #include "miniapps/fft2d/padding.hpp"
 #include "miniapps/fft2d/problem.hpp"
-#include "miniapps/fft2d/row_pass.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace steelyard::fft2d {
 
@@ -24,7 +24,13 @@ struct Options {
   std::vector<std::filesystem::path> column_models;  ///< of pass 2, where it is not like pass 1
 };
 
+/// Adds the options of fft2d alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
+
+/// Adds `--exchange` and `--batches`, which the program and `steelyard predict fft2d` share.
+void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange);
+/// Adds `--fft LIBRARY` and `--planner EFFORT`, for the program and for measuring its kernel alike.
+void add_row_fft_options(CLI::App& parser, RowFftChoice& choice);
 
 /// Checks what only makes sense together, and takes the input's extents from its file where there is one.
 /// @throws InvalidArgument, FileFormatError

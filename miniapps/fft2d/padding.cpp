@@ -20,7 +20,7 @@ bool is_smooth(std::int64_t number) {
   return number == 1;
 }
 
-/// How often 2 divides it: libraries like powers of two best.
+/// How often 2 divides it: libraries are fastest at powers of two.
 int twos(std::int64_t number) {
   int count = 0;
   for (; number % 2 == 0; number /= 2) ++count;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace steelyard::fft2d {
@@ -7,6 +9,9 @@ namespace steelyard::fft2d {
 /// Sign of the exponent: -1 forward, +1 inverse. An inverse transform is divided by the number of points, so that it
 /// undoes the forward one.
 enum class Direction { forward, inverse };
+
+/// Points of a row's spectrum that are stored: of real rows the first half, which the other half mirrors.
+constexpr std::int64_t stored_points(std::int64_t length, bool real) { return real ? length / 2 + 1 : length; }
 
 /// The 2D discrete Fourier transform of a matrix, by rows and then by columns.
 /// Source: 002, section 1 (row-column method).
@@ -18,12 +23,16 @@ struct Problem {
   bool transposed = false;  ///< the spectrum is left as columns x rows, and not exchanged once more
 
   /// Columns of the spectrum, which are the rows of the second pass.
-  std::int64_t spectrum_columns() const { return real ? columns / 2 + 1 : columns; }
+  std::int64_t spectrum_columns() const { return stored_points(columns, real); }
   double points() const { return static_cast<double>(rows) * static_cast<double>(columns); }
+  double spectrum_points() const { return static_cast<double>(rows) * static_cast<double>(spectrum_columns()); }
 };
 
 /// 5 n log2(n) operations per complex transform of n points, half as many of real ones: the convention of FFTW's
 /// benchmarks, not a count.
-double transform_flops(const Problem& problem);
+inline double transform_flops(const Problem& problem) {
+  const double flops = 5.0 * problem.points() * std::log2(std::max(1.0, problem.points()));
+  return problem.real ? flops / 2.0 : flops;
+}
 
 }  // namespace steelyard::fft2d

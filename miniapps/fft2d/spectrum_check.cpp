@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "comm/collective.hpp"
-#include "core/spaces.hpp"
+#include "miniapps/fft2d/unit_transform.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::fft2d {
@@ -86,34 +86,22 @@ long double squares(const Scalar* values, std::int64_t count) {
       .real();
 }
 
-/// Sums over rows of the input, one an iteration: for each bin, and of squares.
+/// The sum over a row of the input that belongs to a bin.
 template <class Scalar>
-struct SumRow {
-  const Scalar* values;
-  std::int64_t columns;
-  bool real;
-  const std::vector<Roots>* roots;
-  Extended* sums;  ///< of a row: each bin's, then the squares
-
-  void operator()(const std::int64_t row) const {
-    const Scalar* const x = values + row * columns * (real ? 1 : 2);
-    Extended* const out = sums + row * static_cast<std::int64_t>(roots->size() + 1);
-    for (std::size_t bin = 0; bin < roots->size(); ++bin) {
-      const double* const re = (*roots)[bin].re.data();
-      const double* const im = (*roots)[bin].im.data();
-      out[bin] = real ? sum_of(columns,
-                               [=](std::int64_t j) {
-                                 const auto a = static_cast<double>(x[j]);
-                                 return Pair{a * re[j], a * im[j]};
-                               })
-                      : sum_of(columns, [=](std::int64_t j) {
-                          const auto a = static_cast<double>(x[2 * j]), b = static_cast<double>(x[2 * j + 1]);
-                          return Pair{a * re[j] - b * im[j], a * im[j] + b * re[j]};
-                        });
-    }
-    out[roots->size()] = squares(x, columns * (real ? 1 : 2));
+Extended bin_sum(const Scalar* x, std::int64_t columns, bool real, const Roots& roots) {
+  const double* const re = roots.re.data();
+  const double* const im = roots.im.data();
+  if (real) {
+    return sum_of(columns, [=](std::int64_t j) {
+      const auto a = static_cast<double>(x[j]);
+      return Pair{a * re[j], a * im[j]};
+    });
   }
-};
+  return sum_of(columns, [=](std::int64_t j) {
+    const auto a = static_cast<double>(x[2 * j]), b = static_cast<double>(x[2 * j + 1]);
+    return Pair{a * re[j] - b * im[j], a * im[j] + b * re[j]};
+  });
+}
 
 }  // namespace
 
@@ -147,18 +135,19 @@ void SpectrumCheck<Scalar>::sum_up(const Range& rows, const Source& source) {
   const std::int64_t row_numbers = problem_.columns * (problem_.real ? 1 : 2);
   const std::int64_t most = std::max<std::int64_t>(1, staging_numbers / row_numbers);
   std::vector<Scalar> values;
-  std::vector<Extended> sums;
+  std::vector<Extended> sums;  // of a row: each bin's, then the squares
   std::vector<Extended> totals(bins_.size() + 1);
-  const HostExecution space;
   for (std::int64_t row = rows.first; row < rows.end(); row += most) {
     const std::int64_t count = std::min(most, rows.end() - row);
     values.resize(static_cast<std::size_t>(count * row_numbers));
     source(row, values);
-    sums.assign(static_cast<std::size_t>(count) * totals.size(), Extended());
-    using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::fft2d::check", Policy(space, 0, count),
-                         SumRow<Scalar>{values.data(), problem_.columns, problem_.real, &roots, sums.data()});
-    space.fence();
+    sums.resize(static_cast<std::size_t>(count) * totals.size());
+    for_each_on_host("steelyard::fft2d::check", HostExecution(), count, [&](const std::int64_t i) {
+      const Scalar* const x = values.data() + i * row_numbers;
+      Extended* const of_row = sums.data() + i * static_cast<std::int64_t>(totals.size());
+      for (std::size_t b = 0; b < roots.size(); ++b) of_row[b] = bin_sum(x, problem_.columns, problem_.real, roots[b]);
+      of_row[roots.size()] = squares(x, row_numbers);
+    });
     for (std::int64_t i = 0; i < count; ++i) {
       const Extended* const of_row = sums.data() + i * static_cast<std::int64_t>(totals.size());
       for (std::size_t b = 0; b < bins_.size(); ++b) {

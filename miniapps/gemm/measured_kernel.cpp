@@ -5,10 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/random_array.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/random_operands.hpp"
 
 namespace steelyard::gemm {
 namespace {
@@ -17,38 +16,22 @@ template <class Scalar>
 class MultiplyRun : public KernelRun {
  public:
   MultiplyRun(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
-      : kind_(kind),
-        a_(random_array<Scalar>(kind, MatrixName::a, rows, problem.k)),
-        b_(random_array<Scalar>(kind, MatrixName::b, problem.k, problem.n)),
-        c_(random_array<Scalar>(kind, MatrixName::c, rows, problem.n)),
-        operands_{a_.rows(0, rows), b_.rows(0, problem.k), c_.rows(0, rows)},
+      : operands_(kind, rows, problem.n, problem.k),
         slice_(make_slice_gemm<Scalar>(kind, problem, rows, device_memory_bytes)) {}
 
-  void run() override { slice_->run(operands_); }
+  void run() override { slice_->run(operands_.views()); }
   std::vector<double> check_run() override {
-    fill_random_array(kind_, MatrixName::c, c_);
+    operands_.reset_c();
     run();
-    const std::span<const Scalar> values = c_.elements(0, c_.row_count());
-    return {values.begin(), values.end()};
+    return operands_.c();
   }
 
  private:
-  ProcessingUnit::Kind kind_;
-  HostArray<Scalar> a_, b_, c_;
-  Operands<Scalar> operands_;
+  RandomOperands<Scalar> operands_;
   std::unique_ptr<SliceGemm<Scalar>> slice_;
 };
 
-template <class Scalar>
-std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows,
-                                double device_memory_bytes) {
-  return std::make_unique<MultiplyRun<Scalar>>(kind, problem, rows, device_memory_bytes);
-}
-
 }  // namespace
-
-MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
-    : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
 
 void MeasuredKernel::add_options(CLI::App& parser) {
   const CLI::Range extent(std::int64_t{0}, largest_extent);
@@ -60,7 +43,7 @@ void MeasuredKernel::add_options(CLI::App& parser) {
 
 KernelFacts MeasuredKernel::facts() const {
   require_block_options(problem_, element_, device_memory_bytes_);
-  const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
+  const double bytes = element_bytes(element_);
   const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
   const double rows = static_cast<double>(problem_.block);
   KernelFacts facts;
@@ -70,12 +53,12 @@ KernelFacts MeasuredKernel::facts() const {
   facts.computation_unit = "one block row of C = alpha A B + beta C";
   facts.parameters = {{"n", n}, {"k", k}, {"block", rows}, {"reads_c", problem_.reads_c() ? 1.0 : 0.0}};
   facts.flops_per_unit = 2.0 * rows * n * k;
-  facts.bytes_per_unit = element_bytes * rows * (k + n * (problem_.reads_c() ? 2.0 : 1.0));
+  facts.bytes_per_unit = bytes * rows * (k + n * (problem_.reads_c() ? 2.0 : 1.0));
   // As in a device's buffers.
   const auto n_padded = static_cast<double>(padded_extent(problem_.n));
   const auto k_padded = static_cast<double>(padded_extent(problem_.k));
-  facts.memory_bytes_per_unit = element_bytes * rows * (k_padded + n_padded);
-  facts.memory_bytes_fixed = element_bytes * k_padded * n_padded;
+  facts.memory_bytes_per_unit = bytes * rows * (k_padded + n_padded);
+  facts.memory_bytes_fixed = bytes * k_padded * n_padded;
   facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
   facts.device_memory_bytes = device_memory_bytes_;
   // Up to twice as many rows as a square problem has.
@@ -95,8 +78,10 @@ Problem MeasuredKernel::repeated_problem() const {
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   const Problem problem = repeated_problem();
   const std::int64_t rows = units * problem.block;
-  return element_ == ElementType::float64 ? make<double>(kind, problem, rows, device_memory_bytes_)
-                                          : make<float>(kind, problem, rows, device_memory_bytes_);
+  if (element_ == ElementType::float64) {
+    return std::make_unique<MultiplyRun<double>>(kind, problem, rows, device_memory_bytes_);
+  }
+  return std::make_unique<MultiplyRun<float>>(kind, problem, rows, device_memory_bytes_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
@@ -132,20 +117,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
   const Problem problem = repeated_problem();
-  const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
-    const double value = RandomMatrix(1, name).element(i, j);
-    return static_cast<long double>(element_ == ElementType::float64 ? value : static_cast<float>(value));
-  };
-  std::vector<double> c;
-  for (std::int64_t i = 0; i < units * problem.block; ++i) {
-    for (std::int64_t j = 0; j < problem.n; ++j) {
-      long double sum = 0.0L;
-      for (std::int64_t l = 0; l < problem.k; ++l) sum += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
-      const long double old = problem.reads_c() ? problem.beta * element(MatrixName::c, i, j) : 0.0L;
-      c.push_back(static_cast<double>(problem.alpha * sum + old));
-    }
-  }
-  return c;
+  return random_product(element_, units * problem.block, problem.n, problem.k, problem.alpha, problem.beta);
 }
 
 }  // namespace steelyard::gemm

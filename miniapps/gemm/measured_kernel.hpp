@@ -14,7 +14,8 @@ class MeasuredKernel : public MeasurableKernel {
  public:
   MeasuredKernel() = default;
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
-  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes);
+  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
+      : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
 
   std::string app() const override { return "gemm"; }
   std::string description() const override { return "C = alpha A B + beta C: block rows multiplied, copies included"; }
@@ -26,7 +27,7 @@ class MeasuredKernel : public MeasurableKernel {
   std::vector<double> reference(std::int64_t units) const override;
 
  private:
-  /// What an instance computes again and again.
+  /// The problem that an instance computes in every run.
   Problem repeated_problem() const;
 
   Problem problem_{0, 2048, 2048};

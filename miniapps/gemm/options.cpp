@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "core/base/npy.hpp"
-#include "core/base/table.hpp"
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::gemm {
@@ -21,16 +19,12 @@ void require_finite(const char* option, double value) {
   if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", option, value));
 }
 
-/// What CLI11 does not complain of: a negative number of bytes, which wraps round to a very large one.
+/// CLI11 accepts a negative number of bytes, which wraps round to a very large one.
 std::string refuse_negative(const std::string& bytes) {
   return bytes.starts_with('-') ? fmt::format("Value {} (expected a number of bytes)", bytes) : "";
 }
 
-NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
-  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
-}
-
-/// An extent that several options or files name, and who named it first.
+/// An extent that several options or files name, and the first of them.
 struct Extent {
   char name = ' ';
   std::optional<std::int64_t> value;
@@ -62,12 +56,16 @@ void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
   }
   const std::array<std::array<Extent*, 2>, 3> shapes{{{&m, &k}, {&k, &n}, {&m, &n}}};
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const NpyHeader header = read_header(files[i], options.run.element);
+    const NpyHeader header = read_input_header(files[i], options.run.element);
     for (const std::size_t j : {0, 1}) shapes[i][j]->take_from_file(files[i], header.shape[j]);
   }
 }
 
 }  // namespace
+
+NpyHeader read_input_header(const std::filesystem::path& path, ElementType element) {
+  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
+}
 
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes) {
   parser.add_option("--beta", problem.beta, "Factor of C; with 0 it is written without being read")
@@ -94,8 +92,7 @@ void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
 
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
   require_finite("--beta", problem.beta);
-  const double least = least_memory_bytes(element == ElementType::float64 ? sizeof(double) : sizeof(float));
-  require_device_memory(device_memory_bytes, least, "five blocks of 32 x 32");
+  require_device_memory(device_memory_bytes, least_memory_bytes(element_bytes(element)), "five blocks of 32 x 32");
 }
 
 void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for) {
@@ -106,7 +103,6 @@ void require_device_memory(double device_memory_bytes, double least_bytes, const
 }
 
 void add_options(CLI::App& parser, Options& options) {
-  add_standard_options(parser);
   const CLI::Range extent(std::int64_t{0}, largest_extent);
   CLI::Option* size = parser
                           .add_option_function<std::int64_t>(
@@ -119,7 +115,6 @@ void add_options(CLI::App& parser, Options& options) {
   parser.add_option("--k", options.k, "Columns of A, rows of B")->check(extent)->type_name("N")->excludes(size);
   parser.add_option("--alpha", options.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
   add_block_options(parser, options.problem, options.device_memory_bytes);
-  add_run_options(parser, options.run);
   parser.get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");
   parser.get_option("--output")->description("Where C goes (NumPy .npy)");
 }

@@ -1,13 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "core/spaces.hpp"
+#include "miniapps/gemm/problem.hpp"
 
 namespace steelyard::gemm {
 
 /// Which of the three matrices.
 enum class MatrixName : std::uint64_t { a = 1, b = 2, c = 3 };
+
+/// Fills `elements` with a tile of a matrix, row after row without gaps.
+template <class Scalar>
+using MatrixSource = std::function<void(MatrixName name, const Tile& tile, std::span<Scalar> elements)>;
 
 /// 64 bits that look random, a function of the argument alone. Source: G. Steele, D. Lea, C. Flood, Fast splittable
 /// pseudorandom number generators, 2014 (SplitMix).
@@ -18,7 +25,7 @@ KOKKOS_INLINE_FUNCTION constexpr std::uint64_t mixed_bits(std::uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-/// An element of a random matrix, uniform in [-1, 1): the same whoever computes it, however the rows are distributed.
+/// An element of a random matrix, uniform in [-1, 1): the same on every unit and for every distribution.
 class RandomMatrix {
  public:
   RandomMatrix(std::uint64_t seed, MatrixName name)
@@ -34,5 +41,41 @@ class RandomMatrix {
  private:
   std::uint64_t start_;
 };
+
+/// A block of a random matrix, row after row.
+template <class Scalar>
+struct RandomFill {
+  RandomMatrix matrix;
+  std::int64_t first_row, first_column;
+  std::int64_t columns;
+  Scalar* elements;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t row) const {
+    Scalar* const out = elements + row * columns;
+    for (std::int64_t j = 0; j < columns; ++j)
+      out[j] = static_cast<Scalar>(matrix.element(first_row + row, first_column + j));
+  }
+};
+
+/// Fills `block`, `columns` columns of the matrix from an element on, with the host unit's threads; fences.
+template <class Scalar>
+void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
+                 std::span<Scalar> block) {
+  if (block.empty()) return;
+  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
+  const HostExecution space;
+  Kokkos::parallel_for("steelyard::gemm::fill", Policy(space, 0, static_cast<std::int64_t>(block.size()) / columns),
+                       RandomFill<Scalar>{matrix, first_row, first_column, columns, block.data()});
+  space.fence();
+}
+
+/// Element `column` of random vector `vector`, +1 or -1: the same on every process.
+constexpr double random_sign(std::uint64_t seed, std::int64_t column, int vector) {
+  const auto word = static_cast<std::uint64_t>(vector) / 64U;
+  // Matrices of the same seed start from other bits, so that elements and signs are independent.
+  const std::uint64_t start = mixed_bits(~seed);
+  const std::uint64_t bits = mixed_bits(mixed_bits(start + static_cast<std::uint64_t>(column)) + word);
+  return (bits >> (static_cast<std::uint64_t>(vector) % 64U) & 1U) != 0U ? 1.0 : -1.0;
+}
 
 }  // namespace steelyard::gemm

@@ -11,7 +11,7 @@
 #include "core/unit_memory.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/conformance_report.hpp"
-#include "miniapps/steelyard/measurable_kernels.hpp"
+#include "miniapps/steelyard/mini_apps.hpp"
 
 namespace steelyard::tool {
 namespace {

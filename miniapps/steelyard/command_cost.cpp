@@ -11,6 +11,7 @@
 #include "miniapps/steelyard/command.hpp"
 #include "models/communication/aligned_evaluation.hpp"
 #include "models/communication/event_evaluation.hpp"
+#include "models/communication/loggph.hpp"
 #include "models/communication/platform_file.hpp"
 
 namespace steelyard::tool {
@@ -19,6 +20,7 @@ namespace {
 struct CostOptions {
   std::filesystem::path platform;
   std::string expression;
+  std::string model = "tau-lop";
   std::string evaluation = "aligned";
   double block_bytes = 1.0;
   double merge_from_bytes = 0.0;
@@ -37,6 +39,11 @@ std::string cost(const CostOptions& options) {
   using namespace models;
   const Expression expression = parse_expression(options.expression);
   const Platform platform = read_platform_file(options.platform);
+  if (options.model == "loggph") {
+    const double time_s = LogGPH::of(platform).time_s(expression, options.block_bytes);
+    if (options.format == "json") return nlohmann::ordered_json{{"model", "loggph"}, {"time_s", time_s}}.dump() + "\n";
+    return fmt::format("time       {}   (LogGPH)\n", format_seconds(time_s));
+  }
   const TauLop model(platform, options.beyond == "refuse" ? BeyondMeasured::refuse : BeyondMeasured::proportional);
   const Evaluation evaluation{options.merge_from_bytes / options.block_bytes, options.block_bytes};
   const ReducedForm form = options.evaluation == "aligned" ? aligned_form(expression, model, evaluation)
@@ -66,8 +73,14 @@ void add_cost_command(CLI::App& parser, Action& chosen) {
       ->type_name("E")
       ->required();
   command
+      ->add_option("--model", options->model,
+                   "tau-Lop, or LogGPH, which knows no contention: the longest of concurrent transmissions counts")
+      ->check(CLI::IsMember({"tau-lop", "loggph"}))
+      ->type_name("tau-lop|loggph")
+      ->capture_default_str();
+  command
       ->add_option("--evaluation", options->evaluation,
-                   "Channel by channel as in the paper, or following every transmission in time")
+                   "Of tau-Lop: channel by channel as in the paper, or following every transmission in time")
       ->check(CLI::IsMember({"aligned", "event"}))
       ->type_name("aligned|event")
       ->capture_default_str();

@@ -15,8 +15,8 @@
 #include "core/runtime.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/measurable_kernels.hpp"
 #include "miniapps/steelyard/measure_report.hpp"
+#include "miniapps/steelyard/mini_apps.hpp"
 #include "models/size_selection.hpp"
 
 namespace steelyard::tool {

@@ -11,6 +11,8 @@
 #include "models/model_kinds.hpp"
 #include "partition/column.hpp"
 #include "partition/granularity.hpp"
+#include "partition/hierarchical.hpp"
+#include "partition/popta.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -21,6 +23,9 @@ struct PartitionOptions {
   std::vector<std::string> compare;
   std::int64_t total = -1;
   std::int64_t granularity = 1;
+  int levels = 1;
+  int per_node = 0;
+  std::string outer;
   bool columns = false;
   std::int64_t rows = 0;
   std::vector<std::filesystem::path> models;
@@ -90,12 +95,41 @@ std::string compare(const PartitionOptions& options) {
                                   : compared_table(input_of(options), compared);
 }
 
+/// popta() is no algorithm of the list, for it takes only models that are all the same.
+const partition::Algorithm& outer_algorithm(const std::string& name) {
+  static const partition::Algorithm popta{
+      "popta", "HPOPTA's forerunner for identical nodes",
+      static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
+  return name == popta.name ? popta : partition::find_algorithm(name);
+}
+
+/// Over nodes of so many units first, then within each. Source: 002, section 6.3.
+std::string distribute_in_two_levels(const PartitionOptions& options, const LoadedModels& loaded,
+                                     const partition::Algorithm& inner) {
+  const auto units = static_cast<int>(loaded.models.size());
+  if (options.per_node < 1 || units % options.per_node != 0) {
+    throw InvalidArgument(
+        fmt::format("--levels 2 with --per-node {} for {} models (expected a divisor)", options.per_node, units));
+  }
+  if (options.granularity != 1) throw InvalidArgument("--granularity goes with one level (expected no --levels 2)");
+  std::vector<int> node_of_unit;
+  for (int unit = 0; unit < units; ++unit) node_of_unit.push_back(unit / options.per_node);
+  const partition::HierarchicalDistribution found =
+      partition::hierarchical(options.total, loaded.models, node_of_unit,
+                              outer_algorithm(options.outer.empty() ? inner.name : options.outer), inner);
+  PartitionInput input = input_of(options);
+  input.algorithm = inner.name;
+  return options.format == "json" ? distribution_json(input, found.units, found.groups.units)
+                                  : distribution_table(input, found.units, found.groups.units);
+}
+
 std::string distribute(const PartitionOptions& options) {
   if (options.total < 0) throw InvalidArgument("--total is missing (expected the number of computation units)");
   if (options.models.empty()) throw InvalidArgument("--models is missing (expected one model file per unit)");
   if (!options.compare.empty()) return compare(options);
   const partition::Algorithm& algorithm = partition::find_algorithm(options.algorithm);
   const LoadedModels loaded = load(options, algorithm);
+  if (options.levels == 2) return distribute_in_two_levels(options, loaded, algorithm);
   PartitionInput input = input_of(options);
   input.algorithm = options.algorithm;
   const partition::Distribution distribution =
@@ -143,6 +177,21 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
       ->type_name("N")
       ->needs(columns);
+  CLI::Option* levels = command->add_option("--levels", options->levels, "2: over nodes first, then within each node")
+                            ->check(CLI::Range(1, 2))
+                            ->type_name("1|2")
+                            ->excludes(several)
+                            ->excludes(columns);
+  command->add_option("--per-node", options->per_node, "With --levels 2: models of a node, one after the other")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("K")
+      ->needs(levels);
+  command
+      ->add_option(
+          "--outer", options->outer,
+          "With --levels 2: algorithm over nodes, also popta for identical ones (default: that of --algorithm)")
+      ->type_name("NAME")
+      ->needs(levels);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->type_name("table|json");

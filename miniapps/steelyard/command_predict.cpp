@@ -1,9 +1,157 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "comm/collective.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/app/forecast.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/predict_apps.hpp"
+#include "miniapps/steelyard/mini_apps.hpp"
 
 namespace steelyard::tool {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct PredictOptions {
+  std::string app;
+  std::shared_ptr<Forecaster> forecaster;
+  ProcessOptions processes;
+  std::string partition;
+  std::string scaling = "none";
+  bool detail = false;
+  std::string format = "table";
+};
+
+std::string header(const PredictOptions& options, const Processes& processes) {
+  return fmt::format("problem    {}processes  {} with {} processing unit{} on {} node{}\npartition  {}\n",
+                     options.forecaster->problem(), processes.count(), processes.units().size(),
+                     processes.units().size() == 1 ? "" : "s", processes.nodes(), processes.nodes() == 1 ? "" : "s",
+                     options.partition);
+}
+
+ordered_json phases_json(const ModelForecast& forecast) {
+  ordered_json phases = ordered_json::array();
+  for (const auto& [name, seconds] : forecast.phases) phases.push_back({{"name", name}, {"time_s", seconds}});
+  return phases;
+}
+
+std::string forecast_json(const std::string& app, const Forecast& forecast) {
+  const ModelForecast& first = forecast.models.front();
+  ordered_json json{{"app", app},
+                    {"phases", phases_json(first)},
+                    {"time_s", first.total_s},
+                    {"communication_model", first.model},
+                    {"models", ordered_json::object()}};
+  for (const ModelForecast& one : forecast.models) json["models"][one.model] = one.communication_s;
+  if (!forecast.distribution.empty()) json["distribution"] = forecast.distribution;
+  if (!forecast.column_distribution.empty()) json["column_distribution"] = forecast.column_distribution;
+  for (const partition::Rectangle& part : forecast.rectangles) {
+    json["rectangles"].push_back(
+        {{"row", part.row}, {"column", part.column}, {"rows", part.rows}, {"columns", part.columns}});
+  }
+  return json.dump(2) + "\n";
+}
+
+/// A row for each model of communication, and the total by the first one.
+std::string forecast_table(const Forecast& forecast, bool has_models) {
+  const ModelForecast& first = forecast.models.front();
+  std::vector<std::string> headings{"model"};
+  for (const auto& [name, seconds] : first.phases) headings.push_back(name);
+  headings.emplace_back("total");
+  Table table(headings);
+  for (const ModelForecast& one : forecast.models) {
+    std::vector<std::string> cells{one.model};
+    for (const auto& [name, seconds] : one.phases) cells.push_back(format_seconds(seconds));
+    cells.push_back(format_seconds(one.total_s));
+    table.add_row(cells);
+  }
+  return table.text() + fmt::format("total      {} ({}{})\n", format_seconds(first.total_s), first.model,
+                                    has_models ? "" : "; communication alone, for want of --model");
+}
+
+/// Strong or weak scaling: 1, 2, 4, … processes up to the number of the options, each beside one process.
+std::string predict_scaling(const PredictOptions& options) {
+  if (options.processes.models.empty() || !options.processes.layout.empty()) {
+    throw InvalidArgument(
+        "--scaling needs --model, and --processes instead of --layout (expected one model of a process)");
+  }
+  const bool weak = options.scaling == "weak";
+  if (weak && !options.forecaster->enlarge(1)) {
+    throw InvalidArgument(fmt::format("--scaling weak is not known of {} (expected strong)", options.app));
+  }
+  std::optional<Table> table;
+  ordered_json json{{"app", options.app}, {"scaling", options.scaling}, {"runs", ordered_json::array()}};
+  double one_s = 0.0;
+  for (int count = 1;; count = std::min(2 * count, options.processes.processes)) {
+    ProcessOptions on = options.processes;
+    on.processes = count;
+    if (weak) options.forecaster->enlarge(count);
+    const ModelForecast run = options.forecaster->forecast(Processes(on), options.partition).models.front();
+    if (count == 1) one_s = run.total_s;
+    const double speedup = (weak ? count : 1) * one_s / run.total_s;
+    std::vector<std::string> headings{"processes"}, cells{fmt::format("{}", count)};
+    for (const auto& [name, seconds] : run.phases) {
+      headings.push_back(name);
+      cells.push_back(format_seconds(seconds));
+    }
+    headings.insert(headings.end(), {"time", weak ? "scaled speedup" : "speedup", "efficiency"});
+    cells.insert(cells.end(), {format_seconds(run.total_s), fmt::format("{:.1f}", speedup),
+                               fmt::format("{:.0f} %", 100.0 * speedup / count)});
+    if (!table) table.emplace(headings);
+    table->add_row(cells);
+    json["runs"].push_back(
+        {{"processes", count}, {"phases", phases_json(run)}, {"time_s", run.total_s}, {"speedup", speedup}});
+    if (count == options.processes.processes) break;
+  }
+  return options.format == "json" ? json.dump(2) + "\n" : table->text();
+}
+
+std::string predict(const PredictOptions& options) {
+  const Processes processes(options.processes);
+  const bool is_json = options.format == "json";
+  if (options.scaling != "none") {
+    return (is_json ? "" : header(options, processes)) + predict_scaling(options);
+  }
+  const Forecast forecast = options.forecaster->forecast(processes, options.partition);
+  if (is_json) return forecast_json(options.app, forecast);
+  return header(options, processes) + (options.detail ? forecast.details : "") +
+         forecast_table(forecast, processes.has_models());
+}
+
+void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
+  auto options = std::make_shared<PredictOptions>();
+  options->forecaster = mini_app.forecaster();
+  if (!options->forecaster) return;
+  options->app = mini_app.facts().name;
+  options->partition = options->forecaster->default_partition();
+  CLI::App* app = parser.add_subcommand(options->app, mini_app.facts().description);
+  options->forecaster->add_options(*app);
+  add_process_options(*app, options->processes);
+  app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app->add_option("--scaling", options->scaling, "A table of 1, 2, 4, ... processes up to --processes")
+      ->check(CLI::IsMember({"none", "strong", "weak"}))
+      ->type_name("strong|weak");
+  app->add_flag("--detail", options->detail, "What every process gets");
+  app->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->type_name("table|json");
+  app->callback([options, &chosen] {
+    chosen = [options](Session& session) {
+      std::string text;
+      on_root(session.comm(), [&] { text = predict(*options); });
+      session.print(text);
+      return ExitCode::good;
+    };
+  });
+}
+
+}  // namespace
 
 void add_predict_command(CLI::App& parser, Action& chosen) {
   CLI::App* command = parser.add_subcommand(
@@ -13,9 +161,7 @@ void add_predict_command(CLI::App& parser, Action& chosen) {
   command->callback([command] {
     if (command->get_subcommands().empty()) throw CLI::RequiredError("An app to predict");
   });
-  add_predict_summa(*command, chosen);
-  add_predict_wave2d(*command, chosen);
-  add_predict_fft2d(*command, chosen);
+  for (const std::unique_ptr<MiniApp>& app : mini_apps()) add_app(*command, *app, chosen);
 }
 
 }  // namespace steelyard::tool

@@ -1,6 +1,7 @@
 #include "miniapps/steelyard/partition_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -33,17 +34,22 @@ std::string last_line(const PartitionInput& input, const partition::Distribution
 
 }  // namespace
 
-std::string distribution_table(const PartitionInput& input, const partition::Distribution& distribution) {
+std::string distribution_table(const PartitionInput& input, const partition::Distribution& distribution,
+                               const std::vector<std::int64_t>& groups) {
   Table table({"model", "units", "share", "predicted"});
   for (std::size_t i = 0; i < distribution.units.size(); ++i) {
     table.add_row({input.names[i], fmt::format("{}", distribution.units[i]), share(distribution.units[i], input.total),
                    format_seconds(distribution.predicted_s[i])});
   }
-  return table.text() + last_line(input, distribution);
+  const std::string nodes = groups.empty() ? "" : fmt::format("nodes      {}\n", fmt::join(groups, ", "));
+  return table.text() + nodes + last_line(input, distribution);
 }
 
-std::string distribution_json(const PartitionInput& input, const partition::Distribution& distribution) {
-  return as_json(input.algorithm, input.total, distribution).dump(2) + "\n";
+std::string distribution_json(const PartitionInput& input, const partition::Distribution& distribution,
+                              const std::vector<std::int64_t>& groups) {
+  auto json = as_json(input.algorithm, input.total, distribution);
+  if (!groups.empty()) json["nodes"] = groups;
+  return json.dump(2) + "\n";
 }
 
 std::string columns_table(const PartitionInput& input, const partition::Distribution& distribution,

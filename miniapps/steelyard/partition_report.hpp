@@ -17,8 +17,11 @@ struct PartitionInput {
 };
 
 /// A row per unit and the makespan; as JSON {"algorithm", "total", "units", "predicted_s", "makespan_s"}.
-std::string distribution_table(const PartitionInput& input, const partition::Distribution& distribution);
-std::string distribution_json(const PartitionInput& input, const partition::Distribution& distribution);
+/// @param groups computation units of each node, where there are two levels: a line more, and "nodes" in JSON
+std::string distribution_table(const PartitionInput& input, const partition::Distribution& distribution,
+                               const std::vector<std::int64_t>& groups = {});
+std::string distribution_json(const PartitionInput& input, const partition::Distribution& distribution,
+                              const std::vector<std::int64_t>& groups = {});
 
 /// The same with each unit's rectangle of blocks; JSON also has "rectangles" and "columns".
 std::string columns_table(const PartitionInput& input, const partition::Distribution& distribution,

@@ -10,9 +10,10 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "miniapps/summa/partition_file.hpp"
+#include "core/base/json_file.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/column.hpp"
+#include "partition/column_order.hpp"
 
 namespace steelyard::summa {
 namespace {
@@ -42,9 +43,9 @@ std::vector<Rectangle> even_grid(const partition::Extents& extents, std::int64_t
   return rectangles;
 }
 
-/// A process's area is what its units get of all blocks together.
+/// A process's area is the sum of its units' shares of all blocks.
 std::vector<Rectangle> columns_by_area(const partition::Extents& extents, const std::vector<ProcessModels>& processes,
-                                       const std::string& algorithm) {
+                                       const std::string& algorithm, std::span<const int> node_of_process) {
   std::vector<const models::SpeedModel*> units;
   for (const ProcessModels& process : processes) {
     for (const models::SpeedModel* model : {process.host, process.companion}) {
@@ -62,7 +63,62 @@ std::vector<Rectangle> columns_by_area(const partition::Extents& extents, const 
     }
     areas.push_back(area);
   }
-  return partition::column(areas, extents).rectangles;
+  const partition::ColumnPartition columns = partition::column(areas, extents);
+  return node_of_process.empty() ? columns.rectangles : partition::order_by_node(columns, node_of_process).rectangles;
+}
+
+/// A whole number of blocks, so small that sums of two fit.
+std::int64_t blocks(const JsonReader& reader, const std::string& key) {
+  const double value = reader.number(key);
+  if (!(value >= 0.0 && value <= static_cast<double>(partition::most_blocks_per_side) && std::floor(value) == value)) {
+    reader.fail(key,
+                fmt::format("is {} (expected a whole number from 0 to {})", value, partition::most_blocks_per_side));
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+bool overlap(const Rectangle& one, const Rectangle& other) {
+  return !one.empty() && !other.empty() && one.row < other.end_row() && other.row < one.end_row() &&
+         one.column < other.end_column() && other.column < one.end_column();
+}
+
+Rectangle read_rectangle(const JsonReader& reader, const partition::Extents& extents) {
+  const Rectangle rectangle{blocks(reader, "row"), blocks(reader, "column"), blocks(reader, "rows"),
+                            blocks(reader, "columns")};
+  if (rectangle.empty()) return {};
+  if (rectangle.end_row() > extents.rows || rectangle.end_column() > extents.columns) {
+    reader.fail("", fmt::format("ends at block row {}, column {} (expected at most {}, {})", rectangle.end_row(),
+                                rectangle.end_column(), extents.rows, extents.columns));
+  }
+  return rectangle;
+}
+
+/// The rectangles of all processes, which cover every block exactly once. @throws FileFormatError where they do not
+std::vector<Rectangle> read_rectangles(const std::filesystem::path& path, const partition::Extents& extents,
+                                       int processes) {
+  const nlohmann::json json = read_json_file(path);
+  const JsonReader top(path.string(), json);
+  const std::vector<JsonReader> readers = top.array("rectangles");
+  if (readers.size() != static_cast<std::size_t>(processes)) {
+    top.fail("rectangles", fmt::format("holds {} (expected one for each of {} processes)", readers.size(), processes));
+  }
+  std::vector<Rectangle> rectangles;
+  std::int64_t covered = 0;
+  for (const JsonReader& reader : readers) {
+    rectangles.push_back(read_rectangle(reader, extents));
+    const Rectangle& last = rectangles.back();
+    const auto same = std::find_if(rectangles.begin(), rectangles.end() - 1,
+                                   [&](const Rectangle& other) { return overlap(last, other); });
+    if (same != rectangles.end() - 1) {
+      reader.fail("", fmt::format("has blocks in common with rectangles[{}]", same - rectangles.begin()));
+    }
+    covered += last.area();
+  }
+  if (covered != extents.rows * extents.columns) {
+    top.fail("rectangles",
+             fmt::format("cover {} blocks (expected all {} x {})", covered, extents.rows, extents.columns));
+  }
+  return rectangles;
 }
 
 double rows_s(const models::SpeedModel* model, std::int64_t rows, std::int64_t width) {
@@ -115,9 +171,7 @@ void require_processes(const Problem& problem, const std::vector<ProcessModels>&
 
 double Assignment::update_s() const {
   double longest_s = 0.0;
-  for (const std::vector<double>* units_s : {&host_s, &companion_s}) {
-    for (const double time_s : *units_s) longest_s = std::max(longest_s, time_s);
-  }
+  for (const PerUnit<double>& process : unit_s) longest_s = std::max({longest_s, process.host, process.companion});
   return longest_s;
 }
 
@@ -134,7 +188,8 @@ std::string area_algorithm(const std::string& partition) {
       fmt::format("partition \"{}\" is unknown (expected one of {} or a file *.json)", partition, names));
 }
 
-Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition) {
+Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition,
+                  std::span<const int> node_of_process) {
   require_processes(problem, processes);
   const std::string algorithm = area_algorithm(partition);
   const partition::Extents extents = problem.extents();
@@ -145,15 +200,16 @@ Assignment assign(const Problem& problem, const std::vector<ProcessModels>& proc
   } else if (even) {
     assignment.rectangles = even_grid(extents, static_cast<std::int64_t>(processes.size()));
   } else {
-    assignment.rectangles = columns_by_area(extents, processes, algorithm);
+    assignment.rectangles = columns_by_area(extents, processes, algorithm, node_of_process);
   }
   for (std::size_t i = 0; i < processes.size(); ++i) {
     const Rectangle& rectangle = assignment.rectangles[i];
     const UnitRows rows = even ? half_each(rectangle, processes[i]) : earliest_end(rectangle, processes[i]);
     assignment.rows.push_back(rows);
-    assignment.host_s.push_back(rows_s(processes[i].host, rows.host, rectangle.columns));
-    assignment.companion_s.push_back(rows_s(processes[i].companion, rows.companion, rectangle.columns));
-    if (!std::isfinite(assignment.host_s.back()) || !std::isfinite(assignment.companion_s.back())) {
+    const PerUnit<double> time_s{rows_s(processes[i].host, rows.host, rectangle.columns),
+                                 rows_s(processes[i].companion, rows.companion, rectangle.columns)};
+    assignment.unit_s.push_back(time_s);
+    if (!std::isfinite(time_s.host) || !std::isfinite(time_s.companion)) {
       throw InvalidArgument(
           fmt::format("process {} cannot compute its rectangle of {} x {} blocks: {} block rows for its host, {} for "
                       "its companion are more than they hold",

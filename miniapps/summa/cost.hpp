@@ -1,15 +1,19 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "miniapps/summa/assignment.hpp"
-#include "miniapps/summa/communication.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "partition/rectangle.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::summa {
 
@@ -38,7 +42,7 @@ std::vector<CommunicationCost> communication_costs(const Problem& problem,
                                                    const models::Platform& platform,
                                                    const models::Placement& placement);
 
-/// What a whole multiplication costs.
+/// Seconds of a whole multiplication.
 struct Cost {
   double communication_s = 0.0;  ///< sum over the iterations
   double computation_s = 0.0;    ///< sum over the iterations of the slowest update
@@ -51,5 +55,8 @@ struct Cost {
 /// @param iteration_s c_k of every iteration
 Cost total_cost(const Problem& problem, const std::vector<double>& iteration_s, Communication communication,
                 double update_s, double start_s);
+
+/// What `steelyard predict summa` predicts with.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::summa

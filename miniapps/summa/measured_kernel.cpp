@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "miniapps/gemm/panel_gemm.hpp"
-#include "miniapps/gemm/random_array.hpp"
+#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/random_operands.hpp"
 #include "miniapps/summa/options.hpp"
 
 namespace steelyard::summa {
 namespace {
-
-using gemm::MatrixName;
 
 /// A companion with a memory of its own copies C there once and back once in so many iterations.
 constexpr std::int64_t iterations = 64;
@@ -23,43 +21,31 @@ class UpdateRun : public KernelRun {
  public:
   UpdateRun(ProcessingUnit::Kind kind, std::int64_t rows, std::int64_t columns, std::int64_t depth,
             double device_memory_bytes)
-      : kind_(kind),
-        a_(gemm::random_array<Scalar>(kind, MatrixName::a, rows, depth)),
-        b_(gemm::random_array<Scalar>(kind, MatrixName::b, depth, columns)),
-        c_(gemm::random_array<Scalar>(kind, MatrixName::c, rows, columns)),
-        operands_{a_.rows(0, rows), b_.rows(0, depth), c_.rows(0, rows)},
+      : operands_(kind, rows, columns, depth),
         gemm_(gemm::make_panel_gemm<Scalar>(kind, {rows, columns, iterations * depth, depth}, device_memory_bytes)) {}
 
   void run() override {
-    gemm_->add(iteration_, operands_, {});
+    gemm_->add(iteration_, operands_.views(), {});
     iteration_ = (iteration_ + 1) % iterations;
   }
   std::vector<double> check_run() override {
     // C is whole after the last iteration only.
     while (iteration_ != 0) run();
-    gemm::fill_random_array(kind_, MatrixName::c, c_);
+    operands_.reset_c();
     do {
       run();
     } while (iteration_ != 0);
-    const std::span<const Scalar> values = c_.elements(0, c_.row_count());
-    return {values.begin(), values.end()};
+    return operands_.c();
   }
 
  private:
-  ProcessingUnit::Kind kind_;
-  HostArray<Scalar> a_, b_, c_;
-  gemm::Operands<Scalar> operands_;
+  gemm::RandomOperands<Scalar> operands_;
   std::unique_ptr<gemm::PanelGemm<Scalar>> gemm_;
   std::int64_t iteration_ = 0;
 };
 
-/// Elements of C.
-struct Rectangle {
-  std::int64_t rows = 0, columns = 0;
-};
-
-/// As nearly square as can be, and as large as so many blocks.
-Rectangle updated(std::int64_t blocks, std::int64_t block) {
+/// Rows and columns of C, as nearly square as can be, and as large as so many blocks.
+partition::Extents updated(std::int64_t blocks, std::int64_t block) {
   if (blocks == 0) return {};
   const auto side = static_cast<double>(block), area = static_cast<double>(blocks) * side * side;
   const std::int64_t rows = std::llround(std::sqrt(area));
@@ -75,7 +61,7 @@ void MeasuredKernel::add_options(CLI::App& parser) {
 
 KernelFacts MeasuredKernel::facts() const {
   require_block_options(problem_, element_, device_memory_bytes_);
-  const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
+  const double bytes = gemm::element_bytes(element_);
   const auto block = static_cast<double>(problem_.block);
   KernelFacts facts;
   facts.app = app();
@@ -84,9 +70,9 @@ KernelFacts MeasuredKernel::facts() const {
   facts.computation_unit = "one block of C += A B, by a block of A and one of B";
   facts.parameters = {{"block", block}};
   facts.flops_per_unit = 2.0 * block * block * block;
-  facts.bytes_per_unit = 2.0 * element_bytes * block * block;
+  facts.bytes_per_unit = 2.0 * bytes * block * block;
   // C in a memory of its own; in the host's also A and B.
-  facts.memory_bytes_per_unit = element_bytes * block * block;
+  facts.memory_bytes_per_unit = bytes * block * block;
   facts.runs_out_of_core = gemm::has_device_memory(device_memory_bytes_);
   facts.device_memory_bytes = device_memory_bytes_;
   facts.smallest = 1;
@@ -96,7 +82,7 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const Rectangle c = updated(units, problem_.block);
+  const partition::Extents c = updated(units, problem_.block);
   if (element_ == ElementType::float64) {
     return std::make_unique<UpdateRun<double>>(kind, c.rows, c.columns, problem_.block, device_memory_bytes_);
   }
@@ -129,22 +115,8 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const Rectangle extents = updated(units, problem_.block);
-  const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
-    const double value = gemm::RandomMatrix(1, name).element(i, j);
-    return static_cast<long double>(element_ == ElementType::float64 ? value : static_cast<float>(value));
-  };
-  std::vector<double> c;
-  for (std::int64_t i = 0; i < extents.rows; ++i) {
-    for (std::int64_t j = 0; j < extents.columns; ++j) {
-      long double product = 0.0L;
-      for (std::int64_t l = 0; l < problem_.block; ++l) {
-        product += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
-      }
-      c.push_back(static_cast<double>(element(MatrixName::c, i, j) + iterations * product));
-    }
-  }
-  return c;
+  const partition::Extents c = updated(units, problem_.block);
+  return gemm::random_product(element_, c.rows, c.columns, problem_.block, static_cast<double>(iterations), 1.0);
 }
 
 }  // namespace steelyard::summa

@@ -8,7 +8,7 @@
 
 namespace steelyard::summa {
 
-/// What an iteration updates: a nearly square rectangle of blocks of C, by a pivot column and a pivot row.
+/// The update of an iteration: a nearly square rectangle of blocks of C, by a pivot column and a pivot row.
 /// Source: 000, section 3.3, figure 3.4 (b).
 class MeasuredKernel : public MeasurableKernel {
  public:

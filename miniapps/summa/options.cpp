@@ -5,19 +5,14 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/errors.hpp"
-#include "core/base/npy.hpp"
-#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/summa/assignment.hpp"
 
 namespace steelyard::summa {
 namespace {
 
 constexpr std::int64_t default_size = 2048;
-
-NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
-  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
-}
 
 /// Rows and columns of the input, all of which must be square and alike; nothing without files.
 std::optional<std::int64_t> size_of_input(const Options& options) {
@@ -29,7 +24,7 @@ std::optional<std::int64_t> size_of_input(const Options& options) {
   }
   std::optional<std::int64_t> n = options.n;
   for (const auto& file : files) {
-    const NpyHeader header = read_header(file, options.run.element);
+    const NpyHeader header = gemm::read_input_header(file, options.run.element);
     const std::int64_t expected = n.value_or(header.shape[0]);
     if (header.shape[0] != expected || header.shape[1] != expected) {
       throw FileFormatError(
@@ -64,22 +59,24 @@ void add_communication_option(CLI::App& parser, Communication& communication) {
 }
 
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
-  const double bytes = element == ElementType::float64 ? sizeof(double) : sizeof(float);
-  gemm::require_device_memory(device_memory_bytes, gemm::least_panel_memory_bytes(bytes, problem.block),
+  gemm::require_device_memory(device_memory_bytes,
+                              gemm::least_panel_memory_bytes(gemm::element_bytes(element), problem.block),
                               fmt::format("buffers for blocks of {}", problem.block));
 }
 
+void add_node_order_option(CLI::App& parser, bool& node_order) {
+  parser.add_flag("--node-order", node_order,
+                  "Order columns and the rectangles in them such that few messages cross nodes (001, section 4.1)");
+}
+
 void add_options(CLI::App& parser, Options& options) {
-  add_standard_options(parser);
   parser.add_option("--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size))
       ->check(CLI::Range(std::int64_t{1}, gemm::largest_extent))
       ->type_name("N");
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_communication_option(parser, options.communication);
   parser.add_flag("--barrier", options.barrier, "A barrier before every iteration's communication, as in the paper");
-  options.run.partition = "column";
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
+  add_node_order_option(parser, options.node_order);
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");
@@ -99,6 +96,10 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument(
         "--barrier with --communication pipelined, which has no communication by itself (expected "
         "paper or bcast)");
+  }
+  if (options.node_order && (options.run.partition == "even" || is_partition_file(options.run.partition))) {
+    throw InvalidArgument(
+        fmt::format("--node-order with --partition {} (expected rectangles in columns)", options.run.partition));
   }
   if (!is_partition_file(options.run.partition)) area_algorithm(options.run.partition);
   return problem;

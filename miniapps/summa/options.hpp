@@ -4,33 +4,39 @@
 #include <optional>
 
 #include "core/options.hpp"
-#include "miniapps/summa/communication.hpp"
 #include "miniapps/summa/problem.hpp"
 
 namespace steelyard::summa {
 
-/// What the user typed.
+/// The command line.
 struct Options {
+  Options() { run.partition = "column"; }
+
   RunOptions run;
   std::optional<std::int64_t> n;
   Problem problem;  ///< but for n
   Communication communication = Communication::pipelined;
   bool barrier = false;
+  bool node_order = false;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 
+/// Adds the options of summa alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
-/// `--block` and `--device-memory`: what besides the element type fixes how fast a block is updated.
+/// `--node-order`.
+void add_node_order_option(CLI::App& parser, bool& node_order);
+
+/// `--block` and `--device-memory`: beside the element type they fix the speed of a block's update.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
 
 /// `--communication`.
 void add_communication_option(CLI::App& parser, Communication& communication);
 
-/// Checks what add_block_options() has been given. @throws InvalidArgument
+/// Checks the values of add_block_options(). @throws InvalidArgument
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
 
-/// Checks what only makes sense together, and takes n from the input files where there are any.
+/// Checks the options together, and takes n from the input files where there are any.
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
 

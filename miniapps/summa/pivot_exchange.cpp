@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "comm/mpi_check.hpp"
@@ -20,10 +21,10 @@ using partition::Band;
 using partition::Overlap;
 using partition::Rectangle;
 
-constexpr int column_tag = 31;
-constexpr int row_tag = 32;
+/// A pivot column of A, whose parts travel along rows, or a pivot row of B. Also the tag of its messages.
+enum class Pivot { column = 31, row = 32 };
 
-/// What is sent or received in one piece: rows of elements, `pitch` elements apart. Freed when messages are done.
+/// The datatype of one message: rows of elements, `pitch` elements apart.
 class Datatype {
  public:
   Datatype(std::int64_t rows, std::int64_t columns, std::int64_t pitch, MPI_Datatype element) {
@@ -45,75 +46,18 @@ class Datatype {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// What all ways of exchanging know: the parts of panels, and who owns which.
-class Blocks {
- public:
-  Blocks(MPI_Comm comm, const Problem& problem, std::vector<Rectangle> rectangles, MPI_Datatype element)
-      : comm_(comm), problem_(problem), rectangles_(std::move(rectangles)), element_(element) {
-    int rank = 0, size = 0, bytes = 0;
-    STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
-    STEELYARD_MPI(MPI_Comm_size(comm, &size));
-    STEELYARD_MPI(MPI_Type_size(element, &bytes));
-    element_bytes_ = static_cast<std::size_t>(bytes);
-    if (rectangles_.size() != static_cast<std::size_t>(size)) {
-      throw InvalidArgument(fmt::format("{} rectangles for {} ranks (expected one each)", rectangles_.size(), size));
-    }
-    require_countable_pivots(problem_, rectangles_);
-    rank_ = rank;
-    tile_ = problem_.tile(own());
-  }
-
-  MPI_Comm comm() const { return comm_; }
-  int rank() const { return rank_; }
-  const Rectangle& own() const { return rectangles_[static_cast<std::size_t>(rank_)]; }
-  const std::vector<Rectangle>& rectangles() const { return rectangles_; }
-
-  bool owns_column(int rank, std::int64_t k) const {
-    const Rectangle& rectangle = rectangles_[static_cast<std::size_t>(rank)];
-    return !rectangle.empty() && rectangle.column <= k && k < rectangle.end_column();
-  }
-  bool owns_row(int rank, std::int64_t k) const {
-    const Rectangle& rectangle = rectangles_[static_cast<std::size_t>(rank)];
-    return !rectangle.empty() && rectangle.row <= k && k < rectangle.end_row();
-  }
-
-  /// Part of a panel, where it is and of what shape.
-  struct Part {
-    void* data;
-    Datatype type;
-  };
-  /// Block rows [first, first + count) of this rank's part of pivot column k.
-  Part column_part(const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const {
-    const std::int64_t row = problem_.first_row(first), rows = problem_.first_row(first + count) - row;
-    const std::int64_t depth = problem_.depth(k);
-    return {at(panels.column, (row - tile_.row) * depth), {rows, depth, depth, element_}};
-  }
-  /// Block columns [first, first + count) of this rank's part of pivot row k.
-  Part row_part(const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const {
-    const std::int64_t column = problem_.first_row(first), columns = problem_.first_row(first + count) - column;
-    return {at(panels.row, column - tile_.column), {problem_.depth(k), columns, tile_.columns, element_}};
-  }
-
- private:
-  void* at(void* panel, std::int64_t elements) const {
-    return static_cast<std::byte*>(panel) + static_cast<std::size_t>(elements) * element_bytes_;
-  }
-
-  MPI_Comm comm_;
-  Problem problem_;
-  std::vector<Rectangle> rectangles_;
-  MPI_Datatype element_;
-  std::size_t element_bytes_ = 0;
-  int rank_ = 0;
-  Tile tile_;
+/// Part of a panel: its address and shape.
+struct Part {
+  void* data;
+  Datatype type;
 };
 
 class Requests {
  public:
-  void receive(const Blocks::Part& part, int from, int tag, MPI_Comm comm) {
+  void receive(const Part& part, int from, int tag, MPI_Comm comm) {
     STEELYARD_MPI(MPI_Irecv(part.data, 1, part.type.get(), from, tag, comm, &requests_.emplace_back()));
   }
-  void send(const Blocks::Part& part, int to, int tag, MPI_Comm comm) {
+  void send(const Part& part, int to, int tag, MPI_Comm comm) {
     STEELYARD_MPI(MPI_Isend(part.data, 1, part.type.get(), to, tag, comm, &requests_.emplace_back()));
   }
   void wait() {
@@ -133,69 +77,109 @@ class Requests {
   std::vector<MPI_Request> requests_;
 };
 
-/// Whom a rank shares block rows and block columns with.
-class Partners {
+/// The parts of the pivots that this rank needs or owns, and the ranks that it shares them with.
+class Pivots {
  public:
-  explicit Partners(const Blocks& blocks)
-      : rows_(partition::row_overlaps(blocks.rectangles())[static_cast<std::size_t>(blocks.rank())]),
-        columns_(partition::column_overlaps(blocks.rectangles())[static_cast<std::size_t>(blocks.rank())]) {}
+  Pivots(MPI_Comm comm, const Problem& problem, std::vector<Rectangle> rectangles, MPI_Datatype element)
+      : comm_(comm), problem_(problem), rectangles_(std::move(rectangles)), element_(element) {
+    int size = 0, bytes = 0;
+    STEELYARD_MPI(MPI_Comm_rank(comm, &rank_));
+    STEELYARD_MPI(MPI_Comm_size(comm, &size));
+    STEELYARD_MPI(MPI_Type_size(element, &bytes));
+    element_bytes_ = static_cast<std::size_t>(bytes);
+    if (rectangles_.size() != static_cast<std::size_t>(size)) {
+      throw InvalidArgument(fmt::format("{} rectangles for {} ranks (expected one each)", rectangles_.size(), size));
+    }
+    require_countable_pivots(problem_, rectangles_);
+    const auto own = static_cast<std::size_t>(rank_);
+    tile_ = problem_.tile(rectangles_[own]);
+    partners_ = {{Pivot::column, partition::row_overlaps(rectangles_)[own]},
+                 {Pivot::row, partition::column_overlaps(rectangles_)[own]}};
+  }
 
-  const std::vector<Overlap>& in_rows() const { return rows_; }
-  const std::vector<Overlap>& in_columns() const { return columns_; }
+  MPI_Comm comm() const { return comm_; }
+  int rank() const { return rank_; }
+  const std::vector<Rectangle>& rectangles() const { return rectangles_; }
+
+  bool owns(int rank, Pivot pivot, std::int64_t k) const {
+    const Rectangle& rectangle = rectangles_[static_cast<std::size_t>(rank)];
+    return pivot == Pivot::column ? owns_column(rectangle, k) : owns_row(rectangle, k);
+  }
+
+  /// Of pivot k, this rank's part in block rows (of a column) or block columns [first, first + count).
+  Part part(Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const {
+    const std::int64_t begin = problem_.first_row(first), length = problem_.first_row(first + count) - begin;
+    const std::int64_t depth = problem_.depth(k);
+    if (pivot == Pivot::column)
+      return {at(panels.column, (begin - tile_.row) * depth), {length, depth, depth, element_}};
+    return {at(panels.row, begin - tile_.column), {depth, length, tile_.columns, element_}};
+  }
+
+  void receive(Pivot pivot, std::int64_t k, const PivotPanels& panels, Requests& requests) const {
+    for (const Overlap& with : partners_.at(pivot)) {
+      if (!owns(with.unit, pivot, k)) continue;
+      requests.receive(part(pivot, panels, k, with.first, with.count), with.unit, static_cast<int>(pivot), comm_);
+    }
+  }
+  void send(Pivot pivot, std::int64_t k, const PivotPanels& panels, Requests& requests) const {
+    if (!owns(rank_, pivot, k)) return;
+    for (const Overlap& with : partners_.at(pivot)) {
+      requests.send(part(pivot, panels, k, with.first, with.count), with.unit, static_cast<int>(pivot), comm_);
+    }
+  }
+  /// One message after the other.
+  void send_blocking(Pivot pivot, std::int64_t k, const PivotPanels& panels) const {
+    if (!owns(rank_, pivot, k)) return;
+    for (const Overlap& with : partners_.at(pivot)) {
+      const Part sent = part(pivot, panels, k, with.first, with.count);
+      STEELYARD_MPI(MPI_Send(sent.data, 1, sent.type.get(), with.unit, static_cast<int>(pivot), comm_));
+    }
+  }
 
  private:
-  std::vector<Overlap> rows_, columns_;
+  void* at(void* panel, std::int64_t elements) const {
+    return static_cast<std::byte*>(panel) + static_cast<std::size_t>(elements) * element_bytes_;
+  }
+
+  MPI_Comm comm_;
+  Problem problem_;
+  std::vector<Rectangle> rectangles_;
+  MPI_Datatype element_;
+  std::size_t element_bytes_ = 0;
+  int rank_ = 0;
+  Tile tile_;
+  std::map<Pivot, std::vector<Overlap>> partners_;  ///< ranks that share block rows with this one, or block columns
 };
 
 /// Source: 001, algorithm 1.
 class PaperExchange : public PivotExchange {
  public:
-  explicit PaperExchange(Blocks blocks) : blocks_(std::move(blocks)), partners_(blocks_) {}
+  explicit PaperExchange(Pivots pivots) : pivots_(std::move(pivots)) {}
 
   void start(std::int64_t k, const PivotPanels& panels) override {
-    Requests horizontal;
-    for (const Overlap& overlap : partners_.in_rows()) {
-      if (blocks_.owns_column(blocks_.rank(), k)) {
-        horizontal.send(blocks_.column_part(panels, k, overlap.first, overlap.count), overlap.unit, column_tag,
-                        blocks_.comm());
-      } else if (blocks_.owns_column(overlap.unit, k)) {
-        horizontal.receive(blocks_.column_part(panels, k, overlap.first, overlap.count), overlap.unit, column_tag,
-                           blocks_.comm());
-      }
-    }
-    send_down(k, panels);
+    Requests horizontal, vertical;
+    pivots_.receive(Pivot::column, k, panels, horizontal);
+    pivots_.send(Pivot::column, k, panels, horizontal);
+    // In a partition in columns there is one owner to receive from. In others they may be several, and blocking
+    // receives from one after the other could lock.
+    pivots_.receive(Pivot::row, k, panels, vertical);
+    pivots_.send_blocking(Pivot::row, k, panels);
+    vertical.wait();
     horizontal.wait();
   }
 
  private:
-  /// One message from one owner in a partition in columns; in others owners may be several, and receiving from one
-  /// after the other could lock.
-  void send_down(std::int64_t k, const PivotPanels& panels) {
-    Requests vertical;
-    for (const Overlap& overlap : partners_.in_columns()) {
-      if (blocks_.owns_row(blocks_.rank(), k)) {
-        const Blocks::Part part = blocks_.row_part(panels, k, overlap.first, overlap.count);
-        STEELYARD_MPI(MPI_Send(part.data, 1, part.type.get(), overlap.unit, row_tag, blocks_.comm()));
-      } else if (blocks_.owns_row(overlap.unit, k)) {
-        vertical.receive(blocks_.row_part(panels, k, overlap.first, overlap.count), overlap.unit, row_tag,
-                         blocks_.comm());
-      }
-    }
-    vertical.wait();
-  }
-
-  Blocks blocks_;
-  Partners partners_;
+  Pivots pivots_;
 };
 
 /// A band with this rank in it, and the communicator of its ranks.
 class BandComm {
  public:
-  BandComm(const Blocks& blocks, Band band) : band_(std::move(band)) {
+  BandComm(const Pivots& pivots, Band band) : band_(std::move(band)) {
     MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
-    STEELYARD_MPI(MPI_Comm_group(blocks.comm(), &all));
+    STEELYARD_MPI(MPI_Comm_group(pivots.comm(), &all));
     STEELYARD_MPI(MPI_Group_incl(all, static_cast<int>(band_.units.size()), band_.units.data(), &some));
-    STEELYARD_MPI(MPI_Comm_create_group(blocks.comm(), some, 0, &comm_));
+    STEELYARD_MPI(MPI_Comm_create_group(pivots.comm(), some, 0, &comm_));
     STEELYARD_MPI(MPI_Group_free(&some));
     STEELYARD_MPI(MPI_Group_free(&all));
     STEELYARD_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
@@ -209,9 +193,9 @@ class BandComm {
 
   const Band& band() const { return band_; }
 
-  /// @param owner says whether a rank of the blocks' communicator owns the band's part
+  /// @param owner says whether a rank of all ranks' communicator owns the band's part
   template <class Owner>
-  void broadcast(const Blocks::Part& part, const Owner& owner) const {
+  void broadcast(const Part& part, const Owner& owner) const {
     int root = 0;
     while (!owner(band_.units[static_cast<std::size_t>(root)])) ++root;
     STEELYARD_MPI(MPI_Bcast(part.data, 1, part.type.get(), root, comm_));
@@ -224,63 +208,43 @@ class BandComm {
 
 class BroadcastExchange : public PivotExchange {
  public:
-  explicit BroadcastExchange(Blocks blocks)
-      : blocks_(std::move(blocks)),
-        rows_(own_bands(partition::row_bands(blocks_.rectangles()))),
-        columns_(own_bands(partition::column_bands(blocks_.rectangles()))) {}
+  explicit BroadcastExchange(Pivots pivots) : pivots_(std::move(pivots)) {
+    bands_[Pivot::column] = own_bands(partition::row_bands(pivots_.rectangles()));
+    bands_[Pivot::row] = own_bands(partition::column_bands(pivots_.rectangles()));
+  }
 
   void start(std::int64_t k, const PivotPanels& panels) override {
-    for (const BandComm& one : rows_) {
-      one.broadcast(blocks_.column_part(panels, k, one.band().first, one.band().count),
-                    [&](int rank) { return blocks_.owns_column(rank, k); });
-    }
-    for (const BandComm& one : columns_) {
-      one.broadcast(blocks_.row_part(panels, k, one.band().first, one.band().count),
-                    [&](int rank) { return blocks_.owns_row(rank, k); });
+    for (const auto& [pivot, bands] : bands_) {
+      for (const BandComm& one : bands) {
+        one.broadcast(pivots_.part(pivot, panels, k, one.band().first, one.band().count),
+                      [&, pivot = pivot](int rank) { return pivots_.owns(rank, pivot, k); });
+      }
     }
   }
 
  private:
-  /// In the order of the bands, which is the same on all ranks: so nobody waits for somebody who waits for him.
+  /// In the order of the bands, which is the same on all ranks: so no ranks wait for each other in a circle.
   std::vector<BandComm> own_bands(const std::vector<Band>& bands) const {
     std::vector<BandComm> own;
     for (const Band& band : bands) {
-      const bool is_in = std::find(band.units.begin(), band.units.end(), blocks_.rank()) != band.units.end();
-      if (is_in && band.units.size() > 1) own.emplace_back(blocks_, band);
+      const bool is_in = std::find(band.units.begin(), band.units.end(), pivots_.rank()) != band.units.end();
+      if (is_in && band.units.size() > 1) own.emplace_back(pivots_, band);
     }
     return own;
   }
 
-  Blocks blocks_;
-  std::vector<BandComm> rows_, columns_;
+  Pivots pivots_;
+  std::map<Pivot, std::vector<BandComm>> bands_;
 };
 
 class PipelinedExchange : public PivotExchange {
  public:
-  explicit PipelinedExchange(Blocks blocks) : blocks_(std::move(blocks)), partners_(blocks_) {}
+  explicit PipelinedExchange(Pivots pivots) : pivots_(std::move(pivots)) {}
 
   void start(std::int64_t k, const PivotPanels& panels) override {
-    Requests& sends = of(k);
-    // A receive that is posted early is one that nobody has to wait for.
-    for (const Overlap& overlap : partners_.in_rows()) {
-      if (!blocks_.owns_column(overlap.unit, k)) continue;
-      receives_.receive(blocks_.column_part(panels, k, overlap.first, overlap.count), overlap.unit, column_tag,
-                        blocks_.comm());
-    }
-    for (const Overlap& overlap : partners_.in_columns()) {
-      if (!blocks_.owns_row(overlap.unit, k)) continue;
-      receives_.receive(blocks_.row_part(panels, k, overlap.first, overlap.count), overlap.unit, row_tag,
-                        blocks_.comm());
-    }
-    for (const Overlap& overlap : partners_.in_rows()) {
-      if (!blocks_.owns_column(blocks_.rank(), k)) break;
-      sends.send(blocks_.column_part(panels, k, overlap.first, overlap.count), overlap.unit, column_tag,
-                 blocks_.comm());
-    }
-    for (const Overlap& overlap : partners_.in_columns()) {
-      if (!blocks_.owns_row(blocks_.rank(), k)) break;
-      sends.send(blocks_.row_part(panels, k, overlap.first, overlap.count), overlap.unit, row_tag, blocks_.comm());
-    }
+    // All receives are posted before the first send, so that no sender waits for them.
+    for (const Pivot pivot : {Pivot::column, Pivot::row}) pivots_.receive(pivot, k, panels, receives_);
+    for (const Pivot pivot : {Pivot::column, Pivot::row}) pivots_.send(pivot, k, panels, sends(k));
   }
 
   bool progress() override {
@@ -289,13 +253,12 @@ class PipelinedExchange : public PivotExchange {
     return left;
   }
   void wait() override { receives_.wait(); }
-  void release(std::int64_t k) override { of(k).wait(); }
+  void release(std::int64_t k) override { sends(k).wait(); }
 
  private:
-  Requests& of(std::int64_t k) { return sends_[static_cast<std::size_t>(k % 2)]; }
+  Requests& sends(std::int64_t k) { return sends_[static_cast<std::size_t>(k % 2)]; }
 
-  Blocks blocks_;
-  Partners partners_;
+  Pivots pivots_;
   Requests receives_;
   std::array<Requests, 2> sends_;
 };
@@ -317,14 +280,14 @@ void require_countable_pivots(const Problem& problem, const std::vector<partitio
 
 std::unique_ptr<PivotExchange> make_pivot_exchange(Communication communication, MPI_Comm comm, const Problem& problem,
                                                    std::vector<partition::Rectangle> rectangles, MPI_Datatype element) {
-  Blocks blocks(comm, problem, std::move(rectangles), element);
+  Pivots pivots(comm, problem, std::move(rectangles), element);
   switch (communication) {
     case Communication::paper:
-      return std::make_unique<PaperExchange>(std::move(blocks));
+      return std::make_unique<PaperExchange>(std::move(pivots));
     case Communication::bcast:
-      return std::make_unique<BroadcastExchange>(std::move(blocks));
+      return std::make_unique<BroadcastExchange>(std::move(pivots));
     case Communication::pipelined:
-      return std::make_unique<PipelinedExchange>(std::move(blocks));
+      return std::make_unique<PipelinedExchange>(std::move(pivots));
   }
   throw InvalidArgument("unknown communication");
 }

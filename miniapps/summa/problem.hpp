@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "miniapps/gemm/problem.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard::summa {
 
-/// Part of a matrix, in elements.
-struct Tile {
-  std::int64_t row = 0;
-  std::int64_t column = 0;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-
-  bool empty() const { return rows == 0 || columns == 0; }
-  bool operator==(const Tile&) const = default;
-};
+using gemm::Tile;
 
 /// C += A B for n x n matrices of blocks. A block is the computation unit; those of the last block row and column are
 /// smaller where `block` does not divide n.
@@ -35,10 +29,29 @@ struct Problem {
     const std::int64_t row = first_row(blocks.row), column = first_row(blocks.column);
     return {row, column, first_row(blocks.end_row()) - row, first_row(blocks.end_column()) - column};
   }
-  double flops() const {
-    const auto real = static_cast<double>(n);
-    return 2.0 * real * real * real;
-  }
+  gemm::Problem as_gemm() const { return {n, n, n, 1.0, 1.0}; }
+  double flops() const { return as_gemm().flops(); }
 };
+
+/// Whether a rectangle has a part of pivot column k, or of pivot row k.
+inline bool owns_column(const partition::Rectangle& rectangle, std::int64_t k) {
+  return !rectangle.empty() && rectangle.column <= k && k < rectangle.end_column();
+}
+inline bool owns_row(const partition::Rectangle& rectangle, std::int64_t k) {
+  return !rectangle.empty() && rectangle.row <= k && k < rectangle.end_row();
+}
+
+/// How pivots travel.
+enum class Communication {
+  paper,      ///< non-blocking messages along rows, blocking ones along columns (001, algorithm 1)
+  bcast,      ///< MPI_Bcast among the processes that share block rows, then among those that share block columns
+  pipelined,  ///< the next iteration's messages while this one multiplies
+};
+
+/// As on the command line: `paper`, `bcast`, `pipelined`.
+const std::vector<std::string>& communication_names();
+/// @throws InvalidArgument naming them
+Communication parse_communication(const std::string& name);
+const std::string& communication_name(Communication communication);
 
 }  // namespace steelyard::summa

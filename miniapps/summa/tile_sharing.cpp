@@ -23,22 +23,21 @@ void all_reduce(MPI_Comm comm, std::vector<double>& values, MPI_Op operation) {
       MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, operation, comm));
 }
 
-/// This rank's pieces of some rows of a matrix, and what the ranks' pieces of all n rows amount to. Only reduce()
+/// This rank's pieces of some rows of a matrix, and the sums over all ranks' pieces of all n rows. Only reduce()
 /// communicates; it allocates nothing, so that no rank fails on its own meanwhile.
 class PiecesOfRows {
  public:
   /// @param first the matrix's row that `mine` begins with @param wanted rows of the result
   PiecesOfRows(std::int64_t n, std::int64_t first, RowProducts mine, const IndexRange& wanted)
-      : width_(static_cast<std::size_t>(mine.products.width())),
-        first_(static_cast<std::size_t>(first)),
+      : first_(static_cast<std::size_t>(first)),
         wanted_(wanted),
         mine_(std::move(mine)),
         sizes_(mine_.finite.size()),
         sums_(static_cast<std::size_t>(n) * (width_ + 1)),
         maxima_(static_cast<std::size_t>(n) * 3),
         squares_(static_cast<std::size_t>(n)),
-        whole_{VectorBundle(wanted.count, mine_.products.vectors()), std::vector<double>(count()),
-               std::vector<double>(count()), std::vector<unsigned char>(count())} {}
+        whole_{VectorBundle(wanted.count), std::vector<double>(count()), std::vector<double>(count()),
+               std::vector<unsigned char>(count())} {}
 
   void reduce(MPI_Comm comm) {
     for_own([&](std::size_t r, std::size_t row) {
@@ -96,7 +95,9 @@ class PiecesOfRows {
     }
   }
 
-  std::size_t width_, first_;
+  static constexpr std::size_t width_ = gemm::vectors;
+
+  std::size_t first_;
   IndexRange wanted_;
   RowProducts mine_;
   std::vector<double> sizes_;  ///< root mean squares over the vectors of own pieces' products
@@ -128,7 +129,7 @@ RowProducts TileSharing::sum(const RowWork& work, const IndexRange& wanted) cons
   return std::move(pieces->whole());
 }
 
-std::vector<unsigned char> TileSharing::marked_by_any(const std::function<std::vector<unsigned char>()>& work) const {
+std::vector<unsigned char> TileSharing::marked_by_any(const ColumnWork& work) const {
   std::vector<unsigned char> own, all;
   const auto first = static_cast<std::ptrdiff_t>(tile_.column);
   collectively(comm_, [&] {

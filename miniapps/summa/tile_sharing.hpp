@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "miniapps/gemm/sharing.hpp"
+#include "miniapps/gemm/check/freivalds.hpp"
 #include "miniapps/summa/problem.hpp"
 
 namespace steelyard::summa {
@@ -22,7 +22,8 @@ namespace steelyard::summa {
 class TileSharing final : public gemm::Sharing {
  public:
   /// @param comm of all ranks; stays as long as this lives
-  TileSharing(MPI_Comm comm, const Problem& problem, const Tile& tile) : comm_(comm), n_(problem.n), tile_(tile) {}
+  TileSharing(MPI_Comm comm, const Problem& problem, const Tile& tile)
+      : Sharing(problem.as_gemm()), comm_(comm), n_(problem.n), tile_(tile) {}
 
   gemm::IndexRange a_columns() const override { return {tile_.column, tile_.columns}; }
   gemm::IndexRange b_rows() const override { return {tile_.row, tile_.rows}; }
@@ -31,7 +32,7 @@ class TileSharing final : public gemm::Sharing {
   void together(const std::function<void()>& work) const override;
   gemm::RowProducts whole_rows(const RowWork& work) const override;
   gemm::RowProducts whole_b(const RowWork& work) const override;
-  std::vector<unsigned char> marked_by_any(const std::function<std::vector<unsigned char>()>& work) const override;
+  std::vector<unsigned char> marked_by_any(const ColumnWork& work) const override;
 
  private:
   gemm::RowProducts sum(const RowWork& work, const gemm::IndexRange& wanted) const;

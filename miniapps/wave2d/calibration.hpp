@@ -1,46 +1,160 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <string>
+#include <map>
+#include <span>
 #include <vector>
 
-#include "comm/session.hpp"
-#include "comm/slots.hpp"
-#include "core/base/run_record.hpp"
-#include "core/co_execution.hpp"
-#include "core/measurable_kernel.hpp"
+#include "comm/collective.hpp"
+#include "comm/kernel_measurement.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "core/timing.hpp"
+#include "miniapps/app/frame.hpp"
+#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "partition/balancing/equal_times_search.hpp"
+#include "partition/balancing/iteration_time_search.hpp"
+#include "partition/balancing/iterative_calibration.hpp"
+#include "partition/balancing/throughput_balance.hpp"
 
 namespace steelyard::wave2d {
 
-/// How the rows are balanced.
-enum class Balancing {
-  model,    ///< by the speed models, with an algorithm of `--partition`; nothing is tried out
-  binary,   ///< as 003 does it: in a rank by binary search until the units' kernels take equally long, between ranks
-            ///< once by their throughput (sections 4.1.1 and 4.1.2)
-  ternary,  ///< as 003 proposes: in a rank by ternary search for the shortest pass, between ranks by throughput again
-            ///< and again (section 8.2)
-  dynamic,  ///< from the even distribution on, by the times of the run's own passes, moving rows between units and
-            ///< ranks when that pays (000, section 6.1.5)
-};
+/// Balances any number of rows of one rank between its units.
+class InsideRank {
+ public:
+  InsideRank(Frame& frame, const MeasurableKernel& kernel, Balancing balancing)
+      : measurement_(MPI_COMM_SELF, frame.co_execution(), kernel, quick_precision()),
+        both_(frame.units().count() == 2),
+        has_host_(frame.units().host),
+        balancing_(balancing) {}
 
-/// `model`, `binary`, `ternary`, `dynamic`.
-const std::vector<std::string>& balancing_names();
-/// @throws InvalidArgument naming the choices
-Balancing parse_balancing(const std::string& name);
+  /// Balanced rows of the rank's units, and their measured seconds.
+  struct Found {
+    UnitSizes rows;
+    UnitSeconds seconds;
+    models::MeasuredPoint pass;  ///< of the slower unit
+  };
 
-/// What a calibration came to.
-struct Calibration {
-  std::vector<std::int64_t> rows;  ///< of every slot
-  std::vector<double> pass_s;      ///< kernel seconds of every slot for a pass, as measured last
-  int measurements = 0;            ///< of all ranks together at some distribution of the rows among them
-  std::string reason;              ///< why it ended
+  const Found& balance(std::int64_t rows) {
+    const auto known = found_.find(rows);
+    if (known != found_.end()) return known->second;
+    return found_.emplace(rows, search(rows)).first->second;
+  }
+
+ private:
+  /// Rows of the host unit and of the companion.
+  using Split = std::vector<std::int64_t>;
+
+  /// Enough to see 2 % of a pass, not more: a search measures again where the spread is too large.
+  static Precision quick_precision() {
+    Precision precision;
+    precision.relative = 0.02;
+    precision.repetitions_min = 3;
+    precision.repetitions_max = 30;
+    precision.time_limit_s = 0.5;
+    return precision;
+  }
+
+  std::vector<models::MeasuredPoint> measure(std::span<const std::int64_t> split) {
+    GroupPoint point = measurement_.together({split[0], split[1]});
+    point.host.units = static_cast<double>(split[0]);
+    point.companion.units = static_cast<double>(split[1]);
+    return {point.host, point.companion};
+  }
+
+  Found search(std::int64_t rows) {
+    const Split split = both_ && rows > 1 ? best_split(rows) : has_host_ ? Split{rows, 0} : Split{0, rows};
+    const std::vector<models::MeasuredPoint> points = measure(split);
+    Found found{{split[0], split[1]}, {points[0].time_s, points[1].time_s}, slower(points)};
+    found.pass.units = static_cast<double>(rows);
+    return found;
+  }
+
+  Split best_split(std::int64_t rows) {
+    partition::SearchOptions options;
+    options.resolution = std::max<std::int64_t>(1, rows / 256);
+    options.repetition.most_rounds = 4;
+    if (balancing_ == Balancing::ternary) {
+      const auto slowest = [&](std::span<const std::int64_t> split) { return slower(measure(split)); };
+      return partition::iteration_time_search(rows, slowest, options).distribution.units;
+    }
+    const auto both = [&](std::span<const std::int64_t> split) { return measure(split); };
+    return by_speeds(partition::equal_times_search(rows, both, options).distribution.units);
+  }
+
+  /// The search ends where the times differ by less than their spread; their medians are more precise. Every
+  /// measurement has fields of its own, whose places in memory cost a few percent more or less.
+  Split by_speeds(const Split& split) {
+    if (split[0] == 0 || split[1] == 0) return split;
+    constexpr int rounds = 7;
+    std::vector<double> host_shares;
+    for (int round = 0; round < rounds; ++round) {
+      const std::vector<models::MeasuredPoint> points = measure(split);
+      const double host = points[0].units / points[0].time_s, companion = points[1].units / points[1].time_s;
+      host_shares.push_back(host / (host + companion));
+    }
+    const std::int64_t rows = split[0] + split[1];
+    const auto host_rows = static_cast<std::int64_t>(std::llround(static_cast<double>(rows) * median(host_shares)));
+    return {host_rows, rows - host_rows};
+  }
+
+  static models::MeasuredPoint slower(const std::vector<models::MeasuredPoint>& points) {
+    if (points[0].units == 0.0) return points[1];
+    if (points[1].units == 0.0) return points[0];
+    return points[0].time_s > points[1].time_s ? points[0] : points[1];
+  }
+
+  KernelMeasurement measurement_;
+  bool both_;
+  bool has_host_;
+  Balancing balancing_;
+  std::map<std::int64_t, Found> found_;
 };
 
 /// Finds the rows of every slot by trying out passes of the kernel on all units of all ranks at once, by
-/// Balancing::binary or ternary. Collective; every rank gets the same. Prints what was chosen and what it cost, and
-/// keeps that as `calibration_time_s`.
+/// Balancing::binary or ternary. Collective; every rank gets the same. Prints how many distributions were tried, how
+/// long that took and why it ended, and keeps the seconds as `calibration_time_s`.
 /// @throws CollectiveError where memory is short, or a rank's units cannot have a row each
-Calibration calibrate(const Session& session, CoExecution& co_execution, const MeasurableKernel& kernel,
-                      std::int64_t rows, const std::vector<Slot>& slots, Balancing balancing, RunRecord& record);
+inline Assignment calibrate(Frame& frame, const MeasurableKernel& kernel, const Problem& problem, Balancing balancing) {
+  const double start_s = now_s();
+  const auto ranks = static_cast<std::size_t>(frame.session().size());
+  const auto own = static_cast<std::size_t>(frame.session().rank());
+  InsideRank inside(frame, kernel, balancing);
+  // All ranks at once balance their rows inside and return the time of their slower unit.
+  const partition::Measure measure = [&](std::span<const std::int64_t> units) {
+    models::MeasuredPoint point{static_cast<double>(units[own]), 0.0};
+    frame.collectively([&] {
+      if (units[own] > 0) point = inside.balance(units[own]).pass;
+    });
+    std::vector<models::MeasuredPoint> points;
+    for (const auto& of_rank : all_gather_points(frame.comm(), {point})) points.push_back(of_rank.front());
+    return points;
+  };
+  partition::ThroughputOptions options;
+  options.repetition.most_rounds = 2;
+  const partition::Outcome outcome = balancing == Balancing::binary
+                                         ? partition::throughput_balance(problem.rows, ranks, measure, options)
+                                         : partition::iterative_calibration(problem.rows, ranks, measure, options);
+  InsideRank::Found found;
+  const std::int64_t own_rows = outcome.distribution.units[own];
+  if (own_rows > 0) found = inside.balance(own_rows);
+  std::vector<std::int64_t> slot_rows;
+  for (const double count :
+       frame.gather_seconds({static_cast<double>(found.rows.host), static_cast<double>(found.rows.companion)})) {
+    slot_rows.push_back(static_cast<std::int64_t>(count));
+  }
+  const Assignment assignment{row_slices(problem, slot_rows), frame.gather_seconds(found.seconds)};
+  const double spent_s = frame.max(now_s() - start_s);
+  frame.record().figures["calibration_time_s"] = spent_s;
+  frame.session().print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n",
+                                    format_seconds(spent_s), outcome.measurements, outcome.measurements == 1 ? "" : "s",
+                                    partition::to_string(outcome.reason)));
+  return assignment;
+}
 
 }  // namespace steelyard::wave2d

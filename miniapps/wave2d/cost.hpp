@@ -1,18 +1,23 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/problem.hpp"
-#include "miniapps/wave2d/unit_times.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "partition/rectangle.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::wave2d {
 
@@ -41,10 +46,35 @@ struct EdgePoints {
 std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
                                     int steps);
 
-/// What a unit's pass is made of, from the seconds of a sample's phases, which grow with the points that they work on:
-/// T_X = T_X,b + T_X,i. A speed model is of a slice with neighbours on both sides, like the sample; what it leaves for
-/// the interior is that of such a slice, and grows with the points too. Where it leaves nothing, the phases are
-/// shortened to the pass. Source: 003, equations 5.6 and 5.7.
+/// Seconds of one unit's part of its passes, by phase. A device's kernels run beside its copies, so the host may wait
+/// in one phase for the work of another; exact when phases are run apart (see Overlap).
+struct UnitTimes {
+  double unpacking_s = 0.0;  ///< halos into the unit's memory
+  double border_s = 0.0;
+  double packing_s = 0.0;  ///< borders out of the unit's memory
+  double interior_s = 0.0;
+
+  /// Until the border is packed, which other units wait for.
+  double begin_s() const { return unpacking_s + border_s + packing_s; }
+};
+
+inline constexpr std::array unit_phases{&UnitTimes::unpacking_s, &UnitTimes::border_s, &UnitTimes::packing_s,
+                                        &UnitTimes::interior_s};
+
+inline UnitTimes operator*(double factor, UnitTimes times) {
+  for (const auto phase : unit_phases) times.*phase *= factor;
+  return times;
+}
+/// Phase by phase, the longer one.
+inline UnitTimes slower(UnitTimes a, const UnitTimes& b) {
+  for (const auto phase : unit_phases) a.*phase = std::max(a.*phase, b.*phase);
+  return a;
+}
+
+/// Splits a unit's pass into phases, by the seconds of a sample's phases, which grow with the points that they work on:
+/// T_X = T_X,b + T_X,i. A speed model is of a slice with neighbours on both sides, like the sample; its seconds without
+/// the sample's border are those of such a slice's interior, and grow with the points too. Where none are left, the
+/// phases are shortened to the pass. Source: 003, equations 5.6 and 5.7.
 /// @param pass_s of a whole pass over `owned_points`, as a speed model says
 UnitTimes split_pass(double pass_s, std::int64_t owned_points, const EdgePoints& unit, const UnitTimes& sample,
                      const EdgePoints& sample_points);
@@ -66,5 +96,8 @@ struct PassCost {
 /// Of units with such phases; nothing for starting them, and no exchange. The first unit of every rank drives MPI.
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
+
+/// What `steelyard predict wave2d` predicts with.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::wave2d

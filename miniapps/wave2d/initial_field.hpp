@@ -1,33 +1,115 @@
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <numbers>
 #include <span>
 #include <vector>
 
-#include "miniapps/wave2d/local_field.hpp"
+#include "core/base/npy.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/problem.hpp"
-#include "miniapps/wave2d/standing_wave.hpp"
-#include "partition/rectangle.hpp"
 
 namespace steelyard::wave2d {
 
-/// The two levels that a run starts from: those of the files, or of the standing wave. One file is a field at rest: the
-/// previous level is the same.
-template <class Scalar>
-class InitialField {
+/// The standing wave u(x, y, t) = X(x) Y(y) cos(w t) with one half wave along the rows and two along the columns:
+/// X = sin(pi x / Lx), Y = sin(2 pi y / Ly) with Dirichlet boundaries, cosines with Neumann ones,
+/// w = c sqrt((pi / Lx)^2 + (2 pi / Ly)^2). Sampled on the grid it is also an eigenvector of the discrete Laplacian,
+/// and the leap-frog scheme (003, equation 2.7) makes of it exactly: X Y (cos(v n) + b sin(v n)) after n steps, with
+/// sin^2(v / 2) = C^2 (l(kx) + l(ky)), l(k) = s in second order and s (1 + s / 3) in fourth where s = sin^2(k dx / 2),
+/// and b fixed by the field one step before the start.
+class StandingWave {
  public:
-  /// @param files none, the current level's, or the previous and the current one's
-  InitialField(const Problem& problem, const StandingWave& wave, std::vector<std::filesystem::path> files);
+  explicit StandingWave(const Problem& problem)
+      : along_rows_(mode(problem.rows, half_waves_along_columns, problem.boundary)),
+        along_columns_(mode(problem.columns, half_waves_along_rows, problem.boundary)) {
+    // Wave numbers times the spacing.
+    const double kx = half_waves_along_rows * std::numbers::pi / static_cast<double>(problem.columns - 1);
+    const double ky = half_waves_along_columns * std::numbers::pi / static_cast<double>(problem.rows - 1);
+    exact_phase_ = problem.courant * std::hypot(kx, ky);
+    const double eigenvalue = quarter_eigenvalue(kx, problem.order) + quarter_eigenvalue(ky, problem.order);
+    discrete_phase_ = 2.0 * std::asin(problem.courant * std::sqrt(eigenvalue));
+  }
 
-  /// Fills a rectangle of a level, row after row without gaps. @throws FileFormatError
-  void operator()(Level level, const partition::Rectangle& part, std::span<Scalar> values) const;
+  /// Factor of X Y in the differential equation's solution at time step n (negative: before the start).
+  double exact_amplitude(std::int64_t step) const { return std::cos(exact_phase_ * static_cast<double>(step)); }
+
+  /// Factor of X Y in the scheme's solution after n steps from exact fields at steps -1 and 0, without rounding.
+  double discrete_amplitude(std::int64_t step) const {
+    // At step -1 the field is X Y cos(w dt): cos(v) - b sin(v) = cos(w dt).
+    const double sine = (std::cos(discrete_phase_) - std::cos(exact_phase_)) / std::sin(discrete_phase_);
+    const double phase = discrete_phase_ * static_cast<double>(step);
+    return std::cos(phase) + sine * std::sin(phase);
+  }
+
+  /// Values amplitude X Y of a rectangle, row after row.
+  template <class Scalar>
+  void sample(double amplitude, const partition::Rectangle& part, std::span<Scalar> values) const {
+    const double* const shape = along_columns_.data() + part.column;
+    for (std::int64_t r = 0; r < part.rows; ++r) {
+      const double factor = amplitude * along_rows_[static_cast<std::size_t>(part.row + r)];
+      Scalar* const row = values.data() + r * part.columns;
+      for (std::int64_t j = 0; j < part.columns; ++j) row[j] = static_cast<Scalar>(factor * shape[j]);
+    }
+  }
 
  private:
-  void take_edges(const partition::Rectangle& part, std::span<Scalar> values) const;
+  static constexpr double half_waves_along_columns = 2.0;
+  static constexpr double half_waves_along_rows = 1.0;
 
-  Problem problem_;
-  StandingWave wave_;
-  std::vector<std::filesystem::path> files_;
+  static std::vector<double> mode(std::int64_t points, double half_waves, Boundary boundary) {
+    std::vector<double> values(static_cast<std::size_t>(points));
+    const double step = half_waves * std::numbers::pi / static_cast<double>(points - 1);
+    for (std::int64_t i = 0; i < points; ++i) {
+      const double phase = step * static_cast<double>(i);
+      values[static_cast<std::size_t>(i)] = boundary == Boundary::dirichlet ? std::sin(phase) : std::cos(phase);
+    }
+    // sin(pi) is not quite 0 in floating point, but the outermost points are.
+    if (boundary == Boundary::dirichlet) values.front() = values.back() = 0.0;
+    return values;
+  }
+
+  /// A quarter of the second difference's eigenvalue, with the sign turned.
+  static double quarter_eigenvalue(double wave_number, int order) {
+    const double sine = std::sin(0.5 * wave_number);
+    const double square = sine * sine;
+    return order == 2 ? square : square * (1.0 + square / 3.0);
+  }
+
+  std::vector<double> along_rows_;     ///< Y of every row
+  std::vector<double> along_columns_;  ///< X of every column
+  double exact_phase_;                 ///< w dt
+  double discrete_phase_;              ///< v
 };
+
+/// Fills a rectangle of one of the two levels that a run starts from, row after row without gaps: that of the files, or
+/// of the standing wave. One file is a field at rest: the previous level is the same.
+/// @param files none, the current level's, or the previous and the current one's @throws FileFormatError
+template <class Scalar>
+void fill_initial(const Problem& problem, const StandingWave& wave, const std::vector<std::filesystem::path>& files,
+                  Level level, const partition::Rectangle& part, std::span<Scalar> values) {
+  if (files.empty()) {
+    wave.sample(wave.exact_amplitude(level == Level::current ? 0 : -1), part, values);
+    return;
+  }
+  const auto read = [&](const std::filesystem::path& file, std::span<Scalar> into) {
+    const NpyHeader header = read_npy_matrix_header<Scalar>(file);
+    read_npy_block(file, header, part.row, part.column, part.rows, part.columns, into);
+  };
+  read(level == Level::current ? files.back() : files.front(), values);
+  const bool held = problem.boundary == Boundary::dirichlet && files.size() > 1;
+  if (level == Level::current || !held) return;
+  // Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would
+  // take turns with them.
+  std::vector<Scalar> current(values.size());
+  read(files.back(), std::span<Scalar>(current));
+  std::size_t at = 0;
+  for_points(part, [&](std::int64_t i, std::int64_t j) {
+    const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
+    if (edge) values[at] = current[at];
+    ++at;
+  });
+}
 
 }  // namespace steelyard::wave2d

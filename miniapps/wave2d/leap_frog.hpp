@@ -4,12 +4,47 @@
 #include <cstdint>
 #include <numeric>
 
+#include "core/multiply_add.hpp"
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
-#include "miniapps/wave2d/stencil.hpp"
+#include "miniapps/wave2d/problem.hpp"
 #include "miniapps/wave2d/tile_shape.hpp"
 
 namespace steelyard::wave2d {
+
+/// One point's step: next = 2 u - old + C^2 (D_x u + D_y u), with the second difference of radius 1
+///   D u = u(-1) - 2 u + u(1)                                          (second order; 001, equation 12; 003, 2.7)
+/// or of radius 2
+///   D u = (-u(-2) + 16 u(-1) - 30 u + 16 u(1) - u(2)) / 12            (fourth order)
+/// in this order of operations everywhere.
+template <class Scalar, int Radius>
+class Stencil {
+ public:
+  static_assert(Radius == 1 || Radius == 2);
+
+  explicit Stencil(double courant) {
+    const double c2 = courant * courant;
+    centre_ = static_cast<Scalar>(Radius == 1 ? 2.0 - 4.0 * c2 : 2.0 - 5.0 * c2);
+    near_ = static_cast<Scalar>(Radius == 1 ? c2 : 4.0 / 3.0 * c2);
+    far_ = static_cast<Scalar>(-c2 / 12.0);
+  }
+
+  /// @param at(d) the point `d` rows below this one and in its column
+  /// @param beside(d) the point `d` columns to the right of this one
+  template <class Above, class Beside>
+  KOKKOS_FORCEINLINE_FUNCTION Scalar next(const Scalar old, const Scalar here, const Above& at,
+                                          const Beside& beside) const {
+    const Scalar rest = multiply_add(centre_, here, -old);
+    const Scalar sum = multiply_add(near_, (at(-1) + at(1)) + (beside(-1) + beside(1)), rest);
+    if constexpr (Radius == 1) return sum;
+    return multiply_add(far_, (at(-2) + at(2)) + (beside(-2) + beside(2)), sum);
+  }
+
+ private:
+  Scalar centre_;
+  Scalar near_;
+  Scalar far_;
+};
 
 /// Time levels in a unit's memory, row-major, row 0 first; all of one pitch.
 template <class Scalar>
@@ -34,7 +69,7 @@ struct Region {
 /// Advances the points of a region by k steps in one pass over memory. A team takes a tile and goes down its rows,
 /// all steps one behind the other: step t is `Radius` rows behind step t - 1, and widens the tile by Radius (k - t) on
 /// each side (ghost zones: computed by several teams, from the same values with the same result). Steps between the
-/// first and the last live in a ring of rows in scratch memory. What is read around the region (Radius k rows and
+/// first and the last live in a ring of rows in scratch memory. The points read around the region (Radius k rows and
 /// columns of `current`, Radius (k - 1) of `previous`, as far as the grid goes) must be there.
 /// One step: 24 bytes of memory traffic per double point; k steps: 48 / k (levels are not written in place).
 /// Source: 001, equation 12; 003, equation 2.7.
@@ -45,7 +80,7 @@ class LeapFrog {
   using Member = typename Policy::member_type;
   using Shape = TileShape<Execution>;
 
-  /// @param region what is written
+  /// @param region to be written
   /// @param grid where the grid's points are or would be in this memory; beyond them the boundary decides
   /// @param threads of a host that share out the tiles; there are as many tiles at least where rows allow
   LeapFrog(const Problem& problem, const Levels<Scalar>& levels, const Region& region, const Region& grid, int steps,
@@ -61,19 +96,16 @@ class LeapFrog {
         tile_rows_(rows_per_tile(region.end_row - region.row,
                                  Shape::rows(steps, Radius, region.end_row - region.row, threads), threads)),
         ring_rows_(Shape::ring_rows(steps, Radius)),
-        ring_pitch_(static_cast<int>(tile_columns_ + std::int64_t{2} * Radius * (steps - 1))) {}
+        ring_pitch_(static_cast<int>(tile_columns_ + std::int64_t{2} * Radius * (steps - 1))),
+        scratch_bytes_(static_cast<int>(Shape::ring_bytes(tile_columns_, steps, Radius, sizeof(Scalar)))) {}
 
   /// Launches on the space's queue; the caller fences.
   void launch(const Execution& space, const char* label) const {
     if (region_.empty()) return;
     const auto teams = static_cast<int>(column_tiles_ * divide_up(region_.end_row - region_.row, tile_rows_));
     Policy policy(space, teams, Shape::team_size, Shape::vector_length);
-    if (steps_ > 1) policy.set_scratch_size(Shape::scratch_level, Kokkos::PerTeam(scratch_bytes()));
+    if (steps_ > 1) policy.set_scratch_size(Shape::scratch_level, Kokkos::PerTeam(scratch_bytes_));
     Kokkos::parallel_for(label, policy, *this);
-  }
-
-  KOKKOS_FUNCTION int scratch_bytes() const {
-    return 2 * ring_rows_ * ring_pitch_ * static_cast<int>(sizeof(Scalar)) + 64;
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
@@ -86,7 +118,7 @@ class LeapFrog {
     if (steps_ > 1) {
       // By value: a device has no address of a host's constant.
       constexpr int level = Shape::scratch_level;
-      tile.ring = static_cast<Scalar*>(member.team_scratch(level).get_shmem(scratch_bytes()));
+      tile.ring = static_cast<Scalar*>(member.team_scratch(level).get_shmem(scratch_bytes_));
     }
     const std::int64_t last_lag = std::int64_t{Radius} * (steps_ - 1);
     const std::int64_t begin = extent(tile, 1).row;
@@ -98,7 +130,7 @@ class LeapFrog {
         rows.end_row = lesser(rows.end_row, first + Shape::rows_per_front);
         if (rows.row >= rows.end_row) continue;
         advance_front(member, tile, step, rows);
-        // What the next step reads, and what the next front overwrites.
+        // The next step reads these rows, and the next front overwrites others.
         member.team_barrier();
       }
     }
@@ -128,7 +160,7 @@ class LeapFrog {
     return even_part(rows, std::max<std::int64_t>(1, divide_up(rows, parts)), Shape::rows_per_front);
   }
 
-  /// What a step of a tile covers, inside the grid.
+  /// The points that a step of a tile covers, inside the grid.
   KOKKOS_INLINE_FUNCTION Region extent(const Tile& tile, int step) const {
     const std::int64_t ghost = std::int64_t{Radius} * (steps_ - step);
     return {greater(tile.write.row - ghost, grid_.row), lesser(tile.write.end_row + ghost, grid_.end_row),
@@ -138,12 +170,8 @@ class LeapFrog {
   /// The row of a time level, such that [j] is column j: level -1 and 0 are read, `steps_` is written.
   KOKKOS_INLINE_FUNCTION Scalar* row(const Tile& tile, int level, std::int64_t i) const {
     if (level == steps_) return levels_.next + i * levels_.pitch;
-    if (level > 0) return ring_row(tile, level, i);
     // Read only; one type for all of them keeps this simple.
-    return const_cast<Scalar*>((level == 0 ? levels_.current : levels_.previous) + i * levels_.pitch);
-  }
-
-  KOKKOS_INLINE_FUNCTION Scalar* ring_row(const Tile& tile, int level, std::int64_t i) const {
+    if (level <= 0) return const_cast<Scalar*>((level == 0 ? levels_.current : levels_.previous) + i * levels_.pitch);
     // 32 bits: a division for every row.
     const unsigned place =
         static_cast<unsigned>(i) % static_cast<unsigned>(ring_rows_) + static_cast<unsigned>((level & 1) * ring_rows_);
@@ -211,8 +239,8 @@ class LeapFrog {
     const RowSet<Count> rows = set;
     vector_for(member, greater(range.column, grid_.column + Radius),
                lesser(range.end_column, grid_.end_column - Radius), [=](const std::int64_t j) {
-                 // All rows are read before any is written: for all that the compiler knows, a store might change what
-                 // is read next.
+                 // All rows are read before any is written: the compiler has to assume that a store changes what is
+                 // read next.
                  Scalar next[Count];
                  Scalar here[Count];
                  for (int r = 0; r < Count; ++r) {
@@ -332,6 +360,7 @@ class LeapFrog {
   std::int64_t tile_rows_;
   int ring_rows_;
   int ring_pitch_;
+  int scratch_bytes_;
 };
 
 }  // namespace steelyard::wave2d

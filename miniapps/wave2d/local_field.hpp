@@ -13,14 +13,11 @@
 #include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
 #include "core/untouched_array.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/leap_frog.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard::wave2d {
-
-/// Which of the two time levels that the scheme needs.
-enum class Level { previous = 0, current = 1 };
 
 /// First touch of rows [0, rows) of memory, each by the threads that will sweep it.
 template <class Scalar>
@@ -29,7 +26,7 @@ struct Zero {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
 };
 
-/// The rectangle of the grid that one processing unit owns, in its own memory, with what its passes read around it:
+/// The rectangle of the grid that one processing unit owns, in its own memory, with the points that it reads around it:
 /// two time levels for passes of one step, which are made in place, and two more for longer ones. Rectangles are
 /// counted in the grid. Everything runs on the thread that calls; functions say whether they fence.
 template <class Execution, class Scalar>
@@ -40,7 +37,7 @@ class LocalField {
   /// @param steps the most that a pass makes
   /// @throws InvalidArgument for more steps than a device's scratch memory holds
   LocalField(const Execution& space, const Problem& problem, const partition::Rectangle& owned, int steps)
-      : space_(space), problem_(problem), owned_(owned), steps_(steps) {
+      : space_(space), problem_(problem), owned_(owned) {
     if (TileShape<Execution>::columns(steps, problem.radius(), sizeof(Scalar)) == 0) {
       throw InvalidArgument(
           fmt::format("passes of {} steps on a device (expected fewer: its teams' scratch memory holds no tile of so "
@@ -52,24 +49,25 @@ class LocalField {
     const std::int64_t elements = staggered(held_.rows * pitch_);
     const std::int64_t levels = steps > 1 ? 4 : 2;
     memory_ = {space, "steelyard::wave2d::field", static_cast<std::size_t>(levels * elements)};
-    for (std::int64_t i = 0; i < levels; ++i) levels_[static_cast<std::size_t>(i)] = memory_.data() + i * elements;
-    for (std::int64_t i = 0; i < levels; ++i) touch(levels_[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < levels; ++i) {
+      levels_[static_cast<std::size_t>(i)] = memory_.data() + i * elements;
+      touch(levels_[static_cast<std::size_t>(i)]);
+    }
     space_.fence();
   }
 
   const partition::Rectangle& owned() const { return owned_; }
-  /// What is owned and what passes read around it.
+  /// The points that are owned, and those that passes read around them.
   const partition::Rectangle& held() const { return held_; }
 
   /// Copies a part of held() from where it lies without gaps into a level; on `queue`, does not fence.
   void load(const Execution& queue, Level level, const partition::Rectangle& part, const Scalar* from,
             Home home = Home::host) {
+    const auto own = matrix(read_level(level), part);
     if (home == Home::host) {
-      copy_matrix_from_host<Execution, Scalar>(queue, matrix(read_level(level), part),
-                                               dense_matrix<HostExecution>(from, part));
+      copy_matrix_from_host<Execution, Scalar>(queue, own, dense_matrix<HostExecution>(from, part));
     } else {
-      copy_matrix_within<Execution, Scalar>(queue, matrix(read_level(level), part),
-                                            dense_matrix<Execution>(from, part));
+      copy_matrix_within<Execution, Scalar>(queue, own, dense_matrix<Execution>(from, part));
     }
   }
   /// The other way.
@@ -83,7 +81,7 @@ class LocalField {
     store_level(queue, written_level(level, steps), part, to, home);
   }
 
-  /// Advances a part of owned() by `steps`, at most what was asked for at construction; does not fence. Every point is
+  /// Advances a part of owned() by `steps`, at most as many as at construction; does not fence. Every point is
   /// advanced once before rotate().
   void advance(const partition::Rectangle& part, int steps, const char* label) const {
     if (part.empty()) return;
@@ -98,7 +96,7 @@ class LocalField {
     }
   }
 
-  /// Ends a pass: what was written becomes what is read.
+  /// Ends a pass: the levels that were written become those that are read.
   void rotate(int steps) {
     if (steps == 1) {
       std::swap(levels_[0], levels_[1]);
@@ -125,7 +123,7 @@ class LocalField {
 
   Scalar* read_level(Level level) const { return levels_[static_cast<std::size_t>(level)]; }
   Scalar* written_level(Level level, int steps) const {
-    // A single step is made in place: what was current is previous then.
+    // A single step is made in place of the previous level; the current one is previous then.
     if (steps == 1) return levels_[level == Level::current ? 0 : 1];
     return levels_[level == Level::current ? 3 : 2];
   }
@@ -157,7 +155,6 @@ class LocalField {
   Problem problem_;
   partition::Rectangle owned_;
   partition::Rectangle held_;
-  int steps_;
   std::int64_t pitch_ = 0;
   UntouchedArray<Scalar, typename Execution::memory_space> memory_;  ///< all levels
   std::array<Scalar*, 4> levels_{};  ///< previous and current; of longer passes also those that are written

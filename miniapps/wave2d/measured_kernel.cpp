@@ -5,16 +5,125 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
-#include "miniapps/wave2d/pass_run.hpp"
-#include "miniapps/wave2d/scheme_options.hpp"
+#include "core/untouched_array.hpp"
+#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "miniapps/wave2d/unit_field.hpp"
 
 namespace steelyard::wave2d {
 namespace {
+
+using partition::Rectangle;
+
+/// The grid of a PassRun: a unit's rows between those of two neighbours, as many as reach into the middle.
+struct MiddleRows {
+  Problem problem;
+  std::vector<Rectangle> slices;      ///< the unit's is the second
+  std::vector<HaloMessage> messages;  ///< that it sends or takes
+};
+MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
+  const std::int64_t depth = halo_depth(problem, steps).current;
+  problem.rows = rows + 2 * depth;
+  MiddleRows middle{
+      problem,
+      {{0, 0, depth, problem.columns}, {depth, 0, rows, problem.columns}, {depth + rows, 0, depth, problem.columns}},
+      {}};
+  middle.messages = halo_messages(problem, middle.slices, steps);
+  std::erase_if(middle.messages, [](const HaloMessage& message) { return message.from != 1 && message.to != 1; });
+  return middle;
+}
+
+/// A point of the field that check_run() begins with, from -1 to 1, which float holds exactly. Edges, whose values a
+/// boundary may hold, are the same in both levels.
+double check_input(const Problem& problem, Level level, std::int64_t row, std::int64_t column) {
+  const double value = static_cast<double>((7 * row + 3 * column) % 11 - 5) / 8.0;
+  const bool edge = row == 0 || row == problem.rows - 1 || column == 0 || column == problem.columns - 1;
+  if (edge || level == Level::current) return value;
+  return value + static_cast<double>((row + 2 * column) % 3 - 1) / 4.0;
+}
+
+template <class Execution, class Scalar>
+class MiddleSlice : public PassRun {
+ public:
+  MiddleSlice(const Problem& problem, int steps, std::int64_t rows, Overlap overlap)
+      : steps_(steps), middle_(middle_rows(problem, steps, rows)) {
+    const std::vector<Rectangle>& slices = middle_.slices;
+    if (slices[1].empty()) return;
+    points_ = edge_points(middle_.problem, slices, steps)[1];
+    unit_.emplace(middle_.problem, slices[1], steps, overlap);
+    for (const HaloMessage& message : middle_.messages) {
+      memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
+      // Numbers that slow no processor down.
+      std::fill_n(memory_.back().data(), message.points(), Scalar(0));
+      (message.from == 1 ? leaving_ : arrived_).push_back({&message, memory_.back().data()});
+    }
+  }
+
+  void run() override {
+    times_ = {};
+    if (!unit_) return;
+    unit_->begin(steps_, arrived_, leaving_, times_);
+    unit_->finish(steps_, times_);
+  }
+  std::vector<double> check_run() override {
+    if (!unit_) return {};
+    const Rectangle& owned = middle_.slices[1];
+    const auto points = static_cast<std::size_t>(owned.area());
+    const UntouchedArray<Scalar, PinnedMemory> rows("steelyard::wave2d::checked", points);
+    for (const Level level : {Level::current, Level::previous}) {
+      fill(level, owned, rows.data());
+      unit_->load(level, owned, rows.data());
+    }
+    for (const HaloBuffer<Scalar>& buffer : arrived_) {
+      Scalar* data = buffer.data;
+      for_parts(*buffer.message, [&](Level level, const Rectangle& part) { data = fill(level, part, data); });
+    }
+    run();
+    std::vector<double> values;
+    for (const Level level : {Level::current, Level::previous}) {
+      unit_->store(level, owned, rows.data());
+      values.insert(values.end(), rows.data(), rows.data() + points);
+    }
+    for (const HaloBuffer<Scalar>& buffer : leaving_) {
+      values.insert(values.end(), buffer.data, buffer.data + buffer.message->points());
+    }
+    return values;
+  }
+  const UnitTimes& times() const override { return times_; }
+  const EdgePoints& points() const override { return points_; }
+
+ private:
+  /// @return the end of what is filled
+  Scalar* fill(Level level, const Rectangle& part, Scalar* data) const {
+    for_points(part, [&](std::int64_t i, std::int64_t j) {
+      *data++ = static_cast<Scalar>(check_input(middle_.problem, level, i, j));
+    });
+    return data;
+  }
+
+  int steps_;
+  MiddleRows middle_;
+  EdgePoints points_;
+  std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;
+  std::vector<HaloBuffer<Scalar>> leaving_;
+  std::vector<HaloBuffer<Scalar>> arrived_;
+  std::optional<UnitField<Execution, Scalar>> unit_;
+  UnitTimes times_;
+};
+
+template <class Scalar>
+std::unique_ptr<PassRun> make_pass(ProcessingUnit::Kind kind, const Problem& problem, int steps, std::int64_t rows,
+                                   Overlap overlap) {
+  if (kind == ProcessingUnit::Kind::host) {
+    return std::make_unique<MiddleSlice<HostExecution, Scalar>>(problem, steps, rows, overlap);
+  }
+  return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem, steps, rows, overlap);
+}
 
 /// D u along a row or a column of `extent` points, u(n) its values: see Stencil. Beyond the ends the field is even
 /// about them (Neumann), or odd about their values.
@@ -35,18 +144,16 @@ std::vector<long double> next_level(const Problem& problem, const std::vector<lo
                                     const std::vector<long double>& current) {
   const auto index = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * problem.columns + j); };
   std::vector<long double> next = current;
-  for (std::int64_t i = 0; i < problem.rows; ++i) {
-    for (std::int64_t j = 0; j < problem.columns; ++j) {
-      const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
-      if (edge && problem.boundary == Boundary::dirichlet) continue;
-      const auto along_row = [&](std::int64_t n) { return current[index(i, n)]; };
-      const auto along_column = [&](std::int64_t n) { return current[index(n, j)]; };
-      next[index(i, j)] = 2.0L * current[index(i, j)] - previous[index(i, j)] +
-                          problem.courant * problem.courant *
-                              (second_difference(along_row, problem.columns, j, problem) +
-                               second_difference(along_column, problem.rows, i, problem));
-    }
-  }
+  for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
+    const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
+    if (edge && problem.boundary == Boundary::dirichlet) return;
+    const auto along_row = [&](std::int64_t n) { return current[index(i, n)]; };
+    const auto along_column = [&](std::int64_t n) { return current[index(n, j)]; };
+    next[index(i, j)] = 2.0L * current[index(i, j)] - previous[index(i, j)] +
+                        problem.courant * problem.courant *
+                            (second_difference(along_row, problem.columns, j, problem) +
+                             second_difference(along_column, problem.rows, i, problem));
+  });
   return next;
 }
 
@@ -84,7 +191,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.flops_per_unit = flops_per_point(problem_.order) * time_tile_ * static_cast<double>(problem_.columns);
   facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
   // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
-  // hold what crosses to two neighbours.
+  // hold the messages of two neighbours.
   constexpr double padding_bytes = 128.0;
   constexpr double distance_bytes = 1.5 * 4096.0;
   const HaloDepth depth = halo_depth(problem_, time_tile_);
@@ -93,7 +200,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
   facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
                              buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
-  // From what a core's cache holds to far more than any cache.
+  // From rows that fit into a core's cache to far more than any cache holds.
   constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
   facts.smallest = 16;
   facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
@@ -101,7 +208,13 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  return make_pass_run(kind, problem_, element_, time_tile_, units, Overlap::full);
+  return allocate_pass(kind, units, Overlap::full);
+}
+
+std::unique_ptr<PassRun> MeasuredKernel::allocate_pass(ProcessingUnit::Kind kind, std::int64_t rows,
+                                                       Overlap overlap) const {
+  return element_ == ElementType::float64 ? make_pass<double>(kind, problem_, time_tile_, rows, overlap)
+                                          : make_pass<float>(kind, problem_, time_tile_, rows, overlap);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
@@ -120,7 +233,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
         check.sizes = {0, 1, 33};
         // A random walk that the scheme carries on.
         check.tolerance = 16.0 + 8.0 * steps * std::sqrt(static_cast<double>(steps));
-        // Compilers of devices may fuse what others do not.
+        // Compilers of devices may fuse operations that others do not.
         const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
         check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
         Problem timed = MeasuredKernel().problem_;
@@ -138,31 +251,25 @@ std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
   const MiddleRows middle = middle_rows(problem_, time_tile_, units);
   const Problem& problem = middle.problem;
   std::vector<long double> previous, current;
-  for (std::int64_t i = 0; i < problem.rows; ++i) {
-    for (std::int64_t j = 0; j < problem.columns; ++j) {
-      previous.push_back(check_input(problem, Level::previous, i, j));
-      current.push_back(check_input(problem, Level::current, i, j));
-    }
-  }
+  for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
+    previous.push_back(check_input(problem, Level::previous, i, j));
+    current.push_back(check_input(problem, Level::current, i, j));
+  });
   for (int step = 0; step < time_tile_; ++step) {
     previous = next_level(problem, previous, current);
     std::swap(previous, current);
   }
   std::vector<double> values;
-  const auto append = [&](Level level, const partition::Rectangle& part) {
+  const auto append = [&](Level level, const Rectangle& part) {
     const std::vector<long double>& field = level == Level::current ? current : previous;
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) {
-        values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
-      }
-    }
+    for_points(part, [&](std::int64_t i, std::int64_t j) {
+      values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
+    });
   };
   append(Level::current, middle.slices[1]);
   append(Level::previous, middle.slices[1]);
   for (const HaloMessage& message : middle.messages) {
-    if (message.from != 1) continue;
-    for (const partition::Rectangle& part : message.current) append(Level::current, part);
-    for (const partition::Rectangle& part : message.previous) append(Level::previous, part);
+    if (message.from == 1) for_parts(message, append);
   }
   return values;
 }

@@ -1,13 +1,27 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
+#include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/problem.hpp"
 
 namespace steelyard::wave2d {
 
+/// Passes of one unit on rows in the middle of a grid, with borders packed as between two neighbours.
+class PassRun : public KernelRun {
+ public:
+  /// Of the last run.
+  virtual const UnitTimes& times() const = 0;
+  virtual const EdgePoints& points() const = 0;
+};
+
 /// A pass of the scheme on one unit's rows, borders packed as between two neighbours: a computation unit is a grid row
-/// advanced by the pass's steps. See LeapFrog for what that moves.
+/// advanced by the pass's steps. See LeapFrog for its memory traffic.
 class MeasuredKernel : public MeasurableKernel {
  public:
   MeasuredKernel() = default;
@@ -19,7 +33,11 @@ class MeasuredKernel : public MeasurableKernel {
   /// `--columns`, `--type`, `--order`, `--time-tile`
   void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
+  /// Its check_run() returns the unit's rows of the current level, those of the previous one, and the messages that
+  /// leave.
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  /// The same with the times and points of its phases. To be called on the unit's own thread.
+  std::unique_ptr<PassRun> allocate_pass(ProcessingUnit::Kind kind, std::int64_t rows, Overlap overlap) const;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
   std::vector<double> reference(std::int64_t units) const override;
 

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/scheme_options.hpp"
 
 namespace steelyard::wave2d {
 namespace {
+
+/// In the order of Balancing.
+const std::vector<std::string> balancing_names{"model", "binary", "ternary", "dynamic"};
 
 int parse_time_tile(const std::string& word) {
   if (word == "auto") return 0;
@@ -25,26 +28,21 @@ int parse_time_tile(const std::string& word) {
   return steps;
 }
 
-NpyHeader read_header(const std::filesystem::path& path, ElementType element) {
-  return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
-}
-
 /// Extents of the input fields, which must agree with each other and with the command line.
 void take_extents(const Options& options, bool extents_given, Problem& problem) {
   const auto& files = options.run.input;
   if (files.size() > 2) {
-    throw InvalidArgument(
-        fmt::format("--input names {} files (expected the current field, or the previous and the "
-                    "current one)",
-                    files.size()));
+    throw InvalidArgument(fmt::format(
+        "--input names {} files (expected the current field, or the previous and the current one)", files.size()));
   }
   for (const auto& file : files) {
-    const NpyHeader header = read_header(file, options.run.element);
-    const bool first = &file == &files.front() && !extents_given;
-    if (first) {
+    const NpyHeader header = options.run.element == ElementType::float64 ? read_npy_matrix_header<double>(file)
+                                                                         : read_npy_matrix_header<float>(file);
+    if (&file == &files.front() && !extents_given) {
       problem.rows = header.shape[0];
       problem.columns = header.shape[1];
-    } else if (header.shape[0] != problem.rows || header.shape[1] != problem.columns) {
+    }
+    if (header.shape[0] != problem.rows || header.shape[1] != problem.columns) {
       throw FileFormatError(file.string(), "shape",
                             fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], problem.rows,
                                         problem.columns));
@@ -54,22 +52,20 @@ void take_extents(const Options& options, bool extents_given, Problem& problem) 
 
 }  // namespace
 
+const std::string& balancing_name(Balancing balancing) { return balancing_names[static_cast<std::size_t>(balancing)]; }
+
+void add_order_option(CLI::App& parser, int& order) {
+  parser.add_option("--order", order, "Order in space: 2 (5 points) or 4 (9 points) (default 2)")
+      ->check(CLI::IsMember({2, 4}))
+      ->type_name("2|4");
+}
+
 void add_options(CLI::App& parser, Options& options) {
-  add_standard_options(parser);
-  add_steps_option(parser, options.run);
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
   add_grid_options(parser, options.grid, 0);
   parser.add_option("--courant", options.courant, "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
       ->type_name("C");
   add_order_option(parser, options.order);
-  parser
-      .add_option_function<std::string>(
-          "--boundary",
-          [&options](const std::string& word) {
-            options.boundary = word == "neumann" ? Boundary::neumann : Boundary::dirichlet;
-          },
-          "What happens at the edge (default dirichlet)")
+  parser.add_option("--boundary", options.boundary, "What happens at the edge (default dirichlet)")
       ->check(CLI::IsMember({"dirichlet", "neumann"}))
       ->type_name("dirichlet|neumann");
   parser
@@ -79,10 +75,14 @@ void add_options(CLI::App& parser, Options& options) {
       ->type_name("K|auto");
   parser
       .add_option_function<std::string>(
-          "--balance", [&options](const std::string& word) { options.balancing = parse_balancing(word); },
+          "--balance",
+          [&options](const std::string& word) {
+            const auto found = std::find(balancing_names.begin(), balancing_names.end(), word);
+            options.balancing = static_cast<Balancing>(found - balancing_names.begin());
+          },
           "How rows are balanced: by models and --partition (default), by trying out with binary or ternary search, or "
           "while running")
-      ->check(CLI::IsMember(balancing_names()))
+      ->check(CLI::IsMember(balancing_names))
       ->type_name("model|binary|ternary|dynamic");
   parser
       .add_option("--frames", options.frames, "Pictures of the field, evenly from start to end, as PNG and VTK files")
@@ -94,7 +94,8 @@ void add_options(CLI::App& parser, Options& options) {
 }
 
 Problem make_problem(const Options& options) {
-  Problem problem{options.grid.rows, options.grid.columns, options.courant, options.boundary, options.order};
+  const Boundary boundary = options.boundary == "neumann" ? Boundary::neumann : Boundary::dirichlet;
+  Problem problem{options.grid.rows, options.grid.columns, options.courant, boundary, options.order};
   if ((problem.rows == 0) != (problem.columns == 0)) {
     throw InvalidArgument("--rows and --columns go together (or --size N for both)");
   }
@@ -108,11 +109,11 @@ Problem make_problem(const Options& options) {
   if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 || problem.points() > 9.0e15) {
     throw InvalidArgument(fmt::format("grid of {} x {} points is beyond any memory", problem.rows, problem.columns));
   }
-  const double most = largest_courant(options.order);
-  if (!(options.courant > 0.0 && options.courant <= most * (1.0 + 1e-12))) {
+  const double most = largest_courant(problem.order);
+  if (!(problem.courant > 0.0 && problem.courant <= most * (1.0 + 1e-12))) {
     // Rounded down, so that the number named is one that is taken.
     throw InvalidArgument(fmt::format("--courant {} (expected 0 < C <= {:.4f}, beyond which the scheme is unstable)",
-                                      options.courant, std::floor(most * 1e4) / 1e4));
+                                      problem.courant, std::floor(most * 1e4) / 1e4));
   }
   row_algorithm(options.run.partition);
   if (options.balancing != Balancing::model && options.run.partition == "column") {

@@ -5,13 +5,19 @@
 
 namespace steelyard::wave2d {
 
-/// The most steps that a pass may make: what scratch memory and patience hold.
+/// The most steps that a pass may make: longer ones fit into no scratch memory.
 inline constexpr int most_steps_per_pass = 64;
 
 enum class Boundary {
   dirichlet,  ///< the outermost points keep their values; beyond them the wave is mirrored with the opposite sign
   neumann,    ///< the wave is mirrored: a missing neighbour is the opposite one (003, section 2.1)
 };
+
+/// Which of the two time levels that the scheme needs.
+enum class Level { previous = 0, current = 1 };
+
+/// Whether the phases of a pass overlap or are run one after the other to be timed (003, section 6.3.4).
+enum class Overlap { full, none };
 
 /// Rows and columns that a grid has at least.
 constexpr std::int64_t smallest_extent = 3;

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "core/device/device.hpp"
 #include "core/host_copy.hpp"
 #include "core/timing.hpp"
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/local_field.hpp"
-#include "miniapps/wave2d/unit_times.hpp"
 
 namespace steelyard::wave2d {
 
@@ -18,14 +17,10 @@ template <class Scalar>
 struct HaloBuffer {
   const HaloMessage* message = nullptr;
   Scalar* data = nullptr;
-  Home home =
-      Home::host;  ///< of what the unit's own rank sends or receives from there without the host, its own memory
+  Home home = Home::host;  ///< the unit's own memory, where MPI reaches the message there
 };
 
-/// Whether the phases of a pass overlap or are run one after the other to be timed (003, section 6.3.4).
-enum class Overlap { full, none };
-
-/// What one processing unit does in a pass: the points that others wait for first, then, while these are on their way,
+/// One processing unit's part of a pass: first the points that others wait for, then, while these are on their way,
 /// the rest. On a device kernels and copies have a queue each, and the interior is launched right behind the border.
 /// Source: 003, section 4.3, algorithms 3 to 5.
 template <class Execution, class Scalar>
@@ -36,21 +31,21 @@ class UnitField {
       : queues_(make_unit_queues()),
         parts_(cut_border(problem, owned, steps)),
         overlap_(overlap),
-        field_(queues_.first, problem, owned, steps) {}
+        field_(queues_.kernels, problem, owned, steps) {}
 
   const LocalField<Execution, Scalar>& field() const { return field_; }
 
   void load(Level level, const partition::Rectangle& part, const Scalar* host) {
-    field_.load(kernels(), level, part, host);
-    kernels().fence();
+    field_.load(queues_.kernels, level, part, host);
+    queues_.kernels.fence();
   }
   void store(Level level, const partition::Rectangle& part, Scalar* host) const {
-    field_.store(kernels(), level, part, host);
-    kernels().fence();
+    field_.store(queues_.kernels, level, part, host);
+    queues_.kernels.fence();
   }
 
-  /// Takes what arrived, advances the border and packs it: then `leaving` holds what others wait for. A device is left
-  /// at work on the interior.
+  /// Unpacks the messages that arrived, advances the border and packs those that leave. A device is left at work on the
+  /// interior.
   void begin(int steps, const std::vector<HaloBuffer<Scalar>>& arrived, const std::vector<HaloBuffer<Scalar>>& leaving,
              UnitTimes& times) {
     const double start_s = now_s();
@@ -62,11 +57,11 @@ class UnitField {
       field_.advance(part, steps, "steelyard::wave2d::border");
     }
     const double border_s = fenced_s();
-    if constexpr (!runs_on_host<Execution>) QueueEvent::record(kernels()).hold_back(copies());
+    if constexpr (!runs_on_host<Execution>) QueueEvent::record(queues_.kernels).hold_back(queues_.copies);
     for (const HaloBuffer<Scalar>& buffer : leaving) pack(buffer, steps, staging);
     // Behind the packing: its copies within a device's memory are kernels, too, which would wait for an interior's.
     if (!runs_on_host<Execution> && overlap_ == Overlap::full) launch_interior(steps);
-    copies().fence();
+    queues_.copies.fence();
     times.unpacking_s += unpacked_s - start_s;
     times.border_s += border_s - unpacked_s;
     times.packing_s += now_s() - border_s;
@@ -76,27 +71,28 @@ class UnitField {
   void finish(int steps, UnitTimes& times) {
     const double start_s = now_s();
     if (runs_on_host<Execution> || overlap_ == Overlap::none) launch_interior(steps);
-    kernels().fence();
+    queues_.kernels.fence();
     times.interior_s += now_s() - start_s;
     field_.rotate(steps);
   }
 
  private:
-  static std::pair<Execution, Execution> make_unit_queues() {
+  struct Queues {
+    Execution kernels, copies;
+  };
+  static Queues make_unit_queues() {
     if constexpr (runs_on_host<Execution>) {
-      return {Execution(), Execution()};
+      return {};
     } else {
       const std::vector<Execution> queues = make_queues(2);
       return {queues[0], queues[1]};
     }
   }
-  const Execution& kernels() const { return queues_.first; }
-  const Execution& copies() const { return queues_.second; }
 
   void launch_interior(int steps) const { field_.advance(parts_.interior, steps, "steelyard::wave2d::interior"); }
 
   double fenced_s() const {
-    if (overlap_ == Overlap::none) kernels().fence();
+    if (overlap_ == Overlap::none) queues_.kernels.fence();
     return now_s();
   }
 
@@ -112,47 +108,39 @@ class UnitField {
     const auto size = static_cast<std::size_t>(points);
     if (staging_.extent(0) >= size) return;
     staging_ = decltype(staging_)(
-        Kokkos::view_alloc(kernels(), Kokkos::WithoutInitializing, "steelyard::wave2d::staging"), size);
+        Kokkos::view_alloc(queues_.kernels, Kokkos::WithoutInitializing, "steelyard::wave2d::staging"), size);
   }
 
   /// @param staging free memory, which is moved on behind what the message takes
   void unpack(HaloBuffer<Scalar> buffer, Scalar*& staging) {
     if (is_staged(buffer)) {
       const std::int64_t points = buffer.message->points();
-      copy_from_host(kernels(), staging, static_cast<const Scalar*>(buffer.data), static_cast<std::size_t>(points));
+      copy_from_host(queues_.kernels, staging, static_cast<const Scalar*>(buffer.data),
+                     static_cast<std::size_t>(points));
       buffer = {buffer.message, staging, Home::unit};
       staging += points;
     }
-    for_parts(buffer, [&](Level level, const partition::Rectangle& part, const Scalar* data) {
-      field_.load(kernels(), level, part, data, buffer.home);
+    const Scalar* data = buffer.data;
+    for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
+      field_.load(queues_.kernels, level, part, data, buffer.home);
+      data += part.area();
     });
   }
   void pack(const HaloBuffer<Scalar>& buffer, int steps, Scalar*& staging) const {
-    HaloBuffer<Scalar> packed = buffer;
-    if (is_staged(buffer)) packed = {buffer.message, staging, Home::unit};
-    for_parts(packed, [&](Level level, const partition::Rectangle& part, Scalar* data) {
-      field_.store_next(copies(), level, part, data, steps, packed.home);
+    Scalar* data = is_staged(buffer) ? staging : buffer.data;
+    const Home home = is_staged(buffer) ? Home::unit : buffer.home;
+    for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
+      field_.store_next(queues_.copies, level, part, data, steps, home);
+      data += part.area();
     });
     if (is_staged(buffer)) {
       const std::int64_t points = buffer.message->points();
-      copy_to_host(copies(), buffer.data, static_cast<const Scalar*>(staging), static_cast<std::size_t>(points));
+      copy_to_host(queues_.copies, buffer.data, static_cast<const Scalar*>(staging), static_cast<std::size_t>(points));
       staging += points;
     }
   }
 
-  template <class Use>
-  static void for_parts(const HaloBuffer<Scalar>& buffer, const Use& use) {
-    Scalar* data = buffer.data;
-    for (const Level level : {Level::current, Level::previous}) {
-      for (const partition::Rectangle& part :
-           level == Level::current ? buffer.message->current : buffer.message->previous) {
-        use(level, part, data);
-        data += part.area();
-      }
-    }
-  }
-
-  std::pair<Execution, Execution> queues_;
+  Queues queues_;
   BorderAndInterior parts_;
   Overlap overlap_;
   LocalField<Execution, Scalar> field_;

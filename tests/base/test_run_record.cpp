@@ -31,6 +31,7 @@ RunRecord sample_record() {
   record.params = {{"rows", 64.0}};
   record.settings = {{"partition", "geometric"}};
   record.units = {{0, "host", "OpenMP", "0-3", 1.0}, {0, "device", "Cuda", "4", 2.5}};
+  record.computation_units = "rows";
   record.distribution = {40, 24};
   record.median_time_s = 0.1;
   record.predicted_time_s = 1.0 / 3.0;
@@ -59,8 +60,9 @@ std::set<std::string> keys(const json& object) {
 TEST_CASE("run.json has the keys that the architecture promises and no unknown ones") {
   const json run = written(sample_record());
   const std::set<std::string> promised = {
-      "schema", "app",   "argv",  "seed",         "commit", "dirty", "compiler",      "kokkos",
-      "mpi",    "hosts", "units", "distribution", "phases", "check", "median_time_s", "predicted_time_s"};
+      "schema",       "app",    "argv",  "seed",          "commit",          "dirty",
+      "compiler",     "kokkos", "mpi",   "hosts",         "units",           "computation_units",
+      "distribution", "phases", "check", "median_time_s", "predicted_time_s"};
   std::set<std::string> all = promised;
   all.insert({"version", "flags", "params", "settings", "figures"});
   CHECK(keys(run) == all);
@@ -84,6 +86,7 @@ TEST_CASE("run.json holds what the record holds") {
   CHECK(run["hosts"] == json(record.hosts));
   CHECK(run["params"] == json(record.params));
   CHECK(run["settings"] == json(record.settings));
+  CHECK(run["computation_units"] == record.computation_units);
   CHECK(run["distribution"] == json(record.distribution));
   CHECK(run["median_time_s"].get<double>() == record.median_time_s);
   CHECK(run["predicted_time_s"].get<double>() == *record.predicted_time_s);

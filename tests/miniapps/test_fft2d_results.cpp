@@ -115,12 +115,6 @@ TEST_CASE("fft2d's help names its options, and its version is one line") {
   }
 }
 
-TEST_CASE("A result of fft2d that cannot be written ends the run with exit code 3 and one line") {
-  const TemporaryFolder models;
-  expect_unwritable_refused(
-      fft2d_program, {"--size", "9", "--repetitions", "1", "--model", write_model(models, "even.fpm.json", 1e-6)});
-}
-
 TEST_CASE("steelyard measures rows for fft2d, and predicts what fft2d predicts") {
   const TemporaryFolder folder;
   const Outcome measured = run(1, steelyard_tool,

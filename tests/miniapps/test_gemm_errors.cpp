@@ -37,27 +37,6 @@ TEST_CASE("gemm refuses impossible extents and numbers by value") {
        {{"--size", "9", "--device-memory", "40959"}, "--device-memory 40959 (expected at least 40960"},
        {{"--size", "9", "--block", "0"}, "--block: Value 0"}},
       inputs.with_model());
-  inputs.expect_refused({{{"--size", "many"}, "many"},
-                         {{"--size", "1.5"}, "1.5"},
-                         {{"--size"}, "--size"},
-                         {{"--m", "9", "--size", "9"}, "--size"},
-                         {{"--size", "9", "--k", "9"}, "--k"},
-                         {{"--m", "2147483648"}, "2147483648"},
-                         {{"--size", "9", "--alpha", "inf"}, "--alpha inf"},
-                         {{"--size", "9", "--alpha", "half"}, "half"},
-                         {{"--size", "9", "--beta", "nan"}, "--beta nan"},
-                         {{"--size", "9", "--beta", "-inf"}, "--beta -inf"},
-                         {{"--size", "9", "--block", "-4"}, "--block: Value -4"},
-                         {{"--size", "9", "--block", "1048577"}, "1048577"},
-                         {{"--size", "9", "--warmups", "-1"}, "--warmups"},
-                         {{"--size", "9", "--device-memory", "0"}, "--device-memory 0"},
-                         {{"--size", "9", "--device-memory", "-5"}, "-5"},
-                         {{"--size", "9", "--device-memory", "much"}, "much"},
-                         {{"--size", "9", "--device-memory", "4 parsecs"}, "parsecs"},
-                         {{"--size", "9", "--device-memory", "nan"}, "nan"},
-                         {{"--size", "9", "--device-memory", "99999999999GiB"}, "--device-memory"},
-                         {{"--size", "9", "--type", "float", "--device-memory", "20479"}, "at least 20480"}},
-                        inputs.with_model(), {1});
   tests::expect_refused(gemm, {{{"--size", "9", "--repetitions", "0"}, "--repetitions"}},
                         inputs.with_model() + Words{"--output", "product.npy"}, {1});
 }
@@ -85,11 +64,6 @@ TEST_CASE("Input matrices that do not fit are refused by file, extent and both v
        {good + Words{file("a")}, "--input names 4 files"},
        {{"--beta", "1", "--input", file("a"), file("b")}, "--input names 2 files"}},
       inputs.with_model());
-  inputs.expect_refused({{Words{"--n", "2"} + good, "b.npy: shape: has n = 3 (expected 2 as in --n)"},
-                         {Words{"--k", "0"} + good, "a.npy: shape: has k = 7 (expected 0 as in --k)"},
-                         {Words{"--size", "5"} + good, "a.npy: shape: has k = 7 (expected 5 as in"},
-                         {{"--beta", "1", "--input", file("a")}, "C.npy"}},
-                        inputs.with_model(), {1});
 }
 
 TEST_CASE("Input files that cannot be used are refused by file") {
@@ -97,29 +71,13 @@ TEST_CASE("Input files that cannot be used are refused by file") {
   const std::string a = inputs.path("a.npy");
   write_grid(inputs.path("a.npy"), random_grid<double>(5, 5, 1));
   write_grid(inputs.path("float.npy"), random_grid<float>(5, 5, 1));
-  const std::string good = inputs.read("a.npy");
-  inputs.write("short.npy", good.substr(0, good.size() - 1));
-  inputs.write("header.npy", good.substr(0, 40));
-  inputs.write("garbage.npy", "this is no matrix");
-  inputs.write("empty.npy", "");
-  const auto with_header = [&](const char* name, const std::string& from, const std::string& to) {
-    std::string text = good;
-    text.replace(text.find(from), from.size(), to);
-    return inputs.write(name, text);
-  };
-  with_header("flat.npy", "(5, 5)", "(25, )");
-  with_header("integers.npy", "<f8", "<i8");
-  with_header("fortran.npy", "False", "True ");
+  const std::string whole = inputs.read("a.npy");
+  inputs.write("short.npy", whole.substr(0, whole.size() - 1));
   inputs.expect_refused({{{"--input", a, inputs.path("missing.npy")}, "missing.npy"},
                          {{"--input", a, inputs.path("short.npy")}, "short.npy: data"},
                          {{"--input", a, inputs.path("float.npy")}, "float.npy: descr: is '<f4' (expected '<f8')"},
                          {{"--type", "float", "--input", inputs.path("float.npy"), a}, "a.npy: descr"}},
                         inputs.with_model());
-  std::vector<Mistake> as_c{{{"--input", inputs.path(""), a}, inputs.path("")}};
-  for (const std::string& name : Words{"header", "garbage", "empty", "flat", "integers", "fortran"}) {
-    as_c.push_back({{"--beta", "1", "--input", a, a, inputs.path(name + ".npy")}, name + ".npy"});
-  }
-  inputs.expect_refused(as_c, inputs.with_model(), {1});
 }
 
 TEST_CASE("gemm refuses speed models of something else by file and key") {

@@ -1,6 +1,5 @@
 // Matrices of few rows or columns, or none.
 
-#include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -49,21 +48,6 @@ TEST_CASE("Vectors, single elements and prime extents are multiplied like others
     GemmTest<float>(m, n, k).expect_products({{-0.5, 1.0}}, runs);
     if (m % 2 == 1) runs.push_back({3, {"--block", "7"}});
     GemmTest<double>(m, n, k).expect_products({{-0.5, 1.0}}, runs);
-  }
-}
-
-TEST_CASE("Fewer block rows than units leave some of them without") {
-  GemmTest<double> test(33, 17, 9);
-  std::vector<AppRun> runs;
-  for (const char* units : {"host", "device", "host+device"}) {
-    runs.push_back({4, {"--units", units, "--partition", "even"}});
-    runs.push_back({6, {"--units", units}});
-  }
-  test.expect_products({{1.0, 1.0}}, runs);
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const std::vector<long long> slices = test.block_rows(run);
-    CHECK(sum(slices) == 2);
-    CHECK(std::count(slices.begin(), slices.end(), 0) == static_cast<std::ptrdiff_t>(slices.size()) - 2);
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
@@ -75,6 +76,28 @@ Solved cost(const std::string& expression, const Words& more = {}, int ranks = 1
   CHECK(table[0] == "reduced    " + solved.reduced + "   (" + json.at("evaluation").get<std::string>() + ")");
   CHECK(table[1].rfind("time       ", 0) == 0);
   return solved;
+}
+
+TEST_CASE("LogGPH adds up transmissions in sequence and takes the longest of concurrent ones") {
+  const TemporaryFolder folder;
+  models::Platform platform;
+  platform.channels = {channel(0, {0}, 0.0, 1e-9), channel(1, {1}, 0.0, 8e-9)};
+  platform.channels[0].loggp = models::LogGP{1e-6, 0.0, 0.0, 0.0, 1e-9};
+  platform.channels[1].loggp = models::LogGP{5e-6, 0.0, 0.0, 0.0, 8e-9};
+  models::write_platform_file(folder / "loggp.platform.json", platform);
+  const auto time_s = [&](const std::string& expression) {
+    const Outcome outcome = run(1, steelyard_tool,
+                                {"cost", "--model", "loggph", "--platform", folder / "loggp.platform.json", "--format",
+                                 "json", "--expression", expression},
+                                folder.path());
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return nlohmann::json::parse(outcome.out).at("time_s").get<double>();
+  };
+  const double near_s = platform.channels[0].loggp->time_s(500.0), far_s = platform.channels[1].loggp->time_s(20.0);
+  CHECK_THAT(time_s("T0(500)"), WithinRel(near_s, 1e-12));
+  CHECK_THAT(time_s("T0(500)+T1(20)"), WithinRel(near_s + far_s, 1e-12));
+  CHECK_THAT(time_s("4||T0(500)||T1(20)"), WithinRel(std::max(near_s, far_s), 1e-12));
 }
 
 TEST_CASE("An iteration of SUMMA costs what equations 8 to 10 of the paper say, to the letter") {

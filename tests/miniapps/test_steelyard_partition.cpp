@@ -129,27 +129,52 @@ TEST_CASE("Compared algorithms share one prediction, and the best of them is at 
   CHECK(algorithms[2].at("units") == std::vector<int>{800, 200});
 }
 
+TEST_CASE("On two levels nodes that are alike get the same, and the whole is no slower than on one") {
+  const TemporaryFolder folder;
+  const std::string fast = write_model(folder, "fast.fpm.json", 1e-6),
+                    slow = write_model(folder, "slow.fpm.json", 4e-6);
+  const Words arguments{"partition", "--total", "1000", "--format", "json",        "--models",
+                        fast,        slow,      fast,   slow,       "--algorithm", "exact"};
+  const auto one = nlohmann::json::parse(run(1, steelyard_tool, arguments, folder.path()).out);
+  for (const char* outer : {"exact", "popta", "geometric"}) {
+    const Outcome outcome =
+        run(1, steelyard_tool, arguments + Words{"--levels", "2", "--per-node", "2", "--outer", outer}, folder.path());
+    INFO(outer << ": " << outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto two = nlohmann::json::parse(outcome.out);
+    CHECK(two.at("nodes") == std::vector<int>{500, 500});
+    CHECK(two.at("units") == std::vector<int>{400, 100, 400, 100});
+    CHECK(two.at("makespan_s").get<double>() <= one.at("makespan_s").get<double>());
+  }
+}
+
 TEST_CASE("Partitions that cannot be made are refused by name") {
   const TemporaryFolder folder;
   const std::string model = write_model(folder, "good.fpm.json", 1e-6);
   const std::string broken = folder.write("broken", "{\n");
   const std::string small =
       folder.write("small", R"({"schema": "steelyard.fpm/1", "max_units": 5, "points": [{"units": 1, "time_s": 1}]})");
-  expect_refused(steelyard_tool,
-                 {{{"partition", "--total", "9", "--models", model, "--algorithm", "fair"}, "fair"},
-                  {{"partition", "--models", model}, "--total"},
-                  {{"partition", "--total", "-1", "--models", model}, "--total"},
-                  {{"partition", "--total", "9"}, "--models"},
-                  {{"partition", "--total", "9", "--models", folder / "missing"}, "missing"},
-                  {{"partition", "--total", "9", "--models", model, broken}, "broken: line 2"},
-                  {{"partition", "--total", "9", "--models", small}, "9"},
-                  {{"partition", "--total", "9", "--models", model, "--format", "xml"}, "xml"},
-                  {{"partition", "--total", "9", "--models", model, "--granularity", "2"}, "granularity"},
-                  {{"partition", "--total", "8", "--models", model, "--columns"}, "--columns"},
-                  {{"partition", "--total", "9", "--models", model, "--columns", "--rows", "2"}, "--rows"},
-                  {{"partition", "--total", "9", "--models", model, "--kind", "round"}, "round"},
-                  {{"partition", "--total", "9", "--models", model, "--compare", "even", "fair"}, "fair"},
-                  {{"partition", "--everything"}, "--everything"}});
+  expect_refused(
+      steelyard_tool,
+      {{{"partition", "--total", "9", "--models", model, "--algorithm", "fair"}, "fair"},
+       {{"partition", "--models", model}, "--total"},
+       {{"partition", "--total", "-1", "--models", model}, "--total"},
+       {{"partition", "--total", "9"}, "--models"},
+       {{"partition", "--total", "9", "--models", folder / "missing"}, "missing"},
+       {{"partition", "--total", "9", "--models", model, broken}, "broken: line 2"},
+       {{"partition", "--total", "9", "--models", small}, "9"},
+       {{"partition", "--total", "9", "--models", model, "--format", "xml"}, "xml"},
+       {{"partition", "--total", "9", "--models", model, "--granularity", "2"}, "granularity"},
+       {{"partition", "--total", "8", "--models", model, "--columns"}, "--columns"},
+       {{"partition", "--total", "9", "--models", model, "--columns", "--rows", "2"}, "--rows"},
+       {{"partition", "--total", "9", "--models", model, "--kind", "round"}, "round"},
+       {{"partition", "--total", "9", "--models", model, "--compare", "even", "fair"}, "fair"},
+       {{"partition", "--total", "9", "--models", model, "--levels", "2", "--per-node", "2"}, "--per-node"},
+       {{"partition", "--total", "9", "--models", model, "--levels", "3"}, "--levels"},
+       {{"partition", "--total", "9", "--models", model, "--per-node", "1"}, "--per-node"},
+       {{"partition", "--total", "9", "--models", model, small, "--levels", "2", "--per-node", "1", "--outer", "popta"},
+        "same"},
+       {{"partition", "--everything"}, "--everything"}});
 }
 
 }  // namespace

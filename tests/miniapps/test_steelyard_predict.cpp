@@ -201,6 +201,28 @@ TEST_CASE("Rectangles of a prediction, given as a partition, make the same predi
   CHECK(predicted(folder, arguments + Words{"--partition", "even"}).at("rectangles") != prediction.at("rectangles"));
 }
 
+TEST_CASE("Rectangles in the order of nodes keep their sizes and send less across nodes") {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (int process = 0; process < 8; ++process) {
+    lines += std::string(process % 2 == 0 ? "a" : "b") + " " + std::to_string(process / 2) +
+             " all host slowdown=" + std::to_string(1 + process % 3) + "\n";
+  }
+  const Words arguments{"--size",          "512",
+                        "--block",         "16",
+                        "--layout",        folder.write("mixed.layout", lines),
+                        "--platform",      write_platform(folder),
+                        "--communication", "paper"};
+  const json as_areas_ask = predicted(folder, arguments);
+  const json by_node = predicted(folder, arguments + Words{"--node-order"});
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (const char* side : {"rows", "columns"}) {
+      CHECK(by_node.at("rectangles")[i].at(side) == as_areas_ask.at("rectangles")[i].at(side));
+    }
+  }
+  CHECK(by_node.at("models").at("Hockney").get<double>() < as_areas_ask.at("models").at("Hockney").get<double>());
+}
+
 TEST_CASE("Nodes that the platform names are of their kinds") {
   const TemporaryFolder folder;
   models::Platform platform = made_up_platform();

@@ -27,16 +27,6 @@ TEST_CASE("Any number of ranks writes the product, however pivots travel") {
   }
 }
 
-TEST_CASE("Even grids write the product") {
-  SummaTest<float> test(61);
-  std::vector<AppRun> runs;
-  for (const int ranks : {2, 4, 6, 7, 9}) {
-    runs.push_back({ranks, Words{"--partition", "even", "--units", "host", "--block", "4"} + communication_of(ranks)});
-  }
-  test.expect_products(runs);
-  for (std::size_t i = 0; i < runs.size(); ++i) CHECK(tile(test.parts(i), 16));
-}
-
 TEST_CASE("Pivots that are larger than what MPI sends at once travel like others") {
   // 96 KiB and more to each rank, and owners that send and receive at the same time.
   SummaTest<double> test(256);
@@ -181,23 +171,6 @@ TEST_CASE("Ranks without blocks leave C as the others compute it") {
     REQUIRE(parts.size() == speeds[run].size());
     for (std::size_t i = 0; i < parts.size(); ++i) CHECK(parts[i].empty() == (speeds[run][i] == 1.0));
   }
-}
-
-TEST_CASE("Slow units write the product") {
-  SummaTest<float> test(83);
-  test.expect_products({{2, {"--block", "8", "--slowdown", "device=4", "rank1=2"}},
-                        {1, {"--block", "8", "--slowdown", "host=2.5"}},
-                        {1, {"--block", "8", "--slowdown", "device=4", "--device-memory", "40KiB"}}});
-  CHECK(test.outcomes()[0].out.find(" 8 (emulated)") != std::string::npos);
-}
-
-TEST_CASE("Whole numbers are multiplied exactly") {
-  std::vector<AppRun> runs;
-  for (const Words& communication : communications) runs.push_back({4, Words{"--block", "11"} + communication});
-  runs.push_back({1, {"--block", "7"}});
-  runs.push_back({6, {"--block", "16", "--device-memory", "40960"}});
-  SummaTest<double>(101).expect_exact(runs);
-  SummaTest<float>(53).expect_exact({{1, {"--block", "4"}}, {7, {"--block", "4"}}});
 }
 
 TEST_CASE("NaN and Inf reach what a naive multiplication takes them to, and no other element") {

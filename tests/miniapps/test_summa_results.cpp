@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/summa_runs.hpp"
@@ -64,36 +63,6 @@ TEST_CASE("Only rank 0 of summa prints, and it prints once") {
     CHECK(outcome.out.find(heading) != std::string::npos);
   }
   CHECK(tile(parts_in_table(outcome.out), 8));
-}
-
-TEST_CASE("Help and version of summa are printed once and end well") {
-  const TemporaryFolder folder;
-  const Words with_size{"--size", "9", "--help"};
-  const std::vector<Outcome> outcomes = run_all({{1, summa, {"--version"}, folder.path()},
-                                                 {1, summa, with_size, folder.path()},
-                                                 {3, summa, {"--version"}, folder.path()},
-                                                 {3, summa, with_size, folder.path()}});
-  for (const std::size_t i : {0, 2}) {
-    const Outcome& version = outcomes[i];
-    CHECK(version.status == 0);
-    CHECK(lines_of(version.out).size() == 1);
-    CHECK(version.out.rfind("summa ", 0) == 0);
-    const Outcome& help = outcomes[i + 1];
-    CHECK(help.status == 0);
-    CHECK(help.told_by("summa").empty());
-    for (const char* option :
-         {"--size",     "--block",       "--communication", "--barrier",   "--device-memory", "--seed",
-          "--type",     "--units",       "--layout",        "--partition", "--model",         "--platform",
-          "--slowdown", "--repetitions", "--warmups",       "--check",     "--input",         "--output",
-          "--result",   "--dry-run",     "--help",          "--version"}) {
-      INFO(option << " in\n" << help.out);
-      CHECK(lines_that_start(help.out, std::string("  ") + option) == 1);
-    }
-    for (const char* name : {"paper", "bcast", "pipelined"}) CHECK(help.out.find(name) != std::string::npos);
-    CHECK(help.out.find("--steps") == std::string::npos);
-    CHECK(help.out.find("--alpha") == std::string::npos);
-  }
-  CHECK(folder.entries() == 0);
 }
 
 TEST_CASE("summa's result folder says what ran and what came of it") {
@@ -159,69 +128,6 @@ TEST_CASE("summa's result folder says what ran and what came of it") {
   CHECK(median_s <= times[2]);
 }
 
-TEST_CASE("A unit that no rank of summa drives has no library") {
-  const std::string units = GENERATE("host", "device");
-  const TemporaryFolder folder;
-  const Outcome outcome = run_summa(2, {"--size", "32", "--block", "8", "--units", units, "--result", "r"}, folder);
-  CHECK(read_run(folder / "r", "summa").at("units").size() == 2);
-  CHECK(lines_that_start(outcome.out, "host ") == (units == "host" ? 1 : 0));
-  CHECK(lines_that_start(outcome.out, "device ") == (units == "device" ? 1 : 0));
-}
-
-TEST_CASE("summa makes checks as asked for") {
-  const int ranks = GENERATE(1, 3);
-  const TemporaryFolder folder;
-  const Words levels{"none", "last", "all"};
-  std::vector<AppRun> runs;
-  for (const std::string& level : levels) {
-    runs.push_back({ranks,
-                    {"--size", "40", "--block", "8", "--repetitions", "3", "--warmups", "1", "--check", level,
-                     "--result", level}});
-  }
-  const std::vector<Outcome> outcomes = run_summa(runs, folder);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const bool performed = levels[i] != "none";
-    CHECK(read_run(folder / levels[i], "summa").at("check").at("performed") == performed);
-    CHECK(lines_that_start(outcomes[i].out, performed ? "check      passed: " : "check      not done: --check none") ==
-          1);
-  }
-}
-
-TEST_CASE("Speed models of summa's result serve the next run and the partition tool") {
-  const TemporaryFolder folder;
-  const Words problem{"--size", "90", "--block", "16", "--units", "host", "--repetitions", "1"};
-  // Without --model: they are measured.
-  const Outcome first = run(2, summa, problem + Words{"--result", "result"} + with_platform(folder), folder.path());
-  INFO(first.out << first.err);
-  REQUIRE(first.status == 0);
-  CHECK(lines_that_start(first.out, "speed models measured in ") == 1);
-  CHECK(read_run(folder / "result", "summa").at("figures").at("model_time_s").get<double>() > 0.0);
-  Words models;
-  for (const char* name : {"rank0-host.fpm.json", "rank1-host.fpm.json"}) {
-    const std::filesystem::path path = folder / "result" / "models" / name;
-    const auto json = read_json_file(path);
-    CHECK(json.at("app") == "summa");
-    CHECK(json.at("element") == "double");
-    CHECK(json.at("parameters").at("block") == 16.0);
-    CHECK(json.at("flops_per_unit") == 2.0 * 16 * 16 * 16);
-    for (const char* key : {"kernel", "unit", "computation_unit", "bytes_per_unit", "machine", "commit"}) {
-      INFO(key);
-      CHECK(json.contains(key));
-    }
-    models.push_back(path);
-  }
-  const Outcome second = run_summa(2, problem + Words{"--model"} + models, folder);
-  CHECK(lines_that_start(second.out, "speed models measured") == 0);
-
-  const Outcome tool =
-      run(1, steelyard_tool, Words{"partition", "--columns", "--total", "36", "--format", "json", "--models"} + models,
-          folder.path());
-  INFO(tool.out << tool.err << second.out);
-  REQUIRE(tool.status == 0);
-  // The same models and the same algorithm: the same rectangles.
-  CHECK((rectangles_of(nlohmann::json::parse(tool.out)) == parts_in_table(second.out)));
-}
-
 TEST_CASE("Models of both units serve another size of the same blocks") {
   const TemporaryFolder folder;
   const Words block{"--block", "8", "--units", "host+device", "--type", "float"};
@@ -238,45 +144,6 @@ TEST_CASE("Models of both units serve another size of the same blocks") {
                         {{models + Words{"--size", "64", "--block", "16", "--type", "float"}, "block"},
                          {models + Words{"--size", "64", "--block", "8", "--type", "double"}, "element"}},
                         {}, {1});
-}
-
-TEMPLATE_TEST_CASE("C has its shape and type, and the folders that it needs", "", double, float) {
-  const int ranks = GENERATE(1, 3);
-  const TemporaryFolder folder;
-  run_summa(
-      ranks,
-      {"--size", "19", "--block", "4", "--output", "a/b/c.npy", "--type", sizeof(TestType) == 8 ? "double" : "float"},
-      folder);
-  const auto product = read_grid<TestType>(folder / "a" / "b" / "c.npy");
-  CHECK(product.rows == 19);
-  CHECK(product.columns == 19);
-  CHECK(folder.entries() == 4);  // and the speed model
-}
-
-TEST_CASE("A file that is read can be the one that is written") {
-  const TemporaryFolder folder;
-  const GemmFiles<double> files(33, 33, 33);
-  files.write(folder);
-  run_summa(3, files.arguments() + Words{"--block", "8", "--output", "c.npy", "--repetitions", "2"}, folder);
-  CHECK(files.deviation(read_grid<double>(folder / "c.npy"), 1.0, 1.0) <= 1.0);
-}
-
-TEST_CASE("A result of summa that cannot be written ends the run with exit code 3 and one line") {
-  const TemporaryFolder models;
-  expect_unwritable_refused(summa, {"--size", "9", "--block", "2", "--repetitions", "1", "--model",
-                                    write_model(models, "even.fpm.json", 1e-6)});
-}
-
-TEST_CASE("Layouts that steelyard writes are what summa reads") {
-  const int ranks = GENERATE(1, 3);
-  const TemporaryFolder folder;
-  REQUIRE(run(ranks, steelyard_tool, {"layout", "--output", "here.layout"}, folder.path()).status == 0);
-  const Words problem{"--size", "40", "--block", "8"};
-  const std::vector<Outcome> outcomes =
-      run_summa({{ranks, problem}, {ranks, problem + Words{"--layout", "here.layout", "--result", "result"}}}, folder);
-  CHECK((parts_in_table(outcomes[1].out) == parts_in_table(outcomes[0].out)));
-  const std::string cores = read_run(folder / "result", "summa").at("settings").at("cores");
-  CHECK(cores.rfind("layout", 0) == 0);
 }
 
 }  // namespace

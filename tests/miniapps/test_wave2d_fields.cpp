@@ -4,8 +4,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "tests/miniapps/grid.hpp"
-#include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_fields {

@@ -225,17 +225,5 @@ TEST_CASE("A result that cannot be written ends the run with exit code 3 and one
                                      write_model(models, "even.fpm.json", 1e-6)});
 }
 
-TEST_CASE("Layouts that steelyard writes are what wave2d reads") {
-  const int ranks = GENERATE(1, 2, 3);
-  const TemporaryFolder folder;
-  REQUIRE(run(ranks, steelyard_tool, {"layout", "--output", "here.layout"}, folder.path()).status == 0);
-  const Outcome plain = run_wave2d(ranks, {"--size", "21", "--steps", "2"}, folder);
-  const Outcome followed =
-      run_wave2d(ranks, {"--size", "21", "--steps", "2", "--layout", "here.layout", "--result", "result"}, folder);
-  CHECK(rows_in_table(followed.out) == rows_in_table(plain.out));
-  CHECK(read_json_file(folder / "result" / "run.json").at("settings").at("cores").get<std::string>().rfind("layout") ==
-        0);
-}
-
 }  // namespace
 }  // namespace steelyard::tests::test_wave2d_results

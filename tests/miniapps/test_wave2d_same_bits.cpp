@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "tests/miniapps/wave2d_split.hpp"
+#include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_same_bits {
 namespace {
@@ -18,16 +18,6 @@ TEMPLATE_TEST_CASE("Any units and any number of ranks compute the same bits", ""
                     {3, {"--units", "host+device"}},
                     {4, {"--units", "device"}},
                     {6, {"--units", "host+device"}}});
-}
-
-TEST_CASE("Every partition computes the same bits") {
-  SplitTest<double> test({.rows = 101, .columns = 29, .neumann = true});
-  std::vector<AppRun> runs;
-  for (const std::string& name : partition_names() + Words{"column"}) {
-    runs.push_back({3, Words{"--partition", name} + test.models({1e-6, 3e-6, 2e-6, 7e-6, 5e-7, 4e-6})});
-    runs.push_back({1, Words{"--partition", name} + test.models({5e-6, 1e-6})});
-  }
-  test.expect_same(runs);
 }
 
 TEST_CASE("Slow units compute the same bits") {

@@ -6,7 +6,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/wave2d_split.hpp"
+#include "tests/miniapps/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_time_tiles {
 namespace {
@@ -104,7 +104,7 @@ TEST_CASE("Taking pictures changes no bits") {
   CHECK(std::filesystem::exists(test.folder() / "pictures" / "frame_0004.png"));
 }
 
-TEST_CASE("The run chooses a time tile where nobody says one, and says which") {
+TEST_CASE("The run chooses a time tile without --time-tile, and prints it") {
   const int order = GENERATE(2, 4);
   SplitTest<double> test({.rows = 97, .columns = 131, .neumann = true, .order = order, .steps = 23});
   const Words arguments =
@@ -126,7 +126,7 @@ TEST_CASE("The run chooses a time tile where nobody says one, and says which") {
   }
 }
 
-TEST_CASE("Models decide the time tile where nobody says one") {
+TEST_CASE("Models decide the time tile without --time-tile") {
   SplitTest<double> test({});
   std::vector<AppRun> runs;
   for (const int tile : {1, 3, 6}) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tests/miniapps/app_runs.hpp"
+#include "tests/miniapps/grid.hpp"
+#include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 
 namespace steelyard::tests {
 
@@ -22,5 +25,75 @@ inline Outcome run_wave2d(int ranks, const Words& arguments, const TemporaryFold
 
 /// Rows of every unit in the table that wave2d prints.
 inline std::vector<long long> rows_in_table(const std::string& out) { return slices_in_table(out, "rows"); }
+
+/// A run whose result does not depend on the units that compute it.
+struct SplitProblem {
+  int rows = 37;
+  int columns = 53;
+  bool neumann = false;
+  int order = 2;
+  int steps = 15;
+
+  /// Close to the largest.
+  double courant() const { return order == 2 ? 0.7 : 0.61; }
+};
+
+/// A problem, and its field as one host unit computes it, step by step: that of the scheme on paper.
+template <class Scalar>
+class SplitTest {
+ public:
+  explicit SplitTest(const SplitProblem& problem)
+      : steps_(problem.steps),
+        arguments_{"--rows",     std::to_string(problem.rows),
+                   "--columns",  std::to_string(problem.columns),
+                   "--steps",    std::to_string(problem.steps),
+                   "--order",    std::to_string(problem.order),
+                   "--courant",  std::to_string(problem.courant()),
+                   "--type",     sizeof(Scalar) == 8 ? "double" : "float",
+                   "--boundary", problem.neumann ? "neumann" : "dirichlet"},
+        whole_(fields_of({{1, {"--units", "host", "--time-tile", "1"}}}).front()) {
+    const auto start = [&](int step) {
+      return standing_wave_at<Scalar>(problem.rows, problem.columns, step, problem.courant(), problem.neumann);
+    };
+    const auto paper = advanced(start(-1), start(0), steps_, problem.courant(), problem.neumann, problem.order);
+    REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(steps_));
+  }
+
+  void expect_same(const std::vector<AppRun>& splits) {
+    const std::vector<Grid<Scalar>> fields = fields_of(splits);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      INFO(joined("wave2d", splits[i].arguments) << " on " << splits[i].ranks << " ranks");
+      expect_same(fields[i]);
+    }
+  }
+  void expect_same(const Grid<Scalar>& field) const { CHECK(field == whole_); }
+
+  Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }
+  const TemporaryFolder& folder() const { return folder_; }
+  /// The problem in the words of the command line.
+  const Words& arguments() const { return arguments_; }
+  /// What the first of the last runs printed.
+  const std::string& table() const { return table_; }
+
+ private:
+  std::vector<Grid<Scalar>> fields_of(std::vector<AppRun> runs) {
+    std::vector<std::filesystem::path> files;
+    for (AppRun& run : runs) {
+      files.push_back(folder_ / ("field" + std::to_string(files.size()) + ".npy"));
+      std::filesystem::remove(files.back());
+      run.arguments = run.arguments + arguments_ + Words{"--output", files.back()};
+    }
+    table_ = run_wave2d(runs, folder_).front().out;
+    std::vector<Grid<Scalar>> fields;
+    for (const std::filesystem::path& file : files) fields.push_back(read_grid<Scalar>(file));
+    return fields;
+  }
+
+  TemporaryFolder folder_;
+  int steps_;
+  Words arguments_;
+  std::string table_;
+  Grid<Scalar> whole_;
+};
 
 }  // namespace steelyard::tests

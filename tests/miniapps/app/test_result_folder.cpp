@@ -18,10 +18,10 @@ namespace {
 
 const std::vector<Slot> slots{{0, Kind::host}, {0, Kind::companion}, {1, Kind::host}};
 
-std::vector<models::FpmFile> model_files() {
+std::vector<KeptModels> model_files() {
   std::vector<models::FpmFile> files(3);
   for (std::size_t i = 0; i < files.size(); ++i) files[i].points = {{1.0 + static_cast<double>(i), 1e-3}};
-  return files;
+  return {{"", files}};
 }
 
 }  // namespace

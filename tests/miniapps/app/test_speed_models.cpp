@@ -166,7 +166,8 @@ TEST_CASE("a run takes the models that it is given, and says how long it measure
   CoExecution co_execution(session().machine(), started_units());
   const std::vector<Slot> slots = gather_slots(session(), started_units());
   const auto obtain = [&](const RunOptions& options, RunRecord& record) {
-    return obtain_speed_models(session(), co_execution, started_units(), options, kernel, 3, slots, record);
+    return obtain_speed_models(session(), co_execution, started_units(), options, kernel, 3, slots, options.partition,
+                               record);
   };
   RunOptions options;
   options.models = write_numbered(folder, 1);

@@ -7,8 +7,8 @@
 
 #include "miniapps/cavity/flow.hpp"
 #include "tests/comm/started_session.hpp"
-#include "tests/miniapps/cavity/field_norms.hpp"
-#include "tests/miniapps/cavity/grid_run.hpp"
+#include "tests/miniapps/cavity/grid/grid_run.hpp"
+#include "tests/miniapps/cavity/solvers/field_norms.hpp"
 
 namespace steelyard::cavity::tests {
 

@@ -3,8 +3,6 @@
 #include <limits>
 
 #include "miniapps/cavity/cost.hpp"
-#include "miniapps/cavity/speedup_bound.hpp"
-#include "miniapps/cavity/step_bytes.hpp"
 
 namespace steelyard::test_cost {
 
@@ -27,33 +25,28 @@ models::Platform memory() {
 
 }  // namespace
 
-TEST_CASE("Ranks meet in as many messages as the patterns have, each rank alone in none") {
-  const MeetingCosts alone = meeting_costs(8000.0, 1, memory(), Placement(memory(), {0}));
-  CHECK(communication_s({10.0, 10.0, 1e6}, alone) == 0.0);
-  const MeetingCosts two = meeting_costs(8000.0, 2, memory(), Placement(memory(), {0, 0}));
+TEST_CASE("Ranks synchronise in as many messages as the patterns have, a single rank in none") {
+  const SyncCosts alone = sync_costs(8000.0, 1, memory(), Placement(memory(), {0}));
+  CHECK(alone.seconds({10.0, 10.0, 1e6}) == 0.0);
+  const SyncCosts two = sync_costs(8000.0, 2, memory(), Placement(memory(), {0, 0}));
   CHECK(two.model == "Hockney");
   CHECK_THAT(two.byte_s, WithinRel(1.0 / bandwidth, 1e-9));
   CHECK_THAT(two.exchange_s, WithinRel(latency_s, 1e-6));
   CHECK(two.sum_s > latency_s);
   CHECK(two.sum_s < 2.0 * latency_s);
   // Recursive doubling: a phase more for twice the ranks.
-  const MeetingCosts four = meeting_costs(8000.0, 4, memory(), Placement(memory(), {0, 0, 0, 0}));
+  const SyncCosts four = sync_costs(8000.0, 4, memory(), Placement(memory(), {0, 0, 0, 0}));
   CHECK_THAT(four.sum_s, WithinRel(2.0 * two.sum_s, 1e-9));
   // Inner ranks have two neighbours.
   CHECK_THAT(four.exchange_s, WithinRel(2.0 * two.exchange_s, 1e-6));
 }
 
-TEST_CASE("Meetings add up, and cost what each of them costs") {
-  Meetings meetings{3.0, 2.0, 4096.0};
-  meetings += {1.0, 1.0, 1024.0};
-  meetings *= 0.5;
-  const MeetingCosts costs{"any", 5.0, 7.0, 0.25};
-  CHECK(communication_s(meetings, costs) == 2.0 * 5.0 + 1.5 * 7.0 + 2560.0 * 0.25);
-  StepCost step;
-  step.momentum = {1.0, {}, 0.5};
-  step.pressure = {2.0, {}, 0.25};
-  step.rest = {4.0, {}, 0.0};
-  CHECK(step.step_s(2.0, 4.0) == 2.0 * 1.5 + 4.0 * 2.25 + 4.0);
+TEST_CASE("Synchronisations add up, and each costs what its kind costs") {
+  SyncCounts counts{3.0, 2.0, 4096.0};
+  counts += {1.0, 1.0, 1024.0};
+  const SyncCosts costs{"any", 5.0, 7.0, 0.25};
+  CHECK(costs.seconds(counts) == 4.0 * 5.0 + 3.0 * 7.0 + 5120.0 * 0.25);
+  CHECK(step_sum({1.5, 2.25, 4.0}, 2.0, 4.0) == 2.0 * 1.5 + 4.0 * 2.25 + 4.0);
 }
 
 TEST_CASE("Balance gains what computation gains where nobody communicates, and ever less where they do") {

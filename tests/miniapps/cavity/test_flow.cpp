@@ -4,8 +4,7 @@
 
 #include "core/base/errors.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/solve_failure.hpp"
-#include "miniapps/cavity/solve_monitor.hpp"
+#include "miniapps/cavity/solvers/solve_monitor.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 
 namespace steelyard::test_flow {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "miniapps/app/verification.hpp"
-#include "miniapps/cavity/mass_check.hpp"
+#include "miniapps/cavity/time_loop.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
-#include "tests/miniapps/cavity/known_flow.hpp"
+#include "tests/miniapps/cavity/output/known_flow.hpp"
 
 namespace steelyard::test_mass_check {
 

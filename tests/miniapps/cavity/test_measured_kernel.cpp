@@ -15,10 +15,10 @@
 #include "core/huge_pages.hpp"
 #include "core/options.hpp"
 #include "core/spaces.hpp"
-#include "miniapps/cavity/bicgstab.hpp"
-#include "miniapps/cavity/conjugate_gradient.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
+#include "miniapps/cavity/solvers/bicgstab.hpp"
+#include "miniapps/cavity/solvers/conjugate_gradient.hpp"
 #include "tests/miniapps/allocations.hpp"
 
 namespace steelyard::test_measured_kernel {

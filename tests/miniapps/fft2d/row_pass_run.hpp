@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/fft2d/row_pass.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
 #include "tests/miniapps/fft2d/direct_dft.hpp"
 
 namespace steelyard::fft2d::tests {
@@ -87,15 +87,14 @@ Numbers numbers(const Array<Element>& array, std::int64_t first, std::int64_t co
 template <class Unit, class Element>
 Array<Kokkos::complex<typename Unit::Scalar>> run_pass(const RowTransformation& transformation,
                                                        const std::string& library, const Array<Element>& rows) {
-  using Scalar = typename Unit::Scalar;
-  using Complex = Kokkos::complex<Scalar>;
+  using Complex = typename RowPass<Element>::Complex;
   const std::int64_t count = rows.size() / transformation.length;
+  const std::int64_t points = stored_points(transformation.length, RowPass<Element>::real);
   const auto pass =
-      make_row_pass<typename Unit::Execution, Scalar>({}, transformation, count, {library, Planner::estimate});
-  Array<Complex> stored(count * transformation.stored());
+      make_row_pass<typename Unit::Execution, Element>({}, transformation, count, {library, Planner::estimate});
+  Array<Complex> stored(count * points);
   const RowPiece<Element> in{rows.data(), transformation.length, 0, transformation.length};
-  const StoredPiece<Complex> out{stored.data(), transformation.transpose ? count : transformation.stored(), 0,
-                                 transformation.stored()};
+  const StoredPiece<Complex> out{stored.data(), transformation.transpose ? count : points, 0, points};
   pass->run(0, count, std::span(&in, 1), std::span(&out, 1));
   return stored;
 }

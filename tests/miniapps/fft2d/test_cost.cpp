@@ -2,11 +2,14 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/base/errors.hpp"
 #include "miniapps/fft2d/cost.hpp"
 #include "models/communication/cost_models.hpp"
+#include "models/constant_model.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard::test_cost {
 
@@ -31,8 +34,58 @@ models::Platform hockney_platform(double memory_s, double network_s) {
   return platform;
 }
 
-Assignment shares(const Counts& rows, const Counts& columns) {
-  return {{rows, std::vector<double>(rows.size())}, {columns, std::vector<double>(columns.size())}};
+std::int64_t sum(const std::vector<std::int64_t>& units) {
+  return std::accumulate(units.begin(), units.end(), std::int64_t{0});
+}
+
+TEST_CASE("Rows and columns of the spectrum are shared out whole, each pass by its own models") {
+  const models::ConstantModel slow(1.0), fast(3.0);
+  for (const partition::Algorithm& algorithm : partition::algorithms()) {
+    for (const bool real : {false, true}) {
+      CAPTURE(algorithm.name, real);
+      const Problem problem{48, 60, Direction::forward, real, false};
+      const Assignment assignment = assign(problem, {&slow, &fast}, {&fast, &slow}, algorithm.name, 16);
+      CHECK(sum(assignment.rows.units) == 48);
+      CHECK(sum(assignment.columns.units) == (real ? 31 : 60));
+      REQUIRE(assignment.rows.predicted_s.size() == 2);
+      CHECK_THAT(assignment.rows.predicted_s[0], WithinRel(static_cast<double>(assignment.rows.units[0]), 1e-9));
+      CHECK_THAT(assignment.columns.predicted_s[1], WithinRel(static_cast<double>(assignment.columns.units[1]), 1e-9));
+      if (algorithm.name == "geometric" || algorithm.name == "exact") {
+        CHECK(assignment.rows.units == std::vector<std::int64_t>{12, 36});
+        CHECK(assignment.columns.units[0] > 2 * assignment.columns.units[1]);
+      }
+    }
+  }
+}
+
+TEST_CASE("Slices begin where cache lines do, as far as the total allows") {
+  CHECK(slice_granularity(1024, 16) == 4);
+  CHECK(slice_granularity(1024, 8) == 8);
+  CHECK(slice_granularity(1030, 16) == 2);
+  CHECK(slice_granularity(1031, 16) == 1);
+  const models::ConstantModel slow(1.0), fast(2.3);
+  for (const std::int64_t point_bytes : {8, 16}) {
+    for (const std::int64_t rows : {40, 100, 126, 1031}) {
+      CAPTURE(rows, point_bytes);
+      const Assignment assignment = assign({rows, 24}, {&slow, &fast}, {&fast, &slow}, "exact", point_bytes);
+      CHECK(sum(assignment.rows.units) == rows);
+      CHECK(assignment.rows.units[0] % slice_granularity(rows, point_bytes) == 0);
+      CHECK(assignment.columns.units[0] % slice_granularity(24, point_bytes) == 0);
+    }
+  }
+}
+
+TEST_CASE("A unit without a model gets nothing") {
+  const models::ConstantModel speed(1.0);
+  const Assignment assignment = assign({5, 5}, {nullptr, &speed}, {&speed, nullptr}, "geometric", 16);
+  CHECK(assignment.rows.units == std::vector<std::int64_t>{0, 5});
+  CHECK(assignment.columns.units == std::vector<std::int64_t>{5, 0});
+  CHECK(assignment.rows.predicted_s[0] == 0.0);
+}
+
+TEST_CASE("Unknown algorithms are refused") {
+  const models::ConstantModel speed(1.0);
+  CHECK_THROWS_AS(assign({5, 5}, {&speed}, {&speed}, "fair", 16), InvalidArgument);
 }
 
 TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") {
@@ -40,7 +93,7 @@ TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") 
   const std::vector<int> ranks{0, 0, 1, 2};
   for (const int batches : {1, 4}) {
     const ExchangeChoice exchange{batches > 1 ? Exchange::pipelined : Exchange::at_once, batches};
-    const PassPlans plans = plan_passes(problem, shares({5, 5, 12, 8}, {10, 10, 0, 30}), ranks, exchange);
+    const PassPlans plans = plan_passes(problem, {{5, 5, 12, 8}, {10, 10, 0, 30}}, ranks, exchange);
     const models::MessagePattern pattern = exchange_pattern(plans.rows, 3, 16.0);
     CHECK(pattern.phases.size() == static_cast<std::size_t>(batches));
     double bytes = 0.0;
@@ -54,16 +107,15 @@ TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") 
   }
 }
 
-TEST_CASE("One rank sends nothing, and left transposed nobody sends twice") {
+TEST_CASE("One rank sends nothing, and left transposed no rank sends twice") {
   const ExchangeChoice exchange{Exchange::pipelined, 4};
-  const PassPlans alone = plan_passes({8, 8}, shares({3, 5}, {4, 4}), {0, 0}, exchange);
+  const PassPlans alone = plan_passes({8, 8}, {{3, 5}, {4, 4}}, {0, 0}, exchange);
   for (const ExchangeCost& cost : exchange_costs(alone, 16.0, {}, Placement({}, {0}))) {
     CHECK(cost.first_s == 0.0);
     CHECK(cost.second_s == 0.0);
   }
   const models::Platform platform = hockney_platform(2.0, 50.0);
-  const PassPlans transposed =
-      plan_passes({8, 8, Direction::forward, false, true}, shares({3, 5}, {4, 4}), {0, 1}, exchange);
+  const PassPlans transposed = plan_passes({8, 8, Direction::forward, false, true}, {{3, 5}, {4, 4}}, {0, 1}, exchange);
   const ExchangeCost cost = exchange_costs(transposed, 16.0, platform, Placement(platform, {0, 0})).front();
   CHECK(cost.first_s > 0.0);
   CHECK(cost.second_s == 0.0);
@@ -71,7 +123,7 @@ TEST_CASE("One rank sends nothing, and left transposed nobody sends twice") {
 
 TEST_CASE("Exchanges by Hockney take the messages of the busiest rank, by the channels between them") {
   const models::Platform platform = hockney_platform(2.0, 50.0);
-  const PassPlans plans = plan_passes({6, 6}, shares({2, 2, 2}, {2, 2, 2}), {0, 1, 2}, {Exchange::at_once, 1});
+  const PassPlans plans = plan_passes({6, 6}, {{2, 2, 2}, {2, 2, 2}}, {0, 1, 2}, {Exchange::at_once, 1});
   const auto one_node = exchange_costs(plans, 16.0, platform, Placement(platform, {0, 0, 0}));
   REQUIRE(one_node.size() == 1);
   CHECK(one_node.front().model == "Hockney");

@@ -59,26 +59,22 @@ TEST_CASE("The fastest extents have the least time of both passes, as trying all
   std::map<std::pair<std::int64_t, bool>, double> speeds;
   const auto speed_of = [&](std::int64_t length, bool real) {
     state = state * 1664525U + 1013904223U;
-    return speeds[{length, real}] = 1.0 + state % 1000;
+    return speeds.try_emplace({length, real}, 1.0 + state % 1000).first->second;
   };
   for (int round = 0; round < 50; ++round) {
     speeds.clear();
     const Extents input{500 + 7 * round, 900 - 11 * round};
     const bool real = round % 2 == 1;
-    const Extents found = fastest_extents(input, real, speed_of);
     const auto time_s = [&](std::int64_t rows, std::int64_t columns) {
       const std::int64_t spectrum = real ? columns / 2 + 1 : columns;
       return static_cast<double>(rows) / speeds.at({columns, real}) +
              static_cast<double>(spectrum) / speeds.at({rows, false});
     };
-    // A length of both passes is asked for twice, and the later answer may differ: such rounds say nothing.
-    const Lengths rows = padded_lengths(input.rows), columns = padded_lengths(input.columns);
-    const bool common = !real && std::any_of(rows.begin(), rows.end(), [&](std::int64_t length) {
-      return std::find(columns.begin(), columns.end(), length) != columns.end();
-    });
-    if (common) continue;
-    for (const std::int64_t m : rows) {
-      for (const std::int64_t n : columns) CHECK(time_s(found.rows, found.columns) <= time_s(m, n) * (1.0 + 1e-12));
+    const Extents found = fastest_extents(input, real, speed_of);
+    for (const std::int64_t m : padded_lengths(input.rows)) {
+      for (const std::int64_t n : padded_lengths(input.columns)) {
+        CHECK(time_s(found.rows, found.columns) <= time_s(m, n) * (1.0 + 1e-12));
+      }
     }
   }
 }

@@ -47,13 +47,9 @@ class Checked {
     return shares;
   }
   Range own_rows() const {
-    const PassPlan plan = plan_pass(even(problem_.rows), even(problem_.rows), ranks(), 1);
-    return plan.rows_of_rank(session().rank());
-  }
-  std::vector<int> ranks() const {
     std::vector<int> ranks;
     for (const Slot& slot : slots_) ranks.push_back(slot.rank);
-    return ranks;
+    return plan_pass(even(problem_.rows), even(problem_.rows), ranks, 1).rows_of_rank(session().rank());
   }
 
   Problem problem_;

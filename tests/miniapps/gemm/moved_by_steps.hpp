@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "miniapps/gemm/block_steps.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 
 namespace steelyard::tests {
 

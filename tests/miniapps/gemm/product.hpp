@@ -14,6 +14,11 @@
 
 namespace steelyard::tests {
 
+template <class Scalar>
+constexpr Scalar nan_of = std::numeric_limits<Scalar>::quiet_NaN();
+template <class Scalar>
+constexpr Scalar infinity_of = std::numeric_limits<Scalar>::infinity();
+
 /// A matrix in host memory with some room between its rows, which is NaN.
 template <class Scalar>
 class RoomyMatrix {

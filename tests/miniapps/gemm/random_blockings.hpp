@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <random>
 
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 
 namespace steelyard::tests {
 

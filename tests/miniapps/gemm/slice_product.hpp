@@ -4,13 +4,44 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "core/matrix.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 
 namespace steelyard::tests {
+
+/// A unit, and how much memory of its own a companion is given.
+struct Where {
+  ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
+  double cap_bytes = std::numeric_limits<double>::infinity();
+};
+
+/// Both units, the companion with as much memory as it needs at least, up to more than it can use.
+inline std::vector<Where> wheres(double least_bytes, double most_bytes) {
+  constexpr auto host = ProcessingUnit::Kind::host, companion = ProcessingUnit::Kind::companion;
+  std::vector<Where> all{{host}, {host, least_bytes}, {companion}};
+  for (double cap = least_bytes; cap < most_bytes; cap *= 1.7) all.push_back({companion, cap});
+  for (const double cap : {most_bytes - 1.0, most_bytes, 3.0 * most_bytes}) {
+    if (cap >= least_bytes) all.push_back({companion, cap});
+  }
+  return all;
+}
+
+/// As many rows or columns as a device's buffer for `extent` of them has.
+inline double padded(std::int64_t extent) {
+  return 32.0 * static_cast<double>(std::max<std::int64_t>(1, (extent + 31) / 32));
+}
+
+/// Small whole numbers: no sum of their products is rounded.
+inline auto whole_numbers(std::mt19937_64& random) {
+  return [&random] { return std::uniform_int_distribution<std::int64_t>(-4, 4)(random); };
+}
+inline auto real_numbers(std::mt19937_64& random) {
+  return [&random] { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
+}
 
 /// A matrix in pinned host memory, with something between its rows.
 template <class Scalar>

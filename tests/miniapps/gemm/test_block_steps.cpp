@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/gemm/block_steps.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "tests/miniapps/gemm/moved_by_steps.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 
@@ -101,17 +101,6 @@ void simulate(const Blocking& blocking, bool reads_c) {
   }
 }
 
-struct Loads {
-  std::int64_t a = 0, b = 0, c = 0, stores = 0;
-};
-
-Loads count(const std::vector<BlockStep>& steps) {
-  const auto those = [&](bool BlockStep::*flag) {
-    return std::count_if(steps.begin(), steps.end(), [flag](const BlockStep& step) { return step.*flag; });
-  };
-  return {those(&BlockStep::load_a), those(&BlockStep::load_b), those(&BlockStep::load_c), those(&BlockStep::store_c)};
-}
-
 }  // namespace
 
 TEST_CASE("every block of C gets every panel once, from buffers that hold what is needed, and comes back whole") {
@@ -148,23 +137,6 @@ TEST_CASE("blocks of C are taken down one column and up the next, and in the opp
         REQUIRE(steps[next].row == row);
       }
     }
-  }
-}
-
-TEST_CASE("two blocks of C stay from panel to panel, and two of A from column to column") {
-  std::mt19937_64 random(3);
-  for (int trial = 0; trial < 400; ++trial) {
-    const Blocking blocking = random_blocking(random, 6, 3);
-    const bool reads_c = any_of(random, 0, 1) == 1;
-    const std::int64_t rows = blocking.grid.rows(), columns = blocking.grid.columns();
-    const std::int64_t panels = blocking.grid.panels(), blocks = rows * columns;
-    const Loads loads = count(make_block_steps(blocking, reads_c));
-    CAPTURE(rows, columns, panels, reads_c);
-    const std::int64_t saved = (panels - 1) * std::min<std::int64_t>(2, blocks);
-    REQUIRE(loads.stores == panels * blocks - saved);
-    REQUIRE(loads.c == (reads_c ? panels : panels - 1) * blocks - saved);
-    REQUIRE(loads.b == panels * columns);
-    REQUIRE(loads.a == panels * (blocks - (columns - 1) * std::min<std::int64_t>(2, rows)));
   }
 }
 

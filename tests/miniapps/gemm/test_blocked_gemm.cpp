@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "miniapps/gemm/blocked_gemm.hpp"
+#include "miniapps/gemm/out_of_core/blocked_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 #include "tests/core/unit_matrix.hpp"
 #include "tests/miniapps/gemm/deferred_engines.hpp"
@@ -187,24 +187,6 @@ TEST_CASE("products are right in whatever order engines get on that wait for eve
       REQUIRE(outcome.races == 0);
     }
     for (const auto& ranked : rankings()) REQUIRE(multiply(product, blocking, by_rank(ranked)).is_right);
-  }
-}
-
-TEST_CASE("products are right in the blocks that are planned for little memory and for much") {
-  Random random(2);
-  constexpr std::array<std::int64_t, 10> extents{1, 2, 31, 32, 33, 64, 67, 97, 113, 130};
-  const auto pick = [&] { return extents[static_cast<std::size_t>(any_of(random, 0, 9))]; };
-  for (int trial = 0; trial < 60; ++trial) {
-    const Product product(random, pick(), pick(), trial % 10 == 0 ? 0 : pick());
-    gemm::BlockingGoal goal;
-    goal.least_extent = 32 * any_of(random, 1, 4);
-    goal.in_core_blocks = any_of(random, 1, 3);
-    goal.memory_bytes = gemm::least_memory_bytes(8.0) * static_cast<double>(any_of(random, 2, 16)) / 2.0;
-    const Blocking blocking =
-        gemm::plan_blocking(product.c().rows(), product.c().columns(), product.a().columns(), product.reads_c(), goal);
-    const BlockGrid& grid = blocking.grid;
-    CAPTURE(trial, blocking.in_core, grid.m, grid.n, grid.k, grid.height, grid.width, grid.depth);
-    REQUIRE(multiply(product, blocking, at_random(random)).is_right);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/gemm/blocked_gemm.hpp"
+#include "miniapps/gemm/out_of_core/blocked_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/virtual_engines.hpp"
 
@@ -193,37 +193,24 @@ TEST_CASE("the same holds for blocks of whatever sizes where multiplying takes v
   }
 }
 
-TEST_CASE("in core, rows of blocks go through the three engines as on a conveyor whose slowest engine sets the pace") {
+TEST_CASE(
+    "rows of blocks in core, and out of core where multiplying takes no time, go through the three engines as on a "
+    "conveyor whose slowest engine sets the pace") {
   Random random(3);
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < 800; ++trial) {
     const std::int64_t rows = any_of(random, 1, 8);
     Blocking blocking = equal_blocks(rows, 1, 1, any_of(random, 1, 5), any_of(random, 1, 5), any_of(random, 1, 5));
-    blocking.in_core = true;
-    blocking.a_buffers = blocking.c_buffers = rows;
-    const bool reads_c = any_of(random, 0, 1) == 1;
-    const EngineCosts costs = random_costs(random);
+    blocking.in_core = trial % 2 == 0;
+    if (blocking.in_core) blocking.a_buffers = blocking.c_buffers = rows;
+    const bool reads_c = !blocking.in_core || any_of(random, 0, 1) == 1;
+    EngineCosts costs = random_costs(random);
+    if (!blocking.in_core) costs.multiply_s = 0.0;
     const BlockTimes times(blocking.grid, costs);
     const double load_s = times.a + (reads_c ? times.c : 0.0);
-    CAPTURE(rows, reads_c, costs.load_s, costs.multiply_s, costs.store_s);
-    const Run run(blocking, costs, reads_c);
-    REQUIRE(run.total_s() == times.b + load_s + times.multiply + times.store +
-                                 real(rows - 1) * std::max({load_s, times.multiply, times.store}));
-  }
-}
-
-TEST_CASE("where multiplying takes no time, loads and stores go on at the same time in both directions") {
-  Random random(4);
-  for (int trial = 0; trial < 400; ++trial) {
-    const std::int64_t rows = any_of(random, 1, 8);
-    const Blocking blocking =
-        equal_blocks(rows, 1, 1, any_of(random, 1, 5), any_of(random, 1, 5), any_of(random, 1, 5));
-    EngineCosts costs = random_costs(random);
-    costs.multiply_s = 0.0;
-    const BlockTimes times(blocking.grid, costs);
-    CAPTURE(rows, costs.load_s, costs.store_s);
-    const Run run(blocking, costs, true);
-    const double load_s = times.a + times.c;
-    REQUIRE(run.total_s() == times.b + load_s + times.store + real(rows - 1) * std::max(load_s, times.store));
+    CAPTURE(rows, blocking.in_core, reads_c, costs.load_s, costs.multiply_s, costs.store_s);
+    REQUIRE(Run(blocking, costs, reads_c).total_s() ==
+            times.b + load_s + times.multiply + times.store +
+                real(rows - 1) * std::max({load_s, times.multiply, times.store}));
   }
 }
 
@@ -243,20 +230,6 @@ TEST_CASE("no run is shorter than its busiest engine, nor longer than all that t
     const double first_s = run.operations(Engine::multiplying).front().start_s;
     const EngineOperation last = run.operations(Engine::storing).back();
     REQUIRE(run.total_s() >= first_s + multiply_s + last.end_s - last.start_s);
-  }
-}
-
-TEST_CASE("an engine that alone takes time never pauses") {
-  Random random(6);
-  for (int trial = 0; trial < 300; ++trial) {
-    const Blocking blocking = any_blocking(random, trial);
-    const bool reads_c = any_of(random, 0, 1) == 1;
-    for (const auto& [engine, costs] : {std::pair(Engine::loading, EngineCosts{3.0, 0.0, 0.0}),
-                                        std::pair(Engine::multiplying, EngineCosts{0.0, 3.0, 0.0}),
-                                        std::pair(Engine::storing, EngineCosts{0.0, 0.0, 3.0})}) {
-      const Run run(blocking, costs, reads_c);
-      REQUIRE(run.total_s() == run.busy_s(engine));
-    }
   }
 }
 

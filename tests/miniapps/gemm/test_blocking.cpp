@@ -2,17 +2,14 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <limits>
-#include <optional>
 #include <random>
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/block_steps.hpp"
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "tests/miniapps/gemm/moved_by_steps.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 
@@ -144,15 +141,6 @@ double fewest_moved(const Request& request) {
   return fewest;
 }
 
-/// Whether all is kept on the device, which needs not even the memory of five buffers.
-bool is_in_core(const Request& request) {
-  try {
-    return request.plan().in_core;
-  } catch (const InvalidArgument&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 TEST_CASE("plans keep to the memory, to multiples of 32 and to what the steps move") {
@@ -217,25 +205,6 @@ TEST_CASE("no block sizes in five buffers move fewer elements than the plan") {
   }
 }
 
-TEST_CASE("more memory moves no more elements, as long as it does not allow larger blocks") {
-  std::mt19937_64 random(4);
-  for (int trial = 0; trial < 200; ++trial) {
-    Request request = random_request(random, 1, 600);
-    std::optional<double> before;
-    std::int64_t least_before = 0;
-    const double most_bytes = 1.1 * request.in_core_elements() * request.goal.element_bytes;
-    request.goal.memory_bytes = least_memory_bytes(request.goal.element_bytes);
-    for (; request.goal.memory_bytes < most_bytes; request.goal.memory_bytes *= 1.07) {
-      const double moved = request.plan().moved_elements(request.reads_c);
-      CAPTURE(request.m, request.n, request.k, request.goal.memory_bytes);
-      const LeastBlock least = least_block(request);
-      if (before && least.height * least.width == least_before) REQUIRE(moved <= *before);
-      before = moved;
-      least_before = least.height * least.width;
-    }
-  }
-}
-
 TEST_CASE("five buffers of 32 x 32 suffice for any matrices, and with less there is no plan for large ones") {
   for (const double element_bytes : {4.0, 8.0}) {
     const double least = least_memory_bytes(element_bytes);
@@ -263,28 +232,6 @@ TEST_CASE("five buffers of 32 x 32 suffice for any matrices, and with less there
   }
 }
 
-TEST_CASE("so many rows are in core as plans keep there, and one more is not") {
-  std::mt19937_64 random(5);
-  int none = 0;
-  for (int trial = 0; trial < 1000; ++trial) {
-    Request request = random_request(random, 1, 300);
-    // Also less memory than five buffers take.
-    if (trial % 5 == 0) request.goal.memory_bytes *= 0.5;
-    const std::int64_t rows = in_core_rows(request.n, request.k, request.goal);
-    CAPTURE(request.n, request.k, request.goal.memory_bytes, request.goal.in_core_blocks, rows);
-    REQUIRE(rows >= 0);
-    none += rows == 0 ? 1 : 0;
-    request.m = rows;
-    if (rows > 0) REQUIRE(is_in_core(request));
-    request.m = rows + 1;
-    REQUIRE(!is_in_core(request));
-    request.m = any_of(random, 1, 2 * rows + 1);
-    REQUIRE(is_in_core(request) == (request.m <= rows));
-  }
-  CHECK(none > 20);
-  CHECK(none < 900);
-}
-
 TEST_CASE("huge matrices are planned in no time, and better than with block sizes picked at random") {
   std::mt19937_64 random(6);
   constexpr std::int64_t huge = 1000000;
@@ -301,9 +248,7 @@ TEST_CASE("huge matrices are planned in no time, and better than with block size
       CHECK(cpu_s < 0.5);
       check_plan(request, false);
       CHECK(std::isfinite(plan.moved_elements(true)));
-      const std::int64_t rows = in_core_rows(n, k, request.goal);
-      CHECK(rows >= 0);
-      if (k > 0) CHECK((rows >= m) == plan.in_core);
+      CHECK(plan.in_core == (request.in_core_elements() <= request.memory_elements()));
       if (plan.in_core) continue;
       const double moved = plan.moved_elements(true);
       for (int trial = 0; trial < 300; ++trial) {

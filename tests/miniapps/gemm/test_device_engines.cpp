@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "miniapps/gemm/device_engines.hpp"
+#include "miniapps/gemm/out_of_core/device_engines.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
 namespace steelyard::test_device_engines {

@@ -2,11 +2,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstdint>
-#include <random>
 #include <vector>
 
-#include "miniapps/gemm/blocked_gemm.hpp"
-#include "miniapps/gemm/device_engines.hpp"
+#include "miniapps/gemm/out_of_core/blocked_gemm.hpp"
+#include "miniapps/gemm/out_of_core/device_engines.hpp"
 #include "tests/core/device/schedule.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 #include "tests/miniapps/gemm/virtual_engines.hpp"

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "miniapps/gemm/engine_timeline.hpp"
+#include "miniapps/gemm/out_of_core/engine_timeline.hpp"
 
 namespace steelyard::test_engine_timeline {
 
@@ -91,65 +91,12 @@ TEST_CASE("no more is hidden than is transferred, and no more is transferred tha
   }
 }
 
-TEST_CASE("nothing is hidden where each operation starts when the one before has ended, or later") {
-  Random random(3);
-  for (const int longest_pause : {0, 3}) {
-    for (int trial = 0; trial < 100; ++trial) {
-      std::vector<EngineOperation> operations;
-      double now_s = any_of(random, -3, 3), transfer_s = 0.0;
-      const double start_s = now_s;
-      for (int i = 0; i < 10; ++i) {
-        if (i > 0) now_s += any_of(random, 0, longest_pause);
-        const double duration_s = any_of(random, 0, 5);
-        operations.push_back({any_engine(random), now_s, now_s + duration_s});
-        now_s += duration_s;
-        transfer_s += operations.back().engine == Engine::multiplying ? 0.0 : duration_s;
-      }
-      std::shuffle(operations.begin(), operations.end(), random);
-      check_same(transfer_overlap(operations), {now_s - start_s, transfer_s, 0.0});
-    }
-  }
-}
-
-TEST_CASE("all is hidden that a single multiplication encloses") {
-  Random random(4);
-  for (int trial = 0; trial < 100; ++trial) {
-    std::vector<EngineOperation> operations = random_operations(random, 8, 10);
-    operations.push_back({Engine::multiplying, -11.0, 12.0});
-    const TransferOverlap overlap = transfer_overlap(operations);
-    CHECK(overlap.run_s == 23.0);
-    CHECK(overlap.hidden_s == overlap.transfer_s);
-    CHECK(overlap.hidden_share() == 1.0);
-  }
-}
-
-TEST_CASE("loading and storing at the same time is transferring once") {
-  const TransferOverlap overlap =
-      transfer_overlap({{Engine::loading, 0.0, 4.0}, {Engine::storing, 1.0, 6.0}, {Engine::multiplying, 2.0, 5.0}});
-  check_same(overlap, {6.0, 6.0, 3.0});
-  CHECK(overlap.hidden_share() == Approx(0.5));
-}
-
 TEST_CASE("without transfers the share is 1, and without operations nothing takes any time") {
   check_same(transfer_overlap({}), {0.0, 0.0, 0.0});
   CHECK(transfer_overlap({}).hidden_share() == 1.0);
   const TransferOverlap multiplies = transfer_overlap({{Engine::multiplying, 1.0, 3.0}});
   check_same(multiplies, {2.0, 0.0, 0.0});
   CHECK(multiplies.hidden_share() == 1.0);
-}
-
-TEST_CASE("neither the order of the operations nor the start of the clock matters") {
-  Random random(5);
-  for (int trial = 0; trial < 200; ++trial) {
-    std::vector<EngineOperation> operations = random_operations(random, 10, 20);
-    const TransferOverlap expected = transfer_overlap(operations);
-    std::shuffle(operations.begin(), operations.end(), random);
-    for (EngineOperation& operation : operations) {
-      operation.start_s += 1000.0;
-      operation.end_s += 1000.0;
-    }
-    check_same(transfer_overlap(operations), expected);
-  }
 }
 
 }  // namespace steelyard::test_engine_timeline

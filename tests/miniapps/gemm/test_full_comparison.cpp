@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/full_comparison.hpp"
+#include "miniapps/gemm/check/full_comparison.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_full_comparison {
@@ -23,7 +23,7 @@ namespace {
 
 template <class Scalar>
 RowCheck compared(const Product<Scalar>& x) {
-  return full_comparison<Scalar>(HostExecution(), x.problem, x.a.view(), x.b.view(), x.before.view(), x.c.view());
+  return full_comparison<Scalar>(x.problem, x.a.view(), x.b.view(), x.before.view(), x.c.view());
 }
 
 template <class Scalar>
@@ -142,8 +142,7 @@ TEMPLATE_TEST_CASE("matrices that are not read do not count, and need not be the
   Product<TestType> x(problem_of(6, 9, 7, 0.0, -1.5), random);
   x.multiply();
   const auto compare = [&](const auto& a, const auto& b, const auto& before) {
-    return full_comparison<TestType>(HostExecution(), x.problem, a.view(), b.view(), before.view(),
-                                     std::as_const(x.c).view());
+    return full_comparison<TestType>(x.problem, a.view(), b.view(), before.view(), std::as_const(x.c).view());
   };
   CHECK(compare(nothing, nothing, x.before).passed());
   x.problem.alpha = 1.0;
@@ -191,7 +190,7 @@ TEST_CASE("matrices to compare that do not fit are refused with their extents") 
   const Product<float> x(problem_of(3, 4, 5, 1.0, 1.0), random);
   const RoomyMatrix<float> other(3, 7);
   const auto compare = [&](const auto& a, const auto& b, const auto& before, const auto& c) {
-    return full_comparison<float>(HostExecution(), x.problem, a.view(), b.view(), before.view(), c.view());
+    return full_comparison<float>(x.problem, a.view(), b.view(), before.view(), c.view());
   };
   CHECK_THROWS_MATCHES(compare(other, x.b, x.before, x.c), InvalidArgument,
                        MessageMatches(StartsWith("check of C: A is 3 x 7; expected 3 x 5")));

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -6,25 +5,28 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
-#include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/miniapps/allocations.hpp"
+#include "tests/miniapps/gemm/measured_kernels.hpp"
 
 namespace steelyard::test_measured_kernel {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using gemm::element_bytes;
 using gemm::MeasuredKernel;
 using gemm::Problem;
 using tests::Allocations;
+using tests::kinds;
 using Kind = ProcessingUnit::Kind;
 
 namespace {
@@ -38,23 +40,7 @@ Problem problem_of(std::int64_t n, std::int64_t k, std::int64_t block = 32, doub
   return problem;
 }
 
-double element_bytes(ElementType element) { return element == ElementType::float64 ? 8.0 : 4.0; }
-
-std::vector<Kind> kinds() {
-  if (has_companion) return {Kind::host, Kind::companion};
-  return {Kind::host};
-}
-
-/// A kernel as `steelyard measure gemm` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
-}
+MeasuredKernel parsed(const std::vector<std::string>& words) { return tests::parsed<MeasuredKernel>(words); }
 
 /// Limits of a companion on a machine with 64 GiB; a device has its own.
 UnitLimits companion_limits(const KernelFacts& facts) {
@@ -114,42 +100,25 @@ TEST_CASE("what fits in core, as the facts have it, is what the blocks are plann
     for (const std::int64_t n : {1, 32, 100, 1024}) {
       for (const std::int64_t k : {1, 33, 640}) {
         for (const double cap : {1e5, 1e6, 12345678.0, 1e8, 1e9}) {
-          const gemm::BlockingGoal goal = gemm::blocking_goal(element_bytes(element), cap);
-          const std::int64_t rows = gemm::in_core_rows(n, k, goal);
-          for (const std::int64_t block : {32, 64, 320}) {
-            CAPTURE(n, k, cap, block, rows, element_name(element));
+          const auto in_core = [&](std::int64_t rows) {
+            try {
+              return gemm::plan_blocking(rows, n, k, false, gemm::blocking_goal(element_bytes(element), cap)).in_core;
+            } catch (const InvalidArgument&) {
+              return false;
+            }
+          };
+          for (const std::int64_t block : {32, 64, 320, 1, 7, 50}) {
             const MeasuredKernel kernel(problem_of(n, k, block), element, cap);
-            const std::int64_t units = rows / block;
-            CHECK(companion_limits(kernel.facts()).in_core_units == static_cast<double>(units));
-          }
-          // Buffers have multiples of 32 rows, so with any other block some of the last rows do not fit.
-          for (const std::int64_t block : {1, 7, 50}) {
-            CAPTURE(n, k, cap, block, rows, element_name(element));
-            const MeasuredKernel kernel(problem_of(n, k, block), element, cap);
-            const std::int64_t least_units = rows / block;
-            const double units = companion_limits(kernel.facts()).in_core_units;
-            CHECK(units >= static_cast<double>(least_units));
-            CHECK(units * static_cast<double>(block) < static_cast<double>(rows + 32));
+            const auto units = static_cast<std::int64_t>(companion_limits(kernel.facts()).in_core_units);
+            CAPTURE(n, k, cap, block, units, element_name(element));
+            // Buffers have multiples of 32 rows, so with any other block some of the last rows do not fit.
+            const std::int64_t rows = block % 32 == 0 ? units * block : units * block - 31;
+            if (rows > 0) CHECK(in_core(rows));
+            CHECK_FALSE(in_core((units + 1) * block));
           }
         }
       }
     }
-  }
-}
-
-TEST_CASE("a slice of as many block rows as fit in core is planned in core, and one of more is not") {
-  constexpr double cap = 3e6;
-  for (const double beta : {0.0, 1.0}) {
-    const Problem problem = problem_of(200, 150, 32, beta);
-    const KernelFacts facts = MeasuredKernel(problem, ElementType::float64, cap).facts();
-    const auto units = static_cast<std::int64_t>(companion_limits(facts).in_core_units);
-    REQUIRE(units > 1);
-    const auto in_core = [&](std::int64_t count) {
-      return gemm::make_slice_gemm<double>(Kind::companion, problem, count * problem.block, cap)->blocking()->in_core;
-    };
-    CHECK(in_core(1));
-    CHECK(in_core(units));
-    CHECK_FALSE(in_core(units + 1));
   }
 }
 
@@ -211,31 +180,6 @@ TEST_CASE("a companion's limit out of core is beyond the one in core, and no cap
     CHECK(limits.max_units > limits.in_core_units);
     CHECK(limits.max_units == max_units);
     last_units = limits.in_core_units;
-  }
-}
-
-TEST_CASE("the multiplication runs again and again on every unit, from one block row to many, in core and out of it") {
-  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-    for (const double beta : {0.0, 3.0}) {
-      const Problem problem = problem_of(70, 90, 32, beta);
-      for (const double cap : {infinity, 1e6, 40960.0}) {
-        const MeasuredKernel kernel(problem, element, cap);
-        for (const Kind kind : kinds()) {
-          for (const std::int64_t units : {1, 2, 9}) {
-            const std::unique_ptr<KernelRun> run = kernel.allocate(kind, units);
-            for (int i = 0; i < 3; ++i) CHECK_NOTHROW(run->run());
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("extents of 0 and blocks of one row can be measured too") {
-  for (const auto& [n, k] : {std::pair(0, 5), std::pair(5, 0), std::pair(0, 0), std::pair(1, 1)}) {
-    const MeasuredKernel kernel(problem_of(n, k, 1, 1.0), ElementType::float64, 1e5);
-    CHECK(kernel.facts().memory_bytes_per_unit > 0.0);
-    for (const Kind kind : kinds()) CHECK_NOTHROW(kernel.allocate(kind, 3)->run());
   }
 }
 

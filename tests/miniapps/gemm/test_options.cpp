@@ -1,50 +1,28 @@
-#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/base/npy.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "tests/base/temporary_folder.hpp"
+#include "tests/miniapps/gemm/parsed_options.hpp"
 
 namespace steelyard::test_options {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using gemm::make_problem;
 using gemm::Options;
 using gemm::Problem;
+using tests::input;
+using tests::matrix_file;
 using tests::TemporaryFolder;
-using Path = std::filesystem::path;
+using Parsed = tests::Parsed<Options>;
 using Words = std::vector<std::string>;
 
 namespace {
 
 constexpr std::int64_t usual = 2048;
-
-/// gemm's parser and what it fills in.
-struct Parsed {
-  Options options;
-  std::optional<std::string> text;
-
-  explicit Parsed(const Words& words) {
-    CLI::App parser("Multiplies", "gemm");
-    gemm::add_options(parser, options);
-    std::vector<const char*> arguments{"gemm"};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    text = parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  }
-};
-
-Problem problem_of(const Words& words) { return make_problem(Parsed(words).options); }
 
 void check_extents(const Problem& problem, std::int64_t m, std::int64_t n, std::int64_t k) {
   CHECK(problem.m == m);
@@ -52,52 +30,23 @@ void check_extents(const Problem& problem, std::int64_t m, std::int64_t n, std::
   CHECK(problem.k == k);
 }
 
-/// A matrix file, of zeros.
-template <class Element = double>
-std::string matrix_file(const TemporaryFolder& folder, const std::string& name, std::int64_t rows,
-                        std::int64_t columns) {
-  const Path path = folder / name;
-  const auto file = NpyMatrixFile::create<Element>(path, rows, columns);
-  const std::vector<Element> elements(static_cast<std::size_t>(rows * columns));
-  file.template write_rows<Element>(0, elements);
-  file.finish();
-  return path.string();
-}
-
-/// Words that make no problem; the message has all of `parts`.
-template <class Refusal = InvalidArgument>
-void check_refused(const Words& words, const Words& parts) {
-  std::string typed;
-  for (const std::string& word : words) typed += word + " ";
-  CAPTURE(typed);
-  for (const std::string& part : parts) {
-    CHECK_THROWS_MATCHES(problem_of(words), Refusal, MessageMatches(ContainsSubstring(part)));
-  }
-}
-
-Words input(Words files, const Words& others = {}) {
-  files.insert(files.begin(), "--input");
-  files.insert(files.end(), others.begin(), others.end());
-  return files;
-}
-
 }  // namespace
 
 TEST_CASE("extents come from --size, or one by one from --m, --n and --k; what nobody names is as usual") {
-  check_extents(problem_of({}), usual, usual, usual);
-  check_extents(problem_of({"--size", "12"}), 12, 12, 12);
-  check_extents(problem_of({"--m", "3"}), 3, usual, usual);
-  check_extents(problem_of({"--n", "4"}), usual, 4, usual);
-  check_extents(problem_of({"--k", "5"}), usual, usual, 5);
-  check_extents(problem_of({"--k", "5", "--m", "3", "--n", "4"}), 3, 4, 5);
-  check_extents(problem_of({"--size", "0"}), 0, 0, 0);
-  check_extents(problem_of({"--size", "2147483647"}), 2147483647, 2147483647, 2147483647);
+  check_extents(Parsed::problem_of({}), usual, usual, usual);
+  check_extents(Parsed::problem_of({"--size", "12"}), 12, 12, 12);
+  check_extents(Parsed::problem_of({"--m", "3"}), 3, usual, usual);
+  check_extents(Parsed::problem_of({"--n", "4"}), usual, 4, usual);
+  check_extents(Parsed::problem_of({"--k", "5"}), usual, usual, 5);
+  check_extents(Parsed::problem_of({"--k", "5", "--m", "3", "--n", "4"}), 3, 4, 5);
+  check_extents(Parsed::problem_of({"--size", "0"}), 0, 0, 0);
+  check_extents(Parsed::problem_of({"--size", "2147483647"}), 2147483647, 2147483647, 2147483647);
 }
 
 TEST_CASE("option --size excludes the others, in any order, and the message names both") {
   for (const char* other : {"--m", "--n", "--k"}) {
-    check_refused({"--size", "4", other, "5"}, {"--size", other});
-    check_refused({other, "5", "--size", "4"}, {"--size", other});
+    Parsed::check_refused({"--size", "4", other, "5"}, {"--size", other});
+    Parsed::check_refused({other, "5", "--size", "4"}, {"--size", other});
   }
 }
 
@@ -114,16 +63,16 @@ TEST_CASE("numbers that are negative, not numbers or out of range are refused wi
                {"--beta", {"x", "inf", "-inf", "nan"}},
                {"--device-memory", {"x", "-1", "-64MiB", "64 parsecs", "99999999999GiB"}}};
   for (const auto& [option, values] : cases) {
-    for (const std::string& value : values) check_refused({option, value}, {option});
+    for (const std::string& value : values) Parsed::check_refused({option, value}, {option});
   }
 }
 
 TEST_CASE("factors and block are what was typed") {
-  const Problem plain = problem_of({});
+  const Problem plain = Parsed::problem_of({});
   CHECK(plain.alpha == 1.0);
   CHECK(plain.beta == 0.0);
   CHECK(plain.block == Problem().block);
-  const Problem problem = problem_of({"--alpha", "-0.5", "--beta", "2e-3", "--block", "77"});
+  const Problem problem = Parsed::problem_of({"--alpha", "-0.5", "--beta", "2e-3", "--block", "77"});
   CHECK(problem.alpha == -0.5);
   CHECK(problem.beta == 2e-3);
   CHECK(problem.block == 77);
@@ -144,40 +93,40 @@ TEST_CASE("memory is given in bytes or with a unit of 1024") {
 
 TEST_CASE("memory for less than five blocks of 32 x 32 is refused with what was given and what is needed") {
   for (const auto& [type, least] : {std::pair("double", 40960), std::pair("float", 20480)}) {
-    CHECK_NOTHROW(problem_of({"--type", type, "--device-memory", std::to_string(least)}));
+    CHECK_NOTHROW(Parsed::problem_of({"--type", type, "--device-memory", std::to_string(least)}));
     for (const int less : {least - 1, 1, 0}) {
-      check_refused({"--type", type, "--device-memory", std::to_string(less)},
-                    {"--device-memory", std::to_string(less), std::to_string(least)});
+      Parsed::check_refused({"--type", type, "--device-memory", std::to_string(less)},
+                            {"--device-memory", std::to_string(less), std::to_string(least)});
     }
   }
 }
 
 TEST_CASE("an unknown algorithm is refused by name") {
-  check_refused({"--partition", "bogus"}, {"bogus"});
-  CHECK_NOTHROW(problem_of({"--partition", "even"}));
+  Parsed::check_refused({"--partition", "bogus"}, {"bogus"});
+  CHECK_NOTHROW(Parsed::problem_of({"--partition", "even"}));
 }
 
 TEST_CASE("extents come from the shapes of A, B and C where there are files") {
   const TemporaryFolder folder;
   const std::string a = matrix_file(folder, "a.npy", 3, 5), b = matrix_file(folder, "b.npy", 5, 7);
   const std::string c = matrix_file(folder, "c.npy", 3, 7);
-  check_extents(problem_of(input({a, b})), 3, 7, 5);
-  check_extents(problem_of(input({a, b, c})), 3, 7, 5);
-  check_extents(problem_of(input({a, b, c}, {"--beta", "1"})), 3, 7, 5);
-  check_extents(problem_of(input({a, b}, {"--m", "3", "--n", "7", "--k", "5"})), 3, 7, 5);
+  check_extents(Parsed::problem_of(input({a, b})), 3, 7, 5);
+  check_extents(Parsed::problem_of(input({a, b, c})), 3, 7, 5);
+  check_extents(Parsed::problem_of(input({a, b, c}, {"--beta", "1"})), 3, 7, 5);
+  check_extents(Parsed::problem_of(input({a, b}, {"--m", "3", "--n", "7", "--k", "5"})), 3, 7, 5);
   const std::string none = matrix_file(folder, "none.npy", 0, 5);
-  check_extents(problem_of(input({none, b})), 0, 7, 5);
+  check_extents(Parsed::problem_of(input({none, b})), 0, 7, 5);
   const std::string square = matrix_file(folder, "square.npy", 6, 6);
-  check_extents(problem_of(input({square, square}, {"--size", "6"})), 6, 6, 6);
+  check_extents(Parsed::problem_of(input({square, square}, {"--size", "6"})), 6, 6, 6);
 }
 
 TEST_CASE("where beta is not 0 C is needed; without files all three are random") {
   const TemporaryFolder folder;
   const std::string a = matrix_file(folder, "a.npy", 3, 5), b = matrix_file(folder, "b.npy", 5, 7);
-  check_refused(input({a, b}, {"--beta", "0.5"}), {"--input", "2 files", "C.npy", "--beta"});
-  check_refused(input({a}), {"--input", "1 file (", "A.npy B.npy"});
-  check_refused(input({a, b, a, b}), {"--input", "4 files"});
-  CHECK(problem_of({"--beta", "0.5"}).reads_c());
+  Parsed::check_refused(input({a, b}, {"--beta", "0.5"}), {"--input", "2 files", "C.npy", "--beta"});
+  Parsed::check_refused(input({a}), {"--input", "1 file (", "A.npy B.npy"});
+  Parsed::check_refused(input({a, b, a, b}), {"--input", "4 files"});
+  CHECK(Parsed::problem_of({"--beta", "0.5"}).reads_c());
 }
 
 TEST_CASE("shapes that disagree are refused with file, extent, value and what was expected, and from where") {
@@ -196,7 +145,7 @@ TEST_CASE("shapes that disagree are refused with file, extent, value and what wa
       {input({a, b}, {"--size", "5"}), {"a.npy", "m = 3", "expected 5", "command line"}},
       {input({b, a}), {"a.npy", "k = 3", "expected 7", "b.npy"}},
   };
-  for (const auto& [words, parts] : cases) check_refused<FileFormatError>(words, parts);
+  for (const auto& [words, parts] : cases) Parsed::check_refused<FileFormatError>(words, parts);
 }
 
 TEST_CASE("files that are not there, of another type or no matrices are refused by name") {
@@ -204,11 +153,12 @@ TEST_CASE("files that are not there, of another type or no matrices are refused 
   const std::string a = matrix_file(folder, "a.npy", 3, 5), b = matrix_file(folder, "b.npy", 5, 7);
   const std::string singles = matrix_file<float>(folder, "singles.npy", 5, 7);
   const std::string text = folder.write("text.npy", "no matrix").string();
-  check_refused<FileFormatError>(input({a, (folder / "missing.npy").string()}), {"missing.npy"});
-  check_refused<FileFormatError>(input({a, singles}), {"singles.npy", "<f4", "<f8"});
-  check_refused<FileFormatError>(input({a, b}, {"--type", "float"}), {"a.npy", "<f8", "<f4"});
-  check_refused<FileFormatError>(input({a, text}), {"text.npy"});
-  check_extents(problem_of(input({matrix_file<float>(folder, "x.npy", 2, 5), singles}, {"--type", "float"})), 2, 7, 5);
+  Parsed::check_refused<FileFormatError>(input({a, (folder / "missing.npy").string()}), {"missing.npy"});
+  Parsed::check_refused<FileFormatError>(input({a, singles}), {"singles.npy", "<f4", "<f8"});
+  Parsed::check_refused<FileFormatError>(input({a, b}, {"--type", "float"}), {"a.npy", "<f8", "<f4"});
+  Parsed::check_refused<FileFormatError>(input({a, text}), {"text.npy"});
+  check_extents(Parsed::problem_of(input({matrix_file<float>(folder, "x.npy", 2, 5), singles}, {"--type", "float"})), 2,
+                7, 5);
 }
 
 TEST_CASE("extents beyond those that a BLAS counts are refused with file and value") {
@@ -216,22 +166,7 @@ TEST_CASE("extents beyond those that a BLAS counts are refused with file and val
   const std::string b = matrix_file(folder, "b.npy", 0, 7);
   // Without columns a file may claim any number of rows.
   const std::string a = matrix_file(folder, "a.npy", std::int64_t{1} << 31, 0);
-  check_refused<FileFormatError>(input({a, b}), {"a.npy", "m = 2147483648", "at most 2147483647"});
-}
-
-TEST_CASE("the options of all apps are there, those of other apps are not") {
-  const std::optional<std::string> help = Parsed({"--help"}).text;
-  REQUIRE(help.has_value());
-  for (const char* name :
-       {"--size",   "--m",      "--n",       "--k",           "--alpha",     "--beta",  "--block",  "--device-memory",
-        "--seed",   "--type",   "--units",   "--layout",      "--partition", "--model", "--check",  "--input",
-        "--output", "--result", "--dry-run", "--repetitions", "--warmups",   "--help",  "--version"}) {
-    CHECK_THAT(*help, ContainsSubstring(name));
-  }
-  for (const char* name : {"--steps", "--platform", "--rows", "--columns"}) {
-    CHECK_THAT(*help, !ContainsSubstring(name));
-    check_refused({name, "3"}, {name});
-  }
+  Parsed::check_refused<FileFormatError>(input({a, b}), {"a.npy", "m = 2147483648", "at most 2147483647"});
 }
 
 }  // namespace steelyard::test_options

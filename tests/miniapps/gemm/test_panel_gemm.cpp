@@ -1,27 +1,20 @@
 #include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/unit_memory.hpp"
-#include "miniapps/gemm/device_blocked_gemm.hpp"
-#include "miniapps/gemm/panel_gemm.hpp"
+#include "miniapps/gemm/out_of_core/device_engines.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
 namespace steelyard::test_panel_gemm {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using gemm::Blocking;
 using gemm::make_panel_gemm;
@@ -32,16 +25,6 @@ using Kind = ProcessingUnit::Kind;
 using Random = std::mt19937_64;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// A unit, and how much memory of its own a companion is given.
-struct Where {
-  Kind kind = Kind::host;
-  double cap_bytes = infinity;
-};
-
-double padded(std::int64_t extent) { return 32.0 * static_cast<double>(std::max<std::int64_t>(1, (extent + 31) / 32)); }
 
 /// What C and one panel of A and B take in a companion's memory.
 double in_core_bytes(const PanelProblem& problem, double element_bytes) {
@@ -55,15 +38,8 @@ double least_cap_bytes(const PanelProblem& problem, double element_bytes) {
   return std::min(in_core_bytes(problem, element_bytes), gemm::least_panel_memory_bytes(element_bytes, problem.depth));
 }
 
-/// Both units, the companion with as much memory as it needs at least, up to more than it can use.
 std::vector<Where> wheres(const PanelProblem& problem, double element_bytes) {
-  const double least = least_cap_bytes(problem, element_bytes), most = in_core_bytes(problem, element_bytes);
-  std::vector<Where> all{{Kind::host, infinity}, {Kind::host, least}, {Kind::companion, infinity}};
-  for (double cap = least; cap < most; cap *= 1.7) all.push_back({Kind::companion, cap});
-  for (const double cap : {most - 1.0, most, 3.0 * most}) {
-    if (cap >= least) all.push_back({Kind::companion, cap});
-  }
-  return all;
+  return tests::wheres(least_cap_bytes(problem, element_bytes), in_core_bytes(problem, element_bytes));
 }
 
 /// Extents and depths of all kinds: one panel, one column per panel, depths that divide k or not, or exceed it, that
@@ -79,6 +55,8 @@ std::vector<PanelProblem> problems() {
   return all;
 }
 
+std::int64_t panels(const PanelProblem& problem) { return (problem.k + problem.depth - 1) / problem.depth; }
+
 /// The whole product, C += passes x A B, of which units are given panels.
 template <class Scalar>
 class PanelProduct {
@@ -90,9 +68,9 @@ class PanelProduct {
   /// All panels, in order, so many times.
   void add_all(PanelGemm<Scalar>& gemm, const typename PanelGemm<Scalar>::Meanwhile& meanwhile = {}) const {
     const Operands<Scalar> all = product_.operands();
-    for (std::int64_t i = 0; i < passes_ * problem_.panels(); ++i) {
-      const std::int64_t panel = i % problem_.panels();
-      const std::int64_t first = panel * problem_.depth, depth = problem_.panel_depth(panel);
+    for (std::int64_t i = 0; i < passes_ * panels(problem_); ++i) {
+      const std::int64_t panel = i % panels(problem_);
+      const std::int64_t first = panel * problem_.depth, depth = std::min(problem_.depth, problem_.k - first);
       gemm.add(panel,
                {matrix_block(all.a, 0, problem_.rows, first, depth),
                 matrix_block(all.b, first, depth, 0, problem_.columns), all.c},
@@ -114,27 +92,7 @@ class PanelProduct {
   SliceProduct<Scalar> product_;
 };
 
-auto whole_numbers(Random& random) {
-  return [&random] { return any_of(random, -4, 4); };
-}
-auto real_numbers(Random& random) {
-  return [&random] { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
-}
-
 }  // namespace
-
-TEST_CASE("panels cover k once, all but the last at full depth") {
-  for (const PanelProblem& problem : problems()) {
-    std::int64_t covered = 0;
-    for (std::int64_t panel = 0; panel < problem.panels(); ++panel) {
-      CHECK(covered == panel * problem.depth);
-      CHECK(problem.panel_depth(panel) > 0);
-      if (panel + 1 < problem.panels()) CHECK(problem.panel_depth(panel) == problem.depth);
-      covered += problem.panel_depth(panel);
-    }
-    CHECK(covered == problem.k);
-  }
-}
 
 TEMPLATE_TEST_CASE(
     "all panels together are the exact product of whole numbers, whatever a memory holds, and every "
@@ -143,29 +101,16 @@ TEMPLATE_TEST_CASE(
   Random random(2);
   for (const PanelProblem& problem : problems()) {
     for (const int passes : {1, 2, 3}) {
-      const PanelProduct<TestType> panels(problem, passes, any_of(random, 0, 2) * 3, whole_numbers(random));
+      const PanelProduct<TestType> product(problem, passes, any_of(random, 0, 2) * 3, whole_numbers(random));
       for (const Where& where : wheres(problem, sizeof(TestType))) {
         CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, passes, static_cast<int>(where.kind),
                 where.cap_bytes);
-        panels.product().put_c_back();
+        product.product().put_c_back();
         const auto gemm = make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes);
-        panels.add_all(*gemm);
-        REQUIRE(panels.product().inexact_elements() == 0);
-        REQUIRE(panels.product().untouched_between_rows());
+        product.add_all(*gemm);
+        REQUIRE(product.product().inexact_elements() == 0);
+        REQUIRE(product.product().untouched_between_rows());
       }
-    }
-  }
-}
-
-TEMPLATE_TEST_CASE("all panels together are the product within what rounding explains", "", double, float) {
-  Random random(3);
-  for (const PanelProblem& problem : problems()) {
-    const PanelProduct<TestType> panels(problem, 1, any_of(random, 0, 2) * 3, real_numbers(random));
-    for (const Where& where : wheres(problem, sizeof(TestType))) {
-      CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
-      panels.product().put_c_back();
-      panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
-      REQUIRE(panels.product().wrong_elements() == 0);
     }
   }
 }
@@ -183,28 +128,28 @@ TEMPLATE_TEST_CASE(
   all.push_back({800, 1601, 90, 45});
   all.push_back({1600, 1700, 64, 32});
   for (const PanelProblem& problem : all) {
-    const PanelProduct<TestType> panels(problem, 1, 0, real_numbers(random));
+    const PanelProduct<TestType> product(problem, 1, 0, real_numbers(random));
     for (const Where& where : wheres(problem, sizeof(TestType))) {
       CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
-      panels.product().put_c_back();
-      panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
-      const std::vector<TestType> without = panels.product().result();
+      product.product().put_c_back();
+      product.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
+      const std::vector<TestType> without = product.product().result();
       // As often as there is a piece; once; as long as it wants.
       for (const std::int64_t wanted : {std::int64_t{1} << 40, std::int64_t{0}, std::int64_t{3}}) {
-        panels.product().put_c_back();
+        product.product().put_c_back();
         std::int64_t calls = 0, elsewhere = 0;
-        panels.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes),
-                       [&, calling = std::this_thread::get_id()] {
-                         ++calls;
-                         elsewhere += std::this_thread::get_id() == calling ? 0 : 1;
-                         return calls < wanted;
-                       });
-        REQUIRE(panels.product().result() == without);
+        product.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes),
+                        [&, calling = std::this_thread::get_id()] {
+                          ++calls;
+                          elsewhere += std::this_thread::get_id() == calling ? 0 : 1;
+                          return calls < wanted;
+                        });
+        REQUIRE(product.product().result() == without);
         REQUIRE(elsewhere == 0);
-        REQUIRE(calls >= problem.panels());
-        if (wanted == 0) REQUIRE(calls == problem.panels());
+        REQUIRE(calls >= panels(problem));
+        if (wanted == 0) REQUIRE(calls == panels(problem));
         const bool is_large = problem.rows >= 1537 && problem.columns * problem.depth >= 20000;
-        if (where.kind == Kind::host && is_large && wanted > 3) REQUIRE(calls >= 4 * problem.panels());
+        if (where.kind == Kind::host && is_large && wanted > 3) REQUIRE(calls >= 4 * panels(problem));
       }
     }
   }
@@ -225,21 +170,8 @@ TEST_CASE("a companion multiplies panels in the blocks that are planned for its 
       REQUIRE(blocking->grid.n == problem.columns);
       REQUIRE(blocking->grid.k == problem.k);
       REQUIRE(blocking->grid.depth == problem.depth);
-      REQUIRE(blocking->grid.panels() == problem.panels());
+      REQUIRE(blocking->grid.panels() == panels(problem));
     }
-  }
-}
-
-TEST_CASE("a companion's memory that holds neither C and a panel nor five buffers is refused, and nothing else") {
-  for (const PanelProblem& problem : problems()) {
-    const double least = least_cap_bytes(problem, 8.0);
-    CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, least);
-    for (const double cap : {0.0, 1.0, least / 2.0, least - 1.0}) {
-      CHECK_THROWS_MATCHES(make_panel_gemm<double>(Kind::companion, problem, cap), InvalidArgument,
-                           MessageMatches(ContainsSubstring("of device memory")));
-    }
-    CHECK_NOTHROW(make_panel_gemm<double>(Kind::companion, problem, least));
-    CHECK_NOTHROW(make_panel_gemm<double>(Kind::host, problem, 0.0));
   }
 }
 
@@ -257,13 +189,13 @@ TEST_CASE("in core, C may be in several rows of blocks, the last of which is les
             gemm::plan_panel_blocking(problem.rows, problem.columns, problem.k, problem.depth, goal);
         REQUIRE(blocking.in_core);
         CAPTURE(rows, blocks, problem.columns, problem.k, problem.depth, blocking.grid.rows(), blocking.grid.height);
-        const PanelProduct<double> panels(problem, 1, 2, whole_numbers(random));
-        const Operands<double> all = panels.product().operands();
+        const PanelProduct<double> product(problem, 1, 2, whole_numbers(random));
+        const Operands<double> all = product.product().operands();
         gemm::DeviceBlockedGemm<double> device(blocking, true);
         for (int pass = 0; pass < 2; ++pass) {
-          panels.product().put_c_back();
+          product.product().put_c_back();
           device.blocked().run(1.0, all.a, all.b, 1.0, all.c);
-          REQUIRE(panels.product().inexact_elements() == 0);
+          REQUIRE(product.product().inexact_elements() == 0);
         }
       }
     }

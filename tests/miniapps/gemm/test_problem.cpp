@@ -40,13 +40,6 @@ TEST_CASE("the largest extents of a BLAS have as many block rows and operations 
   CHECK(problem.flops() == 2.0 * extent * extent * extent);
 }
 
-TEST_CASE("a problem without an extent takes no operation, and one without rows has no block row") {
-  for (const Problem& problem : {Problem{0, 5, 7}, Problem{5, 0, 7}, Problem{5, 7, 0}}) {
-    CHECK(problem.flops() == 0.0);
-    CHECK(problem.block_rows() == (problem.m > 0 ? 1 : 0));
-  }
-}
-
 TEST_CASE("C is read unless beta is 0") {
   Problem problem;
   CHECK_FALSE(problem.reads_c());

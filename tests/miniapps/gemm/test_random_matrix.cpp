@@ -9,7 +9,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "miniapps/gemm/random_fill.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::test_random_matrix {
@@ -38,6 +37,17 @@ double mean_product(const std::vector<double>& x, const std::vector<double>& y) 
 /// Six standard deviations of a mean of `count` values of variance `variance`.
 double six_sigma(double variance, std::size_t count) { return 6.0 * std::sqrt(variance / static_cast<double>(count)); }
 
+constexpr std::int64_t signs = 10000;
+
+/// Sum over all columns of the product of two vectors' signs; for independent ones about as large as sqrt(signs).
+double inner_product(std::uint64_t seed, int vector, std::uint64_t other_seed, int other_vector, std::int64_t shift) {
+  double sum = 0.0;
+  for (std::int64_t j = 0; j < signs; ++j) {
+    sum += random_sign(seed, j, vector) * random_sign(other_seed, j + shift, other_vector);
+  }
+  return sum;
+}
+
 }  // namespace
 
 TEST_CASE("elements are at least -1 and below 1, and multiples of 2^-52") {
@@ -64,16 +74,6 @@ TEST_CASE("mean, variance and fourth moment are those of a uniform distribution 
       CHECK(std::abs(mean_product(squares, ones) - 1.0 / 3.0) < six_sigma(1.0 / 5.0 - 1.0 / 9.0, x.size()));
       CHECK(std::abs(mean_product(squares, squares) - 1.0 / 5.0) < six_sigma(1.0 / 9.0 - 1.0 / 25.0, x.size()));
     }
-  }
-}
-
-TEST_CASE("every tenth of the range gets as many elements as any other") {
-  const std::vector<double> x = filled<double>(RandomMatrix(6, MatrixName::b), 0, 400, 250);
-  std::array<std::int64_t, 10> counts{};
-  for (const double element : x) ++counts[static_cast<std::size_t>(5.0 * (element + 1.0))];
-  const double expected = 0.1 * static_cast<double>(x.size());
-  for (const std::int64_t count : counts) {
-    CHECK(std::abs(static_cast<double>(count) - expected) < 6.0 * std::sqrt(0.9 * expected));
   }
 }
 
@@ -188,6 +188,49 @@ TEST_CASE("mixing gives different numbers for different numbers, about half of w
   CHECK(seen.size() == trials);
   const double mean = static_cast<double>(differing) / trials;
   CHECK(std::abs(mean - 32.0) < six_sigma(16.0, trials));
+}
+
+TEST_CASE("every tenth of the range gets as many elements as any other") {
+  const std::vector<double> x = filled<double>(RandomMatrix(6, MatrixName::b), 0, 400, 250);
+  std::array<std::int64_t, 10> counts{};
+  for (const double element : x) ++counts[static_cast<std::size_t>(5.0 * (element + 1.0))];
+  const double expected = 0.1 * static_cast<double>(x.size());
+  for (const std::int64_t count : counts) {
+    CHECK(std::abs(static_cast<double>(count) - expected) < 6.0 * std::sqrt(0.9 * expected));
+  }
+}
+
+TEST_CASE("signs are +1 and -1, as many of each as chance makes") {
+  for (const std::uint64_t seed : {0U, 1U, 42U}) {
+    for (const int vector : {0, 1, 7, 63, 64, 200}) {
+      double sum = 0.0;
+      for (std::int64_t j = 0; j < signs; ++j) {
+        const double sign = random_sign(seed, j, vector);
+        REQUIRE(std::fabs(sign) == 1.0);
+        sum += sign;
+      }
+      CHECK(std::fabs(sum) < 5.0 * std::sqrt(signs));
+    }
+  }
+}
+
+TEST_CASE("signs of different vectors, columns and seeds are independent") {
+  for (const int vector : {0, 7, 63, 64}) {
+    CHECK(std::fabs(inner_product(1, vector, 1, vector + 1, 0)) < 5.0 * std::sqrt(signs));
+    CHECK(std::fabs(inner_product(1, vector, 1, vector + 64, 0)) < 5.0 * std::sqrt(signs));
+    CHECK(std::fabs(inner_product(1, vector, 1, vector, 1)) < 5.0 * std::sqrt(signs));
+    CHECK(std::fabs(inner_product(1, vector, 2, vector, 0)) < 5.0 * std::sqrt(signs));
+  }
+}
+
+TEST_CASE("signs know nothing of random matrices of the same seed") {
+  for (const MatrixName name : {MatrixName::a, MatrixName::b, MatrixName::c}) {
+    for (const std::uint64_t seed : {0U, 1U}) {
+      double sum = 0.0;
+      for (std::int64_t j = 0; j < signs; ++j) sum += random_sign(seed, j, 0) * RandomMatrix(seed, name).element(0, j);
+      CHECK(std::fabs(sum) < 5.0 * std::sqrt(signs));
+    }
+  }
 }
 
 }  // namespace steelyard::test_random_matrix

@@ -2,8 +2,6 @@
 #include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -11,17 +9,14 @@
 #include <random>
 #include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_memory.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
 namespace steelyard::test_slice_gemm {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using gemm::Blocking;
 using gemm::make_slice_gemm;
@@ -31,16 +26,6 @@ using Kind = ProcessingUnit::Kind;
 using Random = std::mt19937_64;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// A unit, and how much memory of its own a companion is given.
-struct Where {
-  Kind kind = Kind::host;
-  double cap_bytes = infinity;
-};
-
-double padded(std::int64_t extent) { return 32.0 * static_cast<double>(std::max<std::int64_t>(1, (extent + 31) / 32)); }
 
 /// What A, B and C take in a companion's memory, all at once.
 double in_core_bytes(std::int64_t rows, const Problem& problem, double element_bytes) {
@@ -53,24 +38,8 @@ double least_cap_bytes(std::int64_t rows, const Problem& problem, double element
   return std::min(in_core_bytes(rows, problem, element_bytes), gemm::least_memory_bytes(element_bytes));
 }
 
-/// Both units, the companion with as much memory as it needs at least, up to more than it can use.
 std::vector<Where> wheres(std::int64_t rows, const Problem& problem, double element_bytes) {
-  const double least = least_cap_bytes(rows, problem, element_bytes);
-  const double most = in_core_bytes(rows, problem, element_bytes);
-  std::vector<Where> all{{Kind::host, infinity}, {Kind::host, least}, {Kind::companion, infinity}};
-  for (double cap = least; cap < most; cap *= 1.7) all.push_back({Kind::companion, cap});
-  for (const double cap : {most - 1.0, most, 3.0 * most}) {
-    if (cap >= least) all.push_back({Kind::companion, cap});
-  }
-  return all;
-}
-
-/// Small whole numbers: no sum of their products is rounded.
-auto whole_numbers(Random& random) {
-  return [&random] { return any_of(random, -4, 4); };
-}
-auto real_numbers(Random& random) {
-  return [&random] { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
+  return tests::wheres(least_cap_bytes(rows, problem, element_bytes), in_core_bytes(rows, problem, element_bytes));
 }
 
 /// Extents around those of blocks, and primes.
@@ -133,22 +102,6 @@ TEMPLATE_TEST_CASE("every unit gives the exact product of whole numbers, whateve
   }
 }
 
-TEMPLATE_TEST_CASE("every unit gives the product within what rounding explains", "", double, float) {
-  Random random(2);
-  const std::vector<double> factors{0.0, 1.0, 0.3, -2.7};
-  for (int trial = 0; trial < 40; ++trial) {
-    const Problem problem = any_problem(random, factors);
-    const SliceProduct<TestType> product(problem, problem.m, any_of(random, 0, 2) * 3, real_numbers(random));
-    for (const Where& where : wheres(problem.m, problem, sizeof(TestType))) {
-      CAPTURE(trial, problem.m, problem.n, problem.k, problem.alpha, problem.beta, static_cast<int>(where.kind),
-              where.cap_bytes);
-      product.put_c_back();
-      slice_for<TestType>(where, problem, problem.m)->run(product.operands());
-      REQUIRE(product.wrong_elements() == 0);
-    }
-  }
-}
-
 TEMPLATE_TEST_CASE("a run that is looked at gives the same result, and so does one after it", "", double, float) {
   Random random(3);
   const std::vector<double> factors{0.0, 1.0, 0.5};
@@ -189,22 +142,6 @@ TEST_CASE("a companion multiplies in the blocks that are planned for its memory,
       REQUIRE(blocking->grid.n == problem.n);
       REQUIRE(blocking->grid.k == (problem.alpha == 0.0 ? 0 : problem.k));
     }
-  }
-}
-
-TEST_CASE("a companion's memory that holds neither the matrices nor five buffers is refused, and nothing else") {
-  Random random(5);
-  const auto refused = [](const Problem& problem, double cap) {
-    CHECK_THROWS_MATCHES(make_slice_gemm<double>(Kind::companion, problem, problem.m, cap), InvalidArgument,
-                         MessageMatches(ContainsSubstring("of device memory") && ContainsSubstring("40 KiB")));
-  };
-  for (int trial = 0; trial < 100; ++trial) {
-    const Problem problem = any_problem(random, {0.0, 1.0});
-    const double least = least_cap_bytes(problem.m, problem, 8.0);
-    CAPTURE(problem.m, problem.n, problem.k, problem.alpha);
-    for (const double cap : {0.0, 1.0, least / 2.0, least - 1.0}) refused(problem, cap);
-    CHECK_NOTHROW(make_slice_gemm<double>(Kind::companion, problem, problem.m, least));
-    CHECK_NOTHROW(make_slice_gemm<double>(Kind::host, problem, problem.m, 0.0));
   }
 }
 
@@ -255,7 +192,7 @@ TEST_CASE("one slice multiplies whatever operands of its extents it is given") {
 }
 
 TEST_CASE("a cap gives a companion a memory of its own; what it does best with follows from that memory") {
-  CHECK(gemm::has_device_memory(infinity) == companion_is_device);
+  CHECK(gemm::has_device_memory(std::numeric_limits<double>::infinity()) == companion_is_device);
   for (const double cap : {1e5, 1e9, 1e18}) {
     CHECK(gemm::has_device_memory(cap));
     for (const double element_bytes : {4.0, 8.0}) {

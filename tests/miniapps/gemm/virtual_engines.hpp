@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/matrix.hpp"
-#include "miniapps/gemm/engine_timeline.hpp"
+#include "miniapps/gemm/out_of_core/engine_timeline.hpp"
 
 namespace steelyard::tests {
 

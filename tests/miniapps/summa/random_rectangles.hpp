@@ -1,14 +1,31 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "partition/rectangle.hpp"
+#include "tests/comm/started_session.hpp"
 #include "tests/miniapps/summa/random_tiling.hpp"
 
 namespace steelyard::tests {
+
+template <class Scalar>
+const MPI_Datatype datatype = std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT;
+
+inline constexpr std::array communications{summa::Communication::paper, summa::Communication::bcast,
+                                           summa::Communication::pipelined};
+
+/// This rank's.
+template <class Part>
+const Part& own(const std::vector<Part>& parts) {
+  return parts[static_cast<std::size_t>(session().rank())];
+}
 
 /// Five rectangles around each other, none of which ends where another does, and empty ones up to `count`, in any
 /// order. At least 3 blocks a side.

@@ -172,34 +172,6 @@ TEST_CASE("every iteration costs what its messages, gathered element by element,
   }
 }
 
-TEST_CASE("costs do not depend on what the processes are called") {
-  Random random(2);
-  for (int trial = 0; trial < 60; ++trial) {
-    const Case c(random);
-    std::vector<std::size_t> order(c.rectangles.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::shuffle(order, random);
-    Rectangles renamed;
-    std::vector<int> nodes;
-    for (const std::size_t i : order) {
-      renamed.push_back(c.rectangles[i]);
-      nodes.push_back(c.nodes[i]);
-    }
-    const models::Platform platform = platform_of(uniform(random, 1.0, 9.0), uniform(random, 0.1, 1.0), 0.7, 3.0);
-    for (const Communication communication : {Communication::paper, Communication::pipelined}) {
-      const auto before = costs_by_model(c.problem, c.rectangles, communication, platform, c.nodes);
-      const auto after = costs_by_model(c.problem, renamed, communication, platform, nodes);
-      REQUIRE(before.size() == 4);
-      for (const auto& [model, iteration_s] : before) {
-        INFO(model);
-        for (std::size_t k = 0; k < iteration_s.size(); ++k) {
-          REQUIRE_THAT(after.at(model)[k], WithinRel(iteration_s[k], 1e-9));
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("more bandwidth never costs more, and twice as much everywhere half as much") {
   Random random(3);
   for (int trial = 0; trial < 60; ++trial) {

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -11,19 +10,22 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/spaces.hpp"
-#include "miniapps/gemm/blocking.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
+#include "tests/miniapps/gemm/measured_kernels.hpp"
 
 namespace steelyard::test_measured_kernel {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using gemm::element_bytes;
 using summa::MeasuredKernel;
 using summa::Problem;
 using tests::Allocations;
+using tests::kinds;
 using Kind = ProcessingUnit::Kind;
 
 namespace {
@@ -37,23 +39,7 @@ Problem blocks_of(std::int64_t block) {
   return problem;
 }
 
-double element_bytes(ElementType element) { return element == ElementType::float64 ? 8.0 : 4.0; }
-
-std::vector<Kind> kinds() {
-  if (has_companion) return {Kind::host, Kind::companion};
-  return {Kind::host};
-}
-
-/// A kernel as `steelyard measure summa` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
-}
+MeasuredKernel parsed(const std::vector<std::string>& words) { return tests::parsed<MeasuredKernel>(words); }
 
 }  // namespace
 
@@ -141,32 +127,6 @@ TEST_CASE("in core a companion's memory holds C, a column and a row of blocks; o
     const auto run = MeasuredKernel(blocks_of(block), ElementType::float64, cap).allocate(Kind::companion, 200);
     CHECK(out_of_core.bytes() > 0.0);
     CHECK(out_of_core.bytes() <= cap + 128.0);
-  }
-}
-
-TEST_CASE("the update runs again and again on every unit, from one block to many, in core and out of it") {
-  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-    for (const std::int64_t block : {1, 20, 32}) {
-      for (const double cap : {infinity, 1e6, gemm::least_panel_memory_bytes(8.0, block)}) {
-        const MeasuredKernel kernel(blocks_of(block), element, cap);
-        for (const Kind kind : kinds()) {
-          for (const std::int64_t units : {1, 2, 3, 30}) {
-            CAPTURE(block, cap, units, static_cast<int>(kind));
-            const std::unique_ptr<KernelRun> run = kernel.allocate(kind, units);
-            // A whole multiplication's iterations, twice, and into a third.
-            int failed = 0;
-            for (int i = 0; i < 130; ++i) {
-              try {
-                run->run();
-              } catch (const std::exception&) {
-                ++failed;
-              }
-            }
-            CHECK(failed == 0);
-          }
-        }
-      }
-    }
   }
 }
 

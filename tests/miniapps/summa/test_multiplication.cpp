@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "core/spaces.hpp"
-#include "miniapps/gemm/slice_gemm.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/core/naive_gemm.hpp"
@@ -29,14 +28,6 @@ namespace {
 using Random = std::mt19937_64;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class Scalar>
-const MPI_Datatype datatype = std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT;
-
-const std::array<Communication, 3>& communications() {
-  static const std::array<Communication, 3> all{Communication::paper, Communication::bcast, Communication::pipelined};
-  return all;
-}
 
 template <class Scalar>
 Scalar element(MatrixName name, std::int64_t row, std::int64_t column) {
@@ -89,10 +80,6 @@ void check_durations(const Durations& durations, const Problem& problem, const T
   CHECK((durations.update_s.companion_s > 0.0) == (!tile.empty() && rows.companion > 0));
 }
 
-const Rectangle& own(const std::vector<Rectangle>& rectangles) {
-  return rectangles[static_cast<std::size_t>(session().rank())];
-}
-
 /// Multiplies in every way that there is, and returns how often the result was not as it should be, or had other bits
 /// than the first one.
 template <class Scalar>
@@ -109,7 +96,7 @@ void check_product(const Problem& problem, const std::vector<Rectangle>& rectang
         (!tile.empty() && rows.companion > 0 && gemm::has_device_memory(device_memory_bytes)));
   const std::vector<NaiveElement> expected = expected_of<Scalar>(problem, tile, 1);
   std::vector<Scalar> first;
-  for (const Communication communication : communications()) {
+  for (const Communication communication : communications) {
     const auto exchange = make_pivot_exchange(communication, session().comm(), problem, rectangles, datatype<Scalar>);
     for (const MPI_Comm barrier : {MPI_COMM_NULL, session().comm()}) {
       multiplication.load_c(fill<Scalar>);
@@ -155,15 +142,6 @@ TEST_CASE("a companion with a memory of its own gives the product too, in core a
   }
 }
 
-TEST_CASE("five rectangles around each other multiply beside a rank without blocks") {
-  if (session().size() < 5) return;
-  Random random(3);
-  for (const Problem& problem : {Problem{3, 1}, Problem{50, 10}, Problem{101, 9}}) {
-    const std::vector<Rectangle> rectangles = pinwheel(problem.blocks(), session().size(), random);
-    check_product<double>(problem, rectangles, split(own(rectangles), random), infinity);
-  }
-}
-
 TEST_CASE("a tile higher than the pieces between which messages move has the same bits as without looking ahead") {
   Random random(4);
   const Problem problem{1700, 400};
@@ -178,7 +156,7 @@ TEST_CASE("a tile higher than the pieces between which messages move has the sam
   const UnitRows rows = started_units().host ? UnitRows{rectangle.rows, 0} : UnitRows{0, rectangle.rows};
   Multiplication<float> multiplication(co_execution, problem, rectangle, rows, infinity, fill<float>);
   std::vector<float> first;
-  for (const Communication communication : communications()) {
+  for (const Communication communication : communications) {
     const auto exchange = make_pivot_exchange(communication, session().comm(), problem, rectangles, MPI_FLOAT);
     multiplication.load_c(fill<float>);
     multiplication.run(*exchange, communication == Communication::pipelined);

@@ -1,92 +1,45 @@
-#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/base/npy.hpp"
-#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/summa/options.hpp"
-#include "tests/base/temporary_folder.hpp"
+#include "tests/miniapps/gemm/parsed_options.hpp"
 
 namespace steelyard::test_options {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using summa::Communication;
 using summa::make_problem;
 using summa::Options;
 using summa::Problem;
+using tests::input;
+using tests::matrix_file;
 using tests::TemporaryFolder;
+using Parsed = tests::Parsed<Options>;
 using Words = std::vector<std::string>;
 
 namespace {
 
 constexpr std::int64_t usual = 2048;
 
-/// summa's parser and what it fills in.
-struct Parsed {
-  Options options;
-  std::optional<std::string> text;
-
-  explicit Parsed(const Words& words) {
-    CLI::App parser("Multiplies", "summa");
-    summa::add_options(parser, options);
-    std::vector<const char*> arguments{"summa"};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    text = parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  }
-};
-
-Problem problem_of(const Words& words) { return make_problem(Parsed(words).options); }
-
-/// A matrix file, of zeros.
-template <class Element = double>
-std::string matrix_file(const TemporaryFolder& folder, const std::string& name, std::int64_t rows,
-                        std::int64_t columns) {
-  const std::filesystem::path path = folder / name;
-  const auto file = NpyMatrixFile::create<Element>(path, rows, columns);
-  const std::vector<Element> elements(static_cast<std::size_t>(rows * columns));
-  file.template write_rows<Element>(0, elements);
-  file.finish();
-  return path.string();
-}
-
-/// Words that make no problem; the message has all of `parts`.
-template <class Refusal = InvalidArgument>
-void check_refused(const Words& words, const Words& parts) {
-  std::string typed;
-  for (const std::string& word : words) typed += word + " ";
-  CAPTURE(typed);
-  for (const std::string& part : parts) {
-    CHECK_THROWS_MATCHES(problem_of(words), Refusal, MessageMatches(ContainsSubstring(part)));
-  }
-}
-
-Words input(Words files, const Words& others = {}) {
-  files.insert(files.begin(), "--input");
-  files.insert(files.end(), others.begin(), others.end());
-  return files;
-}
-
 }  // namespace
 
 TEST_CASE("matrices have the size and blocks that were typed, or the usual ones") {
-  CHECK(problem_of({}).n == usual);
-  CHECK(problem_of({}).block == Problem().block);
-  CHECK(problem_of({"--size", "12"}).n == 12);
-  CHECK(problem_of({"--size", "1"}).n == 1);
-  CHECK(problem_of({"--size", "2147483647"}).n == 2147483647);
-  CHECK(problem_of({"--block", "77"}).block == 77);
-  CHECK(problem_of({"--block", "77"}).n == usual);
+  CHECK(Parsed::problem_of({}).n == usual);
+  CHECK(Parsed::problem_of({}).block == Problem().block);
+  CHECK(Parsed::problem_of({"--size", "12"}).n == 12);
+  CHECK(Parsed::problem_of({"--size", "1"}).n == 1);
+  CHECK(Parsed::problem_of({"--size", "2147483647"}).n == 2147483647);
+  CHECK(Parsed::problem_of({"--block", "77"}).block == 77);
+  CHECK(Parsed::problem_of({"--block", "77"}).n == usual);
   // One block may be more than the matrix.
-  const Problem small = problem_of({"--size", "5", "--block", "64"});
+  const Problem small = Parsed::problem_of({"--size", "5", "--block", "64"});
   CHECK(small.blocks() == 1);
   CHECK(small.depth(0) == 5);
 }
@@ -95,45 +48,45 @@ TEST_CASE("the size is that of A, B and C where there are files, which may be na
   const TemporaryFolder folder;
   const std::string a = matrix_file(folder, "a.npy", 6, 6), b = matrix_file(folder, "b.npy", 6, 6);
   const std::string c = matrix_file(folder, "c.npy", 6, 6);
-  CHECK(problem_of(input({a, b})).n == 6);
-  CHECK(problem_of(input({a, b, c})).n == 6);
-  CHECK(problem_of(input({a, b, c}, {"--size", "6", "--block", "4"})).n == 6);
-  CHECK(problem_of(input({a, b, c}, {"--block", "4"})).block == 4);
+  CHECK(Parsed::problem_of(input({a, b})).n == 6);
+  CHECK(Parsed::problem_of(input({a, b, c})).n == 6);
+  CHECK(Parsed::problem_of(input({a, b, c}, {"--size", "6", "--block", "4"})).n == 6);
+  CHECK(Parsed::problem_of(input({a, b, c}, {"--block", "4"})).block == 4);
   const std::string single = matrix_file<float>(folder, "single.npy", 9, 9);
-  CHECK(problem_of(input({single, single}, {"--type", "float"})).n == 9);
+  CHECK(Parsed::problem_of(input({single, single}, {"--type", "float"})).n == 9);
 }
 
 TEST_CASE("shapes that are not square, or not alike, are refused with file, shape and what was expected") {
   const TemporaryFolder folder;
   const std::string a = matrix_file(folder, "a.npy", 6, 6), other = matrix_file(folder, "other.npy", 7, 7);
   const std::string wide = matrix_file(folder, "wide.npy", 6, 7), high = matrix_file(folder, "high.npy", 7, 6);
-  check_refused<FileFormatError>(input({a, other}), {"other.npy", "7 x 7", "expected 6 x 6"});
-  check_refused<FileFormatError>(input({other, a}), {"a.npy", "6 x 6", "expected 7 x 7"});
-  check_refused<FileFormatError>(input({a, a, other}), {"other.npy", "7 x 7", "expected 6 x 6"});
-  check_refused<FileFormatError>(input({a, wide}), {"wide.npy", "6 x 7", "expected 6 x 6"});
-  check_refused<FileFormatError>(input({a, high}), {"high.npy", "7 x 6", "expected 6 x 6"});
-  check_refused<FileFormatError>(input({wide, a}), {"wide.npy", "6 x 7", "expected 6 x 6"});
-  check_refused<FileFormatError>(input({a, a}, {"--size", "5"}), {"a.npy", "6 x 6", "expected 5 x 5"});
+  Parsed::check_refused<FileFormatError>(input({a, other}), {"other.npy", "7 x 7", "expected 6 x 6"});
+  Parsed::check_refused<FileFormatError>(input({other, a}), {"a.npy", "6 x 6", "expected 7 x 7"});
+  Parsed::check_refused<FileFormatError>(input({a, a, other}), {"other.npy", "7 x 7", "expected 6 x 6"});
+  Parsed::check_refused<FileFormatError>(input({a, wide}), {"wide.npy", "6 x 7", "expected 6 x 6"});
+  Parsed::check_refused<FileFormatError>(input({a, high}), {"high.npy", "7 x 6", "expected 6 x 6"});
+  Parsed::check_refused<FileFormatError>(input({wide, a}), {"wide.npy", "6 x 7", "expected 6 x 6"});
+  Parsed::check_refused<FileFormatError>(input({a, a}, {"--size", "5"}), {"a.npy", "6 x 6", "expected 5 x 5"});
 }
 
 TEST_CASE("files that are too few or many, not there, of another type or no matrices are refused by name") {
   const TemporaryFolder folder;
   const std::string a = matrix_file(folder, "a.npy", 6, 6), single = matrix_file<float>(folder, "single.npy", 6, 6);
-  check_refused(input({a}), {"--input", "1 file (", "A.npy B.npy"});
-  check_refused(input({a, a, a, a}), {"--input", "4 files"});
-  check_refused<FileFormatError>(input({a, (folder / "missing.npy").string()}), {"missing.npy"});
-  check_refused<FileFormatError>(input({a, folder.write("text.npy", "no matrix").string()}), {"text.npy"});
-  check_refused<FileFormatError>(input({a, single}), {"single.npy", "<f4", "<f8"});
-  check_refused<FileFormatError>(input({a, a}, {"--type", "float"}), {"a.npy", "<f8", "<f4"});
+  Parsed::check_refused(input({a}), {"--input", "1 file (", "A.npy B.npy"});
+  Parsed::check_refused(input({a, a, a, a}), {"--input", "4 files"});
+  Parsed::check_refused<FileFormatError>(input({a, (folder / "missing.npy").string()}), {"missing.npy"});
+  Parsed::check_refused<FileFormatError>(input({a, folder.write("text.npy", "no matrix").string()}), {"text.npy"});
+  Parsed::check_refused<FileFormatError>(input({a, single}), {"single.npy", "<f4", "<f8"});
+  Parsed::check_refused<FileFormatError>(input({a, a}, {"--type", "float"}), {"a.npy", "<f8", "<f4"});
 }
 
 TEST_CASE("files of matrices without an element, or with too many rows, are refused with their name") {
   const TemporaryFolder folder;
   const std::string none = matrix_file(folder, "none.npy", 0, 0);
-  check_refused<FileFormatError>(input({none, none}), {"none.npy", "0 rows", "1 to 2147483647"});
+  Parsed::check_refused<FileFormatError>(input({none, none}), {"none.npy", "0 rows", "1 to 2147483647"});
   // Without columns a file may claim any number of rows.
   const std::string high = matrix_file(folder, "high.npy", std::int64_t{1} << 31, 0);
-  check_refused<FileFormatError>(input({high, high}), {"high.npy", "2147483648"});
+  Parsed::check_refused<FileFormatError>(input({high, high}), {"high.npy", "2147483648"});
 }
 
 TEST_CASE("pivots travel as typed, in a pipeline without a word; a barrier goes with communication of its own only") {
@@ -149,18 +102,18 @@ TEST_CASE("pivots travel as typed, in a pipeline without a word; a barrier goes 
     CHECK(options.barrier);
     CHECK_NOTHROW(make_problem(options));
   }
-  check_refused({"--barrier"}, {"--barrier", "pipelined", "paper or bcast"});
-  check_refused({"--barrier", "--communication", "pipelined"}, {"--barrier", "pipelined"});
-  check_refused({"--communication", "pigeons"}, {"--communication", "pigeons"});
+  Parsed::check_refused({"--barrier"}, {"--barrier", "pipelined", "paper or bcast"});
+  Parsed::check_refused({"--barrier", "--communication", "pipelined"}, {"--barrier", "pipelined"});
+  Parsed::check_refused({"--communication", "pigeons"}, {"--communication", "pigeons"});
 }
 
 TEST_CASE("partitions are those of summa, of slices by area, or a file; others are refused with all names") {
   CHECK(Parsed({}).options.run.partition == "column");
   for (const char* name : {"column", "even", "geometric", "constant", "rectangles.json"}) {
-    CHECK_NOTHROW(problem_of({"--partition", name}));
+    CHECK_NOTHROW(Parsed::problem_of({"--partition", name}));
   }
-  check_refused({"--partition", "diagonal"}, {"diagonal", "column", "even", "geometric", "*.json"});
-  check_refused({"--partition", "rectangles.txt"}, {"rectangles.txt", "*.json"});
+  Parsed::check_refused({"--partition", "diagonal"}, {"diagonal", "column", "even", "geometric", "*.json"});
+  Parsed::check_refused({"--partition", "rectangles.txt"}, {"rectangles.txt", "*.json"});
 }
 
 TEST_CASE("device memory that holds no buffers for a block is refused; what just holds them is not") {
@@ -171,8 +124,8 @@ TEST_CASE("device memory that holds no buffers for a block is refused; what just
       const auto words = [&](std::int64_t memory) {
         return Words{"--block", std::to_string(block), "--type", type, "--device-memory", std::to_string(memory)};
       };
-      CHECK_NOTHROW(problem_of(words(least)));
-      check_refused(words(least - 1), {"--device-memory", std::to_string(least), std::to_string(block)});
+      CHECK_NOTHROW(Parsed::problem_of(words(least)));
+      Parsed::check_refused(words(least - 1), {"--device-memory", std::to_string(least), std::to_string(block)});
     }
   }
   CHECK(Parsed({"--device-memory", "64MiB"}).options.device_memory_bytes == 64.0 * 1048576.0);
@@ -180,21 +133,20 @@ TEST_CASE("device memory that holds no buffers for a block is refused; what just
 }
 
 TEST_CASE("numbers that are negative, not numbers or out of range are refused with the option") {
-  for (const char* value : {"0", "-1", "big", "2.5", "2147483648"}) check_refused({"--size", value}, {"--size"});
-  for (const char* value : {"0", "-1", "x", "1048577"}) check_refused({"--block", value}, {"--block"});
-  for (const char* value : {"x", "-1", "64 parsecs"}) check_refused({"--device-memory", value}, {"--device-memory"});
+  for (const char* value : {"0", "-1", "big", "2.5", "2147483648"})
+    Parsed::check_refused({"--size", value}, {"--size"});
+  for (const char* value : {"0", "-1", "x", "1048577"}) Parsed::check_refused({"--block", value}, {"--block"});
+  for (const char* value : {"x", "-1", "64 parsecs"})
+    Parsed::check_refused({"--device-memory", value}, {"--device-memory"});
 }
 
-TEST_CASE("the options of all apps are there, those of other apps are not") {
+TEST_CASE("help names the options of summa alone, and those of gemm alone are refused") {
   const std::optional<std::string> help = Parsed({"--help"}).text;
   REQUIRE(help.has_value());
-  for (const char* name :
-       {"--size",   "--block",  "--communication", "--barrier",     "--device-memory", "--platform", "--seed",
-        "--type",   "--units",  "--layout",        "--model",       "--partition",     "--check",    "--input",
-        "--output", "--result", "--dry-run",       "--repetitions", "--warmups",       "--help",     "--version"}) {
+  for (const char* name : {"--size", "--block", "--communication", "--barrier", "--device-memory"}) {
     CHECK_THAT(*help, ContainsSubstring(name));
   }
-  for (const char* name : {"--steps", "--alpha", "--beta", "--m", "--rows"}) check_refused({name, "3"}, {name});
+  for (const char* name : {"--alpha", "--beta", "--m"}) Parsed::check_refused({name, "3"}, {name});
 }
 
 }  // namespace steelyard::test_options

@@ -28,14 +28,6 @@ using Random = std::mt19937_64;
 
 template <class Scalar>
 constexpr Scalar unwritten{-7777};
-template <class Scalar>
-const MPI_Datatype datatype = std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT;
-
-const std::array<Communication, 3>& communications() {
-  static const std::array<Communication, 3> all{Communication::paper, Communication::bcast, Communication::pipelined};
-  return all;
-}
-
 /// Every element of A, and of B, another number.
 template <class Scalar>
 Scalar element_of_a(std::int64_t n, std::int64_t i, std::int64_t j) {
@@ -119,10 +111,6 @@ class Parts {
   std::vector<Scalar> column_, row_;
 };
 
-const Rectangle& own(const std::vector<Rectangle>& rectangles) {
-  return rectangles[static_cast<std::size_t>(session().rank())];
-}
-
 template <class Scalar>
 std::unique_ptr<PivotExchange> exchange_of(Communication communication, const Problem& problem,
                                            const std::vector<Rectangle>& rectangles) {
@@ -195,7 +183,7 @@ TEMPLATE_TEST_CASE(
   for (const Problem& problem : problems()) {
     for (int round = 0; round < 6; ++round) {
       const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
-      for (const Communication communication : communications()) {
+      for (const Communication communication : communications) {
         const auto exchange = exchange_of<TestType>(communication, problem, rectangles);
         CAPTURE(problem.n, problem.block, round, communication_name(communication), own(rectangles).row,
                 own(rectangles).column, own(rectangles).rows, own(rectangles).columns);
@@ -208,28 +196,12 @@ TEMPLATE_TEST_CASE(
   }
 }
 
-TEST_CASE("five rectangles around each other have their parts of every pivot beside empty ones") {
-  if (session().size() < 5) return;
-  Random random(2);
-  for (const Problem& problem : {Problem{3, 1}, Problem{50, 10}, Problem{101, 9}, Problem{130, 40}}) {
-    for (int round = 0; round < 6; ++round) {
-      const std::vector<Rectangle> rectangles = pinwheel(problem.blocks(), session().size(), random);
-      for (const Communication communication : communications()) {
-        const auto exchange = exchange_of<double>(communication, problem, rectangles);
-        CAPTURE(problem.n, problem.block, round, communication_name(communication));
-        CHECK(wrong_in_turns<double>(*exchange, problem, own(rectangles)) == 0);
-        CHECK(wrong_ahead<double>(*exchange, problem, own(rectangles)) == 0);
-      }
-    }
-  }
-}
-
 TEST_CASE("a rank that owns everything has the pivots already, and the others take part without a block") {
   const Problem problem{30, 4};
   for (int owner = 0; owner < session().size(); ++owner) {
     std::vector<Rectangle> rectangles(static_cast<std::size_t>(session().size()));
     rectangles[static_cast<std::size_t>(owner)] = {0, 0, problem.blocks(), problem.blocks()};
-    for (const Communication communication : communications()) {
+    for (const Communication communication : communications) {
       const auto exchange = exchange_of<float>(communication, problem, rectangles);
       CHECK(wrong_in_turns<float>(*exchange, problem, own(rectangles)) == 0);
       CHECK(wrong_ahead<float>(*exchange, problem, own(rectangles)) == 0);
@@ -239,7 +211,7 @@ TEST_CASE("a rank that owns everything has the pivots already, and the others ta
 
 TEST_CASE("another number of rectangles than ranks, and parts of 2^31 elements, are refused on every rank") {
   const int ranks = session().size();
-  for (const Communication communication : communications()) {
+  for (const Communication communication : communications) {
     for (const int count : {0, ranks - 1, ranks + 1}) {
       std::vector<Rectangle> rectangles(static_cast<std::size_t>(count));
       if (count > 0) rectangles[0] = {0, 0, 2, 2};

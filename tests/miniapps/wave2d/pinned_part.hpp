@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/compatibility.hpp"
-#include "partition/rectangle.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "tests/miniapps/grid.hpp"
 
 namespace steelyard::tests {
@@ -33,16 +33,12 @@ class PinnedPart {
   /// Into the part of a grid that they are of.
   void put(const partition::Rectangle& part, Grid<Scalar>& grid) const {
     const Scalar* value = data();
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) grid(i, j) = *value++;
-    }
+    wave2d::for_points(part, [&](std::int64_t i, std::int64_t j) { grid(i, j) = *value++; });
   }
 
   /// The values of a part of a grid, row after row. Returns what is behind the last one.
   static Scalar* copy(const Grid<Scalar>& grid, const partition::Rectangle& part, Scalar* to) {
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) *to++ = grid(i, j);
-    }
+    wave2d::for_points(part, [&](std::int64_t i, std::int64_t j) { *to++ = grid(i, j); });
     return to;
   }
 

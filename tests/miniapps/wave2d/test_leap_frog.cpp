@@ -92,48 +92,5 @@ TEMPLATE_LIST_TEST_CASE("Grids that are wider or higher than a team's tile are a
   check_whole_grid<TestType>(grid_of(140, 1100, boundary, order), {1, 2, 3});
 }
 
-TEMPLATE_LIST_TEST_CASE("A single step may write in place or elsewhere", "", LevelWindows) {
-  using Scalar = typename TestType::Element;
-  const Problem problem = grid_of(61, 43, GENERATE(Boundary::dirichlet, Boundary::neumann), GENERATE(2, 4));
-  const auto previous = tests::random_grid<Scalar>(61, 43, 1);
-  const auto current = tests::random_grid<Scalar>(61, 43, 2);
-  const auto in_place = tests::single_steps<TestType>(problem, previous, current, 1);
-  TestType window(problem, {-2, 62, -1, 47});
-  window.give_previous(previous, whole(problem));
-  window.give_current(current, whole(problem));
-  window.advance(whole(problem), 1, 1, false);
-  CHECK(window.holds(current, in_place[1], {whole(problem)}));
-}
-
-TEMPLATE_LIST_TEST_CASE("Passes of different numbers of steps follow each other", "", LevelWindows) {
-  using Scalar = typename TestType::Element;
-  const Problem problem = grid_of(131, 38, GENERATE(Boundary::dirichlet, Boundary::neumann), GENERATE(2, 4));
-  const auto previous = tests::random_grid<Scalar>(131, 38, 3);
-  const auto current = tests::random_grid<Scalar>(131, 38, 4);
-  const auto singles = tests::single_steps<TestType>(problem, previous, current, 30);
-  TestType window(problem, whole(problem));
-  window.give_previous(previous, whole(problem));
-  window.give_current(current, whole(problem));
-  std::size_t done = 0;
-  for (const int steps : {4, 1, 1, 7, 2, 1, 3, 3, 8}) {
-    if (!tests::can_take<TestType>(steps, problem)) continue;
-    window.advance(whole(problem), steps);
-    done += static_cast<std::size_t>(steps);
-    REQUIRE(window.holds(singles[done - 1], singles[done], {whole(problem)}));
-    window.rotate();
-  }
-  CHECK(done > 0);
-}
-
-TEMPLATE_TEST_CASE("Host and companion compute the same bits unless the companion is a device", "", double, float) {
-  if (companion_is_device) return;
-  const Problem problem = grid_of(70, 53, GENERATE(Boundary::dirichlet, Boundary::neumann), GENERATE(2, 4));
-  const auto previous = tests::random_grid<TestType>(70, 53, 1);
-  const auto current = tests::random_grid<TestType>(70, 53, 2);
-  const auto host = tests::single_steps<LevelWindow<HostExecution, TestType>>(problem, previous, current, 9);
-  const auto companion = tests::single_steps<LevelWindow<CompanionExecution, TestType>>(problem, previous, current, 9);
-  CHECK(tests::same_bits(host[9], companion[9]));
-}
-
 }  // namespace
 }  // namespace steelyard::wave2d::test_leap_frog

@@ -2,13 +2,10 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <limits>
-#include <memory>
-#include <numeric>
 #include <tuple>
 #include <vector>
 
-#include "miniapps/wave2d/halo_plan.hpp"
+#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/local_field.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/moving_field.hpp"
@@ -22,7 +19,6 @@ using tests::Grid;
 using tests::PinnedPart;
 using tests::Random;
 using tests::whole;
-using Rectangles = std::vector<Rectangle>;
 
 template <class Execution, class Scalar>
 struct On {
@@ -30,172 +26,10 @@ struct On {
   using Element = Scalar;
 };
 
-/// A grid cut into rectangles, each in its unit's memory. Halos are carried by hand; what no message carries is NaN,
-/// so that it shows if somebody reads it.
-template <class Execution, class Scalar>
-class Parts {
- public:
-  using Field = LocalField<Execution, Scalar>;
-
-  /// @param steps the most that a pass makes
-  Parts(const Problem& problem, const Rectangles& rectangles, int steps)
-      : problem_(problem), messages_(halo_messages(problem, rectangles, steps)) {
-    for (const Rectangle& rectangle : rectangles) {
-      fields_.push_back(rectangle.empty() ? nullptr : std::make_unique<Field>(space_, problem, rectangle, steps));
-    }
-  }
-
-  void load(const tests::MovingField<Scalar>& start) {
-    for (const auto& field : fields_) {
-      if (!field) continue;
-      load(*field, Level::previous, field->owned(), start.previous);
-      load(*field, Level::current, field->owned(), start.current);
-    }
-    exchange();
-  }
-
-  /// @param random cuts what a unit owns into pieces that are advanced one by one; null: in one piece
-  void advance(int steps, Random* random = nullptr) {
-    for (const auto& field : fields_) {
-      if (!field) continue;
-      Rectangles pieces;
-      if (random != nullptr) {
-        tests::cut_at_random(*random, field->owned(), whole(*random, 1, 5), pieces);
-        std::ranges::shuffle(pieces, *random);
-      } else {
-        pieces.push_back(field->owned());
-      }
-      for (const Rectangle& piece : pieces) field->advance(piece, steps, "test");
-    }
-    space_.fence();
-    for (const auto& field : fields_) {
-      if (field) field->rotate(steps);
-    }
-    exchange();
-  }
-
-  Grid<Scalar> read(Level level = Level::current) const {
-    Grid<Scalar> grid(problem_.rows, problem_.columns);
-    for (const auto& field : fields_) {
-      if (field) store(*field, level, field->owned(), grid);
-    }
-    return grid;
-  }
-
- private:
-  void load(Field& field, Level level, const Rectangle& part, const Grid<Scalar>& grid) {
-    const PinnedPart<Scalar> values(grid, part);
-    field.load(space_, level, part, values.data());
-    space_.fence();
-  }
-  void store(const Field& field, Level level, const Rectangle& part, Grid<Scalar>& grid) const {
-    const PinnedPart<Scalar> values(part.area());
-    field.store(space_, level, part, values.data());
-    space_.fence();
-    values.put(part, grid);
-  }
-
-  void exchange() {
-    const Grid<Scalar> current = read(Level::current), previous = read(Level::previous);
-    Grid<Scalar> unknown(problem_.rows, problem_.columns);
-    std::ranges::fill(unknown.values, std::numeric_limits<Scalar>::quiet_NaN());
-    for (const auto& field : fields_) {
-      if (!field) continue;
-      for (const Rectangle& part : tests::frame(field->held(), field->owned())) {
-        load(*field, Level::previous, part, unknown);
-        load(*field, Level::current, part, unknown);
-      }
-    }
-    for (const HaloMessage& message : messages_) {
-      Field& to = *fields_[static_cast<std::size_t>(message.to)];
-      for (const Rectangle& part : message.current) load(to, Level::current, part, current);
-      for (const Rectangle& part : message.previous) load(to, Level::previous, part, previous);
-    }
-  }
-
-  Execution space_;
-  Problem problem_;
-  std::vector<HaloMessage> messages_;
-  std::vector<std::unique_ptr<Field>> fields_;
-};
-
-/// Cut into rectangles and advanced in passes, a field is what it is on paper, and has the bits of the whole grid
-/// advanced step by step.
-template <class Execution, class Scalar>
-void compare(const Problem& problem, const Rectangles& rectangles, int most_steps, const std::vector<int>& passes,
-             Random* random = nullptr) {
-  const tests::MovingField<Scalar> start(problem, 21);
-  Parts<Execution, Scalar> parts(problem, rectangles, most_steps);
-  parts.load(start);
-  for (const int steps : passes) parts.advance(steps, random);
-  const Grid<Scalar> found = parts.read();
-  INFO(tests::text_of(problem, rectangles));
-  CAPTURE(most_steps, passes);
-  const int steps = std::accumulate(passes.begin(), passes.end(), 0);
-  REQUIRE(tests::largest_difference(found, start.on_paper(problem, steps)) <= tests::field_rounding<Scalar>(steps));
-
-  Parts<Execution, Scalar> alone(problem, {{0, 0, problem.rows, problem.columns}}, 1);
-  alone.load(start);
-  for (int step = 1; step < steps; ++step) alone.advance(1);
-  REQUIRE((steps == 0 || parts.read(Level::previous) == alone.read()));
-  if (steps > 0) alone.advance(1);
-  REQUIRE(found == alone.read());
-}
-
-double courant_of(int order) { return order == 2 ? 0.65 : 0.6; }
-
 using Units = std::tuple<On<HostExecution, double>, On<HostExecution, float>, On<CompanionExecution, double>,
                          On<CompanionExecution, float>>;
 
 }  // namespace
-
-TEMPLATE_LIST_TEST_CASE("Any rectangles advance in any passes as the whole grid does on paper, to the same bits", "",
-                        Units) {
-  const Boundary boundary = GENERATE(Boundary::dirichlet, Boundary::neumann);
-  const int order = GENERATE(2, 4);
-  Random random(order + (boundary == Boundary::neumann ? 1U : 0U));
-  for (int trial = 0; trial < 120; ++trial) {
-    const partition::Extents extents{whole(random, 3, 24), whole(random, 3, 45)};
-    const Problem problem{extents.rows, extents.columns, courant_of(order), boundary, order};
-    const int most = whole(random, 1, trial % 5 == 0 ? 13 : 5);
-    std::vector<int> passes = tests::passes_of(whole(random, 1, 14), most);
-    // A run may end in a shorter pass; nothing says that it must be the last one.
-    std::ranges::shuffle(passes, random);
-    compare<typename TestType::Space, typename TestType::Element>(problem, tests::random_cut(random, extents), most,
-                                                                  passes, trial % 2 == 0 ? &random : nullptr);
-  }
-}
-
-TEMPLATE_LIST_TEST_CASE("Slices of any number of rows advance as the whole grid does on paper, to the same bits", "",
-                        Units) {
-  const Boundary boundary = GENERATE(Boundary::dirichlet, Boundary::neumann);
-  const int order = GENERATE(2, 4);
-  for (std::int64_t count = 1; count <= 20; ++count) {
-    for (const std::int64_t columns : {3, 8, 17, 65}) {
-      const int most = 1 + static_cast<int>((count + columns) % 4);
-      for (const std::vector<std::int64_t>& rows :
-           {std::vector<std::int64_t>{count, 2}, {3, count, 4}, {1, count, 1}}) {
-        const std::int64_t all = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
-        Rectangles slices;
-        for (std::int64_t first = 0; const std::int64_t slice : rows) {
-          slices.push_back({first, 0, slice, columns});
-          first += slice;
-        }
-        compare<typename TestType::Space, typename TestType::Element>(
-            {all, columns, courant_of(order), boundary, order}, slices, most, tests::passes_of(5, most));
-      }
-    }
-  }
-}
-
-TEMPLATE_LIST_TEST_CASE("Rectangles larger than a tile advance as the whole grid does on paper, to the same bits", "",
-                        Units) {
-  const int order = GENERATE(2, 4);
-  const Problem problem{301, 1283, courant_of(order), Boundary::neumann, order};
-  const Rectangles rectangles{{0, 0, 200, 1150}, {200, 0, 101, 1150}, {0, 1150, 301, 133}};
-  compare<typename TestType::Space, typename TestType::Element>(problem, rectangles, 3, {3, 2});
-  compare<typename TestType::Space, typename TestType::Element>(problem, rectangles, 1, {1, 1});
-}
 
 TEMPLATE_LIST_TEST_CASE("A field holds what it owns and as far as its passes read", "", Units) {
   Random random(1);
@@ -248,9 +82,7 @@ TEMPLATE_LIST_TEST_CASE("Any part comes out of a field as it went in, and nothin
     const Level level = whole(random, 0, 1) == 0 ? Level::previous : Level::current;
     expect_stored(level, part);
     Grid<Scalar>& grid = levels[static_cast<int>(level)];
-    for (std::int64_t i = part.row; i < part.end_row(); ++i) {
-      for (std::int64_t j = part.column; j < part.end_column(); ++j) grid(i, j) += Scalar(trial + 1);
-    }
+    for_points(part, [&](std::int64_t i, std::int64_t j) { grid(i, j) += Scalar(trial + 1); });
     load(level, part);
     expect_stored(Level::previous, held);
     expect_stored(Level::current, held);

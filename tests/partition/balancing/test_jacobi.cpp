@@ -6,7 +6,6 @@
 
 #include "models/constant_model.hpp"
 #include "partition/balancing/load_balancer.hpp"
-#include "partition/slices.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_jacobi {
@@ -43,8 +42,9 @@ struct System {
 };
 
 /// Advances the rows of one slice.
-void jacobi_rows(const System& system, const Slice& slice, const std::vector<double>& x, std::vector<double>& next) {
-  for (auto row = static_cast<std::size_t>(slice.first); row < static_cast<std::size_t>(slice.end()); ++row) {
+void jacobi_rows(const System& system, std::size_t first, std::size_t end, const std::vector<double>& x,
+                 std::vector<double>& next) {
+  for (std::size_t row = first; row < end; ++row) {
     double sum = system.b[row];
     for (std::size_t j = 0; j < x.size(); ++j) sum -= j == row ? 0.0 : system.a[row][j] * x[j];
     next[row] = sum / system.a[row][row];
@@ -83,9 +83,12 @@ Run solve(const System& system, bool balanced, double noise) {
     const SyntheticUnits units = units_at(run.iterations);
     const std::vector<std::int64_t> before = balancer.current().units;
     std::vector<double> next(rows), times_s;
-    for (const Slice& slice : make_slices(before)) {
-      jacobi_rows(system, slice, run.x, next);
-      times_s.push_back(units.models[times_s.size()]->time_s(static_cast<double>(slice.count)) *
+    std::size_t first = 0;
+    for (const std::int64_t count : before) {
+      const std::size_t end = first + static_cast<std::size_t>(count);
+      jacobi_rows(system, first, end, run.x, next);
+      first = end;
+      times_s.push_back(units.models[times_s.size()]->time_s(static_cast<double>(count)) *
                         (1.0 + noise * error(random)));
     }
     run.x = next;

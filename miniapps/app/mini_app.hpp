@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/session.hpp"
+#include "core/base/run_record.hpp"
+#include "core/co_execution.hpp"
+#include "core/measurable_kernel.hpp"
+#include "core/options.hpp"
+#include "miniapps/app/forecast.hpp"
+#include "miniapps/app/result_folder.hpp"
+#include "miniapps/app/unit_table.hpp"
+#include "miniapps/app/verification.hpp"
+
+namespace steelyard {
+
+class Frame;
+
+/// What is fixed about a mini-app.
+struct AppFacts {
+  std::string name;          ///< of the program
+  std::string description;   ///< one line for `--help`
+  std::string timed;         ///< what a repetition does, for its profiling region `steelyard::<name>::<timed>`
+  bool has_steps = false;    ///< adds `--steps`
+  bool has_messages = true;  ///< adds `--platform`: its ranks communicate within a repetition
+};
+
+/// Which slot gets what, and how long that is predicted to take.
+struct Plan {
+  std::vector<std::int64_t> distribution;         ///< computation units of every slot
+  std::vector<std::int64_t> column_distribution;  ///< where a second phase is distributed anew, of that phase
+  std::vector<RectangleRecord> rectangles;        ///< where slices have two dimensions
+  UnitHeadings headings;
+  std::vector<double> unit_s;    ///< predicted seconds of every slot's kernels, for what `headings.per` says
+  std::optional<double> time_s;  ///< predicted seconds of a repetition; nothing where no model predicts them
+  std::string text;              ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
+  std::vector<KeptModels> models;
+};
+
+/// What the frame has measured of the repetitions that count, the same on all ranks.
+struct Measurement {
+  std::vector<double> times_s;  ///< of the slowest rank, one for each repetition
+  double median_s = 0.0;
+  std::vector<double> unit_s;  ///< of every slot's kernels, medians; comparable with Plan::unit_s
+};
+
+/// What an app makes of that.
+struct Outcome {
+  std::vector<PhaseTime> phases;          ///< of a repetition
+  std::map<std::string, double> figures;  ///< kept in `run.json`
+  std::string above;                      ///< lines between the table of units and the line `time`
+  std::string of_what;                    ///< words behind the time, such as `for 20 steps`
+  std::string below;                      ///< lines between the lines `predicted` and `check`
+  std::string failure;                    ///< what ends the run with exit code 3 once its results are written
+};
+
+/// A repetition that counts.
+struct Repetition {
+  double seconds = 0.0;  ///< of the slowest rank
+  bool is_last = false;
+};
+
+/// One run of a mini-app. The frame calls these functions in this order, on all ranks:
+/// describe, title, plan, allocate, (load, run, check, keep) for each repetition, outcome. All may communicate.
+class AppRun {
+ public:
+  virtual ~AppRun() = default;
+
+  /// Adds to the record what the user chose: `params` are numbers, `settings` are words.
+  virtual void describe(RunRecord& record) const = 0;
+  /// First line of the output, without what the frame says of ranks; further lines may follow it.
+  virtual std::string title(const RunRecord& record) const = 0;
+  virtual std::string notes(const RunRecord&) const { return ""; }
+  /// Obtains models, distributes and predicts.
+  virtual Plan plan() = 0;
+  /// Allocates the data of the slices. @param plan as plan() made it
+  virtual void allocate(const Plan& plan) = 0;
+  /// Sets the input of a repetition; not timed.
+  virtual void load() = 0;
+  /// A repetition; timed. @return seconds of this rank's units, comparable with Plan::unit_s
+  virtual UnitSeconds run() = 0;
+  /// Error of the last repetition's result; nothing where there is no reference.
+  virtual std::optional<FoundError> check() = 0;
+  /// Keeps what the app itself measured of the last repetition; not called after warm-ups.
+  virtual void keep(const Repetition&) {}
+  /// Writes the run's output files and sums up. @param plan may be brought up to date, where what is predicted depends
+  /// on what a run did
+  virtual Outcome outcome(const Measurement& measurement, Plan& plan) = 0;
+};
+
+/// A mini-app: one type, which STEELYARD_MINIAPP() makes known.
+class MiniApp {
+ public:
+  virtual ~MiniApp() = default;
+
+  virtual AppFacts facts() const = 0;
+  /// The options that the frame adds.
+  virtual RunOptions& run_options() = 0;
+  /// Adds the app's own options; those that the frame adds are there already.
+  virtual void add_options(CLI::App& parser) = 0;
+  /// Checks the options once they are parsed; must not communicate. @throws InvalidArgument, FileFormatError
+  virtual void prepare() = 0;
+  /// @param frame outlives the run
+  virtual std::unique_ptr<AppRun> start(Frame& frame) const = 0;
+
+  /// The kernel that `steelyard measure` measures and `steelyard conformance` checks.
+  virtual std::shared_ptr<MeasurableKernel> measurable_kernel() const = 0;
+  /// What `steelyard predict` predicts with; null for an app whose runs cannot be predicted without running anything.
+  virtual std::unique_ptr<Forecaster> forecaster() const { return nullptr; }
+};
+
+/// Runs a mini-app as its options say. Collective. @throws CollectiveError for what the user got wrong
+ExitCode run_mini_app(Session& session, MiniApp& app);
+
+/// The whole of a mini-app's main().
+int mini_app_main(int argc, char** argv, MiniApp& app);
+
+}  // namespace steelyard
+
+/// Makes a type derived from MiniApp known under the program's name, which `steelyard_miniapp(name …)` in the folder's
+/// CMakeLists.txt repeats. To be used once, in namespace steelyard.
+#define STEELYARD_MINIAPP(name, Type) \
+  std::unique_ptr<MiniApp> make_##name() { return std::make_unique<Type>(); }

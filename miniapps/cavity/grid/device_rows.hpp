@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/spaces.hpp"
+#include "miniapps/cavity/grid/row_field.hpp"
+#include "miniapps/cavity/grid/sweep_body.hpp"
+
+/// Sums and maxima over rows on a device.
+namespace steelyard::cavity::detail {
+
+/// Where a device keeps what its rows give, from the unit's first row on.
+template <class Total>
+struct RowTotals {
+  double* of_rows = nullptr;      ///< N of each row
+  Total* total = nullptr;         ///< N of all
+  std::int64_t* swept = nullptr;  ///< rows so far; 0 again when the total is there
+  RowRange rows;                  ///< of the unit
+};
+
+/// A thread with eight lanes takes a row: lane l columns l, l + 8, …, and then the lanes are added up as HostRowSums
+/// does it, so that rows have the same bits on hosts and devices. The team that ends last adds up what all of the
+/// unit's rows have.
+template <int N, class Operation, class Body>
+struct DeviceRows {
+  using Total = typename Operation::Total;
+  static constexpr int lanes = 8;
+  static constexpr int threads = 16;
+
+  Body body;
+  RowPieces rows;  ///< of this launch
+  std::int64_t columns;
+  RowTotals<Total> totals;
+
+  /// What a team shares.
+  struct Shared {
+    double of_lanes[threads][N][lanes];
+    Total of_threads[threads][lanes][N];
+    int is_last;
+  };
+
+  template <class Execution>
+  void launch(const Execution& space, const char* label) const {
+    if (rows.count() == 0) return;
+    Kokkos::TeamPolicy<Execution> policy(space, static_cast<int>((rows.count() + threads - 1) / threads), threads,
+                                         lanes);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(sizeof(Shared) + 64)));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    auto* const shared = static_cast<Shared*>(member.team_scratch(0).get_shmem(static_cast<int>(sizeof(Shared))));
+    const std::int64_t first = std::int64_t{member.league_rank()} * threads;
+    const std::int64_t count = first + threads < rows.count() ? threads : rows.count() - first;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, static_cast<int>(count)),
+                         [&](const int n) { sum_row(member, rows[first + n], n, *shared); });
+    member.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(member), [&] {
+      Kokkos::memory_fence();
+      const std::int64_t before = Kokkos::atomic_fetch_add(totals.swept, count);
+      shared->is_last = before + count == totals.rows.count() ? 1 : 0;
+      Kokkos::memory_fence();
+    });
+    member.team_barrier();
+    if (shared->is_last != 0) sum_all(member, *shared);
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void sum_row(const Member& member, const std::int64_t j, const int thread,
+                                      Shared& shared) const {
+    auto& own = shared.of_lanes[thread];
+    constexpr int step = lanes, count = N;
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
+      Terms<count> terms;
+      add_columns(one_component<0>(body), j, lane, terms);
+      if constexpr (components_of<Body> == 2) add_columns(one_component<1>(body), j, lane, terms);
+      for (int k = 0; k < count; ++k) own[k][lane] = terms.of[k];
+    });
+    Kokkos::single(Kokkos::PerThread(member), [&] {
+      for (int k = 0; k < count; ++k) {
+        for (int half = step / 2; half > 0; half /= 2) {
+          for (int lane = 0; lane < half; ++lane) Operation::add(own[k][lane], own[k][lane + half]);
+        }
+        totals.of_rows[(j - totals.rows.begin) * count + k] = own[k][0];
+      }
+    });
+  }
+
+  template <class Part>
+  KOKKOS_INLINE_FUNCTION void add_columns(const Part& part, const std::int64_t j, const int lane,
+                                          Terms<N>& terms) const {
+    for (std::int64_t i = lane; i < columns; i += lanes) {
+      const Terms<N> own = part(j, Column(i));
+      for (int k = 0; k < N; ++k) Operation::add(terms.of[k], own.of[k]);
+    }
+  }
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void sum_all(const Member& member, Shared& shared) const {
+    constexpr int step = lanes, count = N, team = threads;
+    const std::int64_t all = totals.rows.count();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, team), [&](const int thread) {
+      auto& own = shared.of_threads[thread];
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
+        for (int k = 0; k < count; ++k) {
+          Total total{};
+          for (std::int64_t n = std::int64_t{thread} * step + lane; n < all; n += std::int64_t{team} * step) {
+            Operation::add(total, totals.of_rows[n * count + k]);
+          }
+          own[lane][k] = total;
+        }
+      });
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), [&](const int k) {
+        for (int lane = 1; lane < step; ++lane) Operation::add(own[0][k], own[lane][k]);
+      });
+    });
+    member.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int k) {
+      Kokkos::single(Kokkos::PerThread(member), [&] {
+        Total total = shared.of_threads[0][0][k];
+        for (int thread = 1; thread < team; ++thread) Operation::add(total, shared.of_threads[thread][0][k]);
+        totals.total[k] = total;
+        if (k == 0) *totals.swept = 0;
+      });
+    });
+  }
+};
+
+}  // namespace steelyard::cavity::detail

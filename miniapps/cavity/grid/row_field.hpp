@@ -1,0 +1,170 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/host_copy.hpp"
+#include "core/huge_pages.hpp"
+#include "core/padded_pitch.hpp"
+#include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
+
+namespace steelyard::cavity {
+
+/// Rows [begin, end) of a grid.
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return end - begin; }
+  KOKKOS_INLINE_FUNCTION bool empty() const { return end <= begin; }
+};
+
+/// Rows of a sweep, in two pieces: those beside a unit's neighbours are its first and its last.
+struct RowPieces {
+  RowRange first, second;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return first.count() + second.count(); }
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t n) const {
+    return n < first.count() ? first.begin + n : second.begin + (n - first.count());
+  }
+};
+
+/// Values of a field in a kernel: component c at row j and column i of the whole grid, as far as a unit holds them.
+template <int Components>
+struct RowAccess {
+  double* origin = nullptr;  ///< where component 0 of row 0 and column 0 would be
+  std::int64_t pitch = 0;    ///< elements of a component's row
+
+  KOKKOS_FORCEINLINE_FUNCTION double& operator()(const int c, const std::int64_t j, const std::int64_t i) const {
+    return origin[(j * Components + c) * pitch + i];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double& operator()(const std::int64_t j, const std::int64_t i) const {
+    static_assert(Components == 1);
+    return origin[j * pitch + i];
+  }
+};
+
+namespace detail {
+
+/// Zeros, so many at once.
+struct ZeroElements {
+  double* data;
+  std::int64_t count;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t n) const {
+    for (std::int64_t i = n * count; i < (n + 1) * count; ++i) data[i] = 0.0;
+  }
+};
+
+}  // namespace detail
+
+/// A unit's slice of a grid, in its memory: rows with all components one after the other, `ghost_rows` more rows before
+/// and after the slice and at least one ghost column on either side of a row. All is 0 at first, and stays so beyond
+/// the grid's own rows and columns, where sweeps do not write.
+template <class Execution, int Components = 1>
+class RowField {
+ public:
+  static constexpr int components = Components;
+  static constexpr std::int64_t ghost_rows = 3;
+
+  RowField() = default;
+  /// Touched by the unit's own threads; fences.
+  RowField(const Execution& space, RowRange rows, std::int64_t columns)
+      : rows_(rows), columns_(columns), pitch_(pitch_of(columns)) {
+    const std::int64_t held = rows.count() + 2 * ghost_rows;
+    const auto elements = static_cast<std::size_t>(held * row_elements());
+    const bool huge = runs_on_host<Execution> && worth_huge_pages(elements * sizeof(double));
+    memory_ = {space, "steelyard::cavity::field", elements + (huge ? 7 * apart : 0)};
+    first_ = memory_.data();
+    if (huge) {
+      // Fields that all begin with a page would wait for each other in the cache.
+      static std::atomic<std::size_t> made{0};
+      first_ += made++ % 8 * apart;
+    }
+    exceeds_caches_ =
+        elements * sizeof(double) > cached_bytes_per_thread * static_cast<std::size_t>(space.concurrency());
+    // Rows by the host threads that will sweep them, elements side by side on a device.
+    const std::int64_t at_once = runs_on_host<Execution> ? row_elements() : 1;
+    using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held * row_elements() / at_once),
+                         detail::ZeroElements{first_, at_once});
+    space.fence();
+  }
+
+  RowRange rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  /// From one row of all components to the next.
+  std::int64_t row_elements() const { return Components * pitch_; }
+  std::int64_t pitch() const { return pitch_; }
+  static constexpr std::int64_t left_ghost_columns() { return left_ghosts; }
+
+  /// Whether it is so large that caches do not keep what one sweep has written until the next one reads it.
+  bool exceeds_caches() const { return exceeds_caches_; }
+
+  /// Where the grid's row 0 would begin, with its ghost column; for RowExchange.
+  double* origin() const { return first_ + (ghost_rows - rows_.begin) * row_elements(); }
+  /// Of a field without memory: nothing.
+  RowAccess<Components> access() const {
+    if (first_ == nullptr) return {};
+    return {origin() + left_ghosts, pitch_};
+  }
+  /// First row of the slice with its ghost column; for RowGather.
+  double* slice() const { return origin() + rows_.begin * row_elements(); }
+
+  static std::int64_t pitch_of(std::int64_t columns) { return padded_pitch<double>(left_ghosts + columns + 1); }
+
+ private:
+  /// Of one field among the several that sweeps read and write in between.
+  static constexpr std::size_t cached_bytes_per_thread = std::size_t{2} << 20;
+  static constexpr std::int64_t line = 64 / sizeof(double);
+  /// Of fields' beginnings: odd numbers of lines that are spread over a page.
+  static constexpr std::size_t apart = 9 * line;
+  /// As many as keep column 0 at the beginning of a cache line.
+  static constexpr std::int64_t left_ghosts = line;
+
+  RowRange rows_;
+  std::int64_t columns_ = 0;
+  std::int64_t pitch_ = 0;
+  UntouchedArray<double, typename Execution::memory_space> memory_;
+  double* first_ = nullptr;
+  bool exceeds_caches_ = false;
+};
+
+/// Copies a unit's own rows of a field to host memory, where each component's rows lie without gaps. Fences.
+/// @param first_rows of each component: where the unit's first row goes
+template <class Execution, int Components>
+void copy_rows_out(const Execution& space, const RowField<Execution, Components>& field,
+                   const std::array<double*, static_cast<std::size_t>(Components)>& first_rows) {
+  if (field.rows().empty()) return;
+  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
+  const UntouchedArray<double, PinnedMemory> staged("steelyard::cavity::staged_rows", elements);
+  copy_to_host(space, staged.data(), field.slice(), elements);
+  space.fence();
+  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
+    const double* const from = staged.data() + row * field.pitch() + field.left_ghost_columns();
+    std::copy_n(from, field.columns(),
+                first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns());
+  }
+}
+
+/// The other way; ghost columns become 0, ghost rows stay as they are.
+template <class Execution, int Components>
+void copy_rows_in(const Execution& space, const RowField<Execution, Components>& field,
+                  const std::array<const double*, static_cast<std::size_t>(Components)>& first_rows) {
+  if (field.rows().empty()) return;
+  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
+  const UntouchedArray<double, PinnedMemory> staged("steelyard::cavity::staged_rows", elements);
+  std::fill_n(staged.data(), elements, 0.0);
+  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
+    std::copy_n(first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns(),
+                field.columns(), staged.data() + row * field.pitch() + field.left_ghost_columns());
+  }
+  copy_from_host(space, field.slice(), staged.data(), elements);
+  space.fence();
+}
+
+}  // namespace steelyard::cavity

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "comm/unit_group.hpp"
+#include "miniapps/cavity/grid/row_field.hpp"
+#include "miniapps/cavity/grid/row_sweep.hpp"
+#include "miniapps/cavity/grid/shared_grid.hpp"
+
+namespace steelyard::cavity {
+
+/// One unit's part of a shared grid, and what it does there together with all others: sweeps over its cells, sums over
+/// the cells of all units, exchanges of halos. All units call the same in the same order. Bodies of sweeps are called
+/// with row and column of a cell, in the unit's own execution space; sweeps count as the unit's work and are fenced.
+/// Bodies have names: hosts call a lambda that nvcc compiles for devices as well through a pointer, cell by cell.
+template <class Execution>
+class UnitGrid {
+ public:
+  UnitGrid(const UnitPeer<Execution>& peer, SharedGrid& grid)
+      : peer_(peer), grid_(&grid), rows_(grid.rows_of(peer.slot())), sums_(peer.space(), rows_) {}
+
+  const UnitPeer<Execution>& peer() const { return peer_; }
+  SharedGrid& shared() const { return *grid_; }
+  const Execution& space() const { return peer_.space(); }
+  RowRange rows() const { return rows_; }
+  std::int64_t columns() const { return grid_->columns(); }
+
+  /// A field of zeros.
+  template <int Components = 1>
+  RowField<Execution, Components> field() const {
+    return {peer_.space(), rows_, columns()};
+  }
+
+  /// Calls `body(j, i)` for the unit's cells.
+  template <class Body>
+  void for_cells(const char* label, const Body& body) const {
+    peer_.compute([&] { cavity::for_cells(peer_.space(), label, rows_, columns(), body); });
+  }
+
+  /// Sums of `body(j, i)`, Terms<N>, over the cells of all units, the same bits on all of them however the rows are
+  /// shared out.
+  template <int N, class Body>
+  std::array<double, N> totals(const char* label, const Body& body) const {
+    Sums<N> sums;
+    peer_.compute([&] {
+      sums_.template sweep<N>(peer_.space(), label, {rows_, {}}, columns(), body);
+      sums = sums_.template total<N>(peer_.space(), columns());
+    });
+    return all_units(sums);
+  }
+
+  /// Exchanges a field's halos, `depth` rows deep.
+  template <int Components>
+  void exchange(RowField<Execution, Components>& field, int depth = 1) const {
+    count_exchange(field, depth);
+    grid_->exchange(Components, depth).exchange(peer_, field.origin());
+  }
+
+  /// Like for_cells() and totals(), for bodies that read `field` up to a row away: its halos are exchanged while the
+  /// cells that do not need them are swept.
+  template <class Body, int Components>
+  void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
+    const auto sweep = [&](RowRange rows) { cavity::for_cells(peer_.space(), label, rows, columns(), body); };
+    with_halo(field, sweep, [&](RowPieces outer) {
+      sweep(outer.first);
+      sweep(outer.second);
+    });
+  }
+  template <int N, class Body, int Components>
+  std::array<double, N> totals_with_halo(RowField<Execution, Components>& field, const char* label,
+                                         const Body& body) const {
+    return totals_after<N>(field, label, body, [&](RowRange rows) {
+      sums_.template sweep<N>(peer_.space(), label, {rows, {}}, columns(), body);
+    });
+  }
+
+  /// for_cells() and then totals_with_halo(), for which memory is swept once on the host: `update(j, i)` writes
+  /// `field`, which `body(j, i)` reads up to a row away. Updates read nothing that other cells' updates write, nor what
+  /// bodies write in other cells.
+  template <int N, class Update, class Body, int Components>
+  std::array<double, N> for_cells_then_totals(RowField<Execution, Components>& field, const char* update_label,
+                                              const Update& update, const char* label, const Body& body) const {
+    if (grid_->exchange(Components, 1).any()) {
+      peer_.compute([&] {
+        const RowPieces outer = outer_rows();
+        cavity::for_cells(peer_.space(), update_label, outer.first, columns(), update);
+        cavity::for_cells(peer_.space(), update_label, outer.second, columns(), update);
+      });
+    }
+    return totals_after<N>(field, label, body, [&](RowRange rows) {
+      sums_.template sweep_after<N>(peer_.space(), update_label, update, label, rows, columns(), body);
+    });
+  }
+
+  /// Sums of all units.
+  template <std::size_t N>
+  std::array<double, N> all_units(const std::array<CompensatedSum, N>& sums) const {
+    std::array<double, N> totals;
+    peer_.sum(sums, totals);
+    return totals;
+  }
+
+  const CellSums<Execution>& cell_sums() const { return sums_; }
+
+ private:
+  template <int Components>
+  void count_exchange(const RowField<Execution, Components>& field, int depth) const {
+    peer_.group().count_exchange(peer_.kind(),
+                                 depth * field.row_elements() * static_cast<std::int64_t>(sizeof(double)));
+  }
+
+  /// The rows that need a halo, the first and the last one; the grid's own ends have none to wait for.
+  RowPieces outer_rows() const {
+    const std::int64_t begin = rows_.begin > 0 ? std::min(rows_.begin + 1, rows_.end) : rows_.begin;
+    const std::int64_t end = rows_.end < grid_->rows() ? std::max(rows_.end - 1, begin) : rows_.end;
+    return {{rows_.begin, begin}, {end, rows_.end}};
+  }
+
+  /// Totals of `body`, whose sums over rows that need no halo are those of `sweep_inner`.
+  template <int N, class Body, class SweepInner, int Components>
+  std::array<double, N> totals_after(RowField<Execution, Components>& field, const char* label, const Body& body,
+                                     const SweepInner& sweep_inner) const {
+    Sums<N> sums;
+    with_halo(field, sweep_inner, [&](RowPieces outer) {
+      sums_.template sweep<N>(peer_.space(), label, outer, columns(), body);
+      sums = sums_.template total<N>(peer_.space(), columns());
+    });
+    return all_units(sums);
+  }
+
+  /// Calls `inner` with the rows that need no halo while it is exchanged, and `outer` with the others, or none.
+  template <class Inner, class Outer, int Components>
+  void with_halo(RowField<Execution, Components>& field, const Inner& inner, const Outer& outer) const {
+    RowExchange& exchange = grid_->exchange(Components, 1);
+    count_exchange(field, 1);
+    if (!exchange.any()) {
+      peer_.compute([&] {
+        inner(rows_);
+        outer(RowPieces{});
+      });
+      return;
+    }
+    const RowPieces rows = outer_rows();
+    exchange.start(peer_, field.origin());
+    peer_.compute([&] { inner(RowRange{rows.first.end, rows.second.begin}); });
+    exchange.finish(peer_, field.origin());
+    peer_.compute([&] { outer(rows); });
+  }
+
+  UnitPeer<Execution> peer_;
+  SharedGrid* grid_;
+  RowRange rows_;
+  CellSums<Execution> sums_;
+};
+
+}  // namespace steelyard::cavity

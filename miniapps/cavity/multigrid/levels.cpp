@@ -1,0 +1,242 @@
+#include "miniapps/cavity/multigrid/levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::cavity {
+namespace {
+
+/// Cells of the other axis may be so much narrower before this one is not coarsened.
+constexpr double most_ratio = 1.5;
+
+std::size_t size(std::int32_t cell) { return static_cast<std::size_t>(cell); }
+
+/// The merged cell that each cell is in.
+std::vector<std::int32_t> parents(std::size_t cells, bool merge) {
+  std::vector<std::int32_t> parent(cells);
+  const std::size_t merged = cells % 4 == 1 ? std::max<std::size_t>(1, cells / 2) : (cells + 1) / 2;
+  for (std::size_t i = 0; i < cells; ++i) {
+    parent[i] = static_cast<std::int32_t>(merge ? std::min(i / 2, merged - 1) : i);
+  }
+  return parent;
+}
+
+std::vector<double> merged_sums(const std::vector<double>& values, const std::vector<std::int32_t>& parent) {
+  std::vector<double> sums(size(parent.back()) + 1, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) sums[size(parent[i])] += values[i];
+  return sums;
+}
+
+std::vector<double> centres(const std::vector<double>& widths) {
+  std::vector<double> all;
+  double begin = 0.0;
+  for (const double width : widths) {
+    all.push_back(begin + width / 2.0);
+    begin += width;
+  }
+  return all;
+}
+
+std::vector<double> faces_between(const std::vector<double>& widths) {
+  std::vector<double> faces(widths.size() + 1, 0.0);
+  for (std::size_t i = 1; i < widths.size(); ++i) faces[i] = 2.0 / (widths[i - 1] + widths[i]);
+  return faces;
+}
+
+AxisTransfer transfer(const std::vector<double>& widths, bool merge) {
+  AxisTransfer axis;
+  axis.parent = parents(widths.size(), merge);
+  const std::vector<double> merged = merged_sums(widths, axis.parent);
+  const std::vector<double> fine_centres = centres(widths), merged_centres = centres(merged);
+  axis.first.assign(merged.size(), -1);
+  for (auto& weights : axis.up) weights.assign(merged.size(), 0.0);
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (axis.first[size(axis.parent[i])] < 0) axis.first[size(axis.parent[i])] = static_cast<std::int32_t>(i);
+  }
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const std::size_t parent = size(axis.parent[i]);
+    const bool is_first = i == size(axis.first[parent]);
+    const bool is_last = i + 1 == widths.size() || axis.parent[i + 1] != axis.parent[i];
+    std::size_t other = parent;
+    if (is_first && !is_last && parent > 0) other = parent - 1;
+    if (is_last && !is_first && parent + 1 < merged.size()) other = parent + 1;
+    const double share =
+        other == parent ? 0.0
+                        : (fine_centres[i] - merged_centres[parent]) / (merged_centres[other] - merged_centres[parent]);
+    axis.other.push_back(static_cast<std::int32_t>(other));
+    axis.parent_weight.push_back(1.0 - share);
+    axis.other_weight.push_back(share);
+    axis.up[i + 1 - size(axis.first[parent])][parent] += 1.0 - share;
+    if (other != parent) axis.up[i + 1 - size(axis.first[other])][other] += share;
+  }
+  return axis;
+}
+
+std::vector<double> equal_widths(const std::vector<double>& faces) {
+  return std::vector<double>(faces.size() - 1, faces.size() > 2 ? 1.0 / faces[1] : 1.0);
+}
+
+void expect_sizes(const char* axis, std::size_t faces, std::size_t weights) {
+  if (weights > 0 && faces == weights + 1) return;
+  throw InvalidArgument(fmt::format("{} {} and {} weights of a pressure equation (expected one face more than weights)",
+                                    faces, axis, weights));
+}
+
+MultigridLevel coarser(MultigridLevel& fine) {
+  const double width = fine.column_widths.front(), height = fine.row_widths.front();
+  const bool merge_columns = fine.columns() > 1 && (fine.rows() == 1 || width <= most_ratio * height);
+  const bool merge_rows = fine.rows() > 1 && (fine.columns() == 1 || height <= most_ratio * width);
+  fine.column_transfer = transfer(fine.column_widths, merge_columns);
+  fine.row_transfer = transfer(fine.row_widths, merge_rows);
+  MultigridLevel coarse;
+  coarse.column_widths = merged_sums(fine.column_widths, fine.column_transfer.parent);
+  coarse.row_widths = merged_sums(fine.row_widths, fine.row_transfer.parent);
+  coarse.column_weights = merged_sums(fine.column_weights, fine.column_transfer.parent);
+  coarse.row_weights = merged_sums(fine.row_weights, fine.row_transfer.parent);
+  coarse.column_faces = faces_between(coarse.column_widths);
+  coarse.row_faces = faces_between(coarse.row_widths);
+  return coarse;
+}
+
+std::vector<std::int64_t> counts(const std::vector<std::int64_t>& begins) {
+  std::vector<std::int64_t> all;
+  for (std::size_t i = 1; i < begins.size(); ++i) all.push_back(begins[i] - begins[i - 1]);
+  return all;
+}
+
+/// The slots' merged rows: those whose first row is theirs.
+std::vector<std::int64_t> merged_begins(const std::vector<std::int64_t>& begins,
+                                        const std::vector<std::int32_t>& first) {
+  std::vector<std::int64_t> merged;
+  for (const std::int64_t begin : begins) {
+    merged.push_back(std::lower_bound(first.begin(), first.end(), begin) - first.begin());
+  }
+  return merged;
+}
+
+bool leaves_rows(const std::vector<std::int64_t>& begins, const std::vector<std::int64_t>& merged) {
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    if (begins[i] > begins[i - 1] && merged[i] == merged[i - 1]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+double MultigridLevel::diagonal(std::int64_t row, std::int64_t column) const {
+  const auto j = static_cast<std::size_t>(row), i = static_cast<std::size_t>(column);
+  return row_weights[j] * (column_faces[i] + column_faces[i + 1]) +
+         column_weights[i] * (row_faces[j] + row_faces[j + 1]);
+}
+
+std::vector<MultigridLevel> multigrid_levels(std::vector<double> column_faces, std::vector<double> row_weights,
+                                             std::vector<double> row_faces, std::vector<double> column_weights) {
+  expect_sizes("column faces", column_faces.size(), column_weights.size());
+  expect_sizes("row faces", row_faces.size(), row_weights.size());
+  std::vector<MultigridLevel> levels(1);
+  MultigridLevel& finest = levels.front();
+  finest.column_widths = equal_widths(column_faces);
+  finest.row_widths = equal_widths(row_faces);
+  // Next to one cell only the other axis matters.
+  if (finest.column_widths.size() == 1) finest.column_widths.front() = finest.row_widths.front();
+  if (finest.row_widths.size() == 1) finest.row_widths.front() = finest.column_widths.front();
+  finest.column_faces = std::move(column_faces);
+  finest.row_weights = std::move(row_weights);
+  finest.row_faces = std::move(row_faces);
+  finest.column_weights = std::move(column_weights);
+  while (levels.back().cells() > most_bottom_cells) {
+    MultigridLevel next = coarser(levels.back());
+    levels.push_back(std::move(next));
+  }
+  return levels;
+}
+
+std::vector<double> bottom_inverse(const MultigridLevel& level) {
+  const auto rows = static_cast<std::size_t>(level.rows()), columns = static_cast<std::size_t>(level.columns());
+  const std::size_t n = rows * columns;
+  std::vector<double> factor(n * n, 0.0);
+  double mean = 0.0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t j = k / columns, i = k % columns;
+    factor[k * n + k] = level.diagonal(static_cast<std::int64_t>(j), static_cast<std::int64_t>(i));
+    mean += factor[k * n + k] / static_cast<double>(n);
+    if (i > 0) factor[k * n + k - 1] = -level.row_weights[j] * level.column_faces[i];
+    if (j > 0) factor[k * n + k - columns] = -level.column_weights[i] * level.row_faces[j];
+  }
+  if (mean == 0.0) mean = 1.0;
+  // Cholesky's factor C, in the lower triangle.
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t l = 0; l <= k; ++l) {
+      double value = factor[k * n + l] + mean / static_cast<double>(n);
+      for (std::size_t m = 0; m < l; ++m) value -= factor[k * n + m] * factor[l * n + m];
+      factor[k * n + l] = l == k ? std::sqrt(value) : value / factor[l * n + l];
+    }
+  }
+  // Columns of C^-1, then C^-T C^-1.
+  std::vector<double> lower(n * n, 0.0), inverse(n * n, 0.0);
+  for (std::size_t l = 0; l < n; ++l) {
+    for (std::size_t k = l; k < n; ++k) {
+      double value = k == l ? 1.0 : 0.0;
+      for (std::size_t m = l; m < k; ++m) value -= factor[k * n + m] * lower[m * n + l];
+      lower[k * n + l] = value / factor[k * n + k];
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t l = 0; l < n; ++l) {
+      double value = 0.0;
+      for (std::size_t m = std::max(k, l); m < n; ++m) value += lower[m * n + k] * lower[m * n + l];
+      inverse[k * n + l] = value;
+    }
+  }
+  return inverse;
+}
+
+MultigridLevels::MultigridLevels(SharedGrid& grid, std::vector<MultigridLevel> levels)
+    : levels_(std::move(levels)), bottom_inverse_(cavity::bottom_inverse(levels_.back())), begins_{{0}} {
+  if (levels_.front().rows() != grid.rows() || levels_.front().columns() != grid.columns()) {
+    throw InvalidArgument(fmt::format("multigrid levels of {} x {} cells (expected {} x {})", levels_.front().rows(),
+                                      levels_.front().columns(), grid.rows(), grid.columns()));
+  }
+  for (const std::int64_t count : grid.shares()) begins_[0].push_back(begins_[0].back() + count);
+  const auto alone = std::count_if(grid.shares().begin(), grid.shares().end(), [](auto rows) { return rows > 0; }) <= 1;
+  first_whole_ = count();
+  for (int level = 0; level < count(); ++level) {
+    const auto index = static_cast<std::size_t>(level);
+    if (level > 0) {
+      begins_.push_back(merged_begins(begins_[index - 1], levels_[index - 1].row_transfer.first));
+      const bool is_small = levels_[index].cells() <= most_whole_cells;
+      if (!alone && (is_small || !leaves_rows(begins_[index - 1], begins_[index]))) first_whole_ = level;
+    } else if (!alone && count() == 1) {
+      first_whole_ = level;
+    }
+    const std::int64_t pitch = RowField<HostExecution>::pitch_of(levels_[index].columns());
+    const std::vector<std::int64_t> rows = counts(begins_[index]);
+    if (level == first_whole_) {
+      gather_ = std::make_unique<RowGather>(grid.group(), rows, pitch);
+      break;
+    }
+    right_sides_.push_back(std::make_unique<RowExchange>(grid.group(), rows, right_side_depth, pitch));
+    const std::int64_t finer_pitch =
+        level == 0 ? pitch : RowField<HostExecution>::pitch_of(levels_[index - 1].columns());
+    corrections_.push_back(std::make_unique<RowExchange>(grid.group(), rows, correction_depth, finer_pitch));
+  }
+}
+
+RowRange MultigridLevels::owned(int level, int slot) const {
+  const std::vector<std::int64_t>& begins = begins_[static_cast<std::size_t>(level)];
+  return {begins[static_cast<std::size_t>(slot)], begins[static_cast<std::size_t>(slot) + 1]};
+}
+
+RowRange MultigridLevels::held(int level, int slot) const {
+  if (level < first_whole_) return owned(level, slot);
+  // Units without cells of the finest grid do not need whole levels either.
+  if (owned(0, slot).empty()) return {0, 0};
+  return {0, levels_[static_cast<std::size_t>(level)].rows()};
+}
+
+}  // namespace steelyard::cavity

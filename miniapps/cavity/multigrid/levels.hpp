@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "comm/row_exchange.hpp"
+#include "comm/row_gather.hpp"
+#include "miniapps/cavity/grid/row_field.hpp"
+#include "miniapps/cavity/grid/shared_grid.hpp"
+
+namespace steelyard::cavity {
+
+/// How values go between the cells along one axis of a grid and those of the next coarser one, where neighbours are
+/// merged in pairs. The last one of an odd number joins the last pair, or stays alone, whichever leaves an even number.
+///
+/// Down goes linear interpolation between the centres of merged cells: the first of a pair takes its share of the cell
+/// before, the second of the one after; next to walls, and in the middle of three, the value is that of the merged
+/// cell. Up goes the transpose, which keeps sums: what has been integrated over cells stays so. Without merging (see
+/// MultigridLevel) both are the identity.
+struct AxisTransfer {
+  std::vector<std::int32_t> parent;  ///< of a fine cell: the merged cell that it is in
+  std::vector<std::int32_t> other;  ///< the one whose value it takes a share of as well; the parent where there is none
+  std::vector<double> parent_weight;  ///< these two add up to 1
+  std::vector<double> other_weight;
+  std::vector<std::int32_t> first;  ///< of a merged cell: the first fine one in it
+  /// Of a merged cell: weights of the fine cells first-1, first, first+1 and first+2.
+  std::array<std::vector<double>, 4> up;
+};
+
+/// One level of the multigrid hierarchy of PressureOperator, whose four arrays these are. Coarser ones are discretised
+/// anew: weights of merged cells are sums, and faces 1 / the distance of merged cells' centres, for the flux through a
+/// merged face is the sum of weights times the slope between the centres. An axis whose cells are more than 1.5 times
+/// as wide as the other one's is left as it is: smoothing hardly works along it.
+struct MultigridLevel {
+  std::vector<double> column_faces;  ///< one more than columns, 0 at walls
+  std::vector<double> row_weights;
+  std::vector<double> row_faces;
+  std::vector<double> column_weights;
+  std::vector<double> column_widths;
+  std::vector<double> row_widths;
+  AxisTransfer column_transfer;  ///< to the next coarser level; empty on the coarsest
+  AxisTransfer row_transfer;
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(row_weights.size()); }
+  std::int64_t columns() const { return static_cast<std::int64_t>(column_weights.size()); }
+  std::int64_t cells() const { return rows() * columns(); }
+  double diagonal(std::int64_t row, std::int64_t column) const;
+};
+
+/// Cells of the coarsest level at most, which is solved directly.
+inline constexpr std::int64_t most_bottom_cells = 64;
+
+/// The finest level first. Faces of the finest grid must be 1 / distance of centres of equal cells, but for walls.
+/// @throws InvalidArgument for arrays that do not fit each other
+std::vector<MultigridLevel> multigrid_levels(std::vector<double> column_faces, std::vector<double> row_weights,
+                                             std::vector<double> row_faces, std::vector<double> column_weights);
+
+/// The inverse of a small level's matrix plus the mean of its diagonal times the mean of the values, row by row: where
+/// the right side sums up to 0, that is a solution.
+std::vector<double> bottom_inverse(const MultigridLevel& level);
+
+/// The levels of a multigrid preconditioner and how the units of a rank share them out; made once by every rank, used
+/// by both of its units. See MultigridPreconditioner.
+///
+/// A merged row belongs to the owner of the first row in it. From the first level on that is small, or where a unit
+/// that works on the next finer one would get no row, every unit has the whole level and does the same there, without
+/// messages. With all rows in one unit nothing is exchanged at all.
+class MultigridLevels {
+ public:
+  /// Levels of at most so many cells are not shared out.
+  static constexpr std::int64_t most_whole_cells = 4096;
+
+  /// Collective. @param levels as multigrid_levels() gives them, the finest one the size of the grid
+  /// @throws InvalidArgument for another size
+  MultigridLevels(SharedGrid& grid, std::vector<MultigridLevel> levels);
+
+  const std::vector<MultigridLevel>& levels() const { return levels_; }
+  int count() const { return static_cast<int>(levels_.size()); }
+  const std::vector<double>& bottom_inverse() const { return bottom_inverse_; }
+  /// The first level that every unit has whole, after a gather; count() if there is none.
+  int first_whole() const { return first_whole_; }
+
+  /// What a slot owns of a level, which is shared out or the first whole one.
+  RowRange owned(int level, int slot) const;
+  /// What a unit holds: its own rows, or the whole level.
+  RowRange held(int level, int slot) const;
+
+  /// Of right sides, `right_side_depth` rows, on levels that are shared out.
+  RowExchange& right_sides(int level) { return *right_sides_[static_cast<std::size_t>(level)]; }
+  /// Of corrections from a level that is shared out, already interpolated to the next finer level's columns.
+  RowExchange& corrections(int level) { return *corrections_[static_cast<std::size_t>(level)]; }
+  /// Of the first whole level's right side.
+  RowGather& gather() { return *gather_; }
+
+  static constexpr std::int64_t right_side_depth = 3;
+  static constexpr std::int64_t correction_depth = 2;
+
+ private:
+  std::vector<MultigridLevel> levels_;
+  std::vector<double> bottom_inverse_;
+  int first_whole_ = 0;
+  std::vector<std::vector<std::int64_t>> begins_;  ///< by level down to the first whole one and slot, and their end
+  std::vector<std::unique_ptr<RowExchange>> right_sides_;
+  std::vector<std::unique_ptr<RowExchange>> corrections_;
+  std::unique_ptr<RowGather> gather_;
+};
+
+}  // namespace steelyard::cavity

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "core/multiply_add.hpp"
+#include "miniapps/cavity/grid/column.hpp"
+#include "miniapps/cavity/grid/row_field.hpp"
+
+namespace steelyard::cavity {
+
+/// The linearised momentum equations' matrix on a staggered uniform grid, in a unit's memory. Component 0 at (j, i) is
+/// u on the left face of the cell, component 1 is v on its lower face; column 0 of u and row 0 of v lie in walls, where
+/// the result is 0. With the convecting velocity w at the faces of each control volume,
+///   (M x)_P = a_P x_P + sum over N of (±w_N / (2 h_N) - theta nu / h_N^2) x_N,   a_P = 1/dt + theta nu sum of 1/h_N^2,
+/// theta times the convective part as well: 1 for implicit Euler, 1/2 for Crank-Nicolson. Tangential walls are half a
+/// step away: 2 nu / h^2 in a_P, nothing off the diagonal. Convection is in its skew-symmetric form div(w x) - x
+/// div(w)/2, the divergence form where continuity holds, whose diagonal vanishes. Source: 000, equation 5.4.
+struct MomentumOperator {
+  static constexpr int components = 2;
+
+  RowAccess<2> convecting;               ///< w, halos included
+  const double* row_diagonal = nullptr;  ///< a_P of u by row of the grid
+  ColumnValues column_diagonal;          ///< a_P of v by column
+  /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
+  const double* row_diffusion = nullptr;
+  ColumnFaces column_diffusion;
+  ColumnValues column_unknown;          ///< unknown() of u
+  const double* row_unknown = nullptr;  ///< unknown() of v
+  double diffusion_x = 0.0;             ///< theta nu / dx^2, for u
+  double diffusion_y = 0.0;             ///< theta nu / dy^2, for v
+  double quarter_x = 0.0;               ///< theta / (4 dx): mean of two face velocities, mean of two values
+  double quarter_y = 0.0;
+
+  /// What it reads of memory besides x.
+  std::tuple<RowAccess<2>> fields() const { return {convecting}; }
+
+  /// What the neighbours contribute: M x without its diagonal.
+  KOKKOS_FORCEINLINE_FUNCTION double neighbours(const RowAccess<2>& x, const int c, const std::int64_t j,
+                                                const Column i) const {
+    const RowAccess<2>& w = convecting;
+    if (c == 0) {
+      const double east = multiply_add(quarter_x, w(0, j, i) + w(0, j, i + 1), -diffusion_x);
+      const double west = multiply_add(quarter_x, w(0, j, i - 1) + w(0, j, i), diffusion_x);
+      const double north = multiply_add(quarter_y, w(1, j + 1, i - 1) + w(1, j + 1, i), -row_diffusion[j + 1]);
+      const double south = multiply_add(quarter_y, w(1, j, i - 1) + w(1, j, i), row_diffusion[j]);
+      return sum_of(x, c, j, i, east, west, north, south);
+    }
+    const double east = multiply_add(quarter_x, w(0, j - 1, i + 1) + w(0, j, i + 1), -column_diffusion.right(i));
+    const double west = multiply_add(quarter_x, w(0, j - 1, i) + w(0, j, i), column_diffusion.left(i));
+    const double north = multiply_add(quarter_y, w(1, j, i) + w(1, j + 1, i), -diffusion_y);
+    const double south = multiply_add(quarter_y, w(1, j - 1, i) + w(1, j, i), diffusion_y);
+    return sum_of(x, c, j, i, east, west, north, south);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const Column i) const {
+    return c == 0 ? row_diagonal[j] : column_diagonal(i);
+  }
+  /// 1 for unknowns, 0 for what lies in a wall. A factor, for compilers make a branch of a choice and do not vectorise
+  /// what is around it.
+  KOKKOS_FORCEINLINE_FUNCTION double unknown(const int c, const std::int64_t j, const Column i) const {
+    return c == 0 ? column_unknown(i) : row_unknown[j];
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<2>& x, const int c, const std::int64_t j,
+                                                const Column i) const {
+    const double value = multiply_add(diagonal(c, j, i), x(c, j, i), neighbours(x, c, j, i));
+    return value * unknown(c, j, i);
+  }
+
+ private:
+  /// What neighbours with these coefficients, of the west and the south one without its sign, contribute.
+  KOKKOS_FORCEINLINE_FUNCTION static double sum_of(const RowAccess<2>& x, const int c, const std::int64_t j,
+                                                   const std::int64_t i, const double east, const double west,
+                                                   const double north, const double south) {
+    const double along_row = multiply_add(east, x(c, j, i + 1), -west * x(c, j, i - 1));
+    return multiply_add(-south, x(c, j - 1, i), multiply_add(north, x(c, j + 1, i), along_row));
+  }
+};
+
+/// The pressure equation's matrix on a grid with walls all around, integrated over cells, in a unit's memory:
+///   (L p)_ji = y_j (x_i (p_ji - p_j,i-1) + x_i+1 (p_ji - p_j,i+1)) + s_i (t_j (p_ji - p_j-1,i) + t_j+1 (p_ji -
+///   p_j+1,i))
+/// where x_i is 1 / the distance of the centres on both sides of the column face i (0 at walls), y_j the height of row
+/// j over the momentum equation's diagonal there, and t_j, s_i the same across rows. Symmetric, positive semi-definite:
+/// constants are its null space. Discretises -div(1/A grad p). Source: 000, section 5.3.2; Issa's PISO.
+struct PressureOperator {
+  static constexpr int components = 1;
+  static constexpr bool maps_constants_to_zero = true;
+
+  ColumnFaces column_faces;             ///< x, one more than columns
+  const double* row_weights = nullptr;  ///< y, by rows of the whole grid
+  const double* row_faces = nullptr;    ///< t, one more than rows
+  ColumnValues column_weights;          ///< s
+
+  /// What it reads of memory besides p: nothing but coefficients.
+  std::tuple<> fields() const { return {}; }
+
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
+                                                const Column i) const {
+    const double here = p(j, i);
+    return row_weights[j] *
+               (column_faces.left(i) * (here - p(j, i - 1)) + column_faces.right(i) * (here - p(j, i + 1))) +
+           column_weights(i) * (row_faces[j] * (here - p(j - 1, i)) + row_faces[j + 1] * (here - p(j + 1, i)));
+  }
+  /// What a cell adds to p^T L p, which is the sum over all faces of their coefficient times the squared difference
+  /// across them: that of its left and of its lower face.
+  KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
+    const double along_row = p(j, i) - p(j, i - 1), across_rows = p(j, i) - p(j - 1, i);
+    return row_weights[j] * column_faces.left(i) * (along_row * along_row) +
+           column_weights(i) * row_faces[j] * (across_rows * across_rows);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const Column i) const {
+    return row_weights[j] * (column_faces.left(i) + column_faces.right(i)) +
+           column_weights(i) * (row_faces[j] + row_faces[j + 1]);
+  }
+};
+
+}  // namespace steelyard::cavity

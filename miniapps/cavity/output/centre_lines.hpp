@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/problem.hpp"
+
+namespace steelyard::cavity {
+
+/// A value between points as a weighted sum of the values at `count` of them, `first` and those behind it.
+struct Interpolation {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::array<double, 4> weight{};
+
+  /// @param value_at called with the index of a point
+  template <class Value>
+  double of(const Value& value_at) const {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < count; ++k) sum += weight[k] * value_at(first + k);
+    return sum;
+  }
+};
+
+/// The polynomial of Lagrange through the points nearest to `x`: as many on its left as on its right, fewer on one side
+/// near the ends. Points may lie unevenly. Four points are exact for cubics, and their error falls with the fourth
+/// power of the distance of points, that of a scheme of second order with the second.
+/// @param points rising @param most of them to use, 2 or 4; fewer where there are fewer
+Interpolation interpolation(std::span<const double> points, double x, std::size_t most);
+
+/// Where a profile is least or largest.
+struct Extreme {
+  double value = 0.0;
+  double coordinate = 0.0;
+};
+
+/// A velocity along a line through the cavity, from wall to wall.
+struct Profile {
+  std::vector<double> coordinates;  ///< rising
+  std::vector<double> values;
+
+  /// By the cubic through four points.
+  double at(double coordinate) const {
+    return interpolation(coordinates, coordinate, 4).of([&](std::size_t k) { return values[k]; });
+  }
+  /// Of the parabola through the point with the extreme value and its neighbours; at an end, the point itself.
+  Extreme minimum() const;
+  Extreme maximum() const;
+};
+
+/// The walls' coordinates and between them those of cell centres: cells + 2 points from 0 to `length`.
+std::vector<double> centres_and_walls(std::int64_t cells, double length);
+/// The coordinates of cell faces: cells + 1 points from 0 to `length`.
+std::vector<double> faces(std::int64_t cells, double length);
+
+/// u on the vertical line x = 1/2, as a function of y: at the centres of all rows and at the walls, where it is 0 below
+/// and the lid's 1 above. Where no face lies on the line (odd numbers of columns), u is the cubic's through the faces
+/// beside it. @throws InvalidArgument as require_flow_of()
+Profile u_on_vertical_centre_line(const Problem& problem, const FlowState& state);
+/// v on the horizontal line y = height / 2, as a function of x, in the same way; 0 at both walls.
+Profile v_on_horizontal_centre_line(const Problem& problem, const FlowState& state);
+
+/// Writes both profiles as CSV with a header: columns profile (u or v), coordinate (y or x, in widths of the cavity),
+/// value (in lid speeds), ghia and difference. First all points of the grid, with the last two empty; then, where Ghia
+/// et al. have computed the same cavity, the run's value at their points, theirs, and the former minus the latter.
+/// @throws InvalidArgument as require_flow_of(), RuntimeFailure when the file cannot be written
+void write_centre_lines(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
+
+/// A velocity of a run beside the published one, in lid speeds.
+struct GhiaComparison {
+  char profile = 'u';       ///< u on the vertical centre line or v on the horizontal one
+  double coordinate = 0.0;  ///< y or x, in widths of the cavity
+  double value = 0.0;       ///< the run's, by the cubic through four points of its profile
+  double ghia = 0.0;
+
+  double difference() const { return value - ghia; }
+};
+
+/// Whether Ghia et al. have tables for this cavity: square, Reynolds number 100, 400 or 1000.
+bool ghia_has(const Problem& problem);
+
+/// The run's velocities at the points of the published tables: first u, then v, each by rising coordinate; none for
+/// other cavities. Coordinates are those of the published grid of 128 x 128 cells, which the tables give rounded to
+/// four digits. The tables' v at x = 0.9063 for Reynolds number 400 is left out: it is a misprint, far off any smooth
+/// curve. Source: U. Ghia, K. N. Ghia, C. T. Shin, High-Re solutions for incompressible flow using the Navier-Stokes
+/// equations and a multigrid method, J. Comput. Phys. 48 (1982) 387-411, Tables I and II.
+/// @throws InvalidArgument as require_flow_of()
+std::vector<GhiaComparison> ghia_comparison(const Problem& problem, const FlowState& state);
+
+/// The largest difference by amount among them; 0 for none.
+double largest_difference(std::span<const GhiaComparison> points);
+
+}  // namespace steelyard::cavity

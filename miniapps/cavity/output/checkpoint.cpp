@@ -1,0 +1,214 @@
+#include "miniapps/cavity/output/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
+#include "core/base/new_file.hpp"
+#include "miniapps/cavity/flow_state.hpp"
+
+namespace steelyard::cavity {
+namespace {
+
+static_assert(std::endian::native == std::endian::little && std::numeric_limits<double>::is_iec559,
+              "checkpoints hold doubles as this machine has them in memory");
+
+constexpr std::string_view schema = "steelyard.cavity_checkpoint/1";
+constexpr std::int64_t longest_header = 1 << 16;
+
+using Field = std::vector<double> FlowState::*;
+constexpr std::array<std::pair<const char*, Field>, 5> fields = {{{"u", &FlowState::u},
+                                                                  {"v", &FlowState::v},
+                                                                  {"p", &FlowState::p},
+                                                                  {"u_before", &FlowState::u_before},
+                                                                  {"v_before", &FlowState::v_before}}};
+
+const char* scheme_name(TimeScheme scheme) { return scheme == TimeScheme::euler ? "euler" : "crank_nicolson"; }
+
+/// FNV-1a, over words of 8 bytes in place of single bytes.
+std::string checksum(const FlowState& state) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const auto& [name, field] : fields) {
+    for (const double value : state.*field) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3U;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+/// What is wrong with a field's values: the first that is not finite, or not 0 on the wall that the field has; "" if
+/// none.
+std::string wrong_value(const FlowState& state, std::string_view name, std::span<const double> values) {
+  for (std::int64_t j = 0; j < state.rows; ++j) {
+    for (std::int64_t i = 0; i < state.columns; ++i) {
+      const double value = values[state.index(j, i)];
+      const bool wall = (name.starts_with('u') && i == 0) || (name.starts_with('v') && j == 0);
+      if (std::isfinite(value) && (!wall || value == 0.0)) continue;
+      return fmt::format("is {} in row {}, column {} (expected {})", value, j, i,
+                         wall ? "0 on the wall" : "a finite number");
+    }
+  }
+  return "";
+}
+
+/// The file's first line, parsed.
+class Header {
+ public:
+  Header(const std::filesystem::path& path, std::ifstream& file) : path_(path.string()), value_(parse(file)) {
+    reader().require_schema(std::string(schema));
+    require_text("byte_order", "little");
+    require_text("element", "float64");
+  }
+
+  JsonReader reader() const { return {path_, value_}; }
+
+  /// A size or a count.
+  std::int64_t whole(const std::string& key) const {
+    const double number = reader().number(key);
+    if (!(number >= 0.0 && number < 9e15 && number == std::floor(number))) {
+      reader().fail(key, fmt::format("is {} (expected a whole number >= 0)", number));
+    }
+    return static_cast<std::int64_t>(number);
+  }
+  void require_text(const std::string& key, const std::string& expected) const {
+    const std::string found = reader().text(key);
+    if (found != expected) reader().fail(key, fmt::format("is \"{}\" (expected \"{}\")", found, expected));
+  }
+  template <class Value>
+  void require_same(const std::string& key, const Value& found, const Value& run) const {
+    if (found != run) reader().fail(key, fmt::format("is {} (expected this run's {})", found, run));
+  }
+  /// The arrays are there and where they are expected.
+  void require_arrays(std::int64_t bytes_each) const {
+    const std::vector<JsonReader> arrays = reader().array("arrays");
+    if (arrays.size() != fields.size()) {
+      reader().fail("arrays", fmt::format("has {} elements (expected {})", arrays.size(), fields.size()));
+    }
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      const std::string name = arrays[k].text("name");
+      if (name != fields[k].first) {
+        arrays[k].fail("name", fmt::format("is \"{}\" (expected \"{}\")", name, fields[k].first));
+      }
+      const double offset = arrays[k].number("offset");
+      const std::int64_t expected = static_cast<std::int64_t>(k) * bytes_each;
+      if (offset != static_cast<double>(expected)) {
+        arrays[k].fail("offset", fmt::format("is {} (expected {})", offset, expected));
+      }
+    }
+  }
+
+ private:
+  nlohmann::json parse(std::ifstream& file) const {
+    std::string line(longest_header, '\0');
+    file.read(line.data(), longest_header);
+    line.resize(static_cast<std::size_t>(file.gcount()));
+    const std::size_t end = line.find('\n');
+    const auto fail = [&](const std::string& problem) {
+      throw FileFormatError(path_, "line 1", fmt::format("{} (expected the JSON object of a {})", problem, schema));
+    };
+    if (end == std::string::npos) fail("has no end");
+    nlohmann::json value = nlohmann::json::parse(line.substr(0, end), nullptr, false);
+    if (!value.is_object()) fail("is something else");
+    file.clear();
+    file.seekg(static_cast<std::streamoff>(end) + 1);
+    return value;
+  }
+
+  std::string path_;
+  nlohmann::json value_;
+};
+
+}  // namespace
+
+std::string Checkpoint::note(const Problem& problem) const {
+  if (time_step == problem.time_step) return "";
+  const char* effect = problem.scheme == TimeScheme::crank_nicolson
+                           ? "; the first step's convecting velocity is extrapolated as if steps were equal"
+                           : "";
+  return fmt::format("the checkpoint was reached with time steps of {}, this run goes on with {}{}", time_step,
+                     problem.time_step, effect);
+}
+
+void write_checkpoint(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
+  require_flow_of(problem, state);
+  nlohmann::ordered_json header = {{"schema", schema},
+                                   {"byte_order", "little"},
+                                   {"element", "float64"},
+                                   {"rows", problem.rows},
+                                   {"columns", problem.columns},
+                                   {"height", problem.height},
+                                   {"reynolds", problem.reynolds},
+                                   {"scheme", scheme_name(problem.scheme)},
+                                   {"time_step", problem.time_step},
+                                   {"steps", state.steps},
+                                   {"time", state.time},
+                                   {"checksum", checksum(state)},
+                                   {"arrays", nlohmann::ordered_json::array()}};
+  const std::size_t bytes_each = sizeof(double) * state.u.size();
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const auto& [name, field] = fields[k];
+    const std::string wrong = wrong_value(state, name, state.*field);
+    if (!wrong.empty()) throw InvalidArgument(fmt::format("{}: {} {}", path.string(), name, wrong));
+    header["arrays"].push_back({{"name", name}, {"offset", k * bytes_each}});
+  }
+  NewFile file(path);
+  file.write(header.dump() + "\n");
+  for (const auto& [name, field] : fields) {
+    file.write({reinterpret_cast<const char*>((state.*field).data()), bytes_each});
+  }
+  file.finish();
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& problem) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw FileFormatError(path.string(), "", "is a folder (expected a checkpoint)");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  const Header header(path, file);
+  header.require_same("rows", header.whole("rows"), problem.rows);
+  header.require_same("columns", header.whole("columns"), problem.columns);
+  header.require_same("height", header.reader().number("height"), problem.height);
+  header.require_same("reynolds", header.reader().number("reynolds"), problem.reynolds);
+  header.require_same("scheme", header.reader().text("scheme"), std::string(scheme_name(problem.scheme)));
+
+  Checkpoint checkpoint{FlowState::at_rest(problem), header.reader().number("time_step")};
+  FlowState& state = checkpoint.state;
+  state.steps = header.whole("steps");
+  state.time = header.reader().number("time");
+  const auto bytes_each = static_cast<std::int64_t>(sizeof(double) * state.u.size());
+  header.require_arrays(bytes_each);
+  const auto data = static_cast<std::int64_t>(file.tellg());
+  const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path, error)) - data;
+  const std::int64_t expected = static_cast<std::int64_t>(fields.size()) * bytes_each;
+  if (found != expected) {
+    throw FileFormatError(path.string(), "data",
+                          fmt::format("{} bytes (expected {} for {} x {} cells: {})", found, expected, problem.rows,
+                                      problem.columns, found < expected ? "truncated" : "something follows"));
+  }
+  for (const auto& [name, field] : fields) {
+    file.read(reinterpret_cast<char*>((state.*field).data()), bytes_each);
+    if (!file) throw FileFormatError(path.string(), name, "cannot be read to its end");
+    const std::string wrong = wrong_value(state, name, state.*field);
+    if (!wrong.empty()) throw FileFormatError(path.string(), name, wrong);
+  }
+  const std::string sum = checksum(state);
+  if (const std::string kept = header.reader().text("checksum"); kept != sum) {
+    header.reader().fail("checksum", fmt::format("is \"{}\" (expected the data's \"{}\": damaged)", kept, sum));
+  }
+  return checkpoint;
+}
+
+}  // namespace steelyard::cavity

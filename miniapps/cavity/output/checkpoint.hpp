@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/problem.hpp"
+
+namespace steelyard::cavity {
+
+/// A flow from a file.
+struct Checkpoint {
+  FlowState state;
+  double time_step = 0.0;  ///< that led to it
+
+  /// A warning where the run continues with another time step than the checkpoint's; empty where they are equal.
+  std::string note(const Problem& problem) const;
+};
+
+/// Writes all that a run needs to go on with the same bits, in one file that has its name only when it is whole. Its
+/// first line is a JSON object: `schema` "steelyard.cavity_checkpoint/1", `byte_order` "little", `element` "float64",
+/// `rows`, `columns`, `height`, `reynolds`, `scheme` ("euler" or "crank_nicolson"), `time_step`, `steps`, `time`,
+/// `checksum` of all data (FNV-1a of 64 bits over its 64-bit words, as 16 hexadecimal digits) and `arrays`, each with
+/// `name` and `offset` in bytes behind the line feed. The arrays follow, row after row from the bottom, without gaps:
+/// u, v, p, u_before, v_before as in FlowState.
+/// @throws InvalidArgument as require_flow_of() and where a value is not finite, RuntimeFailure when the file cannot be
+/// written
+void write_checkpoint(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
+
+/// Reads what write_checkpoint() has written. The time step may differ from the problem's: see Checkpoint::note().
+/// @throws FileFormatError, with the file, what is wrong there and what was expected, where it is no checkpoint, cut
+/// off or damaged, has values that are not finite or not 0 on walls, or is one of another grid, height, Reynolds number
+/// or scheme
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& problem);
+
+}  // namespace steelyard::cavity

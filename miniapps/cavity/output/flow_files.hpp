@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/options.hpp"
+#include "miniapps/cavity/problem.hpp"
+
+namespace steelyard::cavity {
+
+/// Writes the flow as VTK image data with a point at the centre of each cell: `velocity`, whose third component is 0,
+/// `pressure` (over density and lid speed squared) and `streamfunction`. Velocities are means of a cell's two faces,
+/// the streamfunction that of its four corners. Lengths are in widths of the cavity.
+/// @throws InvalidArgument as require_flow_of(), RuntimeFailure when the file cannot be written
+void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
+
+/// Asks, before anything runs, whether the files that the user named for the flow could be written.
+/// @throws RuntimeFailure
+void require_flow_outputs(const Options& options);
+
+/// Writes them: `--output`, `--profiles`, `--picture`, `--checkpoint`, each where it was given; and with `--result` the
+/// first three into that folder as `flow.vti`, `centre_lines.csv` and `flow.png`. @throws RuntimeFailure
+void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state);
+
+/// Writes `solves.jsonl` into the folder: a line per time step with step, time and, of every linear solve, iterations,
+/// restarts and residuals over the right-hand side's 2-norm. @param start state before the first step
+/// @param reports of all steps @throws RuntimeFailure
+void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
+                     std::span<const StepReport> reports);
+
+}  // namespace steelyard::cavity

@@ -1,0 +1,319 @@
+// The 2D discrete Fourier transform on host and companion units of every rank at once: rows, exchange, columns and
+// exchange back, on slices sized by the speed models of both passes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "comm/group_bandwidth.hpp"
+#include "comm/kernel_measurement.hpp"
+#include "core/base/accuracy.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "core/timing.hpp"
+#include "miniapps/app/frame.hpp"
+#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/app/timed_region.hpp"
+#include "miniapps/fft2d/cost.hpp"
+#include "miniapps/fft2d/input.hpp"
+#include "miniapps/fft2d/measured_kernel.hpp"
+#include "miniapps/fft2d/options.hpp"
+#include "miniapps/fft2d/spectrum_check.hpp"
+#include "miniapps/fft2d/transform.hpp"
+
+namespace steelyard::fft2d {
+namespace {
+
+constexpr const char* planner_names[] = {"estimate", "measure", "patient"};
+
+/// The name of the library that transforms rows on an execution space.
+template <class Execution>
+std::string library_name(const RowFftChoice& choice) {
+  return choice.library.empty() ? row_fft_libraries<Execution>().front() : choice.library;
+}
+
+/// Extents with the fastest passes, by short measurements of all units at once. Collective. @throws CollectiveError
+Extents measure_fastest_extents(Frame& frame, const Options& options, const Extents& input) {
+  // What a pass over so many rows reads and writes is in no cache, if the input is not.
+  constexpr double trial_bytes = 64.0 * 1024 * 1024;
+  Precision precision;
+  precision.repetitions_min = 3;
+  precision.repetitions_max = 10;
+  precision.time_limit_s = 0.5;
+  precision.warmups = 0;
+  const std::size_t slots = frame.slots().size();
+  const double even = static_cast<double>(std::max(input.rows, input.columns)) / static_cast<double>(slots);
+  return fastest_extents(input, options.real, [&](std::int64_t length, bool real) {
+    const double most = trial_bytes / (2.0 * frame.element_bytes() * static_cast<double>(length));
+    const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(even, most)));
+    const UnitSizes sizes = frame.own_share(std::vector<std::int64_t>(slots, rows));
+    const MeasuredKernel kernel(length, real, options.run.element, options.fft);
+    const GroupPoint point = KernelMeasurement(frame.comm(), frame.co_execution(), kernel, precision).together(sizes);
+    double rows_per_s = 0.0;
+    if (sizes.host > 0) rows_per_s += static_cast<double>(sizes.host) / point.host.time_s;
+    if (sizes.companion > 0) rows_per_s += static_cast<double>(sizes.companion) / point.companion.time_s;
+    return all_sum(frame.comm(), rows_per_s);
+  });
+}
+
+template <class Scalar>
+class Run : public AppRun {
+ public:
+  /// @param input extents of the input
+  Run(Frame& frame, const Options& options, const Extents& input)
+      : frame_(frame),
+        options_(options),
+        input_extents_(input),
+        exchange_(options.exchange.choice(frame.session().nodes().count())) {
+    Options padded = options;
+    if (options.padding.kind == Padding::Kind::automatic) {
+      padding_s_ = timed_region(frame.session(), "steelyard::fft2d::padding",
+                                [&] { padded.padding.extents = measure_fastest_extents(frame, options, input); });
+      padded.padding.kind = Padding::Kind::given;
+      frame.session().print(fmt::format("padding    chosen in {}\n", format_seconds(*padding_s_)));
+    }
+    problem_ = make_problem(padded, input);
+  }
+
+  void describe(RunRecord& record) const override {
+    record.params["input_rows"] = static_cast<double>(input_extents_.rows);
+    record.params["input_columns"] = static_cast<double>(input_extents_.columns);
+    record.params["rows"] = static_cast<double>(problem_.rows);
+    record.params["columns"] = static_cast<double>(problem_.columns);
+    record.params["real"] = problem_.real ? 1.0 : 0.0;
+    record.params["transposed"] = problem_.transposed ? 1.0 : 0.0;
+    record.params["batches"] = exchange_.parts();
+    record.settings["direction"] = options_.inverse ? "inverse" : "forward";
+    record.settings["exchange"] = exchange_names()[static_cast<std::size_t>(exchange_.exchange)];
+    record.settings["planner"] = planner_names[static_cast<std::size_t>(options_.fft.planner)];
+    if (frame_.units().host) record.settings["host_fft"] = library_name<HostExecution>(options_.fft);
+    if (frame_.units().companion) record.settings["device_fft"] = library_name<CompanionExecution>(options_.fft);
+    if (padding_s_) record.figures["padding_time_s"] = *padding_s_;
+  }
+
+  std::string title(const RunRecord& record) const override {
+    const bool padded = problem_.rows != input_extents_.rows || problem_.columns != input_extents_.columns;
+    const std::string zeros =
+        padded ? fmt::format(" (zeros appended to {} x {})", input_extents_.rows, input_extents_.columns) : "";
+    return fmt::format("fft2d {} x {}{} {}{}, {}{}{}, exchange {}", problem_.rows, problem_.columns, zeros,
+                       problem_.real ? "" : "complex ", record.settings.at("element"), record.settings.at("direction"),
+                       problem_.real ? ", real input" : "", problem_.transposed ? ", left transposed" : "",
+                       record.settings.at("exchange"));
+  }
+  std::string notes(const RunRecord& record) const override {
+    std::string lines;
+    for (const char* unit : {"host", "device"}) {
+      const auto library = record.settings.find(fmt::format("{}_fft", unit));
+      if (library == record.settings.end()) continue;
+      const std::string planner = library->second == "fftw" ? ", planner " + record.settings.at("planner") : "";
+      lines += fmt::format("{:<10} {}{}\n", unit, library->second, planner);
+    }
+    return lines;
+  }
+
+  /// Rows and columns by the models of their passes; phases of a transform follow one another.
+  Plan plan() override {
+    Plan plan = distribute();
+    const std::optional<models::Platform> platform = frame_.platform(message_facts());
+    predict(platform);
+    plan.distribution = assignment_.rows.units;
+    plan.column_distribution = assignment_.columns.units;
+    plan.headings = {"rows", "", {{"columns", {}}}};
+    for (std::size_t i = 0; i < frame_.slots().size(); ++i) {
+      plan.headings.columns.front().cells.push_back(fmt::format("{}", assignment_.columns.units[i]));
+      plan.unit_s.push_back(assignment_.rows.predicted_s[i] + assignment_.columns.predicted_s[i]);
+    }
+    plan.time_s = cost_.total_s();
+    plan.text = fmt::format("predicted  {}, {} of it exchanging\n", format_seconds(cost_.total_s()),
+                            format_seconds(cost_.first_exchange_s() + cost_.second_exchange_s()));
+    return plan;
+  }
+
+  void allocate(const Plan&) override {
+    const double start_s = now_s();
+    input_.emplace(problem_, input_extents_, options_.run.input.empty() ? "" : options_.run.input.front(),
+                   options_.run.seed);
+    transform_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(), assignment_.shares(),
+                       TransformChoice{exchange_, options_.fft});
+    plan_s_ = frame_.max(now_s() - start_s);
+    if (options_.run.check == CheckLevel::none) return;
+    spectrum_check_.emplace(frame_.session(), problem_, own_rows_, *input_, options_.run.seed);
+  }
+
+  void load() override {
+    frame_.collectively([&] { transform_->load(*input_); });
+    bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
+  }
+  UnitSeconds run() override {
+    times_ = transform_->run();
+    UnitSeconds seconds = times_.row_pass;
+    return seconds += times_.column_pass;
+  }
+  std::optional<FoundError> check() override { return spectrum_check_->check(*transform_); }
+  void keep(const Repetition&) override {
+    const std::vector<double> ends =
+        all_max(frame_.comm(), {times_.rows_s, times_.first_exchange_s, times_.columns_s, times_.second_exchange_s});
+    phase_s_.add({ends[0], ends[1] - ends[0], ends[2] - ends[1], ends[3] - ends[2]});
+  }
+
+  Outcome outcome(const Measurement& measurement, Plan&) override {
+    write_output();
+    Outcome outcome;
+    add_speed(outcome, measurement.median_s);
+    add_phases(outcome);
+    return outcome;
+  }
+
+ private:
+  using Complex = std::complex<Scalar>;
+  static constexpr std::int64_t point_bytes = 2 * sizeof(Scalar);
+
+  /// Obtains the models of both passes, which for a square transform of complex numbers are the same, and distributes.
+  Plan distribute() {
+    const std::string& algorithm = options_.run.partition;
+    RunRecord& record = frame_.record();
+    const MeasuredKernel row_kernel(problem_.columns, problem_.real, options_.run.element, options_.fft);
+    const SpeedModels rows = frame_.speed_models(row_kernel, problem_.rows, algorithm);
+    std::optional<SpeedModels> columns;
+    const bool alike = !problem_.real && problem_.rows == problem_.columns;
+    if (!alike || !options_.column_models.empty()) {
+      const auto measured = record.figures.find("model_time_s");
+      const double rows_s = measured == record.figures.end() ? 0.0 : measured->second;
+      RunOptions of_columns = options_.run;
+      of_columns.models = options_.column_models;
+      const MeasuredKernel column_kernel(problem_.rows, false, options_.run.element, options_.fft);
+      columns = obtain_speed_models(frame_.session(), frame_.co_execution(), frame_.units(), of_columns, column_kernel,
+                                    problem_.spectrum_columns(), frame_.slots(), algorithm, record);
+      if (options_.column_models.empty()) record.figures["model_time_s"] += rows_s;
+    }
+    Plan plan;
+    plan.models.push_back({"", rows.files()});
+    if (columns) plan.models.push_back({"-columns", columns->files()});
+    frame_.collectively([&] {
+      assignment_ =
+          assign(problem_, rows.pointers(), columns ? columns->pointers() : rows.pointers(), algorithm, point_bytes);
+    });
+    return plan;
+  }
+
+  /// Sizes of the messages of a transform that is split evenly.
+  MessageFacts message_facts() const {
+    const auto ranks = static_cast<double>(frame_.session().size());
+    const double matrix = point_bytes * problem_.spectrum_points();
+    const double block = matrix / (ranks * ranks);
+    return {block / (2.0 * exchange_.parts()), block, matrix / ranks};
+  }
+
+  /// Without a platform exchanges cost nothing.
+  void predict(const std::optional<models::Platform>& platform) {
+    const UnitSizes share = frame_.own_share(assignment_.rows.units);
+    const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
+    bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
+    const double bytes_per_s = bandwidth_->measure_bytes_per_s();
+    const std::vector<int> ranks = frame_.slot_ranks();
+    const PassPlans plans = plan_passes(problem_, assignment_.shares(), ranks, exchange_);
+    own_rows_ = plans.rows.rows_of_rank(frame_.session().rank());
+    cost_.start_s = frame_.start_seconds();
+    cost_.rows = kernel_cost(ranks, assignment_.rows.predicted_s, exchange_);
+    cost_.columns = kernel_cost(ranks, assignment_.columns.predicted_s, exchange_);
+    if (bytes_per_s > 0.0) cost_.unpack_s = unpack_bytes(plans.columns, point_bytes) / bytes_per_s;
+    if (!platform) return;
+    const models::Placement placement = frame_.placement(*platform);
+    frame_.collectively([&] {
+      const std::vector<ExchangeCost> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
+      add_exchange(cost_, exchanges.front(), plans, *platform, placement);
+    });
+  }
+
+  void write_output() const {
+    const std::int64_t rows = problem_.transposed ? problem_.spectrum_columns() : problem_.rows;
+    const std::int64_t columns = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
+    write_matrix<Complex>(frame_.session(), options_.run.output, rows, columns, [&](const BlockSink<Complex>& sink) {
+      transform_->store([&](std::int64_t row, std::span<const Complex> values) { sink(row, 0, columns, values); });
+    });
+  }
+
+  /// Speed, beside that of two passes each of which reads and writes every point once.
+  void add_speed(Outcome& outcome, double time_s) const {
+    const double flops = transform_flops(problem_), bound_bytes_per_s = median(bandwidths_);
+    const double input_bytes = (problem_.real ? 0.5 : 1.0) * point_bytes * problem_.points();
+    const double bound_s = (input_bytes + 3.0 * point_bytes * problem_.spectrum_points()) / bound_bytes_per_s;
+    outcome.figures["plan_time_s"] = plan_s_;
+    outcome.figures["flops_per_s"] = flops / time_s;
+    outcome.figures["bound_bytes_per_s"] = bound_bytes_per_s;
+    outcome.figures["bound_flops_per_s"] = flops / bound_s;
+    outcome.figures["share_of_bound"] = bound_s / time_s;
+    outcome.below += fmt::format("plans      and memory made in {}\n", format_seconds(plan_s_));
+    outcome.below +=
+        fmt::format("speed      {:.2f} GFLOP/s, {:.0f} % of the memory bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
+                    flops / time_s / 1e9, 100.0 * bound_s / time_s, flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
+  }
+
+  void add_phases(Outcome& outcome) const {
+    const std::vector<double> measured_s = phase_s_.values();
+    outcome.phases = {{"rows", measured_s[0], cost_.rows_s()},
+                      {"first exchange", measured_s[1], cost_.first_exchange_s()},
+                      {"columns", measured_s[2], cost_.columns_s()}};
+    if (!problem_.transposed) {
+      outcome.phases.push_back({"second exchange", measured_s[3], cost_.second_exchange_s()});
+    }
+    for (const PhaseTime& phase : outcome.phases) {
+      const bool comparable = phase.measured_s > 0.0 && *phase.predicted_s > 0.0;
+      const std::string difference =
+          comparable ? fmt::format(", difference {:.1f} %", percentage_difference(*phase.predicted_s, phase.measured_s))
+                     : "";
+      outcome.below += fmt::format("  {:<16} {}, predicted {}{}\n", phase.name, format_seconds(phase.measured_s),
+                                   format_seconds(*phase.predicted_s), difference);
+    }
+  }
+
+  Frame& frame_;
+  const Options& options_;
+  Extents input_extents_;
+  ExchangeChoice exchange_;
+  std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
+  Problem problem_;
+  Assignment assignment_;
+  Range own_rows_;  ///< of the input: those of this rank's units
+  TransformCost cost_;
+  std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
+  std::optional<Input<Scalar>> input_;
+  std::optional<Transform<Scalar>> transform_;
+  std::optional<SpectrumCheck<Scalar>> spectrum_check_;
+  double plan_s_ = 0.0;   ///< seconds of planning and allocating the transform
+  TransformTimes times_;  ///< of the last repetition
+  std::vector<double> bandwidths_;
+  Medians phase_s_;
+};
+
+class Fft2d : public MiniApp {
+ public:
+  AppFacts facts() const override {
+    return {"fft2d", "2D Fourier transform on host and companion units at once, on slices sized by speed models",
+            "transform"};
+  }
+  RunOptions& run_options() override { return options_.run; }
+  void add_options(CLI::App& parser) override { fft2d::add_options(parser, options_); }
+  void prepare() override {
+    input_ = input_extents(options_);
+    make_problem(options_, input_);
+  }
+  std::unique_ptr<AppRun> start(Frame& frame) const override {
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, input_);
+    return std::make_unique<Run<float>>(frame, options_, input_);
+  }
+  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
+
+ private:
+  Options options_;
+  Extents input_;
+};
+
+}  // namespace
+}  // namespace steelyard::fft2d
+
+namespace steelyard {
+STEELYARD_MINIAPP(fft2d, fft2d::Fft2d)
+}

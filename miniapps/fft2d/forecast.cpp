@@ -1,0 +1,118 @@
+#include "miniapps/app/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "core/base/errors.hpp"
+#include "core/options.hpp"
+#include "miniapps/fft2d/cost.hpp"
+#include "miniapps/fft2d/exchange_plan.hpp"
+#include "miniapps/fft2d/measured_kernel.hpp"
+#include "miniapps/fft2d/options.hpp"
+
+namespace steelyard::fft2d {
+namespace {
+
+/// What a row's model has to be of, whichever planner was used.
+KernelFacts row_facts(std::int64_t columns, ElementType element, bool real) {
+  KernelFacts facts = MeasuredKernel(columns, real, element, {}).facts();
+  facts.parameters.erase("planner");
+  return facts;
+}
+
+class TransformForecaster : public Forecaster {
+ public:
+  void add_options(CLI::App& parser) override {
+    add_grid_options(parser, grid_, 2048);
+    parser.add_flag("--real", real_, "Real input");
+    parser.add_flag("--transposed", transposed_, "Leave the spectrum transposed");
+    add_element_option(parser, element_);
+    add_exchange_options(parser, exchange_);
+    parser
+        .add_option("--column-model", column_models_,
+                    "Models of pass 2 likewise; needed where its rows are not like those of pass 1")
+        ->type_name("FILE...");
+    parser
+        .add_option("--memory-bandwidth", bytes_per_s_,
+                    "Bytes per second of a node's memory, for putting what arrives into place (default: in no time)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("B");
+  }
+
+  std::string problem() const override {
+    return fmt::format("fft2d, {} x {} {}{}\n", grid_.rows, grid_.columns, real_ ? "" : "complex ",
+                       element_name(element_));
+  }
+
+  Forecast forecast(const Processes& processes, const std::string& partition) const override {
+    if (!column_models_.empty() && !processes.has_models()) {
+      throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
+    }
+    Problem problem;
+    problem.rows = grid_.rows;
+    problem.columns = grid_.columns;
+    problem.real = real_;
+    problem.transposed = transposed_;
+    const partition::Algorithm& algorithm = partition::find_algorithm(partition);
+    const auto rows = processes.speed_models(row_facts(problem.columns, element_, problem.real), algorithm);
+    const auto columns = column_models(processes, problem, algorithm);
+    const ExchangeChoice exchange = exchange_.choice(processes.nodes());
+    const std::int64_t complex_bytes = element_ == ElementType::float64 ? 16 : 8;
+    const auto point_bytes = static_cast<double>(complex_bytes);
+    const Assignment assignment = assign(problem, pointers_to(rows), pointers_to(columns), partition, complex_bytes);
+    const std::vector<int> process_of_unit = processes.process_of_unit();
+    const PassPlans plans = plan_passes(problem, assignment.shares(), process_of_unit, exchange);
+    TransformCost kernels;
+    kernels.rows.batches = kernels.columns.batches = exchange.parts();
+    if (processes.has_models()) {
+      kernels.rows = kernel_cost(process_of_unit, assignment.rows.predicted_s, exchange);
+      kernels.columns = kernel_cost(process_of_unit, assignment.columns.predicted_s, exchange);
+    }
+    if (bytes_per_s_ > 0.0) {
+      kernels.unpack_s = unpack_bytes(plans.columns, point_bytes) / (processes.nodes() * bytes_per_s_);
+    }
+    Forecast forecast;
+    forecast.distribution = assignment.rows.units;
+    forecast.column_distribution = assignment.columns.units;
+    const models::Placement placement = processes.placement();
+    for (const ExchangeCost& by_model : exchange_costs(plans, point_bytes, processes.platform(), placement)) {
+      TransformCost cost = kernels;
+      add_exchange(cost, by_model, plans, processes.platform(), placement);
+      ModelForecast one{by_model.model, {}, cost.rows.exchange_s + cost.columns.exchange_s, cost.total_s()};
+      one.phases = {
+          {"rows", cost.rows_s()}, {"first exchange", cost.first_exchange_s()}, {"columns", cost.columns_s()}};
+      if (!transposed_) one.phases.emplace_back("second exchange", cost.second_exchange_s());
+      forecast.models.push_back(one);
+    }
+    return forecast;
+  }
+
+ private:
+  /// Models of pass 2, which are those of pass 1 where rows are alike. @throws InvalidArgument where they are missing
+  std::vector<models::SpeedModelPtr> column_models(const Processes& processes, const Problem& problem,
+                                                   const partition::Algorithm& algorithm) const {
+    const KernelFacts facts = row_facts(problem.rows, element_, false);
+    if (!column_models_.empty()) return processes.speed_models(column_models_, facts, algorithm);
+    const bool alike = !problem.real && problem.rows == problem.columns;
+    if (!alike && processes.has_models()) {
+      throw InvalidArgument(
+          fmt::format("--column-model is missing (expected models of {} points, for those of --model are of {}{})",
+                      problem.rows, problem.columns, problem.real ? " real numbers" : ""));
+    }
+    return processes.speed_models(facts, algorithm);
+  }
+
+  GridOptions grid_;
+  bool real_ = false, transposed_ = false;
+  ExchangeOptions exchange_;
+  ElementType element_ = ElementType::float64;
+  std::vector<std::filesystem::path> column_models_;
+  double bytes_per_s_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<Forecaster> make_forecaster() { return std::make_unique<TransformForecaster>(); }
+
+}  // namespace steelyard::fft2d

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <Kokkos_Complex.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/device/device.hpp"
+#include "core/processing_unit.hpp"
+#include "core/spaces.hpp"
+#include "miniapps/fft2d/problem.hpp"
+
+namespace steelyard::fft2d {
+
+/// How hard FFTW searches for a plan; other libraries have no choice.
+enum class Planner { estimate, measure, patient };
+
+/// Which library transforms rows: a name of row_fft_libraries(), or nothing for the first of them.
+struct RowFftChoice {
+  std::string library;
+  Planner planner = Planner::measure;
+};
+
+/// The transformation of every row.
+struct RowTransformation {
+  std::int64_t length = 1;                   ///< points of a row
+  Direction direction = Direction::forward;  ///< of real rows always forward
+  double scale = 1.0;                        ///< what is stored is multiplied by this
+  bool transpose = true;
+};
+
+/// Columns [first, first + count) of the rows of a slice, in host memory: element (i, j) is
+/// data[i * pitch + j - first].
+template <class Element>
+struct RowPiece {
+  const Element* data = nullptr;
+  std::int64_t pitch = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// The same columns as they are stored, in host memory: element (i, j) is data[(j - first) * pitch + i] where the store
+/// transposes, and data[i * pitch + j - first] where it does not.
+template <class Element>
+struct StoredPiece {
+  Element* data = nullptr;
+  std::int64_t pitch = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// The type of a real number, and of the parts of a complex one.
+template <class Element>
+struct ScalarOf {
+  using Type = Element;
+};
+template <class Scalar>
+struct ScalarOf<Kokkos::complex<Scalar>> {
+  using Type = Scalar;
+};
+
+/// A pass of the row-column method on one processing unit: gathers rows from pieces, transforms them (1D) and stores
+/// them in pieces, transposed or as they are; one sweep over memory on the host. The plan is made once. Runs on the
+/// thread that calls, with the threads of the unit only, and fences.
+/// Source: 002, section 1 (row-column method).
+/// @tparam Element double, float, or Kokkos::complex of these
+template <class Element>
+class RowPass {
+ public:
+  using Scalar = typename ScalarOf<Element>::Type;
+  using Complex = Kokkos::complex<Scalar>;
+  using In = std::span<const RowPiece<Element>>;
+  using Out = std::span<const StoredPiece<Complex>>;
+  static constexpr bool real = std::is_same_v<Element, Scalar>;
+
+  virtual ~RowPass() = default;
+
+  /// Transforms rows [first, first + count) of the slice. Pieces count rows from the slice's first one; `in` covers
+  /// every point of a row once, in ascending order, `out` every stored point once.
+  /// @throws InvalidArgument for pieces that do not; RuntimeFailure from a device
+  void run(std::int64_t first, std::int64_t count, In in, Out out);
+
+ protected:
+  /// @throws InvalidArgument for a length < 1, rows < 0, or real and inverse
+  RowPass(const RowTransformation& transformation, std::int64_t rows);
+
+  const RowTransformation& transformation() const { return transformation_; }
+  /// Points of a row that are stored.
+  std::int64_t stored() const { return stored_points(transformation_.length, real); }
+  std::int64_t most_rows() const { return rows_; }
+
+  /// The same for at least one row, with pieces that are checked and not empty.
+  virtual void transform(std::int64_t first, std::int64_t count, In in, Out out) = 0;
+
+ private:
+  RowTransformation transformation_;
+  std::int64_t rows_;
+};
+
+/// Names of the libraries that can transform rows on an execution space, the best first: `fftw` on hosts, `vendor`,
+/// which is its vendor's, on devices, and `portable`, Steelyard's own kernel, everywhere.
+template <class Execution>
+std::vector<std::string> row_fft_libraries() {
+  if constexpr (runs_on_host<Execution>) return {"fftw", "portable"};
+  if constexpr (has_device_libraries) return {"vendor", "portable"};
+  return {"portable"};
+}
+
+namespace detail {
+
+// Compiled for the two units only. The kind tells them apart in builds where both have the same execution space.
+template <ProcessingUnit::Kind unit, class Execution, class Element>
+struct RowPassMaker {
+  static std::unique_ptr<RowPass<Element>> make(const Execution& space, const RowTransformation& transformation,
+                                                std::int64_t rows, const RowFftChoice& choice);
+};
+
+}  // namespace detail
+
+/// @tparam Execution of the host unit or of the companion
+/// @tparam Element of the rows, as of RowPass
+/// @param rows the most that one run() is given; devices allocate for so many
+/// @throws InvalidArgument for an unknown library, a length < 1, or real and inverse
+template <class Execution, class Element>
+std::unique_ptr<RowPass<Element>> make_row_pass(const Execution& space, const RowTransformation& transformation,
+                                                std::int64_t rows, const RowFftChoice& choice = {}) {
+  static_assert(std::is_same_v<Execution, HostExecution> || std::is_same_v<Execution, CompanionExecution>);
+  constexpr auto unit =
+      std::is_same_v<Execution, HostExecution> ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion;
+  return detail::RowPassMaker<unit, Execution, Element>::make(space, transformation, rows, choice);
+}
+
+}  // namespace steelyard::fft2d

@@ -1,0 +1,300 @@
+// Jacobi's method for a dense system A x = b, whose rows are shared out among host and companion units of all ranks:
+// the worked example of 000, section 6.1.5, and of miniapps/README.md.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "comm/row_gather.hpp"
+#include "miniapps/app/forecast.hpp"
+#include "miniapps/app/frame.hpp"
+#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/jacobi/unit_system.hpp"
+#include "models/communication/collective_patterns.hpp"
+#include "partition/balancing/load_balancer.hpp"
+
+namespace steelyard::jacobi {
+namespace {
+
+constexpr std::int64_t largest_n = std::int64_t{1} << 20;
+
+/// What a unit does in a step, by itself: for speed models and for the conformance table.
+template <class Execution>
+class SweepRun : public KernelRun {
+ public:
+  SweepRun(std::int64_t n, std::int64_t rows) : system_(space_, n) { system_.assign(0, rows); }
+  void run() override {
+    system_.sweep();
+    space_.fence();
+  }
+  /// One step from x = 0.
+  std::vector<double> check_run() override {
+    run();
+    return system_.host_copy(system_.next());
+  }
+
+ private:
+  Execution space_;
+  UnitSystem<Execution> system_;
+};
+
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  explicit MeasuredKernel(std::int64_t n = 4096) : n_(n) {}
+
+  std::string app() const override { return "jacobi"; }
+  std::string description() const override { return "Jacobi's method: rows of a dense system in one step"; }
+  void add_options(CLI::App& parser) override {
+    parser.add_option("--columns", n_, "Unknowns, the length of a row")
+        ->check(CLI::Range(std::int64_t{1}, largest_n))
+        ->type_name("N")
+        ->capture_default_str();
+  }
+  KernelFacts facts() const override {
+    KernelFacts facts;
+    facts.app = app();
+    facts.kernel = "sweep";
+    facts.element = "double";
+    facts.computation_unit = "one row of the system";
+    facts.parameters["columns"] = static_cast<double>(n_);
+    facts.flops_per_unit = flops_of_row(n_);
+    facts.bytes_per_unit = facts.memory_bytes_per_unit = bytes_of_row(n_);
+    facts.memory_bytes_fixed = sizeof(double) * static_cast<double>(n_);
+    facts.smallest = std::max<std::int64_t>(1, n_ / 64);
+    facts.largest = n_;
+    return facts;
+  }
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
+    if (kind == ProcessingUnit::Kind::host) return std::make_unique<SweepRun<HostExecution>>(n_, units);
+    return std::make_unique<SweepRun<CompanionExecution>>(n_, units);
+  }
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind /*kind*/) const override {
+    ConformanceCase check;
+    for (const std::int64_t n : {17, 64, 203}) check.shapes.push_back(std::make_shared<MeasuredKernel>(n));
+    check.sizes = {0, 1, 7, 16};
+    check.tolerance = 64.0;
+    check.timed = std::make_shared<MeasuredKernel>();
+    return {check};
+  }
+  std::vector<double> reference(std::int64_t units) const override {
+    std::vector<double> next;
+    for (std::int64_t i = 0; i < units; ++i) {
+      long double b = 0.0L;
+      for (std::int64_t j = 0; j < n_; ++j) b += static_cast<long double>(coefficient(n_, i, j)) * solution(j);
+      next.push_back(static_cast<double>(b / coefficient(n_, i, i)));
+    }
+    return next;
+  }
+
+ private:
+  std::int64_t n_;
+};
+
+/// Every rank hands its part of x on until all have all.
+models::MessagePattern exchange_pattern(int ranks, std::int64_t n) {
+  return models::ring_allgather(ranks, sizeof(double) * static_cast<double>(n) / ranks);
+}
+
+struct Options {
+  RunOptions run;
+  std::int64_t n = 4096;
+};
+
+class Run : public AppRun {
+ public:
+  Run(Frame& frame, const Options& options)
+      : frame_(frame),
+        options_(options),
+        steps_(static_cast<double>(options.run.steps)),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
+
+  void describe(RunRecord& record) const override {
+    record.params["n"] = static_cast<double>(options_.n);
+    record.params["steps"] = steps_;
+  }
+  std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", options_.n); }
+
+  /// A step is a sweep of every unit, all at the same time, and an exchange of x.
+  Plan plan() override {
+    Plan plan = frame_.distribute(MeasuredKernel(options_.n), options_.n);
+    plan.headings = {"rows", "/step"};
+    exchange_s_ = frame_.exchange_seconds(exchange_pattern(frame_.session().size(), options_.n),
+                                          bytes_of_row(options_.n) * static_cast<double>(options_.n));
+    if (frame_.is_dynamic()) return plan;
+    plan.time_s = frame_.start_seconds() + steps_ * (largest(plan.unit_s) + exchange_s_);
+    return plan;
+  }
+
+  void allocate(const Plan& plan) override {
+    start_rows_ = plan.distribution;
+    group_.run([&](const auto& peer) { systems_.emplace(peer, options_.n); });
+    distribute(start_rows_);
+  }
+  void load() override {
+    if (rows_ != start_rows_) distribute(start_rows_);
+    group_.run([&](const auto& peer) { systems_[peer].clear_x(); });
+  }
+
+  UnitSeconds run() override {
+    return (frame_.is_dynamic() ? iterate_balanced() : iterate(options_.run.steps)) / std::max(1.0, steps_);
+  }
+
+  /// Every step makes the largest error at most half as large, and rounding adds a little to it.
+  std::optional<FoundError> check() override {
+    const std::vector<double> x = whole_x();
+    double error = 0.0, first_error = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double expected = solution(static_cast<std::int64_t>(i)), difference = std::abs(x[i] - expected);
+      error = std::max(error, std::isfinite(difference) ? difference : std::numeric_limits<double>::infinity());
+      first_error = std::max(first_error, expected);
+    }
+    const double rounding = std::numeric_limits<double>::epsilon() * 4.0 * std::sqrt(static_cast<double>(options_.n));
+    return FoundError{error, first_error * std::exp2(-steps_) + rounding,
+                      "the solution, from which every step halves the distance"};
+  }
+
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
+    const std::vector<double> x = whole_x();
+    write_matrix<double>(frame_.session(), options_.run.output, options_.n, 1, [&](const BlockSink<double>& sink) {
+      if (frame_.session().is_root()) sink(0, 0, 1, x);
+    });
+    const double sweeps_s = steps_ * largest(measurement.unit_s);
+    Outcome outcome;
+    outcome.phases = {{"sweep", sweeps_s, {}}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s), {}}};
+    if (plan.time_s) {
+      outcome.phases[0].predicted_s = steps_ * largest(plan.unit_s);
+      outcome.phases[1].predicted_s = steps_ * exchange_s_;
+    }
+    const double flops_per_s =
+        steps_ * static_cast<double>(options_.n) * flops_of_row(options_.n) / measurement.median_s;
+    outcome.figures["flops_per_s"] = flops_per_s;
+    outcome.of_what = fmt::format("for {} steps", options_.run.steps);
+    outcome.below = fmt::format("speed      {:.4g} GFLOP/s\n", flops_per_s / 1e9);
+    if (frame_.is_dynamic()) {
+      outcome.figures["repartitions"] = repartitions_;
+      outcome.below += fmt::format("rebalanced {} times\n", repartitions_);
+      plan.distribution = rows_;
+    }
+    return outcome;
+  }
+
+ private:
+  /// Gives every unit its rows, which it makes in its own memory. Collective.
+  void distribute(const std::vector<std::int64_t>& rows) {
+    rows_ = rows;
+    frame_.collectively([&] { gather_.emplace(group_, rows, 1); });
+    std::vector<std::int64_t> first(rows.size(), 0);
+    std::partial_sum(rows.begin(), rows.end() - 1, first.begin() + 1);
+    group_.run([&](const auto& peer) {
+      const auto slot = static_cast<std::size_t>(peer.slot());
+      systems_[peer].assign(first[slot], rows[slot]);
+    });
+  }
+
+  /// The method, as every unit runs it. Collective.
+  UnitSeconds iterate(std::int64_t steps) {
+    return group_.run([&](const auto& peer) {
+      auto& system = systems_[peer];
+      for (std::int64_t step = 0; step < steps; ++step) {
+        peer.compute([&] { system.sweep(); });
+        gather_->gather(peer, system.next().data(), system.x().data());
+      }
+    });
+  }
+
+  /// The same with rows that move when the steps' own times show that it pays. Source: 000, section 6.1.5.
+  UnitSeconds iterate_balanced() {
+    partition::LoadBalancerOptions options;
+    options.start = rows_;
+    partition::LoadBalancer balancer(options_.n, rows_.size(), partition::find_algorithm("geometric"), options);
+    UnitSeconds sum;
+    for (std::int64_t step = 0; step < options_.run.steps; ++step) {
+      const UnitSeconds seconds = iterate(1);
+      sum += seconds;
+      std::vector<double> slot_s = frame_.gather_seconds(seconds);
+      for (double& one_s : slot_s) one_s = std::max(one_s, 1e-9);
+      const auto left = static_cast<double>(options_.run.steps - step - 1);
+      if (balancer.record(slot_s, left) == partition::BalancingDecision::repartitioned) {
+        distribute(balancer.current().units);
+      }
+    }
+    repartitions_ = balancer.repartitions();
+    return sum;
+  }
+
+  /// On every rank.
+  std::vector<double> whole_x() {
+    std::vector<double> x;
+    group_.run([&](const auto& peer) {
+      if (group_.drives(peer.kind())) x = systems_[peer].host_copy(systems_[peer].x());
+    });
+    return x;
+  }
+
+  static double largest(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
+
+  Frame& frame_;
+  const Options& options_;
+  double steps_;
+  UnitGroup group_;
+  UnitData<UnitSystem> systems_;
+  std::optional<RowGather> gather_;
+  std::vector<std::int64_t> start_rows_, rows_;  ///< of every slot, at the start and now
+  double exchange_s_ = 0.0;                      ///< predicted, of a step
+  int repartitions_ = 0;
+};
+
+class JacobiForecaster : public Forecaster {
+ public:
+  void add_options(CLI::App& parser) override {
+    parser.add_option("--size", n_, "Unknowns")->check(CLI::Range(std::int64_t{1}, largest_n))->capture_default_str();
+    parser.add_option("--steps", steps_, "Steps")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+        ->capture_default_str();
+  }
+  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps\n", n_, steps_); }
+  Forecast forecast(const Processes& processes, const std::string& partition) const override {
+    return forecast_steps(processes, partition, MeasuredKernel(n_).facts(), n_, exchange_pattern(processes.count(), n_),
+                          steps_);
+  }
+
+ private:
+  std::int64_t n_ = 4096;
+  std::int64_t steps_ = 100;
+};
+
+class Jacobi : public MiniApp {
+ public:
+  AppFacts facts() const override {
+    return {"jacobi", "Jacobi's method for a dense system on host and companion units at once", "iterate",
+            /*has_steps=*/true};
+  }
+  RunOptions& run_options() override { return options_.run; }
+  void add_options(CLI::App& parser) override {
+    for (const char* without_effect : {"--input", "--seed", "--type"}) {
+      parser.remove_option(parser.get_option(without_effect));
+    }
+    parser.add_option("--size", options_.n, "Unknowns")
+        ->check(CLI::Range(std::int64_t{1}, largest_n))
+        ->type_name("N")
+        ->capture_default_str();
+  }
+  void prepare() override { require_partition(options_.run.partition, /*may_be_dynamic=*/true); }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, options_); }
+  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return std::make_unique<JacobiForecaster>(); }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace steelyard::jacobi
+
+namespace steelyard {
+STEELYARD_MINIAPP(jacobi, jacobi::Jacobi)
+}

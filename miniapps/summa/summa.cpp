@@ -1,0 +1,276 @@
+// C += A B over the units of many ranks whose speeds differ, each rank with a rectangle of all three matrices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "comm/collective.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/app/frame.hpp"
+#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/gemm/product_run.hpp"
+#include "miniapps/summa/assignment.hpp"
+#include "miniapps/summa/cost.hpp"
+#include "miniapps/summa/measured_kernel.hpp"
+#include "miniapps/summa/multiplication.hpp"
+#include "miniapps/summa/options.hpp"
+#include "miniapps/summa/pivot_exchange.hpp"
+#include "miniapps/summa/tile_sharing.hpp"
+
+namespace steelyard::summa {
+namespace {
+
+using gemm::MatrixName;
+
+template <class Scalar>
+class Run : public AppRun {
+ public:
+  Run(Frame& frame, const Options& options, const Problem& problem)
+      : frame_(frame), options_(options), problem_(problem), source_(gemm::matrix_source<Scalar>(options.run)) {}
+
+  void describe(RunRecord& record) const override {
+    record.params["n"] = static_cast<double>(problem_.n);
+    record.params["block"] = static_cast<double>(problem_.block);
+    record.params["blocks"] = static_cast<double>(problem_.blocks());
+    record.params["barrier"] = options_.barrier ? 1.0 : 0.0;
+    gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
+    record.settings["communication"] = communication_name(options_.communication);
+  }
+
+  std::string title(const RunRecord& record) const override {
+    return fmt::format("summa n = {}, {}, {} x {} blocks of {}, communication {}{}", problem_.n,
+                       record.settings.at("element"), problem_.blocks(), problem_.blocks(), problem_.block,
+                       communication_name(options_.communication), options_.barrier ? " after barriers" : "");
+  }
+  std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
+
+  /// Rectangles whose areas the units' models ask for, and the seconds of their messages and updates.
+  Plan plan() override {
+    const SpeedModels models =
+        frame_.speed_models(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
+                            problem_.blocks() * problem_.blocks(), area_algorithm(options_.run.partition));
+    assign_rectangles(models);
+    predict();
+    Plan plan;
+    for (const partition::Rectangle& rectangle : assignment_.rectangles) {
+      plan.rectangles.push_back({rectangle.row, rectangle.column, rectangle.rows, rectangle.columns});
+    }
+    plan.headings = {"blocks", "/iteration", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+    // The last iteration may be less deep than the others; seconds are the mean over all.
+    const double depth_share =
+        static_cast<double>(problem_.n) / static_cast<double>(problem_.blocks() * problem_.block);
+    for (const Slot& slot : frame_.slots()) {
+      const partition::Rectangle part = part_of(slot);
+      plan.distribution.push_back(part.area());
+      std::size_t column = 0;
+      for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+        plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+      }
+      plan.unit_s.push_back(depth_share * assignment_.unit_s[static_cast<std::size_t>(slot.rank)][slot.kind]);
+    }
+    plan.time_s = cost_.total_s;
+    plan.models = {{"", models.files()}};
+    return plan;
+  }
+
+  void allocate(const Plan& /*plan*/) override {
+    const auto rank = static_cast<std::size_t>(frame_.session().rank());
+    frame_.collectively([&] {
+      require_memory(assignment_.rectangles[rank]);
+      require_countable_pivots(problem_, assignment_.rectangles);
+      multiplication_.emplace(frame_.co_execution(), problem_, assignment_.rectangles[rank], assignment_.rows[rank],
+                              options_.device_memory_bytes, source_);
+      multiplication_->load_c(source_);
+    });
+    if (options_.run.check != CheckLevel::none) prepare_check();
+    exchange_ = make_pivot_exchange(options_.communication, frame_.comm(), problem_, assignment_.rectangles,
+                                    std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT);
+  }
+
+  void load() override {
+    frame_.collectively([&] { multiplication_->load_c(source_); });
+  }
+  UnitSeconds run() override {
+    durations_ = multiplication_->run(*exchange_, options_.communication == Communication::pipelined,
+                                      options_.barrier ? frame_.comm() : MPI_COMM_NULL);
+    return durations_.update_s / static_cast<double>(problem_.blocks());
+  }
+  std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
+  void keep(const Repetition& /*repetition*/) override {
+    const std::vector<double> slowest_s = all_max(frame_.comm(), durations_.communication_s);
+    communication_s_.add({std::accumulate(slowest_s.begin(), slowest_s.end(), 0.0)});
+  }
+
+  Outcome outcome(const Measurement& measurement, Plan& /*plan*/) override {
+    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.n, problem_.n,
+                         [&](const BlockSink<Scalar>& sink) {
+                           const Tile& tile = multiplication_->tile();
+                           if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
+                         });
+    Outcome outcome;
+    std::vector<double> update_s = measurement.unit_s;
+    for (double& seconds : update_s) seconds *= static_cast<double>(problem_.blocks());
+    outcome.phases = {{"update", *std::max_element(update_s.begin(), update_s.end()), cost_.computation_s},
+                      {"communication", communication_s_.value(), std::nullopt}};
+    // The part that no update hides.
+    if (!communication_.empty()) outcome.phases.back().predicted_s = cost_.total_s - cost_.computation_s;
+
+    const double flops_per_s = problem_.flops() / measurement.median_s;
+    const double units_flops_per_s = sum_of_speeds(update_s);
+    gemm::add_speed(outcome, flops_per_s, units_flops_per_s, flops_per_s / units_flops_per_s);
+    for (const CommunicationCost& cost : communication_) {
+      outcome.figures[fmt::format("communication_s by {}", cost.model)] = cost.total_s();
+    }
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
+    return outcome;
+  }
+
+ private:
+  void assign_rectangles(const SpeedModels& models) {
+    std::vector<ProcessModels> processes(static_cast<std::size_t>(frame_.session().size()));
+    const std::vector<const models::SpeedModel*> pointers = models.pointers();
+    for (std::size_t i = 0; i < pointers.size(); ++i) {
+      const Slot& slot = frame_.slots()[i];
+      processes[static_cast<std::size_t>(slot.rank)][slot.kind] = pointers[i];
+    }
+    const std::vector<int>& nodes = frame_.session().nodes().node_of_rank;
+    frame_.collectively([&] {
+      assignment_ =
+          assign(problem_, processes, options_.run.partition, options_.node_order ? nodes : std::vector<int>());
+    });
+  }
+
+  /// The cost by the first model whose parameters all channels have; without channels, messages cost nothing.
+  void predict() {
+    const std::optional<models::Platform> platform = frame_.platform(message_facts());
+    const double start_s = frame_.start_seconds();
+    std::vector<double> iteration_s(static_cast<std::size_t>(problem_.blocks()), 0.0);
+    if (platform) {
+      const models::Placement placement = frame_.placement(*platform);
+      frame_.collectively([&] {
+        communication_ = communication_costs(problem_, assignment_.rectangles, sizeof(Scalar), options_.communication,
+                                             *platform, placement);
+      });
+      iteration_s = communication_.front().iteration_s;
+    }
+    cost_ = total_cost(problem_, iteration_s, options_.communication, assignment_.update_s(), start_s);
+  }
+
+  /// Messages as long as the shortest and the longest side of a rectangle.
+  MessageFacts message_facts() const {
+    std::int64_t shortest = problem_.n, longest = 0, largest_tile = 0;
+    for (const partition::Rectangle& rectangle : assignment_.rectangles) {
+      const Tile tile = problem_.tile(rectangle);
+      if (tile.empty()) continue;
+      shortest = std::min({shortest, tile.rows, tile.columns});
+      longest = std::max({longest, tile.rows, tile.columns});
+      largest_tile = std::max(largest_tile, tile.rows * tile.columns);
+    }
+    const double row_bytes = sizeof(Scalar) * static_cast<double>(problem_.depth(0));
+    // Between two messages a rank goes through all of its C.
+    return {row_bytes * static_cast<double>(shortest), row_bytes * static_cast<double>(longest),
+            sizeof(Scalar) * static_cast<double>(largest_tile)};
+  }
+
+  void require_memory(const partition::Rectangle& rectangle) const {
+    const Tile tile = problem_.tile(rectangle);
+    const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
+    const double tiles = options_.run.check == CheckLevel::none ? 3.0 : 4.0;
+    const double panels = 2.0 * static_cast<double>(problem_.depth(0)) * (rows + columns);
+    frame_.require_memory("this rank's parts of A, B and C", sizeof(Scalar) * (tiles * rows * columns + panels));
+  }
+
+  void prepare_check() {
+    const Tile& tile = multiplication_->tile();
+    HostArray<Scalar> a;
+    frame_.collectively([&] {
+      a = HostArray<Scalar>(tile.rows, tile.columns);
+      if (!tile.empty()) source_(MatrixName::a, tile, a.elements(0, tile.rows));
+    });
+    result_check_.emplace(problem_.as_gemm(), options_.run.seed,
+                          std::make_shared<TileSharing>(frame_.comm(), problem_, tile), a.rows(0, tile.rows),
+                          multiplication_->b(), multiplication_->c());
+  }
+
+  /// A unit's part of its rank's rectangle, in blocks.
+  partition::Rectangle part_of(const Slot& slot) const {
+    const auto rank = static_cast<std::size_t>(slot.rank);
+    partition::Rectangle part = assignment_.rectangles[rank];
+    const UnitRows& rows = assignment_.rows[rank];
+    if (slot.kind == ProcessingUnit::Kind::companion) part.row += rows.host;
+    part.rows = rows[slot.kind];
+    return part;
+  }
+
+  /// Flop/s of all slots, each by the seconds that its own updates take.
+  double sum_of_speeds(const std::vector<double>& update_s) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < update_s.size(); ++i) {
+      if (!(update_s[i] > 0.0)) continue;
+      const Tile tile = problem_.tile(part_of(frame_.slots()[i]));
+      sum += 2.0 * static_cast<double>(tile.rows) * static_cast<double>(tile.columns) *
+             static_cast<double>(problem_.n) / update_s[i];
+    }
+    return sum;
+  }
+
+  /// Seconds per iteration, and for communication those that each model predicts.
+  std::string phase_line(const PhaseTime& phase) const {
+    const auto iterations = static_cast<double>(problem_.blocks());
+    std::string line =
+        fmt::format("  {:<13} {} per iteration", phase.name, format_seconds(phase.measured_s / iterations));
+    if (phase.predicted_s) line += ", predicted " + format_seconds(*phase.predicted_s / iterations);
+    if (phase.name == "communication" && !communication_.empty()) {
+      std::string models;
+      for (const CommunicationCost& cost : communication_) {
+        models += fmt::format("{}{} {}", models.empty() ? " (" : ", ", cost.model,
+                              format_seconds(cost.total_s() / iterations));
+      }
+      line += models + ")";
+    }
+    return line + "\n";
+  }
+
+  Frame& frame_;
+  const Options& options_;
+  Problem problem_;
+  gemm::MatrixSource<Scalar> source_;
+  Assignment assignment_;
+  std::vector<CommunicationCost> communication_;  ///< by each model; empty without channels
+  Cost cost_;                                     ///< with the first model's communication
+  std::optional<Multiplication<Scalar>> multiplication_;
+  std::optional<gemm::ResultCheck<Scalar>> result_check_;
+  std::unique_ptr<PivotExchange> exchange_;
+  Durations durations_;      ///< of the last multiplication
+  Medians communication_s_;  ///< sum over the iterations of the slowest rank's (001, section 5.4)
+};
+
+class Summa : public MiniApp {
+ public:
+  AppFacts facts() const override {
+    return {"summa", "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
+            "multiply"};
+  }
+  RunOptions& run_options() override { return options_.run; }
+  void add_options(CLI::App& parser) override { summa::add_options(parser, options_); }
+  void prepare() override { problem_ = make_problem(options_); }
+  std::unique_ptr<AppRun> start(Frame& frame) const override {
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
+    return std::make_unique<Run<float>>(frame, options_, problem_);
+  }
+  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
+
+ private:
+  Options options_;
+  Problem problem_;
+};
+
+}  // namespace
+}  // namespace steelyard::summa
+
+namespace steelyard {
+STEELYARD_MINIAPP(summa, summa::Summa)
+}

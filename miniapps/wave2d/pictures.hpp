@@ -1,0 +1,121 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "comm/mpi_check.hpp"
+#include "comm/session.hpp"
+#include "core/base/colour_map.hpp"
+#include "core/base/png_file.hpp"
+#include "core/base/vti_file.hpp"
+#include "miniapps/wave2d/simulation.hpp"
+
+namespace steelyard::wave2d {
+
+/// Pictures of the field, for people and for ParaView: `frame_0000.png` in colours and `frame_0000.vti` (VTK image
+/// data) with values, in grid spacings. Large grids are averaged over squares of points, such that no side has more
+/// than 2048. Colours mean the same in all pictures: light grey is 0, the ends are the largest value of the first one.
+/// A picture's first row is the grid's; ParaView shows that at the bottom.
+class Pictures {
+ public:
+  Pictures(const Session& session, const Problem& problem, const std::filesystem::path& folder)
+      : session_(session),
+        problem_(problem),
+        folder_(folder),
+        square_((std::max(problem.rows, problem.columns) + longest_side - 1) / longest_side),
+        rows_((problem.rows + square_ - 1) / square_),
+        columns_((problem.columns + square_ - 1) / square_) {}
+
+  /// Writes the next one; rank 0 holds the whole picture. Collective. @throws CollectiveError when it cannot be written
+  template <class Scalar>
+  void add(const Simulation<Scalar>& simulation) {
+    std::vector<float> picture;
+    collectively(session_.comm(), [&] { picture = own_part(simulation); });
+    STEELYARD_MPI(MPI_Reduce(session_.is_root() ? MPI_IN_PLACE : picture.data(), picture.data(),
+                             static_cast<int>(picture.size()), MPI_FLOAT, MPI_SUM, 0, session_.comm()));
+    on_root(session_.comm(), [&] {
+      correct_edges(picture);
+      if (count_ == 0) {
+        for (const float value : picture) largest_ = std::max(largest_, std::abs(value));
+      }
+      write(picture);
+    });
+    ++count_;
+  }
+
+  int count() const { return count_; }
+
+ private:
+  static constexpr std::int64_t longest_side = 2048;
+
+  template <class Scalar>
+  std::vector<float> own_part(const Simulation<Scalar>& simulation) const {
+    std::vector<float> picture(static_cast<std::size_t>(rows_ * columns_));
+    const float points = static_cast<float>(square_ * square_);
+    simulation.store([&](const partition::Rectangle& part, std::span<const Scalar> values) {
+      const Scalar* value = values.data();
+      for_points(part, [&](std::int64_t i, std::int64_t j) {
+        picture[static_cast<std::size_t>(i / square_ * columns_ + j / square_)] +=
+            static_cast<float>(*value++) / points;
+      });
+    });
+    return picture;
+  }
+
+  /// Squares on the grid's lower and right edge have fewer points.
+  void correct_edges(std::vector<float>& picture) const {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      const std::int64_t high = std::min(square_, problem_.rows - i * square_);
+      for (std::int64_t j = 0; j < columns_; ++j) {
+        const std::int64_t wide = std::min(square_, problem_.columns - j * square_);
+        picture[static_cast<std::size_t>(i * columns_ + j)] *=
+            static_cast<float>(square_ * square_) / static_cast<float>(high * wide);
+      }
+    }
+  }
+
+  void write(const std::vector<float>& picture) const {
+    const std::string name = fmt::format("frame_{:04}", count_);
+    const auto spacing = static_cast<double>(square_);
+    VtiGrid grid;
+    grid.rows = rows_;
+    grid.columns = columns_;
+    grid.spacing = {spacing, spacing};
+    // A square's value is that of its middle.
+    grid.origin = {0.5 * (spacing - 1.0), 0.5 * (spacing - 1.0)};
+    VtiFile<float> values(folder_ / (name + ".vti"), "u", grid);
+    values.write_rows(picture);
+    values.finish();
+    PngFile colours(folder_ / (name + ".png"), rows_, columns_);
+    const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
+    std::vector<Rgb> row;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      row.clear();
+      for (const float value :
+           std::span(picture).subspan(static_cast<std::size_t>(i * columns_), static_cast<std::size_t>(columns_))) {
+        row.push_back(diverging_colour(scale * static_cast<double>(value)));
+      }
+      colours.write_rows(row);
+    }
+    colours.finish();
+  }
+
+  const Session& session_;
+  Problem problem_;
+  std::filesystem::path folder_;
+  std::int64_t square_;   ///< points per side of a square
+  std::int64_t rows_;     ///< of squares
+  std::int64_t columns_;  ///< of squares
+  float largest_ = 0.0F;  ///< value of the first picture
+  int count_ = 0;
+};
+
+}  // namespace steelyard::wave2d

@@ -1,0 +1,354 @@
+// The 2D wave equation by leap-frog on host and companion units of every rank at once, on slices or rectangles sized by
+// speed models.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "comm/collective.hpp"
+#include "comm/group_bandwidth.hpp"
+#include "core/base/accuracy.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/app/frame.hpp"
+#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/wave2d/calibration.hpp"
+#include "miniapps/wave2d/cost.hpp"
+#include "miniapps/wave2d/initial_field.hpp"
+#include "miniapps/wave2d/measured_kernel.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "miniapps/wave2d/pass_prediction.hpp"
+#include "miniapps/wave2d/pictures.hpp"
+#include "miniapps/wave2d/simulation.hpp"
+#include "partition/algorithms.hpp"
+#include "partition/balancing/load_balancer.hpp"
+
+namespace steelyard::wave2d {
+namespace {
+
+using partition::Rectangle;
+
+/// Says where units' rectangles are.
+void describe_rectangles(Plan& plan, const std::vector<Rectangle>& rectangles) {
+  plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+  for (const Rectangle& part : rectangles) {
+    plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
+    std::size_t column = 0;
+    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+      plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+    }
+  }
+}
+
+/// The line of a phase under the speed.
+std::string phase_line(const PhaseTime& phase, double steps) {
+  std::string text = fmt::format("  {:<10}{} per step", phase.name, format_seconds(phase.measured_s / steps));
+  if (phase.predicted_s) {
+    text += fmt::format(", predicted {}", format_seconds(*phase.predicted_s / steps));
+    if (*phase.predicted_s > 0.0 && phase.measured_s > 0.0) {
+      text += fmt::format(", difference {:.1f} %", percentage_difference(*phase.predicted_s, phase.measured_s));
+    }
+  }
+  return text + "\n";
+}
+
+/// Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
+constexpr double copies_of_a_move = 6.0;
+
+template <class Scalar>
+class Run : public AppRun {
+ public:
+  Run(Frame& frame, const Options& options, const Problem& problem)
+      : frame_(frame), options_(options), problem_(problem), wave_(problem) {
+    require_room();
+  }
+
+  void describe(RunRecord& record) const override {
+    record.params["steps"] = static_cast<double>(options_.run.steps);
+    record.params["rows"] = static_cast<double>(problem_.rows);
+    record.params["columns"] = static_cast<double>(problem_.columns);
+    record.params["courant"] = problem_.courant;
+    record.params["order"] = problem_.order;
+    record.settings["balance"] = balancing_name(options_.balancing);
+    record.settings["boundary"] = options_.boundary;
+    if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
+  }
+
+  std::string title(const RunRecord& record) const override {
+    return fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}", problem_.rows, problem_.columns,
+                       record.settings.at("element"), problem_.order, options_.boundary, problem_.courant);
+  }
+
+  /// A time tile, then every unit's points, then what a pass takes with the exchange of halos.
+  Plan plan() override {
+    Plan plan;
+    PassPrediction prediction(frame_, options_, problem_);
+    time_tile_ = prediction.choose_time_tile();
+    const Assignment assignment = balance(plan.models);
+    rectangles_ = assignment.rectangles;
+    pass_ = prediction.predict(assignment, time_tile_);
+    plan.distribution = assignment.shares(problem_);
+    plan.headings = {"rows", "/step"};
+    if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
+    for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
+    const PassCost pass = pass_.value_or(PassCost());
+    const double time_s = static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
+    if (pass_ && options_.run.steps > 0) plan.time_s = time_s;
+    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n", format_seconds(time_s),
+                            options_.run.steps, format_seconds(pass.exchange_s / time_tile_));
+    return plan;
+  }
+
+  void allocate(const Plan&) override {
+    std::vector<std::int64_t> bytes;
+    for (const Rectangle& part : rectangles_) bytes.push_back(part.area() * static_cast<std::int64_t>(sizeof(Scalar)));
+    const UnitSizes level_bytes = frame_.own_share(bytes);
+    frame_.collectively([&] {
+      simulation_.emplace(frame_, problem_, rectangles_, time_tile_, options_.overlap());
+      // Doubles as many as a level of the field takes.
+      bandwidth_.emplace(frame_.comm(), frame_.co_execution(), level_bytes.host / 8, level_bytes.companion / 8);
+    });
+  }
+
+  void load() override {
+    const bool balances = options_.balancing == Balancing::dynamic;
+    if (balances) simulation_->redistribute(rectangles_);
+    load_initial();
+    bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
+    if (balances) start_balancing();
+  }
+
+  UnitSeconds run() override {
+    typename Simulation<Scalar>::BetweenPasses rebalance_run;
+    if (balancer_) rebalance_run = [&](const UnitSeconds& pass_s, std::int64_t left) { rebalance(pass_s, left); };
+    times_ = simulation_->advance(options_.run.steps, rebalance_run);
+    return times_.unit_s / std::max(1.0, static_cast<double>(options_.run.steps));
+  }
+
+  /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
+  std::optional<FoundError> check() override {
+    if (!options_.run.input.empty()) {
+      frame_.record().check.against = "no reference solution for a given field";
+      return std::nullopt;
+    }
+    const double exact = wave_.exact_amplitude(options_.run.steps);
+    const double discrete = wave_.discrete_amplitude(options_.run.steps);
+    double error = 0.0;
+    double analytic_error = 0.0;
+    bool finite = true;
+    std::vector<double> shape;
+    simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
+      shape.resize(values.size());
+      wave_.sample(1.0, part, std::span<double>(shape));
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double value = static_cast<double>(values[i]);
+        const double deviation = std::abs(value - discrete * shape[i]);
+        error = std::max(error, deviation);
+        // A NaN compares as nothing, least of all as large.
+        finite = finite && std::isfinite(deviation);
+        analytic_error = std::max(analytic_error, std::abs(value - exact * shape[i]));
+      }
+    });
+    analytic_error_ = frame_.max(analytic_error);
+    // Rounding errors of n steps add up like a random walk whose every step the scheme carries on. However many steps,
+    // a field that is off by a tenth of the wave is wrong.
+    const double n = static_cast<double>(options_.run.steps);
+    const double tolerance =
+        std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * (16.0 + 8.0 * n * std::sqrt(n)));
+    if (!finite) error = std::numeric_limits<double>::infinity();
+    return FoundError{error, tolerance, "the scheme's exact standing wave"};
+  }
+
+  void keep(const Repetition&) override {
+    const auto slowed = [](const std::optional<ProcessingUnit>& unit, const UnitTimes& times) {
+      return (unit ? unit->slowdown : 1.0) * times;
+    };
+    const UnitTimes own = slower(slowed(frame_.units().host, times_.phases.host),
+                                 slowed(frame_.units().companion, times_.phases.companion));
+    seconds_.add(all_max(frame_.comm(), {times_.kernels_s, times_.exchange_s, own.unpacking_s, own.border_s,
+                                         own.packing_s, own.interior_s}));
+  }
+
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
+    if (options_.frames > 0) write_frames();
+    write_field();
+    Outcome outcome;
+    outcome.of_what = fmt::format("for {} steps", options_.run.steps);
+    outcome.phases = phases();
+    if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
+    if (balancer_) {
+      plan.distribution = balancer_->current().units;
+      outcome.figures["repartitions"] = balancer_->repartitions();
+      outcome.figures["redistribution_time_s"] = redistribution_s_;
+    }
+    if (options_.run.steps > 0) describe_speed(outcome, measurement.median_s);
+    return outcome;
+  }
+
+ private:
+  /// Every rank needs at least the row that its neighbours need of it.
+  void require_room() const {
+    const std::size_t units = frame_.slots().size();
+    if (problem_.rows >= static_cast<std::int64_t>(units)) return;
+    throw CollectiveError(fmt::format("{} processing units on {} ranks for a grid of {} rows (expected at most one "
+                                      "unit per row)",
+                                      units, frame_.session().size(), problem_.rows),
+                          ExitCode::wrong_input, 0);
+  }
+
+  /// The points that every unit starts with. @param models that were measured or read for that
+  Assignment balance(std::vector<KeptModels>& models) {
+    const MeasuredKernel kernel(problem_, options_.run.element, time_tile_);
+    const std::size_t units = frame_.slots().size();
+    if (options_.balancing == Balancing::dynamic) {
+      const std::vector<std::int64_t> rows = partition::start_or_even(problem_.rows, units, {}, {});
+      return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
+    }
+    if (options_.balancing != Balancing::model) {
+      return calibrate(frame_, kernel, problem_, options_.balancing);
+    }
+    const SpeedModels measured = frame_.speed_models(kernel, problem_.rows, row_algorithm(options_.run.partition));
+    models.push_back({"", measured.files()});
+    Assignment assignment;
+    frame_.collectively([&] { assignment = assign(problem_, measured.pointers(), options_.run.partition); });
+    return assignment;
+  }
+
+  void load_initial() {
+    frame_.collectively([&] {
+      simulation_->load([&](Level level, const Rectangle& part, std::span<Scalar> values) {
+        fill_initial(problem_, wave_, options_.run.input, level, part, values);
+      });
+    });
+  }
+
+  void start_balancing() {
+    partition::LoadBalancerOptions options;
+    options.window = 3;
+    options.redistribution_s =
+        copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
+    balancer_.emplace(problem_.rows, frame_.slots().size(), partition::find_algorithm(options_.run.partition), options);
+    redistribution_s_ = 0.0;
+  }
+
+  /// Moves rows between units and ranks where the models that the run's own passes make promise more than moving costs.
+  /// Every rank decides the same. Source: 000, section 6.1.5.
+  void rebalance(const UnitSeconds& pass_s, std::int64_t steps_left) {
+    std::vector<double> slot_s = frame_.gather_seconds(pass_s);
+    for (double& seconds : slot_s) seconds = std::max(seconds, 1e-9);
+    partition::BalancingDecision decision = partition::BalancingDecision::measuring;
+    frame_.collectively([&] { decision = balancer_->record(slot_s, static_cast<double>(steps_left) / time_tile_); });
+    if (decision != partition::BalancingDecision::repartitioned) return;
+    redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->current().units));
+  }
+
+  /// A run of its own, for pictures take time. They are spread evenly from the start to the last step; a single one is
+  /// of the last. Ends with the field as it was.
+  void write_frames() {
+    load_initial();
+    Pictures pictures(frame_.session(), problem_, options_.frame_folder);
+    std::int64_t done = -1;
+    for (int i = 0; i < options_.frames; ++i) {
+      const std::int64_t steps = options_.run.steps;
+      const std::int64_t step = options_.frames == 1 ? steps : steps * i / (options_.frames - 1);
+      if (step == done) continue;
+      simulation_->advance(step - std::max<std::int64_t>(done, 0));
+      done = step;
+      pictures.add(*simulation_);
+    }
+    frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
+  }
+
+  void write_field() const {
+    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.rows, problem_.columns,
+                         [&](const BlockSink<Scalar>& sink) {
+                           simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
+                             sink(part.row, part.column, part.columns, values);
+                           });
+                         });
+  }
+
+  /// Of the slowest unit or rank each, for a repetition.
+  std::vector<PhaseTime> phases() const {
+    constexpr std::array names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
+    const PassCost pass = pass_.value_or(PassCost());
+    const std::array predicted_s{pass.start_s + pass.kernels_s(), pass.exchange_s,
+                                 pass.phases.unpacking_s,         pass.phases.border_s,
+                                 pass.phases.packing_s,           pass.phases.interior_s};
+    const double passes = static_cast<double>(options_.run.steps) / time_tile_;
+    const std::vector<double> measured_s = seconds_.values();
+    std::vector<PhaseTime> phases;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      phases.push_back({names[i], measured_s[i], std::nullopt});
+      if (pass_) phases.back().predicted_s = passes * predicted_s[i];
+    }
+    return phases;
+  }
+
+  /// Points per second, beside those that the bandwidth of the memory allows.
+  void describe_speed(Outcome& outcome, double time_s) const {
+    const double steps = static_cast<double>(options_.run.steps);
+    const double bound_bytes_per_s = median(bandwidths_);
+    const double points_per_s = problem_.points() * steps / time_s;
+    const double bound = bound_bytes_per_s / bytes_per_point(sizeof(Scalar), 1);
+    outcome.figures["points_per_s"] = points_per_s;
+    outcome.figures["bound_bytes_per_s"] = bound_bytes_per_s;
+    outcome.figures["bound_points_per_s"] = bound;
+    outcome.figures["share_of_bound"] = points_per_s / bound;
+    if (balancer_) {
+      outcome.below =
+          fmt::format("rebalanced {} times in {}\n", balancer_->repartitions(), format_seconds(redistribution_s_));
+    }
+    outcome.below +=
+        fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the memory bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
+                    points_per_s / 1e6, 100.0 * points_per_s / bound, bound / 1e6, bound_bytes_per_s / 1e9);
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, steps);
+  }
+
+  Frame& frame_;
+  const Options& options_;
+  Problem problem_;
+  StandingWave wave_;
+  int time_tile_ = 1;
+  std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
+  std::optional<PassCost> pass_;       ///< predicted
+  std::optional<Simulation<Scalar>> simulation_;
+  std::optional<GroupBandwidth> bandwidth_;
+  std::optional<partition::LoadBalancer> balancer_;  ///< of a repetition that balances itself
+  double redistribution_s_ = 0.0;                    ///< of the last repetition, on this rank
+  StepTimes times_;                                  ///< of the last repetition
+  std::optional<double> analytic_error_;             ///< of the last check
+  std::vector<double> bandwidths_;
+  Medians seconds_;
+};
+
+class Wave2d : public MiniApp {
+ public:
+  AppFacts facts() const override {
+    return {"wave2d", "2D wave equation on host and companion units at once, on slices sized by speed models",
+            "advance", /*has_steps=*/true};
+  }
+  RunOptions& run_options() override { return options_.run; }
+  void add_options(CLI::App& parser) override { wave2d::add_options(parser, options_); }
+  void prepare() override { problem_ = make_problem(options_); }
+  std::unique_ptr<AppRun> start(Frame& frame) const override {
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
+    return std::make_unique<Run<float>>(frame, options_, problem_);
+  }
+  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
+
+ private:
+  Options options_;
+  Problem problem_;
+};
+
+}  // namespace
+}  // namespace steelyard::wave2d
+
+namespace steelyard {
+STEELYARD_MINIAPP(wave2d, wave2d::Wave2d)
+}

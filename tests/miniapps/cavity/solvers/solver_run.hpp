@@ -1,0 +1,124 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <type_traits>
+#include <vector>
+
+#include "miniapps/cavity/solvers/bicgstab.hpp"
+#include "miniapps/cavity/solvers/conjugate_gradient.hpp"
+#include "miniapps/cavity/solvers/preconditioner.hpp"
+#include "tests/miniapps/cavity/grid/grid_run.hpp"
+#include "tests/miniapps/cavity/solvers/linear_systems.hpp"
+
+namespace steelyard::cavity::tests {
+
+/// Solvers and preconditioners to choose from by type.
+template <Reductions chosen>
+struct CgWith {
+  static constexpr Reductions reductions = chosen;
+  template <class Execution, int>
+  using Solver = ConjugateGradient<Execution>;
+};
+using Cg = CgWith<Reductions::separate>;
+using MergedCg = CgWith<Reductions::merged>;
+template <Reductions chosen>
+struct BicgstabWith {
+  static constexpr Reductions reductions = chosen;
+  template <class Execution, int Components>
+  using Solver = BiCgStab<Execution, Components>;
+};
+using Bicgstab = BicgstabWith<Reductions::separate>;
+using MergedBicgstab = BicgstabWith<Reductions::merged>;
+
+struct None {
+  template <class Operator>
+  static IdentityPreconditioner of(const Operator&) {
+    return {};
+  }
+};
+struct Jacobi {
+  template <class Operator>
+  static JacobiPreconditioner<Operator> of(const Operator& matrix) {
+    return {matrix};
+  }
+};
+/// Jacobi's as a preconditioner that only has apply().
+template <class Operator, int Components>
+struct ApplyJacobi {
+  JacobiPreconditioner<Operator> jacobi;
+  RowAccess<Components> r, z;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    z(c, j, i) = jacobi(r(c, j, i), c, j, i);
+  }
+};
+template <class Operator>
+struct ByApply {
+  static constexpr bool is_identity = false;
+  JacobiPreconditioner<Operator> jacobi;
+
+  template <class Execution, int Components>
+  void apply(const UnitGrid<Execution>& grid, RowField<Execution, Components>& r, RowField<Execution, Components>& z) {
+    grid.for_cells("jacobi",
+                   each_component<Components>(ApplyJacobi<Operator, Components>{jacobi, r.access(), z.access()}));
+  }
+};
+struct JacobiByApply {
+  template <class Operator>
+  static ByApply<Operator> of(const Operator& matrix) {
+    return {{matrix}};
+  }
+};
+
+struct Solved {
+  SolveReport report;
+  Values values;
+};
+
+/// A program for all units: solves one system, once or several times over from the same guess.
+template <class Choice, class Preconditioning, class System>
+struct SolverRun {
+  SharedGrid& shared;
+  const System& system;
+  const Values& right_side;
+  const Values& guess;
+  const SolveSettings& settings;
+  int times;
+  Solved& solved;
+
+  template <class Execution>
+  void operator()(const UnitPeer<Execution>& peer) const {
+    constexpr int components = System::components;
+    const UnitGrid<Execution> grid(peer, shared);
+    UnitOperands<Execution> operands(grid);
+    const auto matrix = system.matrix(operands);
+    auto preconditioner = Preconditioning::of(matrix);
+    auto b = grid.template field<components>(), x = grid.template field<components>();
+    typename Choice::template Solver<Execution, components> solver(grid, Choice::reductions);
+    SolveReport report;
+    fill(grid, b, right_side);
+    for (int time = 0; time < times; ++time) {
+      fill(grid, x, guess);
+      report = solver.solve(matrix, preconditioner, b, x, settings);
+    }
+    read(grid, x, solved.values);
+    if (peer.group().drives(peer.kind())) solved.report = report;
+  }
+};
+
+/// The whole solution, on all ranks.
+template <class Choice, class Preconditioning, class System>
+Solved solve(UnitGroup& group, const std::vector<std::int64_t>& shares, const System& system, const Values& right_side,
+             const SolveSettings& settings, Values guess = {}, int times = 1) {
+  SharedGrid shared(group, shares, system.columns);
+  Solved solved;
+  solved.values.assign(right_side.size(), 0.0);
+  if (guess.empty()) guess.assign(right_side.size(), 0.0);
+  group.run(SolverRun<Choice, Preconditioning, System>{shared, system, right_side, guess, settings, times, solved});
+  MPI_Allreduce(MPI_IN_PLACE, solved.values.data(), static_cast<int>(solved.values.size()), MPI_DOUBLE, MPI_SUM,
+                group.comm());
+  return solved;
+}
+
+}  // namespace steelyard::cavity::tests

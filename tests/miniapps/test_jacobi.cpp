@@ -1,0 +1,110 @@
+// The tutorial's mini-app, which has no more of its own than its kernel: what the frame does for it is tested here too.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/base/npy.hpp"
+#include "tests/miniapps/app_runs.hpp"
+
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+namespace steelyard::tests::test_jacobi {
+namespace {
+
+const std::filesystem::path jacobi = STEELYARD_JACOBI;
+
+std::vector<double> read_column(const std::filesystem::path& path, std::int64_t rows) {
+  const NpyHeader header = read_npy_matrix_header<double>(path);
+  REQUIRE(header.shape == std::vector<std::int64_t>{rows, 1});
+  std::vector<double> values(static_cast<std::size_t>(rows));
+  read_npy_rows<double>(path, header, 0, values);
+  return values;
+}
+
+TEST_CASE("Every step halves the distance from the solution, whatever the ranks and the partition") {
+  const TemporaryFolder folder;
+  std::vector<AppRun> runs;
+  for (const int ranks : {1, 2, 3}) {
+    for (const char* partition : {"even", "geometric", "dynamic"}) {
+      const std::string name = std::to_string(ranks) + partition + ".npy";
+      runs.push_back(
+          {ranks,
+           {"--size", "83", "--steps", "60", "--partition", partition, "--check", "all", "--output", folder / name}});
+    }
+  }
+  const TemporaryFolder platform;
+  for (AppRun& run : runs) run.arguments = run.arguments + with_platform(platform);
+  run_app(jacobi, runs, folder);
+  for (const AppRun& run : runs) {
+    const std::vector<double> x = read_column(run.arguments[9], 83);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      CHECK_THAT(x[i], WithinAbs(1.0 + static_cast<double>(i % 5) / 8.0, 1e-14));
+    }
+  }
+}
+
+TEST_CASE("Without steps nothing is done, and an equation alone is solved in one") {
+  const TemporaryFolder folder;
+  run_app(jacobi, {{1, {"--size", "20", "--steps", "0"}}, {1, {"--size", "1", "--steps", "1"}}}, folder);
+}
+
+TEST_CASE("Rows move away from a unit that turns out to be slow") {
+  const TemporaryFolder folder;
+  run_app(jacobi,
+          {{2, Words{"--size", "600", "--steps", "150", "--units", "host", "--slowdown", "rank1=8", "--partition",
+                     "dynamic", "--result", "result"} +
+                   with_platform(folder)}},
+          folder);
+  const auto json = read_run(folder / "result", "jacobi");
+  const auto rows = json.at("distribution").get<std::vector<std::int64_t>>();
+  CHECK(rows[0] + rows[1] == 600);
+  CHECK(rows[0] > rows[1]);
+  CHECK(json.at("figures").at("repartitions").get<double>() >= 1.0);
+  CHECK(json.at("predicted_time_s").is_null());
+}
+
+TEST_CASE("A prediction is that of the model, and the same without running") {
+  const TemporaryFolder folder;
+  const std::string model = write_model(folder, "unit.fpm.json", 1e-6);
+  const Words problem{"--size", "64", "--steps", "10", "--model", model};
+  const Outcome dry = run(1, jacobi, problem + Words{"--units", "host", "--dry-run"}, folder.path());
+  REQUIRE(dry.status == 0);
+  CHECK(dry.out.find("64 us") != std::string::npos);
+  const Outcome forecast =
+      run(1, STEELYARD_TOOL, Words{"predict", "jacobi", "--format", "json"} + problem, folder.path());
+  INFO(forecast.err);
+  REQUIRE(forecast.status == 0);
+  CHECK_THAT(nlohmann::json::parse(forecast.out).at("time_s").get<double>(), WithinRel(10 * 64e-6, 1e-12));
+  const Outcome scaling =
+      run(1, STEELYARD_TOOL,
+          Words{"predict", "jacobi", "--processes", "4", "--scaling", "strong", "--format", "json"} + problem +
+              with_platform(folder),
+          folder.path());
+  INFO(scaling.err);
+  REQUIRE(scaling.status == 0);
+  const auto runs = nlohmann::json::parse(scaling.out).at("runs");
+  REQUIRE(runs.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK_THAT(runs[i].at("phases")[0].at("time_s").get<double>(),
+               WithinRel(640e-6 / static_cast<double>(1 << i), 1e-12));
+  }
+}
+
+TEST_CASE("jacobi's mistakes are refused by name") {
+  expect_refused(jacobi,
+                 {{{"--size", "0"}, "--size"},
+                  {{"--input", "a.npy"}, "--input"},
+                  {{"--partition", "fair"}, "partition \"fair\" is unknown"},
+                  {{"--steps", "-1"}, "--steps"},
+                  {{"--model", "missing.fpm.json"}, "missing.fpm.json"}},
+                 {"--repetitions", "1"});
+  expect_refused(STEELYARD_TOOL, {{{"predict", "jacobi", "--scaling", "weak"}, "--scaling needs --model"}}, {}, {1});
+}
+
+TEST_CASE("jacobi's results that cannot be written are refused before it runs") {
+  expect_unwritable_refused(jacobi, {"--size", "8", "--steps", "1"});
+}
+
+}  // namespace
+}  // namespace steelyard::tests::test_jacobi
