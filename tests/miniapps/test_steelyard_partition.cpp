@@ -173,7 +173,7 @@ TEST_CASE("Partitions that cannot be made are refused by name") {
        {{"partition", "--total", "9", "--models", model, "--levels", "3"}, "--levels"},
        {{"partition", "--total", "9", "--models", model, "--per-node", "1"}, "--per-node"},
        {{"partition", "--total", "9", "--models", model, small, "--levels", "2", "--per-node", "1", "--outer", "popta"},
-        "same"},
+        "identical"},
        {{"partition", "--everything"}, "--everything"}});
 }
 
