@@ -116,6 +116,19 @@ class EmulatedMember {
     if (place_.lanes > 1) team_->lane_barrier();
   }
 
+  /// Of what the lanes of this thread have.
+  template <class Value>
+  Value sum_of_lanes(const Value& own) const {
+    static_assert(most_lanes * sizeof(Value) <= emulated::Team::bytes_per_thread);
+    auto* const of_lanes = reinterpret_cast<Value*>(team_->shared(thread_));
+    of_lanes[lane_] = own;
+    lane_barrier();
+    Value sum = of_lanes[0];
+    for (int lane = 1; lane < place_.lanes; ++lane) sum += of_lanes[lane];
+    lane_barrier();
+    return sum;
+  }
+
   template <class Reducer>
   std::enable_if_t<Kokkos::is_reducer<Reducer>::value> team_reduce(const Reducer& reducer) const {
     using Value = typename Reducer::value_type;
@@ -130,6 +143,8 @@ class EmulatedMember {
   }
 
  private:
+  static constexpr std::size_t most_lanes = 32;
+
   emulated::Team* team_;
   Place place_;
   int thread_, lane_;
@@ -333,6 +348,17 @@ void parallel_for(const Impl::ThreadVectorRangeBoundariesStruct<Index, steelyard
   const auto lane = static_cast<Index>(range.member.lane()), lanes = static_cast<Index>(range.member.lanes());
   for (Index i = range.start + lane; i < range.end; i += lanes) closure(i);
   range.member.lane_barrier();
+}
+
+/// The sum over the lanes, the same on all of them: in the order of the lanes, whatever theirs is.
+template <class Index, class Closure, class Value>
+void parallel_reduce(const Impl::ThreadVectorRangeBoundariesStruct<Index, steelyard::EmulatedMember>& range,
+                     const Closure& closure, Value& total) {
+  const steelyard::EmulatedMember& member = range.member;
+  const auto lane = static_cast<Index>(member.lane()), lanes = static_cast<Index>(member.lanes());
+  Value partial{};
+  for (Index i = range.start + lane; i < range.end; i += lanes) closure(i, partial);
+  total = member.sum_of_lanes(partial);
 }
 
 template <class Closure>

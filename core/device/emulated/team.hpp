@@ -24,7 +24,7 @@ class Team {
   void lane_barrier();
 
   /// Memory that the team's lanes share: as many bytes for each thread, for reductions.
-  static constexpr std::size_t bytes_per_thread = 64;
+  static constexpr std::size_t bytes_per_thread = 256;
   std::byte* shared(int thread);
   /// Scratch memory of at least so many bytes, filled with what is no number.
   std::byte* scratch(std::size_t bytes);

@@ -8,7 +8,6 @@
 
 namespace steelyard::test_engine_timeline {
 
-using Catch::Approx;
 using namespace steelyard::gemm;
 
 namespace {

@@ -11,7 +11,6 @@
 
 namespace steelyard::test_options {
 
-using gemm::make_problem;
 using gemm::Options;
 using gemm::Problem;
 using tests::input;

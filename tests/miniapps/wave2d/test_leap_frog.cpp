@@ -14,7 +14,6 @@ namespace steelyard::wave2d::test_leap_frog {
 namespace {
 
 using tests::Grid;
-using tests::LevelWindow;
 using tests::LevelWindows;
 using tests::whole;
 
