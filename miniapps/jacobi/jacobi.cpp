@@ -1,5 +1,4 @@
-// Jacobi's method for a dense system A x = b, whose rows are shared out among host and companion units of all ranks:
-// the worked example of 000, section 6.1.5, and of miniapps/README.md.
+// Jacobi's method for a dense system whose rows the units of all ranks share: 000, section 6.1.5; miniapps/README.md.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +19,12 @@
 namespace steelyard::jacobi {
 namespace {
 
-constexpr std::int64_t largest_n = std::int64_t{1} << 20;
+void add_unknowns_option(CLI::App& parser, const std::string& name, std::int64_t& n) {
+  parser.add_option(name, n, "Unknowns, the length of a row")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+      ->type_name("N")
+      ->capture_default_str();
+}
 
 /// What a unit does in a step, by itself: for speed models and for the conformance table.
 template <class Execution>
@@ -48,12 +52,7 @@ class MeasuredKernel : public MeasurableKernel {
 
   std::string app() const override { return "jacobi"; }
   std::string description() const override { return "Jacobi's method: rows of a dense system in one step"; }
-  void add_options(CLI::App& parser) override {
-    parser.add_option("--columns", n_, "Unknowns, the length of a row")
-        ->check(CLI::Range(std::int64_t{1}, largest_n))
-        ->type_name("N")
-        ->capture_default_str();
-  }
+  void add_options(CLI::App& parser) override { add_unknowns_option(parser, "--columns", n_); }
   KernelFacts facts() const override {
     KernelFacts facts;
     facts.app = app();
@@ -99,31 +98,26 @@ models::MessagePattern exchange_pattern(int ranks, std::int64_t n) {
   return models::ring_allgather(ranks, sizeof(double) * static_cast<double>(n) / ranks);
 }
 
-struct Options {
-  RunOptions run;
-  std::int64_t n = 4096;
-};
-
 class Run : public AppRun {
  public:
-  Run(Frame& frame, const Options& options)
+  Run(Frame& frame, std::int64_t n)
       : frame_(frame),
-        options_(options),
-        steps_(static_cast<double>(options.run.steps)),
+        n_(n),
+        steps_(static_cast<double>(frame.options().steps)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
   void describe(RunRecord& record) const override {
-    record.params["n"] = static_cast<double>(options_.n);
+    record.params["n"] = static_cast<double>(n_);
     record.params["steps"] = steps_;
   }
-  std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", options_.n); }
+  std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
 
   /// A step is a sweep of every unit, all at the same time, and an exchange of x.
   Plan plan() override {
-    Plan plan = frame_.distribute(MeasuredKernel(options_.n), options_.n);
+    Plan plan = frame_.distribute(MeasuredKernel(n_), n_);
     plan.headings = {"rows", "/step"};
-    exchange_s_ = frame_.exchange_seconds(exchange_pattern(frame_.session().size(), options_.n),
-                                          bytes_of_row(options_.n) * static_cast<double>(options_.n));
+    exchange_s_ = frame_.exchange_seconds(exchange_pattern(frame_.session().size(), n_),
+                                          bytes_of_row(n_) * static_cast<double>(n_));
     if (frame_.is_dynamic()) return plan;
     plan.time_s = frame_.start_seconds() + steps_ * (largest(plan.unit_s) + exchange_s_);
     return plan;
@@ -131,7 +125,7 @@ class Run : public AppRun {
 
   void allocate(const Plan& plan) override {
     start_rows_ = plan.distribution;
-    group_.run([&](const auto& peer) { systems_.emplace(peer, options_.n); });
+    group_.run([&](const auto& peer) { systems_.emplace(peer, n_); });
     distribute(start_rows_);
   }
   void load() override {
@@ -140,7 +134,7 @@ class Run : public AppRun {
   }
 
   UnitSeconds run() override {
-    return (frame_.is_dynamic() ? iterate_balanced() : iterate(options_.run.steps)) / std::max(1.0, steps_);
+    return (frame_.is_dynamic() ? iterate_balanced() : iterate(frame_.options().steps)) / std::max(1.0, steps_);
   }
 
   /// Every step makes the largest error at most half as large, and rounding adds a little to it.
@@ -152,14 +146,14 @@ class Run : public AppRun {
       error = std::max(error, std::isfinite(difference) ? difference : std::numeric_limits<double>::infinity());
       first_error = std::max(first_error, expected);
     }
-    const double rounding = std::numeric_limits<double>::epsilon() * 4.0 * std::sqrt(static_cast<double>(options_.n));
+    const double rounding = std::numeric_limits<double>::epsilon() * 4.0 * std::sqrt(static_cast<double>(n_));
     return FoundError{error, first_error * std::exp2(-steps_) + rounding,
                       "the solution, from which every step halves the distance"};
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     const std::vector<double> x = whole_x();
-    write_matrix<double>(frame_.session(), options_.run.output, options_.n, 1, [&](const BlockSink<double>& sink) {
+    write_matrix<double>(frame_.session(), frame_.options().output, n_, 1, [&](const BlockSink<double>& sink) {
       if (frame_.session().is_root()) sink(0, 0, 1, x);
     });
     const double sweeps_s = steps_ * largest(measurement.unit_s);
@@ -169,10 +163,9 @@ class Run : public AppRun {
       outcome.phases[0].predicted_s = steps_ * largest(plan.unit_s);
       outcome.phases[1].predicted_s = steps_ * exchange_s_;
     }
-    const double flops_per_s =
-        steps_ * static_cast<double>(options_.n) * flops_of_row(options_.n) / measurement.median_s;
+    const double flops_per_s = steps_ * static_cast<double>(n_) * flops_of_row(n_) / measurement.median_s;
     outcome.figures["flops_per_s"] = flops_per_s;
-    outcome.of_what = fmt::format("for {} steps", options_.run.steps);
+    outcome.of_what = fmt::format("for {} steps", frame_.options().steps);
     outcome.below = fmt::format("speed      {:.4g} GFLOP/s\n", flops_per_s / 1e9);
     if (frame_.is_dynamic()) {
       outcome.figures["repartitions"] = repartitions_;
@@ -210,14 +203,14 @@ class Run : public AppRun {
   UnitSeconds iterate_balanced() {
     partition::LoadBalancerOptions options;
     options.start = rows_;
-    partition::LoadBalancer balancer(options_.n, rows_.size(), partition::find_algorithm("geometric"), options);
+    partition::LoadBalancer balancer(n_, rows_.size(), partition::find_algorithm("geometric"), options);
     UnitSeconds sum;
-    for (std::int64_t step = 0; step < options_.run.steps; ++step) {
+    for (std::int64_t step = 0; step < frame_.options().steps; ++step) {
       const UnitSeconds seconds = iterate(1);
       sum += seconds;
       std::vector<double> slot_s = frame_.gather_seconds(seconds);
       for (double& one_s : slot_s) one_s = std::max(one_s, 1e-9);
-      const auto left = static_cast<double>(options_.run.steps - step - 1);
+      const auto left = static_cast<double>(frame_.options().steps - step - 1);
       if (balancer.record(slot_s, left) == partition::BalancingDecision::repartitioned) {
         distribute(balancer.current().units);
       }
@@ -238,7 +231,7 @@ class Run : public AppRun {
   static double largest(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
 
   Frame& frame_;
-  const Options& options_;
+  std::int64_t n_;
   double steps_;
   UnitGroup group_;
   UnitData<UnitSystem> systems_;
@@ -251,20 +244,18 @@ class Run : public AppRun {
 class JacobiForecaster : public Forecaster {
  public:
   void add_options(CLI::App& parser) override {
-    parser.add_option("--size", n_, "Unknowns")->check(CLI::Range(std::int64_t{1}, largest_n))->capture_default_str();
-    parser.add_option("--steps", steps_, "Steps")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
-        ->capture_default_str();
+    add_unknowns_option(parser, "--size", n_);
+    add_steps_option(parser, run_);
   }
-  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps\n", n_, steps_); }
+  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps\n", n_, run_.steps); }
   Forecast forecast(const Processes& processes, const std::string& partition) const override {
     return forecast_steps(processes, partition, MeasuredKernel(n_).facts(), n_, exchange_pattern(processes.count(), n_),
-                          steps_);
+                          run_.steps);
   }
 
  private:
   std::int64_t n_ = 4096;
-  std::int64_t steps_ = 100;
+  RunOptions run_;  ///< of which the steps count
 };
 
 class Jacobi : public MiniApp {
@@ -273,23 +264,21 @@ class Jacobi : public MiniApp {
     return {"jacobi", "Jacobi's method for a dense system on host and companion units at once", "iterate",
             /*has_steps=*/true};
   }
-  RunOptions& run_options() override { return options_.run; }
+  RunOptions& run_options() override { return run_; }
   void add_options(CLI::App& parser) override {
     for (const char* without_effect : {"--input", "--seed", "--type"}) {
       parser.remove_option(parser.get_option(without_effect));
     }
-    parser.add_option("--size", options_.n, "Unknowns")
-        ->check(CLI::Range(std::int64_t{1}, largest_n))
-        ->type_name("N")
-        ->capture_default_str();
+    add_unknowns_option(parser, "--size", n_);
   }
-  void prepare() override { require_partition(options_.run.partition, /*may_be_dynamic=*/true); }
-  std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, options_); }
+  void prepare() override { require_partition(run_.partition, /*may_be_dynamic=*/true); }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, n_); }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
   std::unique_ptr<Forecaster> forecaster() const override { return std::make_unique<JacobiForecaster>(); }
 
  private:
-  Options options_;
+  RunOptions run_;
+  std::int64_t n_ = 4096;
 };
 
 }  // namespace

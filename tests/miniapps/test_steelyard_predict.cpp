@@ -203,11 +203,9 @@ TEST_CASE("Rectangles of a prediction, given as a partition, make the same predi
 
 TEST_CASE("Rectangles in the order of nodes keep their sizes and send less across nodes") {
   const TemporaryFolder folder;
-  std::string lines;
-  for (int process = 0; process < 8; ++process) {
-    lines += std::string(process % 2 == 0 ? "a" : "b") + " " + std::to_string(process / 2) +
-             " all host slowdown=" + std::to_string(1 + process % 3) + "\n";
-  }
+  const std::string lines =
+      "a 0 all host\nb 0 all host slowdown=2\na 1 all host slowdown=3\nb 1 all host\na 2 all host slowdown=2\n"
+      "b 2 all host slowdown=3\na 3 all host\nb 3 all host slowdown=2\n";
   const Words arguments{"--size",          "512",
                         "--block",         "16",
                         "--layout",        folder.write("mixed.layout", lines),
