@@ -73,7 +73,7 @@ class AppRun {
 
   /// Adds to the record what the user chose: `params` are numbers, `settings` are words.
   virtual void describe(RunRecord& record) const = 0;
-  /// First line of the output, without its end, which is about ranks; notes() are lines below it, each with its newline.
+  /// First line of the output, without its end, which is about ranks; notes() has the lines below it.
   virtual std::string title(const RunRecord& record) const = 0;
   virtual std::string notes(const RunRecord&) const { return ""; }
   /// Obtains models, distributes and predicts.
