@@ -109,8 +109,14 @@ TEST_CASE("slots are measured at an even share and about where the distribution 
 
 TEST_CASE(
     "a total that does not fit all slots together is everyone's error, and none is measured at more than it holds") {
+  const auto memory_bytes = [](Kind kind) {
+    return unit_memory_bytes(session().machine(), started_units(), kind, session().nodes().ranks_on_node);
+  };
+  // The unit with the least memory, which may be a device, holds 10.
+  double least_bytes = memory_bytes(Kind::host);
+  if (started_units().companion) least_bytes = std::min(least_bytes, memory_bytes(Kind::companion));
   LinearKernel kernel;
-  kernel.hold(10.0);
+  kernel.known.memory_bytes_per_unit = -all_max(session().comm(), -least_bytes) / 10.5;
   const auto holds = [&](Kind kind) {
     return unit_limits(session().machine(), started_units(), kind, session().nodes().ranks_on_node, kernel.known)
         .max_units;
@@ -122,7 +128,7 @@ TEST_CASE(
   const auto error = collective_error([&] { measure(kernel, 3 * static_cast<std::int64_t>(all)); });
   CHECK(error.has_value());
   if (error) CHECK_THAT(error->what(), ContainsSubstring("do not fit"));
-  for (const std::int64_t size : kernel.sizes(Kind::host)) CHECK(size <= 10);
+  for (const std::int64_t size : kernel.sizes(Kind::host)) CHECK(static_cast<double>(size) <= holds(Kind::host));
   CHECK_FALSE(kernel.instances().empty());
   const std::int64_t fitting = static_cast<std::int64_t>(all);
   const SpeedModels models = measure(kernel, fitting);
