@@ -143,7 +143,7 @@ class Run : public AppRun {
     double error = 0.0, first_error = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double expected = solution(static_cast<std::int64_t>(i)), difference = std::abs(x[i] - expected);
-      error = std::max(error, std::isfinite(difference) ? difference : std::numeric_limits<double>::infinity());
+      error = difference < HUGE_VAL ? std::max(error, difference) : HUGE_VAL;
       first_error = std::max(first_error, expected);
     }
     const double rounding = std::numeric_limits<double>::epsilon() * 4.0 * std::sqrt(static_cast<double>(n_));

@@ -148,7 +148,7 @@ inline Assignment calibrate(Frame& frame, const MeasurableKernel& kernel, const 
        frame.gather_seconds({static_cast<double>(found.rows.host), static_cast<double>(found.rows.companion)})) {
     slot_rows.push_back(static_cast<std::int64_t>(count));
   }
-  const Assignment assignment{row_slices(problem, slot_rows), frame.gather_seconds(found.seconds)};
+  Assignment assignment{row_slices(problem, slot_rows), frame.gather_seconds(found.seconds)};
   const double spent_s = frame.max(now_s() - start_s);
   frame.record().figures["calibration_time_s"] = spent_s;
   frame.session().print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n",
