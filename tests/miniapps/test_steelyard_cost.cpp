@@ -70,7 +70,7 @@ Solved cost(const std::string& expression, const Words& more = {}, int ranks = 1
   std::set<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.insert(key);
   CHECK(keys == std::set<std::string>{"evaluation", "reduced", "time_s"});
-  const Solved solved{json.at("reduced"), json.at("time_s")};
+  Solved solved{json.at("reduced"), json.at("time_s")};
   const std::vector<std::string> table = lines_of(outcomes[1].out);
   REQUIRE(table.size() == 2);
   CHECK(table[0] == "reduced    " + solved.reduced + "   (" + json.at("evaluation").get<std::string>() + ")");

@@ -253,7 +253,7 @@ TEST_CASE("A thousand processes are predicted in seconds") {
     long long blocks = 0;
     for (const json& rectangle : prediction.at("rectangles")) blocks += area(rectangle);
     CHECK(prediction.at("rectangles").size() == 1000);
-    CHECK(blocks == 256 * 256);
+    CHECK(blocks == 256LL * 256);
     CHECK(prediction.at("models").size() == 4);
     CHECK(prediction.at("time_s").get<double>() >= phase_s(prediction, "computation"));
   }
@@ -342,7 +342,7 @@ TEST_CASE("Fermi's layouts are predicted as they are: GPUs get the largest recta
         most_host = std::max(most_host, area(rectangles[i]));
       }
     }
-    CHECK(blocks == 256 * 256);
+    CHECK(blocks == 256LL * 256);
     CHECK(least_gpu > 8 * most_host);
     CHECK(prediction.at("models").at("tau-Lop").get<double>() > 0.0);
   }

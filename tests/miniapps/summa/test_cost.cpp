@@ -117,7 +117,7 @@ models::Phase pivot_phase(const Case& c, std::int64_t k, bool along_rows) {
 TEST_CASE("iteration 80 of figure 8 costs what equations 8 to 10 say (001, section 4.1)") {
   const Rectangles figure_8 = {{0, 124, 134, 97}, {0, 0, 146, 124},   {152, 221, 104, 35},
                                {0, 221, 152, 35}, {146, 0, 110, 124}, {134, 124, 122, 97}};
-  const Problem problem{256 * 32, 32};
+  const Problem problem{std::int64_t{256} * 32, 32};
   const double block_bytes = 32 * 32 * element_bytes, memory = 4e9, network = 1e8, latency_s = 2e-5;
   const auto costs =
       costs_by_model(problem, figure_8, Communication::paper, platform_of(memory, network, 0.5, latency_s),
