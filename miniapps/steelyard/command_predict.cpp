@@ -73,6 +73,19 @@ std::string forecast_table(const Forecast& forecast, bool has_models) {
                                     has_models ? "" : "; communication alone, for want of --model");
 }
 
+/// What `--detail` prints: the app's own table, or a row for every processing unit.
+std::string details(const Processes& processes, const Forecast& forecast) {
+  if (!forecast.details.empty()) return forecast.details;
+  Table table({"process", "node", "unit", "computation units"});
+  for (std::size_t i = 0; i < processes.units().size(); ++i) {
+    const Processes::Unit& unit = processes.units()[i];
+    const std::int64_t count = forecast.distribution.empty() ? forecast.rectangles[i].area() : forecast.distribution[i];
+    table.add_row({fmt::format("{}", unit.process), processes.node_name(static_cast<std::size_t>(unit.process)),
+                   unit.kind == ProcessingUnit::Kind::host ? "host" : "device", fmt::format("{}", count)});
+  }
+  return table.text();
+}
+
 /// Strong or weak scaling: 1, 2, 4, … processes up to the number of the options, each beside one process.
 std::string predict_scaling(const PredictOptions& options) {
   if (options.processes.models.empty() || !options.processes.layout.empty()) {
@@ -118,7 +131,7 @@ std::string predict(const PredictOptions& options) {
   }
   const Forecast forecast = options.forecaster->forecast(processes, options.partition);
   if (is_json) return forecast_json(options.app, forecast);
-  return header(options, processes) + (options.detail ? forecast.details : "") +
+  return header(options, processes) + (options.detail ? details(processes, forecast) : "") +
          forecast_table(forecast, processes.has_models());
 }
 
