@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
 #include "miniapps/summa/assignment.hpp"
