@@ -1,5 +1,6 @@
 #include "core/base/run_record.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/build_info.hpp"
@@ -13,11 +14,28 @@ using Json = nlohmann::ordered_json;
 
 Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+/// Whole numbers without a fraction, as they were typed.
+Json numbers(const std::map<std::string, double>& values) {
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  Json json = Json::object();
+  for (const auto& [name, value] : values) {
+    if (std::abs(value) <= exact && value == std::floor(value)) {
+      json[name] = static_cast<std::int64_t>(value);
+    } else {
+      json[name] = value;
+    }
+  }
+  return json;
+}
+
 Json run_json(const RunRecord& record) {
   Json json;
   json["schema"] = "steelyard.run/1";
   json["app"] = record.app;
+  json["date"] = record.date;
   json["argv"] = record.argv;
+  json["launch"] = record.launch;
+  json["environment"] = record.environment;
   json["seed"] = record.seed;
   json["version"] = build_info().version;
   json["commit"] = build_info().commit;
@@ -27,7 +45,8 @@ Json run_json(const RunRecord& record) {
   json["kokkos"] = record.kokkos;
   json["mpi"] = record.mpi;
   json["hosts"] = record.hosts;
-  json["params"] = record.params;
+  json["processors"] = record.processors;
+  json["params"] = numbers(record.params);
   json["settings"] = record.settings;
   json["units"] = Json::array();
   for (const UnitRecord& unit : record.units) {
@@ -36,8 +55,11 @@ Json run_json(const RunRecord& record) {
                              {"space", unit.space},
                              {"cores", unit.cores},
                              {"slowdown", unit.slowdown},
-                             {"emulated", unit.slowdown > 1.0}});
+                             {"emulated", unit.slowdown > 1.0},
+                             {"predicted_s", optional_number(unit.predicted_s)},
+                             {"measured_s", optional_number(unit.measured_s)}});
   }
+  json["timed_per"] = record.timed_per;
   json["computation_units"] = record.computation_units;
   json["distribution"] = record.distribution;
   if (!record.column_distribution.empty()) json["column_distribution"] = record.column_distribution;
@@ -73,7 +95,7 @@ void write_run_record(const std::filesystem::path& folder, const RunRecord& reco
   std::string lines;
   for (const Sample& sample : record.samples) {
     Json line;
-    line["params"] = sample.params;
+    line["params"] = numbers(sample.params);
     line["metric"] = sample.metric;
     line["value"] = sample.value;
     for (const auto& [key, text] : sample.keys) line[key] = text;

@@ -32,6 +32,8 @@ struct UnitRecord {
   std::string space;  ///< Kokkos execution space
   std::string cores;  ///< such as 0-3
   double slowdown = 1.0;
+  std::optional<double> predicted_s = {};  ///< of its kernels, for what `timed_per` says
+  std::optional<double> measured_s = {};   ///< likewise, the median
 };
 
 /// Blocks that one rank owns, where slices have two dimensions.
@@ -53,16 +55,21 @@ struct Sample {
 /// Everything that `--result DIR` keeps of a run.
 struct RunRecord {
   std::string app;
+  std::string date;  ///< when it started, ISO 8601 in UTC
   std::vector<std::string> argv;
+  std::vector<std::string> launch;                 ///< the command that started the ranks; empty where none is known
+  std::map<std::string, std::string> environment;  ///< variables of rank 0 that programs such as these go by
   std::uint64_t seed = 0;
   std::string kokkos;
   std::string mpi;
   std::vector<std::string> hosts;
+  std::vector<std::string> processors;          ///< of each host
   std::map<std::string, double> params;         ///< problem size and such
   std::map<std::string, std::string> settings;  ///< partition, boundary, element type, …
   std::vector<UnitRecord> units;
-  std::string computation_units;                  ///< what is distributed, such as `rows`
-  std::vector<std::int64_t> distribution;         ///< computation units of each processing unit
+  std::string timed_per;                   ///< what units' seconds are of, such as `step`; empty for a repetition
+  std::string computation_units;           ///< what is distributed, such as `rows`
+  std::vector<std::int64_t> distribution;  ///< computation units of each processing unit
   std::vector<std::int64_t> column_distribution;  ///< of apps whose second phase is split anew; empty for others
   std::vector<RectangleRecord> rectangles;        ///< of each rank; empty where slices have one dimension
   double median_time_s = 0.0;

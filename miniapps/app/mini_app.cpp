@@ -28,13 +28,31 @@ void record_plan(RunRecord& record, const Plan& plan) {
   record.distribution = plan.distribution;
   record.column_distribution = plan.column_distribution;
   record.rectangles = plan.rectangles;
+  record.timed_per = plan.headings.per.empty() ? "" : plan.headings.per.substr(1);
+  if (plan.time_s) {
+    for (std::size_t i = 0; i < record.units.size(); ++i) record.units[i].predicted_s = plan.unit_s[i];
+  }
+}
+
+/// Keeps the seconds of every unit, of each repetition and as medians.
+void record_unit_times(RunRecord& record, const Measurement& measurement) {
+  for (std::size_t i = 0; i < record.units.size(); ++i) {
+    UnitRecord& unit = record.units[i];
+    unit.measured_s = measurement.unit_s[i];
+    for (std::size_t repetition = 0; repetition < measurement.unit_times_s.size(); ++repetition) {
+      Sample sample{record.params, "unit_time_s", measurement.unit_times_s[repetition][i], record.settings};
+      sample.params["repetition"] = static_cast<double>(repetition);
+      sample.keys["unit"] = fmt::format("rank {} {}", unit.rank, unit.kind);
+      record.samples.push_back(sample);
+    }
+  }
 }
 
 /// All repetitions; `region` is the name of a repetition's profiling region.
 Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
   const RunOptions& options = frame.options();
   Measurement measurement;
-  Medians unit_s;
+  std::vector<UnitSeconds> own_times_s;
   for (int repetition = -options.warmups; repetition < options.repetitions; ++repetition) {
     run.load();
     UnitSeconds own_s;
@@ -46,19 +64,24 @@ Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
     }
     if (repetition < 0) continue;
     measurement.times_s.push_back(seconds);
-    unit_s.add({own_s.host_s, own_s.companion_s});
+    own_times_s.push_back(own_s);
     run.keep({seconds, repetition + 1 == options.repetitions});
   }
   measurement.median_s = median(measurement.times_s);
-  const std::vector<double> medians = unit_s.values();
-  measurement.unit_s = frame.gather_seconds({medians[0], medians[1]});
+  Medians unit_s;
+  for (const UnitSeconds& own_s : own_times_s) {
+    measurement.unit_times_s.push_back(frame.gather_seconds(own_s));
+    unit_s.add(measurement.unit_times_s.back());
+  }
+  measurement.unit_s = unit_s.values();
   return measurement;
 }
 
-ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region) {
+ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool has_steps) {
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
   RunRecord& record = frame.record();
+  if (has_steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);
   Plan plan = run.plan();
@@ -74,6 +97,7 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region) {
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan);
   record_times(record, measurement.times_s, plan.time_s);
+  record_unit_times(record, measurement);
   record.phases = outcome.phases;
   record.figures.insert(outcome.figures.begin(), outcome.figures.end());
   session.print(unit_table(record, plan.headings, plan.unit_s, measurement.unit_s));
@@ -94,7 +118,7 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   const AppFacts facts = app.facts();
   Frame frame(session, options, started.units(), facts.name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, *run, fmt::format("steelyard::{}::{}", facts.name, facts.timed));
+  return carry_out(frame, *run, fmt::format("steelyard::{}::{}", facts.name, facts.timed), facts.has_steps);
 }
 
 int mini_app_main(int argc, char** argv, MiniApp& app) {

@@ -46,7 +46,8 @@ struct Plan {
 struct Measurement {
   std::vector<double> times_s;  ///< of the slowest rank, one for each repetition
   double median_s = 0.0;
-  std::vector<double> unit_s;  ///< of every slot's kernels, medians; comparable with Plan::unit_s
+  std::vector<std::vector<double>> unit_times_s;  ///< of every slot's kernels, for each repetition
+  std::vector<double> unit_s;                     ///< their medians; comparable with Plan::unit_s
 };
 
 /// What an app makes of that.

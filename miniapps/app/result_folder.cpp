@@ -17,7 +17,10 @@ void require_outputs(const Session& session, const RunOptions& options) {
 void write_result_folder(const Session& session, const std::filesystem::path& folder, const RunRecord& record,
                          const std::vector<Slot>& slots, const std::vector<KeptModels>& models) {
   if (folder.empty()) return;
+  std::string replaced;
   on_root(session.comm(), [&] {
+    const std::filesystem::path run = folder / "run.json";
+    if (std::filesystem::exists(run)) replaced = ", in place of an earlier run's";
     for (const KeptModels& kept : models) {
       for (std::size_t i = 0; i < kept.files.size(); ++i) {
         const char* kind = slots[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
@@ -27,7 +30,7 @@ void write_result_folder(const Session& session, const std::filesystem::path& fo
     }
     write_run_record(folder, record);
   });
-  session.print(fmt::format("result     {}\n", folder.string()));
+  session.print(fmt::format("result     {}{}\n", folder.string(), replaced));
 }
 
 }  // namespace steelyard

@@ -30,7 +30,12 @@ RunRecord sample_record() {
   record.hosts = {"n1", "n2"};
   record.params = {{"rows", 64.0}};
   record.settings = {{"partition", "geometric"}};
-  record.units = {{0, "host", "OpenMP", "0-3", 1.0}, {0, "device", "Cuda", "4", 2.5}};
+  record.date = "2026-11-24T12:00:00Z";
+  record.launch = {"mpirun", "-n", "2"};
+  record.environment = {{"OMP_NUM_THREADS", "2"}};
+  record.processors = {"A processor", "another"};
+  record.units = {{0, "host", "OpenMP", "0-3", 1.0, 0.25, 0.5}, {0, "device", "Cuda", "4", 2.5, {}, {}}};
+  record.timed_per = "step";
   record.computation_units = "rows";
   record.distribution = {40, 24};
   record.median_time_s = 0.1;
@@ -64,7 +69,8 @@ TEST_CASE("run.json has the keys that the architecture promises and no unknown o
       "compiler",     "kokkos", "mpi",   "hosts",         "units",           "computation_units",
       "distribution", "phases", "check", "median_time_s", "predicted_time_s"};
   std::set<std::string> all = promised;
-  all.insert({"version", "flags", "params", "settings", "figures"});
+  all.insert({"version", "flags", "params", "settings", "figures", "date", "launch", "environment", "processors",
+              "timed_per"});
   CHECK(keys(run) == all);
   CHECK(run["schema"] == "steelyard.run/1");
   CHECK(keys(run["check"]) == std::set<std::string>{"performed", "passed", "error", "tolerance", "against"});
@@ -80,6 +86,11 @@ TEST_CASE("run.json holds what the record holds") {
   const json run = written(record);
   CHECK(run["app"] == record.app);
   CHECK(run["argv"] == json(record.argv));
+  CHECK(run["date"] == record.date);
+  CHECK(run["launch"] == json(record.launch));
+  CHECK(run["environment"] == json(record.environment));
+  CHECK(run["processors"] == json(record.processors));
+  CHECK(run["timed_per"] == record.timed_per);
   CHECK(run["seed"].get<std::uint64_t>() == record.seed);
   CHECK(run["kokkos"] == record.kokkos);
   CHECK(run["mpi"] == record.mpi);
@@ -146,6 +157,25 @@ TEST_CASE("a failed check is false and not null") {
   RunRecord record;
   record.check = {true, false, 1.0, 1e-12, "exact solution"};
   CHECK(written(record)["check"]["passed"] == false);
+}
+
+TEST_CASE("whole numbers are written as they were typed") {
+  RunRecord record;
+  record.params = {{"rows", 1024.0}, {"alpha", 0.5}, {"huge", 1e300}, {"beta", -3.0}};
+  record.samples = {{record.params, "time_s", 2.0, {}}};
+  const TemporaryFolder folder;
+  write_run_record(folder.path(), record);
+  CHECK(json::parse(folder.read("run.json"))["params"].dump() ==
+        R"({"alpha":0.5,"beta":-3,"huge":1e+300,"rows":1024})");
+  CHECK(json::parse(folder.read("samples.jsonl"))["params"]["rows"].is_number_integer());
+}
+
+TEST_CASE("what a unit took and was predicted to take stands beside it, null where that is unknown") {
+  const json units = written(sample_record())["units"];
+  CHECK(units[0]["predicted_s"].get<double>() == 0.25);
+  CHECK(units[0]["measured_s"].get<double>() == 0.5);
+  CHECK(units[1]["predicted_s"].is_null());
+  CHECK(units[1]["measured_s"].is_null());
 }
 
 TEST_CASE("a unit is called emulated exactly when it was slowed down") {

@@ -62,6 +62,10 @@ TEST_CASE("a run is described by its program, versions, hosts and options") {
   CHECK(record.kokkos == kokkos_version());
   CHECK(record.mpi == Session::mpi_version());
   CHECK(record.hosts == session().nodes().hosts);
+  REQUIRE(record.processors.size() == record.hosts.size());
+  CHECK(record.processors.front() == session().machine().processor());
+  CHECK(record.date.size() == std::string("2026-11-24T12:00:00Z").size());
+  CHECK(record.date.ends_with("Z"));
   CHECK(record.params.at("ranks") == session().size());
   // What only some apps have is theirs to add.
   CHECK(record.params.size() == 1);
