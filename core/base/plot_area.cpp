@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/plot_data.hpp"
+#include "core/base/xml_text.hpp"
 
 namespace steelyard {
 namespace {
@@ -84,6 +86,25 @@ std::string PlotArea::grid() const {
       "{}<path fill=\"none\" stroke=\"#dcdcdc\" d=\"{}\"/>\n<path fill=\"none\" stroke=\"#777\" d=\"{}V{}H{}\"/>\n"
       "<g font-size=\"12\" fill=\"#444\">\n{}</g>\n",
       fine, strong, move_to(left, top), svg_number(bottom), svg_number(right), labels);
+}
+
+std::string PlotArea::boxes(const std::vector<SvgPlot::Box>& all, const std::vector<SeriesLook>& looks) const {
+  constexpr double character_width = 7.0, line_height = 14.0;
+  std::string text;
+  for (const SvgPlot::Box& box : all) {
+    const double from = x(box.left), to = x(box.right);
+    const double above = std::min(y(box.low), y(box.high)), below = std::max(y(box.low), y(box.high));
+    text += fmt::format(
+        "<rect class=\"plot-box\" fill=\"{}\" fill-opacity=\"0.8\" stroke=\"#fff\" stroke-width=\"0.8\" x=\"{}\" "
+        "y=\"{}\" width=\"{}\" height=\"{}\"><title>{}{:.4g} to {:.4g}, {:.4g} to {:.4g}</title></rect>\n",
+        looks[box.series].colour, svg_number(from), svg_number(above), svg_number(to - from), svg_number(below - above),
+        box.text.empty() ? "" : xml_text(box.text) + ": ", box.left, box.right, box.low, box.high);
+    const double room = character_width * static_cast<double>(count_characters(box.text));
+    if (box.text.empty() || room > to - from || line_height > below - above) continue;
+    text += fmt::format("<text font-size=\"12\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>\n",
+                        svg_number(0.5 * (from + to)), svg_number(0.5 * (above + below) + 4.2), xml_text(box.text));
+  }
+  return text;
 }
 
 std::string PlotArea::line(const SvgPlot::Series& series, const SeriesLook& look) const {

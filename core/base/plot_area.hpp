@@ -39,6 +39,8 @@ struct PlotArea {
   double y(double value) const { return bottom - y_axis.position(value) * (bottom - top); }
   /// Grid lines, axes and tick labels.
   std::string grid() const;
+  /// Rectangles, with their text where there is room.
+  std::string boxes(const std::vector<SvgPlot::Box>& all, const std::vector<SeriesLook>& looks) const;
   std::string line(const SvgPlot::Series& series, const SeriesLook& look) const;
   /// Error bars that would pass the end of the axis are cut there and have no cap.
   std::string error_bars(const SvgPlot::Series& series, const SeriesLook& look) const;

@@ -157,7 +157,21 @@ void PlotAxis::choose_one_two_five() {
   for (Tick& tick : ticks_) tick.label = label_alone(tick.value, ticks_.front().value);
 }
 
+PlotAxis PlotAxis::named(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 40;
+  PlotAxis axis(0.0, static_cast<double>(std::max<std::size_t>(1, names.size())), false);
+  const std::size_t stride = (names.size() + most - 1) / most;
+  for (std::size_t i = 0; i < names.size(); i += stride)
+    axis.ticks_.push_back({static_cast<double>(i) + 0.5, names[i]});
+  return axis;
+}
+
 double PlotAxis::position(double value) const {
+  if (reversed_) return 1.0 - share(value);
+  return share(value);
+}
+
+double PlotAxis::share(double value) const {
   if (value <= low_) return 0.0;  // also keeps values without a logarithm away from it
   if (value >= high_) return 1.0;
   // No ratio, which can be too large for a number.

@@ -23,7 +23,15 @@ class PlotAxis {
   /// @throws InvalidArgument unless 1e-300 <= low <= high <= 1e300
   static PlotAxis logarithmic(double low, double high, bool powers_of_two);
 
-  /// 0 at the low and 1 at the high end, never decreasing; values beyond an end lie on it.
+  /// An axis from 0 to the number of names, with name i in the middle between i and i + 1; of very many some are left
+  /// out.
+  static PlotAxis named(const std::vector<std::string>& names);
+
+  /// Swaps the ends.
+  void reverse() { reversed_ = !reversed_; }
+
+  /// 0 at the low and 1 at the high end, never decreasing, or the other way round where the ends are swapped; values
+  /// beyond an end lie on it.
   double position(double value) const;
   /// The ends of the axis.
   double low() const { return low_; }
@@ -35,12 +43,14 @@ class PlotAxis {
 
  private:
   PlotAxis(double low, double high, bool logarithmic) : low_(low), high_(high), logarithmic_(logarithmic) {}
+  double share(double value) const;
   void choose_powers(double base);
   void choose_one_two_five();
 
   double low_;
   double high_;
   bool logarithmic_;
+  bool reversed_ = false;
   std::vector<Tick> ticks_;
   std::vector<double> minor_ticks_;
 };

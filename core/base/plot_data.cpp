@@ -63,6 +63,37 @@ bool doubles(const std::vector<SvgPlot::Series>& all) {
   return 2 * powers > points;
 }
 
+/// As they stand beside an axis. @param room characters of each
+std::vector<std::string> shown_names(const std::vector<std::string>& names, std::size_t room) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(xml_text(name, room));
+  return shown;
+}
+
+PlotAxis number_axis(const SvgPlot& plot) {
+  const bool logarithmic = plot.y_scale == SvgPlot::Scale::logarithmic;
+  Range values;
+  Range bars;
+  for (const SvgPlot::Series& series : plot.series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!is_shown(series, i)) continue;
+      const double y = series.y[i];
+      const double error = shown_error(series, i);
+      values.include(y);
+      bars.include(std::min(y + error, largest_value));
+      bars.include(std::max(y - error, logarithmic ? std::max(0.5 * y, 1.0 / largest_value) : -largest_value));
+    }
+  }
+  for (const SvgPlot::Box& box : plot.boxes) {
+    for (const double y : {box.low, box.high}) {
+      values.include(y);
+      bars.include(y);
+    }
+  }
+  if (logarithmic) return PlotAxis::logarithmic(bars.low, bars.high, false);
+  return PlotAxis::linear(values.low >= 0.0 ? 0.0 : bars.low, bars.high, 6);
+}
+
 }  // namespace
 
 bool is_shown(const SvgPlot::Series& series, std::size_t i) {
@@ -84,6 +115,15 @@ void require_showable(const SvgPlot& plot) {
       any = true;
     }
   }
+  for (const SvgPlot::Box& box : plot.boxes) {
+    for (const double x : {box.left, box.right}) require_on_axis(x, plot.x_scale, "x", box.text);
+    for (const double y : {box.low, box.high}) require_on_axis(y, plot.y_scale, "y", box.text);
+    if (box.series >= plot.series.size()) {
+      throw InvalidArgument(fmt::format("chart '{}' has a box of series {} (expected one of its {})", plot.title,
+                                        box.series, plot.series.size()));
+    }
+    any = true;
+  }
   if (!any) {
     throw InvalidArgument(
         fmt::format("chart '{}' has no finite point in its {} series", plot.title, plot.series.size()));
@@ -94,6 +134,10 @@ void require_showable(const SvgPlot& plot) {
 }
 
 PlotAxis x_axis_of(const SvgPlot& plot, std::size_t room_characters) {
+  if (!plot.x_names.empty()) {
+    const std::size_t room = std::max<std::size_t>(3, room_characters / std::min<std::size_t>(40, plot.x_names.size()));
+    return PlotAxis::named(shown_names(plot.x_names, room));
+  }
   Range range;
   for (const SvgPlot::Series& series : plot.series) {
     for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -102,6 +146,10 @@ PlotAxis x_axis_of(const SvgPlot& plot, std::size_t room_characters) {
   }
   for (const SvgPlot::Marker& marker : plot.markers) {
     if (std::isfinite(marker.x)) range.include(marker.x);
+  }
+  for (const SvgPlot::Box& box : plot.boxes) {
+    range.include(box.left);
+    range.include(box.right);
   }
   if (plot.x_scale == SvgPlot::Scale::logarithmic) {
     return PlotAxis::logarithmic(range.low, range.high, doubles(plot.series));
@@ -115,21 +163,10 @@ PlotAxis x_axis_of(const SvgPlot& plot, std::size_t room_characters) {
 }
 
 PlotAxis y_axis_of(const SvgPlot& plot) {
-  const bool logarithmic = plot.y_scale == SvgPlot::Scale::logarithmic;
-  Range values;
-  Range bars;
-  for (const SvgPlot::Series& series : plot.series) {
-    for (std::size_t i = 0; i < series.x.size(); ++i) {
-      if (!is_shown(series, i)) continue;
-      const double y = series.y[i];
-      const double error = shown_error(series, i);
-      values.include(y);
-      bars.include(std::min(y + error, largest_value));
-      bars.include(std::max(y - error, logarithmic ? std::max(0.5 * y, 1.0 / largest_value) : -largest_value));
-    }
-  }
-  if (logarithmic) return PlotAxis::logarithmic(bars.low, bars.high, false);
-  return PlotAxis::linear(values.low >= 0.0 ? 0.0 : bars.low, bars.high, 6);
+  constexpr std::size_t longest_name = 24;
+  PlotAxis axis = plot.y_names.empty() ? number_axis(plot) : PlotAxis::named(shown_names(plot.y_names, longest_name));
+  if (plot.y_downwards) axis.reverse();
+  return axis;
 }
 
 }  // namespace steelyard

@@ -84,6 +84,49 @@ Interval median_interval(std::span<const double> sample, double level) {
   return {sorted[k - 1], sorted[sorted.size() - k]};
 }
 
+namespace {
+
+/// The greatest k for which a Mann-Whitney statistic of n and m values is below k with a probability of at most `tail`.
+std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
+  // probability[j][u] of U = u among i and j values, for i = 0, 1, …, n: the greatest of all is one of the i or of the
+  // j.
+  std::vector<std::vector<double>> probability(m + 1, std::vector<double>(n * m + 1, 0.0));
+  for (std::vector<double>& of_none : probability) of_none[0] = 1.0;
+  for (std::size_t i = 1; i <= n; ++i) {
+    for (std::size_t j = 1; j <= m; ++j) {
+      const double first = static_cast<double>(i) / static_cast<double>(i + j);
+      for (std::size_t u = i * j + 1; u-- > 0;) {
+        const double without_first = u >= j ? probability[j][u - j] : 0.0;
+        probability[j][u] = first * without_first + (1.0 - first) * probability[j - 1][u];
+      }
+    }
+  }
+  std::size_t k = 0;
+  for (double below = probability[m][0]; below <= tail; below += probability[m][k]) ++k;
+  return k;
+}
+
+}  // namespace
+
+Ratio ratio(std::span<const double> sample, std::span<const double> other, double level) {
+  require_values(sample, "ratio");
+  require_values(other, "ratio");
+  require_level(level);
+  const auto is_positive = [](double value) { return value > 0.0; };
+  if (!std::all_of(sample.begin(), sample.end(), is_positive) ||
+      !std::all_of(other.begin(), other.end(), is_positive)) {
+    throw InvalidArgument("ratio to a sample with a value that is not positive");
+  }
+  std::vector<double> ratios;
+  for (const double of : other) {
+    for (const double to : sample) ratios.push_back(of / to);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const std::size_t k = mann_whitney_rank(sample.size(), other.size(), 0.5 * (1.0 - level));
+  if (k == 0) return {median(ratios), {0.0, std::numeric_limits<double>::infinity()}};
+  return {median(ratios), {ratios[k - 1], ratios[ratios.size() - k]}};
+}
+
 int count_outliers(std::span<const double> sample) {
   const double centre = median(sample);
   std::vector<double> deviations;

@@ -38,6 +38,19 @@ struct Interval {
 /// @throws InvalidArgument for an empty sample, one with a NaN, or a level outside (0, 1)
 Interval median_interval(std::span<const double> sample, double level);
 
+/// How many times as large as values of one sample those of another are: the median of all ratios, and its confidence
+/// interval, whatever the two distributions, if one is the other times a factor: from the k-th least to the k-th
+/// greatest ratio, with the greatest k for which the Mann-Whitney statistic is below k with a probability of at most (1
+/// - level) / 2. From 0 to infinity where the samples are too small for such a k (3 and 3 values for 95 %). Source:
+/// Hodges and Lehmann, Estimates of location based on rank tests, 1963; Conover, section 5.4.
+struct Ratio {
+  double median = 1.0;
+  Interval interval;
+};
+/// @param sample, other positive values @param level confidence level, 0 < level < 1
+/// @throws InvalidArgument for an empty sample, a value that is not positive, or a level outside (0, 1)
+Ratio ratio(std::span<const double> sample, std::span<const double> other, double level);
+
 /// How many values are far from the others: 0.6745 |value - median| / MAD > 3.5, with MAD the median of the absolute
 /// deviations, or where that is 0, |value - median| / (1.2533 mean absolute deviation) > 3.5. Source: Iglewicz and
 /// Hoaglin, How to Detect and Handle Outliers, 1993. @throws InvalidArgument for an empty sample

@@ -159,7 +159,7 @@ std::string SvgPlot::text() const {
   const double height = area.bottom + (x_label.empty() ? 24.0 : 47.0) + 0.5 * border;
 
   // Lines below bars below marks, so that a fit never hides what was measured.
-  std::string data = draw(placed, area);
+  std::string data = area.boxes(boxes, looks) + draw(placed, area);
   for (std::size_t s = 0; s < series.size(); ++s) data += series[s].line ? area.line(series[s], looks[s]) : "";
   for (std::size_t s = 0; s < series.size(); ++s) data += area.error_bars(series[s], looks[s]);
   for (std::size_t s = 0; s < series.size(); ++s) data += series[s].line ? "" : area.marks(series[s], looks[s]);

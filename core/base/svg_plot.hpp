@@ -22,6 +22,16 @@ struct SvgPlot {
     std::optional<std::size_t> colour = {};
   };
 
+  /// A rectangle between values of both axes: of a bar chart, a time line or a matrix that is shared out.
+  struct Box {
+    double left;
+    double right;
+    double low;
+    double high;
+    std::size_t series;     ///< whose colour and place in the legend it has; a series may have boxes alone
+    std::string text = {};  ///< within it, where there is room
+  };
+
   /// A vertical line at x with a label above the chart, e.g. a memory limit; left out where x is not finite (no limit).
   struct Marker {
     double x;
@@ -34,7 +44,11 @@ struct SvgPlot {
   Scale x_scale = Scale::linear;
   Scale y_scale = Scale::linear;  ///< linear: from 0 when no value is below 0
   std::vector<Series> series = {};
-  std::vector<Marker> markers = {};  ///< the x axis reaches to all of them
+  std::vector<Marker> markers = {};       ///< the x axis reaches to all of them
+  std::vector<Box> boxes = {};            ///< of finite values; on logarithmic axes of positive ones
+  std::vector<std::string> x_names = {};  ///< in place of numbers: name i stands below i + 0.5; empty for numbers
+  std::vector<std::string> y_names = {};  ///< likewise
+  bool y_downwards = false;               ///< as rows of a matrix are counted; of linear axes and names
 
   /// The chart as an <svg> element of UTF-8 text; equal charts give equal text.
   /// @throws InvalidArgument for series of unequal length, a negative error, no finite point at all, or a value that

@@ -19,5 +19,7 @@ void add_calibrate_command(CLI::App& parser, Action& chosen);
 void add_cost_command(CLI::App& parser, Action& chosen);
 void add_conformance_command(CLI::App& parser, Action& chosen);
 void add_predict_command(CLI::App& parser, Action& chosen);
+void add_compare_command(CLI::App& parser, Action& chosen);
+void add_report_command(CLI::App& parser, Action& chosen);
 
 }  // namespace steelyard::tool

@@ -24,5 +24,7 @@ int main(int argc, char** argv) {
   tool::add_calibrate_command(parser, chosen);
   tool::add_cost_command(parser, chosen);
   tool::add_predict_command(parser, chosen);
+  tool::add_compare_command(parser, chosen);
+  tool::add_report_command(parser, chosen);
   return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -319,6 +320,47 @@ TEST_CASE("few values say nothing about their median, and wrong samples and leve
   CHECK_THROWS_AS(median_interval(std::vector{1.0, std::nan("")}, 0.95), InvalidArgument);
   for (const double level : {0.0, 1.0, -1.0, std::nan("")})
     CHECK_THROWS_AS(median_interval(five, level), InvalidArgument);
+}
+
+TEST_CASE("the interval of a ratio reaches as far as tables of the Mann-Whitney test say") {
+  // Ratios i j of 1, 2, …, n beside powers so large that the order of all ratios is known: with k, the interval of two
+  // samples leaves out k - 1 of the n m ratios at each end. Critical values of U at 5 %, two-sided, plus one, are k.
+  for (const auto& [n, m, k] : {std::tuple{4, 4, 1}, {5, 5, 3}, {6, 6, 6}, {5, 8, 7}, {10, 10, 24}, {15, 20, 91}}) {
+    std::vector<double> ones(static_cast<std::size_t>(n), 1.0), others;
+    for (int j = 0; j < m; ++j) others.push_back(1.0 + j);
+    const Ratio found = ratio(ones, others, 0.95);
+    INFO(n << " and " << m << " values");
+    CHECK(found.median == 0.5 * (1.0 + m));
+    CHECK(found.interval.lower == 1.0 + (k - 1) / n);
+    CHECK(found.interval.upper == m - (k - 1) / n);
+  }
+}
+
+TEST_CASE("the interval of a ratio has the factor between two distributions as often as its level says") {
+  std::mt19937_64 random(2);
+  std::lognormal_distribution<double> values(0.0, 0.3);
+  int found = 0;
+  constexpr int trials = 3000;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<double> sample, other;
+    for (int i = 0; i < 7; ++i) {
+      sample.push_back(values(random));
+      other.push_back(1.5 * values(random));
+    }
+    const Interval interval = ratio(sample, other, 0.95).interval;
+    found += interval.lower <= 1.5 && 1.5 <= interval.upper ? 1 : 0;
+  }
+  CHECK_THAT(static_cast<double>(found) / trials, WithinAbs(0.962, 0.015));
+}
+
+TEST_CASE("few values say nothing about their ratio, and values that are not positive are refused") {
+  const std::vector<double> three{1, 2, 3};
+  CHECK(ratio(three, three, 0.95).interval.lower == 0.0);
+  CHECK(std::isinf(ratio(three, three, 0.95).interval.upper));
+  CHECK(ratio(three, three, 0.95).median == 1.0);
+  CHECK_THROWS_AS(ratio(three, {}, 0.95), InvalidArgument);
+  CHECK_THROWS_AS(ratio(three, std::vector{1.0, 0.0}, 0.95), InvalidArgument);
+  CHECK_THROWS_AS(ratio(three, three, 1.0), InvalidArgument);
 }
 
 }  // namespace steelyard::test_statistics

@@ -375,6 +375,43 @@ TEST_CASE("a line can have the colour of its points and series differ otherwise"
   CHECK(marks.front().attributes.at("d") != marks.back().attributes.at("d"));
 }
 
+TEST_CASE("boxes reach between their values, in the colour of their series, and have their text where there is room") {
+  SvgPlot plot;
+  plot.title = "Shares";
+  plot.series = {{"host", {}, {}}, {"device", {}, {}}};
+  plot.boxes = {{0.0, 6.0, 0.0, 10.0, 0, "a < b"}, {6.0, 10.0, 0.0, 5.0, 1, "c"}, {9.9, 10.0, 5.0, 10.0, 1, "no room"}};
+  for (const bool downwards : {false, true}) {
+    plot.y_downwards = downwards;
+    std::vector<Element> boxes;
+    for (const Element& element : elements_of(plot.text())) {
+      const auto found = element.attributes.find("class");
+      if (element.name == "rect" && found != element.attributes.end() && found->second == "plot-box") {
+        boxes.push_back(element);
+      }
+    }
+    REQUIRE(boxes.size() == 3);
+    const auto number = [&](std::size_t box, const char* name) { return std::stod(boxes[box].attributes.at(name)); };
+    CHECK(std::abs(number(0, "width") / number(1, "width") - 1.5) < 1e-2);
+    CHECK(std::abs(number(0, "height") / number(1, "height") - 2.0) < 1e-2);
+    CHECK(std::abs(number(0, "x") + number(0, "width") - number(1, "x")) < 0.02);
+    // Its low end is below that of the third, or above where rows are counted downwards.
+    CHECK((number(1, "y") > number(2, "y")) == !downwards);
+    CHECK(boxes[0].attributes.at("fill") != boxes[1].attributes.at("fill"));
+    CHECK(boxes[1].attributes.at("fill") == boxes[2].attributes.at("fill"));
+  }
+  CHECK_THAT(plot.text(), ContainsSubstring(">a &lt; b</text>"));
+  CHECK_THAT(plot.text(), !ContainsSubstring(">no room</text>"));
+}
+
+TEST_CASE("names stand along an axis in their order, in place of numbers") {
+  SvgPlot plot;
+  plot.series = {{"speed", {0.5, 1.5}, {1.0, 2.0}}};
+  plot.x_names = {"host & co", "device"};
+  const std::string text = plot.text();
+  CHECK_THAT(text, ContainsSubstring("host &amp; co</text>"));
+  CHECK(text.find("host &amp; co</text>") < text.find("device</text>"));
+}
+
 TEST_CASE("what a chart cannot show is refused with its values") {
   const auto refuses = [](const SvgPlot& plot, const std::string& text) {
     CHECK_THROWS_MATCHES(plot.text(), InvalidArgument, MessageMatches(ContainsSubstring(text)));
@@ -404,6 +441,8 @@ TEST_CASE("what a chart cannot show is refused with its values") {
   plot.series = {{.name = "none", .x = {1.0, infinity}, .y = {not_a_number, 1.0}}};
   refuses(plot, "'speed' has no finite point in its 1 series");
   refuses(SvgPlot{}, "no finite point in its 0 series");
+  plot.boxes = {{0.0, 1.0, 0.0, 1.0, 7}};
+  refuses(plot, "box of series 7");
 }
 
 }  // namespace steelyard::test_svg_plot

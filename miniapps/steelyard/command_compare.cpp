@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+#include "miniapps/steelyard/command.hpp"
+#include "miniapps/steelyard/results.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+struct CompareOptions {
+  std::vector<std::filesystem::path> folders;
+  std::string format = "table";
+  std::optional<double> regression_percent;
+};
+
+struct Comparison {
+  std::string name;
+  std::filesystem::path other;
+  double base_s = 0.0;
+  double other_s = 0.0;
+  Ratio ratio;
+
+  /// Whether noise alone would show such a difference in one of twenty comparisons or fewer.
+  bool is_slower() const { return ratio.interval.lower > 1.0; }
+  bool is_faster() const { return ratio.interval.upper < 1.0; }
+  std::string verdict() const { return is_slower() ? "slower" : is_faster() ? "faster" : "no difference seen"; }
+};
+
+/// Times of both, repetition by repetition of the same round where both have as many, since what ran in turns ran on
+/// the same machine even where its speed drifts; otherwise of all repetitions.
+Comparison compare(const std::string& name, const std::filesystem::path& folder, const Configuration& base,
+                   const Configuration& other) {
+  Comparison comparison{name, folder, median(base.times_s), median(other.times_s), {}};
+  const std::size_t count = base.times_s.size();
+  constexpr double level = 0.95;
+  constexpr std::size_t enough_rounds = 6;
+  if (base.runs.size() >= enough_rounds && base.runs.size() == other.runs.size() && count == other.times_s.size()) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < count; ++i) ratios.push_back(other.times_s[i] / base.times_s[i]);
+    comparison.ratio = {median(ratios), median_interval(ratios, level)};
+  } else {
+    comparison.ratio = ratio(base.times_s, other.times_s, level);
+  }
+  return comparison;
+}
+
+/// `key` or `key.member`, with both values, where two runs differ in it.
+void add_differences(std::map<std::string, std::set<std::string>>& found, const std::string& key,
+                     const nlohmann::json& base, const nlohmann::json& other) {
+  if (base == other) return;
+  if (base.is_object() && other.is_object()) {
+    for (const auto& [name, value] : base.items()) {
+      add_differences(found, key + "." + name, value, other.value(name, nlohmann::json()));
+    }
+    for (const auto& [name, value] : other.items()) {
+      if (!base.contains(name)) add_differences(found, key + "." + name, nlohmann::json(), value);
+    }
+    return;
+  }
+  const auto text = [](const nlohmann::json& value) { return value.is_null() ? "nothing" : value.dump(); };
+  found[key].insert(text(base) + " -> " + text(other));
+}
+
+/// A line for each fact about machine, build and options in which runs differ.
+std::string differences(const Results& base, const Results& other) {
+  std::map<std::string, std::set<std::string>> found;
+  for (const auto& [name, configuration] : base) {
+    const auto same = other.find(name);
+    if (same == other.end()) continue;
+    const nlohmann::json &a = configuration.runs.front(), &b = same->second.runs.front();
+    for (const char* const key : {"hosts", "processors", "commit", "dirty", "compiler", "flags", "kokkos", "mpi",
+                                  "environment", "params", "settings", "seed"}) {
+      add_differences(found, key, a.value(key, nlohmann::json()), b.value(key, nlohmann::json()));
+    }
+  }
+  std::string lines;
+  for (const auto& [key, values] : found) {
+    const std::string more = values.size() > 1 ? fmt::format(" and {} more", values.size() - 1) : "";
+    lines += fmt::format("differs    {}: {}{}\n", key, *values.begin(), more);
+  }
+  return lines;
+}
+
+std::string table_text(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
+  Table table({"run", "other", base.filename().string(), "time", "ratio", "95 % interval", ""});
+  for (const Comparison& one : comparisons) {
+    const bool is_known = std::isfinite(one.ratio.interval.upper);
+    table.add_row({one.name.empty() ? "-" : one.name, one.other.filename().string(), format_seconds(one.base_s),
+                   format_seconds(one.other_s), fmt::format("{:.3f}", one.ratio.median),
+                   is_known ? fmt::format("{:.3f} to {:.3f}", one.ratio.interval.lower, one.ratio.interval.upper)
+                            : "too few repetitions",
+                   is_known ? one.verdict() : "-"});
+  }
+  return table.text();
+}
+
+std::string csv_text(const std::vector<Comparison>& comparisons) {
+  std::string text = "run,other,base_time_s,time_s,ratio,ratio_lower,ratio_upper\n";
+  for (const Comparison& one : comparisons) {
+    text += fmt::format("\"{}\",\"{}\",{},{},{},{},{}\n", one.name, one.other.string(), one.base_s, one.other_s,
+                        one.ratio.median, one.ratio.interval.lower, one.ratio.interval.upper);
+  }
+  return text;
+}
+
+/// @return whether a regression was asked about and found
+bool run_compare(const CompareOptions& options, std::string& text) {
+  const auto read = [](const std::filesystem::path& folder) {
+    Results results = read_results(folder);
+    if (results.empty()) throw FileFormatError(folder.string(), "", "holds no run.json (expected a folder of results)");
+    return results;
+  };
+  const Results base = read(options.folders.front());
+  std::vector<Comparison> comparisons;
+  std::string notes;
+  for (std::size_t i = 1; i < options.folders.size(); ++i) {
+    const std::filesystem::path& folder = options.folders[i];
+    const Results other = read(folder);
+    std::size_t shared = 0;
+    for (const auto& [name, configuration] : other) {
+      const auto same = base.find(name);
+      if (same == base.end()) continue;
+      ++shared;
+      comparisons.push_back(compare(name, folder, same->second, configuration));
+    }
+    if (shared == 0) {
+      throw InvalidArgument(fmt::format("{} and {} share no run (expected runs of the same name below both)",
+                                        options.folders.front().string(), folder.string()));
+    }
+    notes += differences(base, other);
+    for (const auto& [from, to] : {std::pair{&base, &other}, std::pair{&other, &base}}) {
+      for (const auto& [name, configuration] : *from) {
+        if (!to->contains(name))
+          notes +=
+              fmt::format("only in    {}: {}\n", (from == &base ? options.folders.front() : folder).string(), name);
+      }
+    }
+  }
+  text = options.format == "csv"
+             ? csv_text(comparisons)
+             : table_text(comparisons, options.folders.front()) +
+                   "ratio: of the time to that of the first folder, below 1 where it is faster\n" + notes;
+  return options.regression_percent && std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& one) {
+           return one.is_slower() && one.ratio.median > 1.0 + 0.01 * *options.regression_percent;
+         });
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& parser, Action& chosen) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* command = parser.add_subcommand(
+      "compare", "Compare times of runs: medians of paired runs, what is noise, and what differs between them");
+  command->add_option("DIR", options->folders, "Results (--result) or folders of results; the first is the base")
+      ->expected(2, 64)
+      ->required();
+  command
+      ->add_option("--regression", options->regression_percent,
+                   "Exit 1 where a run is slower than the base by more, and not by noise")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("PERCENT");
+  command->add_option("--format", options->format, "table or csv")
+      ->check(CLI::IsMember({"table", "csv"}))
+      ->type_name("table|csv")
+      ->capture_default_str();
+  command->callback([options, &chosen] {
+    chosen = [options](Session& session) {
+      std::string text;
+      double found = 0.0;
+      on_root(session.comm(), [&] { found = run_compare(*options, text) ? 1.0 : 0.0; });
+      session.print(text);
+      return all_max(session.comm(), found) > 0.0 ? ExitCode::check_failed : ExitCode::good;
+    };
+  });
+}
+
+}  // namespace steelyard::tool

@@ -1,0 +1,261 @@
+#include "miniapps/steelyard/report_experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
+#include "core/base/table.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+using Json = nlohmann::json;
+/// Points, each an object of columns' values.
+using Points = std::vector<Json>;
+
+/// Charts and tables of one experiment.
+class Experiment {
+ public:
+  explicit Experiment(const std::filesystem::path& folder)
+      : path_(folder / "experiment.json"), json_(read_json_file(path_)) {
+    reader().require_schema("steelyard.experiment/1");
+    const std::filesystem::path points = folder / reader().text("points_file");
+    std::ifstream file(points);
+    if (!file) throw FileFormatError(points.string(), "", "cannot be opened");
+    for (std::string line; std::getline(file, line);) {
+      const Json point = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (!point.is_object() || !point.contains("values")) {
+        throw FileFormatError(points.string(), "", "holds a line that is no point (expected an object with values)");
+      }
+      points_.push_back(point["values"]);
+    }
+    for (const JsonReader& point : reader().array("paper_points")) paper_points_.push_back(point.value());
+  }
+
+  void add_to(Document& document) const {
+    const std::string paper = reader().text("paper");
+    document.add_heading(1, fmt::format("{}, {}: {}", paper, reader().text("figure"), reader().text("title")));
+    document.add_text(reader().text("question"));
+    document.add_facts({{"machine", reader().text("machine")},
+                        {"date, scale", fmt::format("{}, {}{}", reader().text("date"), reader().text("scale"),
+                                                    reader().flag("complete", true) ? "" : "; not finished")},
+                        {"commit", reader().text("commit")}});
+    for (const JsonReader& chart : reader().array("charts")) add_chart(document, chart);
+    for (const JsonReader& table : reader().array("tables")) add_table(document, table);
+    const std::string note = reader().text("paper_note", "");
+    if (!note.empty()) document.add_text("In the paper: " + note);
+    document.add_text("What differs: " + reader().text("difference"));
+  }
+
+ private:
+  JsonReader reader() const { return {path_.string(), json_}; }
+
+  /// Points that have all of `where` and values of all columns.
+  static Points chosen(const Points& all, const Json& where, const std::vector<std::string>& columns) {
+    Points found;
+    for (const Json& point : all) {
+      const bool has_values = std::all_of(columns.begin(), columns.end(), [&](const std::string& name) {
+        return point.contains(name) && !point[name].is_null();
+      });
+      const bool is_meant = std::all_of(where.items().begin(), where.items().end(), [&](const auto& item) {
+        return point.contains(item.key()) && point[item.key()] == item.value();
+      });
+      if (has_values && is_meant) found.push_back(point);
+    }
+    return found;
+  }
+
+  static std::string text_of(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+    return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
+  }
+
+  /// Numbers of values that may be texts: the place of each different one.
+  struct Names {
+    std::vector<std::string> names;
+    double place(const Json& value) {
+      const std::string text = text_of(value);
+      const auto found = std::find(names.begin(), names.end(), text);
+      const auto index = static_cast<double>(found - names.begin());
+      if (found == names.end()) names.push_back(text);
+      return index;
+    }
+  };
+
+  static SvgPlot::Scale scale_of(const JsonReader& axis) {
+    return axis.text("scale", "linear") == "log" ? SvgPlot::Scale::logarithmic : SvgPlot::Scale::linear;
+  }
+
+  const Points& source(const JsonReader& series) const {
+    return series.text("from", "here") == "paper" ? paper_points_ : points_;
+  }
+  static Json where(const JsonReader& object) { return object.value().value("where", Json::object()); }
+  static std::string label(const JsonReader& series) {
+    return series.text("label") + (series.text("from", "here") == "paper" ? " (paper)" : "");
+  }
+
+  /// A line with marks, or marks alone.
+  void add_points(SvgPlot& plot, const JsonReader& chart, const JsonReader& series, Names& x_names) const {
+    const std::string kind = chart.text("kind"), x = chart.object("x").text("column"), y = series.text("y");
+    const std::string low = series.text("low", ""), high = series.text("high", "");
+    struct Point {
+      double x, y, error;
+    };
+    std::vector<Point> points;
+    for (const Json& point : chosen(source(series), where(series), {x, y})) {
+      if (!point[y].is_number()) continue;
+      Point one{0.0, point[y].get<double>(), 0.0};
+      one.x = point[x].is_number() ? point[x].get<double>() : x_names.place(point[x]) + 0.5;
+      if (!low.empty() && point.value(low, Json()).is_number() && point.value(high, Json()).is_number()) {
+        one.error = 0.5 * std::abs(point[high].get<double>() - point[low].get<double>());
+      }
+      const bool fits = (plot.x_scale == SvgPlot::Scale::linear || one.x > 0.0) &&
+                        (plot.y_scale == SvgPlot::Scale::linear || one.y > 0.0);
+      if (fits) points.push_back(one);
+    }
+    std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+    SvgPlot::Series marks{label(series), {}, {}, {}, false, plot.series.size()};
+    SvgPlot::Series line{"", {}, {}, {}, true, plot.series.size()};
+    for (const Point& point : points) {
+      if (kind == "steps" && !line.x.empty()) {
+        line.x.push_back(point.x);
+        line.y.push_back(line.y.back());
+      }
+      for (SvgPlot::Series* const one : {&marks, &line}) {
+        one->x.push_back(point.x);
+        one->y.push_back(point.y);
+      }
+      marks.error.push_back(point.error);
+    }
+    plot.series.push_back(marks);
+    if (kind == "line" || kind == "steps") plot.series.push_back(line);
+  }
+
+  /// Bars, beside or on each other.
+  void add_bars(SvgPlot& plot, const JsonReader& chart, Names& x_names) const {
+    const std::vector<JsonReader> all = chart.array("series");
+    const bool stacked = chart.text("kind") == "stacked";
+    const double width = 0.8 / static_cast<double>(stacked ? 1 : std::max<std::size_t>(1, all.size()));
+    std::map<double, double> height;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string x = chart.object("x").text("column"), y = all[i].text("y");
+      plot.series.push_back({label(all[i]), {}, {}});
+      for (const Json& point : chosen(source(all[i]), where(all[i]), {x, y})) {
+        if (!point[y].is_number()) continue;
+        const double value = point[y].get<double>(), place = x_names.place(point[x]);
+        if (!stacked && plot.y_scale == SvgPlot::Scale::logarithmic && value <= 0.0) continue;
+        const double left = place + 0.1 + (stacked ? 0.0 : width * static_cast<double>(i));
+        const double floor = stacked ? height[place] : plot.y_scale == SvgPlot::Scale::linear ? 0.0 : 0.5 * value;
+        plot.boxes.push_back({left, left + width, std::min(floor, floor + value), std::max(value, floor + value), i});
+        if (stacked) height[place] += value;
+        if (!stacked && plot.y_scale == SvgPlot::Scale::linear) {
+          plot.boxes.back().low = std::min(0.0, value);
+          plot.boxes.back().high = std::max(0.0, value);
+        }
+      }
+    }
+  }
+
+  /// Rectangles of a matrix, or operations in time on lanes.
+  void add_boxes(SvgPlot& plot, const JsonReader& chart) const {
+    const bool is_timeline = chart.text("kind") == "timeline";
+    const std::string x = chart.object("x").text("column"), width = chart.text("width"), colour = chart.text("colour");
+    const std::string lane = is_timeline ? chart.text("lane") : chart.object("y").text("column");
+    const std::string height = chart.text("height", ""), text = chart.text("text", "");
+    Names colours, lanes;
+    for (const JsonReader& series : chart.array("series")) {
+      for (const Json& point : chosen(source(series), where(series), {x, width, lane, colour})) {
+        const double left = point[x].get<double>();
+        const double low = is_timeline ? lanes.place(point[lane]) + 0.1 : point[lane].get<double>();
+        const double high = low + (is_timeline ? 0.8 : point.at(height).get<double>());
+        plot.boxes.push_back({left, left + point[width].get<double>(), low, high,
+                              static_cast<std::size_t>(colours.place(point[colour])),
+                              point.contains(text) ? text_of(point[text]) : ""});
+      }
+    }
+    for (const std::string& name : colours.names) plot.series.push_back({name, {}, {}});
+    plot.y_names = lanes.names;
+    plot.y_downwards = true;
+  }
+
+  void add_chart(Document& document, const JsonReader& chart) const {
+    SvgPlot plot;
+    plot.title = chart.text("title");
+    plot.x_label = chart.object("x").text("label");
+    plot.y_label = chart.object("y").text("label");
+    plot.x_scale = scale_of(chart.object("x"));
+    plot.y_scale = scale_of(chart.object("y"));
+    const std::string kind = chart.text("kind");
+    Names x_names;
+    try {
+      if (kind == "bar" || kind == "stacked") {
+        add_bars(plot, chart, x_names);
+        plot.x_scale = SvgPlot::Scale::linear;
+      } else if (kind == "rectangles" || kind == "timeline") {
+        add_boxes(plot, chart);
+      } else {
+        for (const JsonReader& series : chart.array("series")) add_points(plot, chart, series, x_names);
+      }
+      plot.x_names = x_names.names;
+      document.add_chart(plot);
+    } catch (const InvalidArgument& error) {
+      document.add_text(fmt::format("(The chart '{}' cannot be drawn yet: {})", plot.title, error.what()));
+    } catch (const Json::exception& error) {
+      chart.fail("", fmt::format("cannot be drawn: {}", error.what()));
+    }
+  }
+
+  void add_table(Document& document, const JsonReader& table) const {
+    std::vector<std::string> columns, headings{"from"};
+    for (const Json& column : table.value().value("columns", Json::array())) {
+      if (!column.is_string()) table.fail("columns", "holds something else than names of columns");
+      columns.push_back(column.get<std::string>());
+      headings.push_back(heading(columns.back()));
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [from, points] : {std::pair{"here", chosen(points_, where(table), {})},
+                                       std::pair{"paper", chosen(paper_points_, Json::object(), {})}}) {
+      for (const Json& point : points) {
+        std::vector<std::string> row{from};
+        bool has_number = false;
+        for (const std::string& name : columns) {
+          const Json value = point.value(name, Json());
+          row.push_back(value.is_null() ? "-" : text_of(value));
+          has_number = has_number || value.is_number();
+        }
+        if (has_number) rows.push_back(row);
+      }
+    }
+    if (rows.empty()) return;
+    document.add_heading(2, table.text("title"));
+    document.add_table(headings, rows);
+  }
+
+  /// A column's label with its unit.
+  std::string heading(const std::string& name) const {
+    for (const JsonReader& column : reader().array("columns")) {
+      if (column.text("name") != name) continue;
+      const std::string unit = column.text("unit", "");
+      return column.text("label") + (unit.empty() ? "" : ", " + unit);
+    }
+    return name;
+  }
+
+  std::filesystem::path path_;
+  Json json_;
+  Points points_;
+  Points paper_points_;
+};
+
+}  // namespace
+
+void add_experiment(Document& document, const std::filesystem::path& folder) { Experiment(folder).add_to(document); }
+
+}  // namespace steelyard::tool
