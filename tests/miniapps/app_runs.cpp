@@ -154,10 +154,13 @@ nlohmann::json read_run(const std::filesystem::path& result, const std::string& 
   return json;
 }
 
-std::vector<nlohmann::json> read_samples(const std::filesystem::path& result) {
+std::vector<nlohmann::json> read_samples(const std::filesystem::path& result, const std::string& metric) {
   std::vector<nlohmann::json> samples;
   std::ifstream file(result / "samples.jsonl");
-  for (std::string line; std::getline(file, line);) samples.push_back(nlohmann::json::parse(line));
+  for (std::string line; std::getline(file, line);) {
+    const nlohmann::json sample = nlohmann::json::parse(line);
+    if (sample.at("metric") == metric) samples.push_back(sample);
+  }
   return samples;
 }
 

@@ -53,8 +53,8 @@ long long sum(const std::vector<long long>& values);
 /// What `--result` has left: fails the test unless it is of this app and all that every app says is there.
 nlohmann::json read_run(const std::filesystem::path& result, const std::string& app);
 
-/// Lines of `samples.jsonl` beside it.
-std::vector<nlohmann::json> read_samples(const std::filesystem::path& result);
+/// Lines of `samples.jsonl` beside it, of one metric.
+std::vector<nlohmann::json> read_samples(const std::filesystem::path& result, const std::string& metric = "time_s");
 
 /// Something that a user gets wrong.
 struct Mistake {
