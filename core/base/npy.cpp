@@ -132,6 +132,8 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   };
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) fail("", "is a folder (expected a NumPy .npy file)");
+  // Ranks read their rows of it in any order; a pipe would keep them waiting for ever.
+  if (std::filesystem::is_other(path, error)) fail("", "is a pipe or a device (expected a NumPy .npy file)");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail("", fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::array<unsigned char, 12> start{};
@@ -243,10 +245,18 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
   std::string start(magic);
   start += {'\x01', '\x00', static_cast<char>(dictionary.size() % 256), static_cast<char>(dictionary.size() / 256)};
   start += dictionary;
-  const std::filesystem::path part = temporary_name(path);
+  const Destination destination(path);
+  std::error_code error;
+  if (std::filesystem::is_fifo(destination.path, error) || std::filesystem::is_socket(destination.path, error)) {
+    throw RuntimeFailure(
+        fmt::format("{}: cannot be written: is a pipe (expected a file: ranks write their rows in any "
+                    "order)",
+                    path.string()));
+  }
+  const std::filesystem::path& part = destination.part;
   write_text_file(part, start);
   const auto offset = static_cast<std::int64_t>(start.size());
-  std::error_code error;
+  if (destination.is_special) return {path, part, offset, rows, columns};
   std::filesystem::resize_file(
       part, static_cast<std::uintmax_t>(offset) + static_cast<std::uintmax_t>(rows * columns) * sizeof(Element), error);
   if (error) {
@@ -283,14 +293,16 @@ void NpyMatrixFile::write_rows(std::int64_t first_row, std::span<const Element> 
 }
 
 void NpyMatrixFile::finish() const {
+  const Destination destination(path_);
+  if (destination.is_special) return;
   std::error_code error;
-  std::filesystem::rename(part_, path_, error);
+  std::filesystem::rename(part_, destination.path, error);
   if (error) throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path_.string(), error.message()));
 }
 
 void NpyMatrixFile::discard() const noexcept {
   std::error_code ignored;
-  std::filesystem::remove(part_, ignored);
+  if (std::filesystem::is_regular_file(part_, ignored)) std::filesystem::remove(part_, ignored);
 }
 
 #define STEELYARD_NPY_ELEMENT(Element)                                                                              \

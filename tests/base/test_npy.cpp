@@ -12,12 +12,15 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
+#include "tests/base/special_files.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace steelyard::test_npy {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using tests::make_null_device;
+using tests::NamedPipe;
 using tests::TemporaryFolder;
 
 namespace {
@@ -353,6 +356,37 @@ TEST_CASE("a name taken by a folder cannot be finished but can be discarded") {
   CHECK_THROWS_AS(file.finish(), RuntimeFailure);
   file.discard();
   CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("an array behind a symbolic link replaces what the link leads to; a device takes it and stays") {
+  const TemporaryFolder folder;
+  folder.write("old.npy", "before");
+  std::filesystem::create_symlink("old.npy", folder / "link.npy");
+  const auto write = [&](const char* name) {
+    const auto file = NpyMatrixFile::create<double>(folder / name, 1, 2);
+    file.write_rows<double>(0, std::vector<double>{1.0, 2.0});
+    file.finish();
+  };
+  write("link.npy");
+  CHECK(std::filesystem::is_symlink(folder / "link.npy"));
+  CHECK(read_npy_header(folder / "old.npy").shape == std::vector<std::int64_t>{1, 2});
+  CHECK(folder.entries() == 2);
+  if (!make_null_device(folder / "null")) SKIP("this user may make no device");
+  write("null");
+  NpyMatrixFile::create<double>(folder / "null", 1, 2).discard();
+  CHECK(std::filesystem::is_character_file(folder / "null"));
+  CHECK(folder.entries() == 3);
+}
+
+TEST_CASE("pipes and devices are refused as arrays, at once") {
+  const TemporaryFolder folder;
+  const NamedPipe pipe(folder / "pipe");
+  CHECK_THROWS_MATCHES(read_npy_header(folder / "pipe"), FileFormatError,
+                       MessageMatches(ContainsSubstring("pipe: is a pipe")));
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "pipe", 1, 2), RuntimeFailure,
+                       MessageMatches(ContainsSubstring("pipe: cannot be written: is a pipe")));
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("files of format versions 1 to 3 are read as NumPy wrote them") {
