@@ -84,7 +84,7 @@ class FupermodReader {
     double number = 0.0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number)) {
-      fail(fmt::format("{} is \"{}\" (expected a finite number)", name, word));
+      fail(fmt::format("{} is \"{}\" (expected a finite number)", name, excerpt(word)));
     }
     return number;
   }
