@@ -83,6 +83,12 @@ std::string Session::mpi_version() {
 
 int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program) {
   const std::string name = parser.get_name();
+  // A full disk or a reader that is gone is no success; the shell would take it for one.
+  const auto exit_code_of = [&](ExitCode code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
+    fmt::print(stderr, "{}: standard output cannot be written\n", name);
+    return static_cast<int>(code == ExitCode::good ? ExitCode::failed : code);
+  };
   try {
     Session session(argc, argv);
     const auto tell = [&](const std::string& message) {
@@ -94,16 +100,16 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
       collectively(session.comm(), [&] { text = parse_command_line(parser, argc, argv); });
       if (text) {
         session.print(*text);
-        return 0;
+        return exit_code_of(ExitCode::good);
       }
-      return static_cast<int>(program(session));
+      return exit_code_of(program(session));
     } catch (const CollectiveError& error) {
       if (session.rank() == error.teller()) tell(error.what());
       return static_cast<int>(error.code());
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
       const auto code = static_cast<int>(known != nullptr ? known->code() : ExitCode::failed);
-      tell(error.what());
+      tell(message_of(error));
       // The other ranks may be waiting in a call that this one will never make.
       if (session.size() > 1) MPI_Abort(session.comm(), code);
       return code;
