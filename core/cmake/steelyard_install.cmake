@@ -19,4 +19,8 @@ foreach(library ${STEELYARD_LIBRARIES})
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/steelyard-config.cmake ${PROJECT_BINARY_DIR}/steelyard-config-version.cmake
         ${PROJECT_SOURCE_DIR}/core/cmake/Findhwloc.cmake DESTINATION ${destination} COMPONENT libraries)
+install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/modulefile
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard RENAME ${PROJECT_VERSION})
+install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/completion.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME steelyard)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)
