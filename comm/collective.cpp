@@ -1,11 +1,17 @@
 #include "comm/collective.hpp"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstring>
-#include <exception>
+#include <new>
 #include <numeric>
+#include <string_view>
 #include <type_traits>
 
 #include "comm/mpi_check.hpp"
+#include "core/base/table.hpp"
 
 namespace steelyard {
 namespace {
@@ -33,6 +39,19 @@ std::string broadcast_from(MPI_Comm comm, int root, const std::string& text) {
 
 }  // namespace
 
+std::string message_of(const std::exception& error) {
+  if (std::string_view(error.what()) != std::bad_alloc().what()) return error.what();
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const double held_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  const double node_bytes =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  return fmt::format(
+      "memory is short: this process had up to {} of the node's {} when it was refused more (expected a "
+      "smaller problem, or more nodes)",
+      format_bytes(held_bytes), format_bytes(node_bytes));
+}
+
 void collectively(MPI_Comm comm, const std::function<void()>& work) {
   std::string message;
   int code = 0;
@@ -42,7 +61,7 @@ void collectively(MPI_Comm comm, const std::function<void()>& work) {
     message = error.what();
     code = static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    message = error.what();
+    message = message_of(error);
     code = static_cast<int>(ExitCode::failed);
   }
   const int size = size_of(comm);

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ class CollectiveError : public Error {
  private:
   int teller_;
 };
+
+/// What a user is told of an exception: its own words or, where memory is short, how much there was, for
+/// std::bad_alloc says no more than its name.
+std::string message_of(const std::exception& error);
 
 /// Runs `work` on every rank; if it throws on any, throws on all the error of the lowest such rank. `work` itself must
 /// not communicate, for a rank that throws would leave the others waiting. Collective. @throws CollectiveError,

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
+#include <cstdlib>
 #include <optional>
 
 #include "comm/collective.hpp"
@@ -15,8 +15,18 @@
 
 namespace steelyard {
 
+namespace {
+
+/// Whether Open MPI's mpirun chose a binding itself: to one core each, for a job of few ranks that did not ask for it.
+bool is_bound_by_default() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr && std::getenv("OMPI_MCA_hwloc_base_binding_policy") == nullptr;
+}
+
+}  // namespace
+
 Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
   launcher_cores_ = machine_.bound_cores();
+  if (launcher_cores_.size() == 1 && is_bound_by_default()) launcher_cores_.clear();
   int provided = MPI_THREAD_SINGLE;
   STEELYARD_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
   STEELYARD_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -24,20 +34,29 @@ Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
   STEELYARD_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size_));
   if (provided < MPI_THREAD_FUNNELED) throw RuntimeFailure("this MPI cannot run beside other threads");
   nodes_ = find_nodes(MPI_COMM_WORLD, machine_.host_name());
-  drop_shared_launcher_cores();
+  share_launcher_cores();
 }
 
-void Session::drop_shared_launcher_cores() {
+void Session::share_launcher_cores() {
   const std::vector<std::string> all = all_gather_text(comm(), format_cores(launcher_cores_));
-  std::map<int, int> users;
+  const auto mine = static_cast<std::size_t>(rank_);
+  if (launcher_cores_.empty()) return;
+  launcher_sharers_ = 0;
   for (std::size_t other = 0; other < all.size(); ++other) {
-    if (nodes_.node_of_rank[other] != nodes_.node_of_rank[static_cast<std::size_t>(rank_)]) continue;
-    if (all[other] == format_cores({})) continue;
-    for (const int core : parse_cores(all[other])) ++users[core];
+    if (nodes_.node_of_rank[other] != nodes_.node_of_rank[mine] || all[other] == format_cores({})) continue;
+    if (all[other] == all[mine]) {
+      if (other < mine) ++launcher_sharer_;
+      ++launcher_sharers_;
+      continue;
+    }
+    const CoreList others = parse_cores(all[other]);
+    if (std::find_first_of(others.begin(), others.end(), launcher_cores_.begin(), launcher_cores_.end()) !=
+        others.end()) {
+      // Bindings that overlap in part do not say who gets which core.
+      launcher_cores_.clear();
+      return;
+    }
   }
-  // A binding to a socket that other ranks are bound to as well says who shares it, not who gets which core.
-  const bool shared = std::any_of(users.begin(), users.end(), [](const auto& entry) { return entry.second > 1; });
-  if (shared) launcher_cores_.clear();
 }
 
 Session::~Session() { MPI_Finalize(); }
@@ -54,12 +73,16 @@ RankUnits Session::plan_units(const RunOptions& options) const {
     request.ranks_on_node = nodes_.ranks_on_node;
     request.layout = layout ? &*layout : nullptr;
     request.launcher_cores = launcher_cores_;
+    request.launcher_sharer = launcher_sharer_;
+    request.launcher_sharers = launcher_sharers_;
+    request.threads = threads_of_environment();
     request.slowdowns = Slowdowns(options.slowdown);
     if (request.slowdowns.highest_rank() >= size_) {
       throw InvalidArgument(
           fmt::format("slowdown of rank {} (expected a rank below {})", request.slowdowns.highest_rank(), size_));
     }
     units = steelyard::plan_units(machine_, request);
+    if (is_root() && !units.note.empty()) fmt::print(stderr, "steelyard: {}\n", units.note);
     if (is_root() && companion_is_device && device_count() == 0 && !request.units && !layout) {
       fmt::print(stderr, "steelyard: no GPU on {}: this build runs on the host alone\n", machine_.host_name());
     }
@@ -83,6 +106,12 @@ std::string Session::mpi_version() {
 
 int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program) {
   const std::string name = parser.get_name();
+  // A full disk or a reader that is gone is no success; the shell would take it for one.
+  const auto exit_code_of = [&](ExitCode code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
+    fmt::print(stderr, "{}: standard output cannot be written\n", name);
+    return static_cast<int>(code == ExitCode::good ? ExitCode::failed : code);
+  };
   try {
     Session session(argc, argv);
     const auto tell = [&](const std::string& message) {
@@ -94,16 +123,16 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
       collectively(session.comm(), [&] { text = parse_command_line(parser, argc, argv); });
       if (text) {
         session.print(*text);
-        return 0;
+        return exit_code_of(ExitCode::good);
       }
-      return static_cast<int>(program(session));
+      return exit_code_of(program(session));
     } catch (const CollectiveError& error) {
       if (session.rank() == error.teller()) tell(error.what());
       return static_cast<int>(error.code());
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
       const auto code = static_cast<int>(known != nullptr ? known->code() : ExitCode::failed);
-      tell(error.what());
+      tell(message_of(error));
       // The other ranks may be waiting in a call that this one will never make.
       if (session.size() > 1) MPI_Abort(session.comm(), code);
       return code;

@@ -42,13 +42,15 @@ class Session {
   static std::string mpi_version();
 
  private:
-  void drop_shared_launcher_cores();
+  void share_launcher_cores();
 
   int rank_ = 0;
   int size_ = 1;
   std::vector<std::string> arguments_;
   Machine machine_;
   CoreList launcher_cores_;
+  int launcher_sharer_ = 0;
+  int launcher_sharers_ = 1;
   Nodes nodes_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "core/device/device.hpp"
 
 namespace steelyard {
@@ -12,6 +14,10 @@ std::string kokkos_version() {
 
 void initialize_kokkos(int threads, int device) {
   if (companion_is_device && device_count() == 0) leave_out_device();
+  // Kokkos ends a program where these differ from what it is told here, even by one warning or thread.
+  for (const char* variable : {"KOKKOS_NUM_THREADS", "KOKKOS_DEVICE_ID", "KOKKOS_DISABLE_WARNINGS"}) {
+    ::unsetenv(variable);
+  }
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;
   settings.set_num_threads(threads);

@@ -28,7 +28,7 @@ std::map<std::string, std::string> parse_suboptions(std::istringstream& words) {
     for (std::string part; std::getline(parts, part, ',');) {
       const std::size_t equals = part.find('=');
       if (equals == std::string::npos || equals == 0) {
-        throw InvalidArgument(fmt::format("suboption \"{}\" (expected key=value)", part));
+        throw InvalidArgument(fmt::format("suboption \"{}\" (expected key=value)", excerpt(part)));
       }
       suboptions[part.substr(0, equals)] = part.substr(equals + 1);
     }
@@ -44,7 +44,7 @@ LayoutEntry parse_entry(const std::string& line) {
     throw InvalidArgument("has fewer than 4 fields (expected hostname rank_intra bind device_type suboptions)");
   }
   if (rank.find_first_not_of("0123456789") != std::string::npos || rank.size() > 6) {
-    throw InvalidArgument(fmt::format("rank_intra \"{}\" (expected a number)", rank));
+    throw InvalidArgument(fmt::format("rank_intra \"{}\" (expected a number)", excerpt(rank)));
   }
   entry.rank_on_node = std::stoi(rank);
   if (bind != "all") entry.cores = parse_cores(bind);

@@ -3,15 +3,28 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
+#include "core/parse_message.hpp"
 
 namespace steelyard {
 namespace {
 
 constexpr std::int64_t largest = std::int64_t{1} << 40;
+
+/// CLI11 reads -1 as the largest number there is, and larger ones from 0 on again.
+std::string refuse_wrapped(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  std::strtoull(text.c_str(), &end, 0);
+  if (errno == 0 && end != text.c_str() && *end == '\0' && text.find('-') == std::string::npos) return "";
+  return fmt::format("Value {} (expected a number from 0 to {})", text, std::numeric_limits<std::uint64_t>::max());
+}
 
 /// An option whose word is one of a few names.
 template <class Value>
@@ -38,16 +51,19 @@ void add_unit_options(CLI::App& parser, RunOptions& options) {
   parser
       .add_option_function<std::string>(
           "--units", [&options](const std::string& word) { options.units = parse_unit_choice(word); },
-          "Processing units each rank drives: host, device or host+device (default: all there are)")
+          "Processing units each rank drives (default: all there are)")
       ->check(CLI::IsMember({"host", "device", "host+device"}))
-      ->type_name("UNITS");
+      ->type_name("host|device|host+device");
   parser.add_option("--layout", options.layout, "File that gives each rank its cores and units")->type_name("FILE");
   parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F, device=F or rankN=F, F >= 1")
       ->type_name("WHICH=F");
 }
 
 void add_steps_option(CLI::App& parser, RunOptions& options) {
-  parser.add_option("--steps", options.steps, "Steps of one repetition")->check(CLI::Range(std::int64_t{0}, largest));
+  parser.add_option("--steps", options.steps, "Steps of one repetition")
+      ->check(CLI::Range(std::int64_t{0}, largest))
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void add_platform_option(CLI::App& parser, RunOptions& options) {
@@ -56,11 +72,10 @@ void add_platform_option(CLI::App& parser, RunOptions& options) {
 }
 
 void add_run_options(CLI::App& parser, RunOptions& options) {
-  // CLI11 reads -1 as the largest number there is.
-  parser.add_option("--seed", options.seed, "Seed of everything random")->check([](const std::string& text) {
-    return text.find('-') == std::string::npos ? ""
-                                               : fmt::format("Value {} is negative (expected a number >= 0)", text);
-  });
+  parser.add_option("--seed", options.seed, "Seed of everything random")
+      ->check(CLI::Validator(refuse_wrapped, ""))
+      ->type_name("N")
+      ->capture_default_str();
   add_element_option(parser, options.element);
   add_unit_options(parser, options);
   parser.add_option("--partition", options.partition, "Partitioning algorithm (see steelyard partition --list)")
@@ -85,24 +100,25 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
 
 void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise) {
   grid.rows = grid.columns = otherwise;
+  const std::string by_default = otherwise > 0 ? fmt::format(" (default {})", otherwise) : "";
   CLI::Option* size = parser
                           .add_option_function<std::int64_t>(
                               "--size", [&grid](std::int64_t n) { grid.rows = grid.columns = n; },
-                              fmt::format("Rows and columns of the grid (default {})", otherwise))
+                              "Rows and columns of the grid" + by_default)
                           ->check(CLI::Range(std::int64_t{1}, largest))
                           ->type_name("N");
-  parser.add_option("--rows", grid.rows, "Rows of the grid")
+  parser.add_option("--rows", grid.rows, "Rows of the grid" + by_default)
       ->check(CLI::Range(std::int64_t{1}, largest))
       ->type_name("N")
       ->excludes(size);
-  parser.add_option("--columns", grid.columns, "Columns of the grid")
+  parser.add_option("--columns", grid.columns, "Columns of the grid" + by_default)
       ->check(CLI::Range(std::int64_t{1}, largest))
       ->type_name("N")
       ->excludes(size);
 }
 
 void add_standard_options(CLI::App& parser) {
-  parser.set_help_flag("--help", "Print this and exit");
+  parser.set_help_flag("-h,--help", "Print this and exit");
   parser.set_version_flag("--version", fmt::format("{} {} ({})", parser.get_name(), build_info().version,
                                                    build_info().commit.substr(0, 12)));
 }
@@ -115,8 +131,9 @@ std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const 
   } catch (const CLI::CallForHelp&) {
     return parser.help();  // of the subcommand where one was chosen
   } catch (const CLI::ParseError& error) {
-    throw InvalidArgument(fmt::format("{} (see --help)", error.what()));
+    throw InvalidArgument(fmt::format("{} (see --help)", parse_message(parser, error)));
   }
+  require_values(parser);
   return std::nullopt;
 }
 

@@ -52,13 +52,14 @@ void add_platform_option(CLI::App& parser, RunOptions& options);
 /// Those of the run options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);
 void add_unit_options(CLI::App& parser, RunOptions& options);
-/// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given.
+/// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given, 0 for what the app
+/// finds itself.
 void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise);
-/// Adds `--help` and `--version`, which parse_command_line() answers.
+/// Adds `-h,--help` and `--version`, which parse_command_line() answers.
 void add_standard_options(CLI::App& parser);
 
 /// Parses; returns text to print (help, version) instead of running, or nothing.
-/// @throws InvalidArgument with one line that names the argument
+/// @throws InvalidArgument with one line that names the argument; for an option with an empty value
 std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const char* const* argv);
 
 const char* element_name(ElementType element);

@@ -50,6 +50,7 @@ struct RankUnits {
   std::optional<ProcessingUnit> host;
   std::optional<ProcessingUnit> companion;
   std::string cores_from;       ///< who chose the cores: layout, launcher or even share
+  std::string note;             ///< a line for the user on cores that are not as asked for; empty where all are
   bool oversubscribed = false;  ///< some core serves two threads
   bool bound = true;            ///< threads stay on their cores; false where the operating system refused to bind them
 

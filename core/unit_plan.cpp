@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
@@ -30,6 +31,19 @@ CoreList even_share(const CoreList& cores, int rank_on_node, int ranks_on_node) 
     return cores.begin() + static_cast<std::ptrdiff_t>(rank) * count / ranks_on_node;
   };
   return {start(rank_on_node), start(rank_on_node + 1)};
+}
+
+/// Leaves out cores where fewer threads are wished for; more than cores would take turns on them.
+void limit_threads(const ThreadWish& wish, int rank, RankUnits& units) {
+  if (!units.host) return;
+  const auto threads = static_cast<std::size_t>(wish.threads);
+  CoreList& cores = units.host->cores;
+  if (threads > cores.size()) {
+    units.note = fmt::format("{} asks for {} threads; the host unit of rank {} has {}, one for each of its cores {}",
+                             wish.variable, threads, rank, cores.size(), format_cores(cores));
+  } else {
+    cores.resize(threads);
+  }
 }
 
 /// Applies a layout line's suboptions to the units and checks that all of them are known.
@@ -112,6 +126,16 @@ void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, 
 
 }  // namespace
 
+std::optional<ThreadWish> threads_of_environment() {
+  for (const char* variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    const char* text = std::getenv(variable);
+    if (text == nullptr || *text == '\0') continue;
+    const std::string list = text;
+    return ThreadWish{variable, parse_count(variable, list.substr(0, list.find(',')), 1)};
+  }
+  return std::nullopt;
+}
+
 Slowdowns::Slowdowns(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
@@ -162,9 +186,10 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
     cores = layout_cores(machine, *entry);
     units.cores_from = "layout";
     units.oversubscribed = shared_in_layout(machine, request, cores);
-  } else if (request.launcher_cores.size() > 1 && request.launcher_cores.size() < machine.cores().size()) {
-    cores = request.launcher_cores;
+  } else if (!request.launcher_cores.empty() && request.launcher_cores.size() < machine.cores().size()) {
+    cores = even_share(request.launcher_cores, request.launcher_sharer, request.launcher_sharers);
     units.cores_from = "launcher";
+    units.oversubscribed = static_cast<std::size_t>(request.launcher_sharers) > request.launcher_cores.size();
   } else {
     cores = even_share(machine.cores(), request.rank_on_node, request.ranks_on_node);
     units.cores_from = "even share";
@@ -182,6 +207,9 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   if (units.companion) place_companion(machine, cores, units, units.host.has_value());
   if (units.host) units.host->cores = cores;
   if (entry != nullptr) apply_suboptions(*entry, units);
+  const bool layout_has_threads =
+      entry != nullptr && (entry->suboptions.count("threads") != 0 || entry->suboptions.count("OMP_NUM_THREADS") != 0);
+  if (request.threads && !layout_has_threads) limit_threads(*request.threads, request.rank, units);
   for (std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
     if (*unit) (*unit)->slowdown *= request.slowdowns.factor(request.rank, (*unit)->kind);
   }

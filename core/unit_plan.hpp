@@ -26,6 +26,16 @@ class Slowdowns {
   std::map<std::string, double> factors_;
 };
 
+/// Threads that the user's environment asks for, and the variable that says so.
+struct ThreadWish {
+  std::string variable;
+  int threads = 0;
+};
+
+/// From `KOKKOS_NUM_THREADS` or else `OMP_NUM_THREADS`, of whose list the first number counts; nothing where neither is
+/// set. @throws InvalidArgument for what is no number of threads
+std::optional<ThreadWish> threads_of_environment();
+
 /// Where a rank is and what it was asked to drive.
 struct PlanRequest {
   std::optional<UnitChoice> units;  ///< nothing: all that the build has
@@ -33,14 +43,17 @@ struct PlanRequest {
   int rank_on_node = 0;
   int ranks_on_node = 1;
   const Layout* layout = nullptr;  ///< its line for this rank overrides `units` and chooses the cores
-  CoreList launcher_cores;         ///< what the launcher bound this rank, and no other, to
+  CoreList launcher_cores;         ///< what the launcher, or the user with `taskset`, bound this rank to
+  int launcher_sharer = 0;         ///< this rank's number among those of the node that are bound to the same cores
+  int launcher_sharers = 1;        ///< how many these are
+  std::optional<ThreadWish> threads;
   Slowdowns slowdowns;
 };
 
 /// Decides which units a rank drives and on which cores. Cores come from the layout; without one from the launcher,
-/// where it bound the rank alone to two cores or more; otherwise the node's cores are shared out evenly, for a binding
-/// to a single core is Open MPI's silent default for small jobs. A companion takes one core, near its GPU if it has
-/// one.
+/// whose cores are shared out evenly among the ranks that it bound to the same ones; otherwise the node's cores are
+/// shared out evenly. A companion takes one core, near its GPU if it has one. The host unit then has one thread a core,
+/// or as many as the layout or else the environment asks for, if these are fewer.
 /// @throws InvalidArgument for a companion that this build or machine lacks, a core that is not there, unknown
 /// suboptions
 RankUnits plan_units(const Machine& machine, const PlanRequest& request);

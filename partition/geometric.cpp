@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <optional>
 
 namespace steelyard::partition {
 namespace {
-
-constexpr int most_bisections = 200;
 
 /// Whole computation units that each model finishes within `time_s`. Returns their sum, or nothing if it exceeds
 /// `total`.
@@ -36,7 +36,7 @@ double upper_bound_s(std::int64_t total, Models models) {
     const std::int64_t units = even_fits ? even_share : capacity(*model, total);
     longest_s = std::max(longest_s, model->time_s(static_cast<double>(units)));
   }
-  return longest_s;
+  return std::min(longest_s, std::numeric_limits<double>::max());
 }
 
 }  // namespace
@@ -50,8 +50,9 @@ Distribution geometric(std::int64_t total, Models models) {
   double upper_s = upper_bound_s(total, models);
   double lower_s = 0.0;
   std::vector<std::int64_t> candidate(models.size());
-  for (int i = 0; i < most_bisections; ++i) {
-    const double middle_s = 0.5 * (lower_s + upper_s);
+  // Some 2000 times at most, where speeds are as far apart as numbers can be.
+  while (true) {
+    const double middle_s = std::midpoint(lower_s, upper_s);
     if (!(middle_s > lower_s && middle_s < upper_s)) break;
     const std::optional<std::int64_t> sum = slices_within(middle_s, total, models, candidate);
     if (!sum) {

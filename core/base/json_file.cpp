@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/errors.hpp"
@@ -25,6 +26,14 @@ nlohmann::json read_json_file(const std::filesystem::path& path) {
 
 void write_json_file(const std::filesystem::path& path, const nlohmann::ordered_json& value) {
   write_text_file(path, value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+std::string excerpt(const nlohmann::json& value) {
+  const auto is_structured = [](const nlohmann::json& element) { return element.is_structured(); };
+  if (value.is_structured() && std::ranges::any_of(value, is_structured)) {
+    return fmt::format("a nested {}", value.type_name());
+  }
+  return excerpt(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 JsonReader::JsonReader(std::string path, const nlohmann::json& value, std::string where)
@@ -65,7 +74,7 @@ std::vector<JsonReader> JsonReader::array(const std::string& key) const {
 double JsonReader::number(const std::string& key) const {
   const nlohmann::json& value = member(key);
   if (!value.is_number() || !std::isfinite(value.get<double>())) {
-    fail(key, fmt::format("is {} (expected a finite number)", value.dump()));
+    fail(key, fmt::format("is {} (expected a finite number)", excerpt(value)));
   }
   return value.get<double>();
 }
@@ -74,7 +83,7 @@ double JsonReader::number(const std::string& key, double otherwise) const { retu
 
 std::string JsonReader::text(const std::string& key) const {
   const nlohmann::json& value = member(key);
-  if (!value.is_string()) fail(key, fmt::format("is {} (expected a string)", value.dump()));
+  if (!value.is_string()) fail(key, fmt::format("is {} (expected a string)", excerpt(value)));
   return value.get<std::string>();
 }
 
@@ -85,13 +94,13 @@ std::string JsonReader::text(const std::string& key, const std::string& otherwis
 bool JsonReader::flag(const std::string& key, bool otherwise) const {
   if (!has(key)) return otherwise;
   const nlohmann::json& value = member(key);
-  if (!value.is_boolean()) fail(key, fmt::format("is {} (expected true or false)", value.dump()));
+  if (!value.is_boolean()) fail(key, fmt::format("is {} (expected true or false)", excerpt(value)));
   return value.get<bool>();
 }
 
 void JsonReader::require_schema(const std::string& expected) const {
   const std::string found = text("schema");
-  if (found != expected) fail("schema", fmt::format("is \"{}\" (expected \"{}\")", found, expected));
+  if (found != expected) fail("schema", fmt::format("is \"{}\" (expected \"{}\")", excerpt(found), expected));
 }
 
 }  // namespace steelyard

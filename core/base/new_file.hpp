@@ -9,9 +9,19 @@ namespace steelyard {
 /// The name under which `path` is written before it is renamed: in the same folder, different for every process.
 std::filesystem::path temporary_name(const std::filesystem::path& path);
 
+/// Where the bytes of a file go that is to be called `path`: behind symbolic links, which stay as they are.
+struct Destination {
+  explicit Destination(const std::filesystem::path& path);
+
+  std::filesystem::path path;
+  bool is_special;             ///< a device or a pipe: it is written to, never replaced
+  std::filesystem::path part;  ///< what is written and then renamed to `path`; `path` itself where that is special
+};
+
 /// A file that is written piece after piece by one process and appears under its own name only when it is whole, so
 /// that a reader never sees half of it. Unless finish() is reached, nothing is left behind, and what had the name
-/// before keeps it.
+/// before keeps it. A device or a pipe of that name gets the bytes as they come, and a symbolic link stays: its target
+/// is replaced.
 class NewFile {
  public:
   /// Opens the file under its temporary name; makes missing folders. @throws RuntimeFailure
@@ -30,7 +40,8 @@ class NewFile {
 
  private:
   std::filesystem::path path_;
-  std::filesystem::path part_;
+  Destination destination_;
+  bool is_finished_ = false;
   std::ofstream stream_;
 };
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "core/base/errors.hpp"
@@ -27,37 +30,76 @@ std::int64_t element_bytes(const std::string& element) {
   return 0;
 }
 
-/// The value behind `'key':` in the header's Python dictionary, up to the comma or bracket that ends it.
-std::optional<std::string> dictionary_value(const std::string& dictionary, const std::string& key) {
-  std::size_t start = dictionary.find("'" + key + "'");
-  if (start == std::string::npos) return std::nullopt;
-  start = dictionary.find(':', start);
-  if (start == std::string::npos) return std::nullopt;
-  start = dictionary.find_first_not_of(' ', start + 1);
-  if (start == std::string::npos) return std::nullopt;
-  const bool tuple = dictionary[start] == '(';
-  const std::size_t end = dictionary.find_first_of(tuple ? ")" : ",}", start);
-  if (end == std::string::npos) return std::nullopt;
-  return dictionary.substr(start, end - start + (tuple ? 1 : 0));
+/// A header's text, from front to back; blanks between its parts are passed over.
+class HeaderText {
+ public:
+  explicit HeaderText(std::string_view text) : left_(text) {}
+
+  bool is_at_end() { return pass_blanks().empty(); }
+  /// Takes this character where it is the next one.
+  bool takes(char letter) {
+    if (!pass_blanks().starts_with(letter)) return false;
+    left_.remove_prefix(1);
+    return true;
+  }
+  /// A quoted string or a tuple, with its quotes or brackets, or a word; empty where there is none of these.
+  std::string value() {
+    const char first = pass_blanks().empty() ? '\0' : left_.front();
+    std::size_t size = std::min(left_.find_first_of(" ,:}\n"), left_.size());
+    if (first == '\'' || first == '"' || first == '(') {
+      const std::size_t end = left_.find(first == '(' ? ')' : first, 1);
+      size = end == std::string_view::npos ? 0 : end + 1;
+    }
+    const std::string value(left_.substr(0, size));
+    left_.remove_prefix(size);
+    return value;
+  }
+
+ private:
+  std::string_view pass_blanks() {
+    left_.remove_prefix(std::min(left_.find_first_not_of(" \t\n\r"), left_.size()));
+    return left_;
+  }
+
+  std::string_view left_;
+};
+
+bool is_quoted(const std::string& text) { return text.size() > 2 && (text.front() == '\'' || text.front() == '"'); }
+
+std::string without_ends(const std::string& text) { return text.substr(1, text.size() - 2); }
+
+/// Values by key of the Python dictionary that a header is; nothing for what is none.
+std::optional<std::map<std::string, std::string>> parse_dictionary(const std::string& text) {
+  HeaderText rest(text);
+  std::map<std::string, std::string> values;
+  if (!rest.takes('{')) return std::nullopt;
+  for (bool more = true; !rest.takes('}'); more = rest.takes(',')) {
+    const std::string key = rest.value();
+    if (!more || !is_quoted(key) || !rest.takes(':')) return std::nullopt;
+    const std::string value = rest.value();
+    if (value.empty() || !values.emplace(without_ends(key), value).second) return std::nullopt;
+  }
+  return rest.is_at_end() ? std::optional(values) : std::nullopt;
 }
 
+/// `()`, `(5,)`, `(5, 6)`, …; nothing for what is no tuple of sizes, such as (5), which is a number to Python.
 std::optional<std::vector<std::int64_t>> parse_shape(const std::string& tuple) {
   if (tuple.front() != '(') return std::nullopt;
+  const std::string inside = without_ends(tuple);
+  HeaderText rest(inside);
   std::vector<std::int64_t> shape;
-  std::size_t at = 1;
-  while (at < tuple.size() - 1) {
-    at = tuple.find_first_not_of(" ,", at);
-    if (at == std::string::npos || tuple[at] == ')') break;
-    std::size_t used = 0;
-    try {
-      shape.push_back(std::stoll(tuple.substr(at), &used));
-    } catch (const std::exception&) {
-      return std::nullopt;
-    }
-    if (shape.back() < 0) return std::nullopt;
-    at += used;
+  bool has_comma = false;
+  while (!rest.is_at_end()) {
+    if (!shape.empty() && !has_comma) return std::nullopt;
+    const std::string word = rest.value();
+    const char* const end = word.data() + word.size();
+    std::int64_t size = -1;
+    const auto [read, error] = std::from_chars(word.data(), end, size);
+    if (error != std::errc() || read != end || size < 0) return std::nullopt;
+    shape.push_back(size);
+    has_comma = rest.takes(',');
   }
-  return shape;
+  return shape.size() == 1 && !has_comma ? std::nullopt : std::optional(shape);
 }
 
 std::int64_t bytes_of_shape(const std::filesystem::path& path, const NpyHeader& header) {
@@ -132,6 +174,8 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   };
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) fail("", "is a folder (expected a NumPy .npy file)");
+  // Ranks read their rows of it in any order; a pipe would keep them waiting for ever.
+  if (std::filesystem::is_other(path, error)) fail("", "is a pipe or a device (expected a NumPy .npy file)");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail("", fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::array<unsigned char, 12> start{};
@@ -155,19 +199,19 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   if (!file) fail("header", "is truncated");
   header.data_offset += length;
 
-  const auto value = [&](const char* key) {
-    const std::optional<std::string> found = dictionary_value(dictionary, key);
-    if (!found || found->size() < 2) fail("header", fmt::format("has no readable '{}'", key));
-    return *found;
-  };
-  const std::string element = value("descr");
-  header.element = element.substr(1, element.size() - 2);
-  if (element_bytes(header.element) == 0) {
-    fail("descr", fmt::format("is {} (expected '<f8', '<f4', '<c16' or '<c8')", element));
+  const auto values = parse_dictionary(dictionary);
+  if (!values || values->size() != 3 || !values->contains("descr") || !values->contains("fortran_order") ||
+      !values->contains("shape")) {
+    fail("header", "is not {'descr': …, 'fortran_order': …, 'shape': …}");
   }
-  if (value("fortran_order") != "False") fail("fortran_order", "is not False (expected C order)");
-  const std::optional<std::vector<std::int64_t>> shape = parse_shape(value("shape"));
-  if (!shape) fail("shape", fmt::format("{} is not a tuple of sizes", value("shape")));
+  const std::string& element = values->at("descr");
+  header.element = is_quoted(element) ? without_ends(element) : "";
+  if (element_bytes(header.element) == 0) {
+    fail("descr", fmt::format("is {} (expected '<f8', '<f4', '<c16' or '<c8')", excerpt(element)));
+  }
+  if (values->at("fortran_order") != "False") fail("fortran_order", "is not False (expected C order)");
+  const std::optional<std::vector<std::int64_t>> shape = parse_shape(values->at("shape"));
+  if (!shape) fail("shape", fmt::format("{} is not a tuple of sizes", excerpt(values->at("shape"))));
   header.shape = *shape;
   const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path)) - header.data_offset;
   const std::int64_t expected = bytes_of_shape(path, header);
@@ -243,10 +287,18 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
   std::string start(magic);
   start += {'\x01', '\x00', static_cast<char>(dictionary.size() % 256), static_cast<char>(dictionary.size() / 256)};
   start += dictionary;
-  const std::filesystem::path part = temporary_name(path);
+  const Destination destination(path);
+  std::error_code error;
+  if (std::filesystem::is_fifo(destination.path, error) || std::filesystem::is_socket(destination.path, error)) {
+    throw RuntimeFailure(
+        fmt::format("{}: cannot be written: is a pipe (expected a file: ranks write their rows in any "
+                    "order)",
+                    path.string()));
+  }
+  const std::filesystem::path& part = destination.part;
   write_text_file(part, start);
   const auto offset = static_cast<std::int64_t>(start.size());
-  std::error_code error;
+  if (destination.is_special) return {path, part, offset, rows, columns};
   std::filesystem::resize_file(
       part, static_cast<std::uintmax_t>(offset) + static_cast<std::uintmax_t>(rows * columns) * sizeof(Element), error);
   if (error) {
@@ -283,14 +335,16 @@ void NpyMatrixFile::write_rows(std::int64_t first_row, std::span<const Element> 
 }
 
 void NpyMatrixFile::finish() const {
+  const Destination destination(path_);
+  if (destination.is_special) return;
   std::error_code error;
-  std::filesystem::rename(part_, path_, error);
+  std::filesystem::rename(part_, destination.path, error);
   if (error) throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path_.string(), error.message()));
 }
 
 void NpyMatrixFile::discard() const noexcept {
   std::error_code ignored;
-  std::filesystem::remove(part_, ignored);
+  if (std::filesystem::is_regular_file(part_, ignored)) std::filesystem::remove(part_, ignored);
 }
 
 #define STEELYARD_NPY_ELEMENT(Element)                                                                              \

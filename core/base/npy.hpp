@@ -51,7 +51,7 @@ void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, s
 
 /// An array file that is written in parts, by one process or by several through a shared file system, and appears
 /// under its own name only when it is whole: one process calls create(), then all write their parts, then one calls
-/// finish().
+/// finish(). Symbolic links and devices are treated as by NewFile; pipes are refused.
 class NpyMatrixFile {
  public:
   /// Makes the file at its full length under a temporary name.

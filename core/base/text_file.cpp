@@ -13,6 +13,15 @@
 
 namespace steelyard {
 
+std::string excerpt(const std::string& text) {
+  constexpr std::size_t longest = 60;
+  if (text.size() <= longest) return text;
+  const auto continues_character = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; };
+  std::size_t end = longest;
+  while (end > 0 && continues_character(text[end])) --end;
+  return fmt::format("{}… ({} bytes)", text.substr(0, end), text.size());
+}
+
 std::string read_text_file(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
@@ -32,7 +41,12 @@ std::string read_text_file(const std::filesystem::path& path) {
 
 void require_writable(const std::filesystem::path& path) {
   std::error_code ignored;
-  std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const Destination destination(path);
+  if (destination.is_special) {
+    if (::access(path.c_str(), W_OK) == 0) return;
+    throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+  }
+  std::filesystem::path folder = std::filesystem::absolute(destination.path).parent_path();
   while (!std::filesystem::exists(folder, ignored) && folder != folder.root_path()) folder = folder.parent_path();
   if (!std::filesystem::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK) != 0) {
     throw RuntimeFailure(fmt::format("{}: cannot be written: {} is not a folder that this user may write to",

@@ -5,11 +5,15 @@
 
 namespace steelyard {
 
-/// The whole file as text. @throws FileFormatError when it cannot be opened or read
+/// What a message shows of a text: its first 60 bytes or, where a character would be cut, somewhat fewer.
+std::string excerpt(const std::string& text);
+
+/// The whole file as text; of a pipe, all that is written to it. @throws FileFormatError when it cannot be opened or
+/// read
 std::string read_text_file(const std::filesystem::path& path);
 
 /// Writes to a temporary name beside `path` and renames, so that a reader never sees half a file; makes missing
-/// folders.
+/// folders. Links, devices and pipes as by NewFile.
 /// @throws RuntimeFailure when the folder or the file cannot be written; nothing is left behind then
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 

@@ -40,7 +40,8 @@ endif()
 
 # steelyard_library(NAME HEADERS … SOURCES … LINK …)
 # A library `steelyard::NAME` of this folder. Headers are given by their path from here, included from the root of the
-# tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`.
+# tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`. A component of the CMake
+# package, which core/cmake/steelyard-config.cmake.in knows.
 function(steelyard_library name)
   cmake_parse_arguments(arg "" "" "HEADERS;SOURCES;LINK" ${ARGN})
   add_library(steelyard_${name} ${arg_SOURCES})
@@ -50,9 +51,10 @@ function(steelyard_library name)
   target_compile_features(steelyard_${name} PUBLIC cxx_std_20)
   target_link_libraries(steelyard_${name} PUBLIC ${arg_LINK})
   steelyard_warnings(steelyard_${name})
-  install(TARGETS steelyard_${name} EXPORT steelyard-targets
+  set_property(GLOBAL APPEND PROPERTY STEELYARD_LIBRARIES ${name})
+  install(TARGETS steelyard_${name} EXPORT steelyard-${name} COMPONENT libraries
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard)
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard COMPONENT libraries)
 endfunction()
 
 # steelyard_executable(NAME [OPTIONAL] SOURCES … LINK …): a program that is installed; an optional one, if it was built.

@@ -1,11 +1,26 @@
-# The exported CMake package: find_package(steelyard) gives steelyard::base, models, partition and, where they were built,
-# core, images and comm.
+# The exported CMake package: find_package(steelyard COMPONENTS …) gives steelyard::base, models, partition and, where they
+# were built, images, core, comm and app. `cmake --install BUILD --component libraries` installs it without the programs.
+get_property(STEELYARD_LIBRARIES GLOBAL PROPERTY STEELYARD_LIBRARIES)
+set(STEELYARD_CORE_PACKAGES CLI11 Kokkos hwloc BLAS Threads ${STEELYARD_DEVICE_PACKAGES})
+if(STEELYARD_HAS_KOKKOS_KERNELS)
+  list(APPEND STEELYARD_CORE_PACKAGES KokkosKernels)
+endif()
+if(STEELYARD_EMULATED_DEVICE)
+  list(APPEND STEELYARD_CORE_PACKAGES "Boost COMPONENTS context" "Eigen3 NO_MODULE")
+endif()
+
 include(CMakePackageConfigHelpers)
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/steelyard)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/core/cmake/steelyard-config.cmake.in
                               ${PROJECT_BINARY_DIR}/steelyard-config.cmake INSTALL_DESTINATION ${destination})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/steelyard-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(EXPORT steelyard-targets NAMESPACE steelyard:: DESTINATION ${destination})
+foreach(library ${STEELYARD_LIBRARIES})
+  install(EXPORT steelyard-${library} NAMESPACE steelyard:: DESTINATION ${destination} COMPONENT libraries)
+endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/steelyard-config.cmake ${PROJECT_BINARY_DIR}/steelyard-config-version.cmake
-        ${PROJECT_SOURCE_DIR}/core/cmake/Findhwloc.cmake DESTINATION ${destination})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+        ${PROJECT_SOURCE_DIR}/core/cmake/Findhwloc.cmake DESTINATION ${destination} COMPONENT libraries)
+install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/modulefile
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard RENAME ${PROJECT_VERSION})
+install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/completion.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME steelyard)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 #include "core/base/errors.hpp"
 #include "core/options.hpp"
@@ -46,6 +47,9 @@ class TransformForecaster : public Forecaster {
   }
 
   Forecast forecast(const Processes& processes, const std::string& partition) const override {
+    if (!std::isfinite(bytes_per_s_)) {
+      throw InvalidArgument(fmt::format("--memory-bandwidth {} (expected bytes per second)", bytes_per_s_));
+    }
     if (!column_models_.empty() && !processes.has_models()) {
       throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
     }

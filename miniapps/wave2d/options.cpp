@@ -14,6 +14,8 @@
 namespace steelyard::wave2d {
 namespace {
 
+constexpr std::int64_t default_extent = 2048;
+
 /// In the order of Balancing.
 const std::vector<std::string> balancing_names{"model", "binary", "ternary", "dynamic"};
 
@@ -62,6 +64,7 @@ void add_order_option(CLI::App& parser, int& order) {
 
 void add_options(CLI::App& parser, Options& options) {
   add_grid_options(parser, options.grid, 0);
+  parser.get_option("--size")->description(fmt::format("Rows and columns of the grid (default {})", default_extent));
   parser.add_option("--courant", options.courant, "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
       ->type_name("C");
   add_order_option(parser, options.order);
@@ -100,7 +103,7 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument("--rows and --columns go together (or --size N for both)");
   }
   const bool extents_given = problem.rows != 0;
-  if (!extents_given) problem.rows = problem.columns = 2048;
+  if (!extents_given) problem.rows = problem.columns = default_extent;
   take_extents(options, extents_given, problem);
   if (problem.rows < smallest_extent || problem.columns < smallest_extent) {
     throw InvalidArgument(fmt::format("grid of {} x {} points (expected at least {} x {}: one point inside the halo)",

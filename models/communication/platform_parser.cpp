@@ -8,6 +8,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
+#include "core/base/text_file.hpp"
 #include "models/communication/platform_json.hpp"
 
 namespace steelyard::models {
@@ -39,7 +40,7 @@ Channel::Scope read_scope(const JsonReader& reader, int id) {
   const std::string name = reader.text("scope");
   const auto known = std::ranges::find(scope_names, name);
   if (known == scope_names.end()) {
-    reader.fail("scope", fmt::format("is \"{}\" (expected one of {})", name, fmt::join(scope_names, ", ")));
+    reader.fail("scope", fmt::format("is \"{}\" (expected one of {})", excerpt(name), fmt::join(scope_names, ", ")));
   }
   return static_cast<Channel::Scope>(known - scope_names.begin());
 }
@@ -51,7 +52,7 @@ std::vector<int> read_path(const JsonReader& reader) {
       elements.is_array() && !elements.empty() && std::ranges::all_of(elements, [](const nlohmann::json& id) {
         return id.is_number_integer() && is_integer(id.get<double>(), 0);
       });
-  if (!fits) reader.fail("path", fmt::format("is {} (expected channel ids such as [0, 0])", elements.dump()));
+  if (!fits) reader.fail("path", fmt::format("is {} (expected channel ids such as [0, 0])", excerpt(elements)));
   return elements.get<std::vector<int>>();
 }
 
@@ -59,7 +60,7 @@ std::vector<std::string> read_between(const JsonReader& reader) {
   if (!reader.has("between")) return {};
   const nlohmann::json& kinds = reader.value()["between"];
   const bool fits = kinds.is_array() && kinds.size() == 2 && kinds[0].is_string() && kinds[1].is_string();
-  if (!fits) reader.fail("between", fmt::format("is {} (expected the kinds of two nodes)", kinds.dump()));
+  if (!fits) reader.fail("between", fmt::format("is {} (expected the kinds of two nodes)", excerpt(kinds)));
   return kinds.get<std::vector<std::string>>();
 }
 

@@ -1,6 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_predicate.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
 #include <string>
@@ -90,6 +91,27 @@ TEST_CASE("a missing file or a folder is refused with its name") {
   CHECK_THROWS_MATCHES(read_json_file(folder / "none.json"), FileFormatError,
                        MessageMatches(ContainsSubstring((folder / "none.json").string())));
   CHECK_THROWS_AS(read_json_file(folder.path()), FileFormatError);
+}
+
+TEST_CASE(
+    "a value of the wrong type is shown, but no more of it than fits into a message, however deep or long it is") {
+  const TemporaryFolder folder;
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  const std::string long_text = "\"" + std::string(10000000, 'x') + "\"";
+  const std::string characters = "\"" + std::string(58, 'x') + "\u20ac\u20ac\"";
+  for (const std::string& value : {deep, "{\"a\": " + deep + "}", long_text, characters}) {
+    const nlohmann::json file = read_json_file(folder.write("f.json", "{\"n\": " + value + "}"));
+    const JsonReader reader("f.json", file);
+    const auto is_short = Catch::Matchers::Predicate<std::exception>(
+        [](const std::exception& error) { return std::string(error.what()).size() < 150; }, "is short");
+    CHECK_THROWS_MATCHES(reader.number("n"), FileFormatError, says("n: is ") && is_short);
+    CHECK_THROWS_MATCHES(reader.flag("n", false), FileFormatError, says("n: is ") && is_short);
+    if (!file["n"].is_string()) CHECK_THROWS_MATCHES(reader.text("n"), FileFormatError, says("n: is ") && is_short);
+  }
+  const nlohmann::json flat = {{"schema", std::string(1000, 'x')}, {"a", {1, 2}}};
+  CHECK_THROWS_MATCHES(JsonReader("f.json", flat).number("a"), FileFormatError, says("a: is [1,2] (expected"));
+  CHECK_THROWS_MATCHES(JsonReader("f.json", flat).require_schema("s/1"), FileFormatError,
+                       says("schema: is \"" + std::string(60, 'x') + "\u2026 (1000 bytes)\" (expected \"s/1\")"));
 }
 
 TEST_CASE("a reader returns members as they are") {

@@ -6,6 +6,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/new_file.hpp"
 #include "tests/base/full_disk.hpp"
+#include "tests/base/special_files.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace steelyard::test_new_file {
@@ -13,6 +14,8 @@ namespace steelyard::test_new_file {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using tests::failure_on_full_disk;
+using tests::make_null_device;
+using tests::NamedPipe;
 using tests::TemporaryFolder;
 
 TEST_CASE("the temporary name is in the same folder and differs from the name itself") {
@@ -94,6 +97,53 @@ TEST_CASE("a folder's name is not taken and nothing is left beside it") {
     CHECK_THROWS_MATCHES(file.finish(), RuntimeFailure, MessageMatches(ContainsSubstring((folder / "taken").string())));
   }
   CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("a symbolic link stays and what it leads to, over links and folders, gets the bytes") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "there");
+  folder.write("there/old", "before");
+  std::filesystem::create_symlink("there/old", folder / "to_old");
+  std::filesystem::create_symlink("to_old", folder / "to_link");
+  std::filesystem::create_symlink(folder / "there" / "new", folder / "to_new");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  for (const char* link : {"to_link", "to_new"}) {
+    NewFile file(folder / link);
+    file.write("after");
+    file.finish();
+    CHECK(std::filesystem::is_symlink(folder / link));
+  }
+  CHECK(std::filesystem::is_symlink(folder / "to_old"));
+  CHECK(folder.read("there/old") == "after");
+  CHECK(folder.read("there/new") == "after");
+  CHECK(folder.entries() == 7);
+}
+
+TEST_CASE("a device is written to, whole or in part, and stays what it is, and nothing is left beside it") {
+  const TemporaryFolder folder;
+  if (!make_null_device(folder / "null")) SKIP("this user may make no device");
+  std::filesystem::create_symlink("null", folder / "link");
+  for (const char* name : {"null", "link"}) {
+    { NewFile(folder / name).write("part"); }
+    NewFile file(folder / name);
+    file.write("whole");
+    file.finish();
+    CHECK_THROWS_AS(file.write("more"), InvalidArgument);
+  }
+  CHECK(std::filesystem::is_character_file(folder / "null"));
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("a pipe gets the bytes and stays") {
+  const TemporaryFolder folder;
+  const NamedPipe pipe(folder / "pipe");
+  NewFile file(folder / "pipe");
+  file.write("text");
+  file.finish();
+  CHECK(pipe.read() == "text");
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a disk without room is told with the file and the reason, and nothing is left on it") {

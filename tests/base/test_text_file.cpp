@@ -1,8 +1,12 @@
+#include <sys/stat.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "core/base/errors.hpp"
 #include "core/base/text_file.hpp"
@@ -92,6 +96,23 @@ TEST_CASE("a file that opens but cannot be read is refused rather than taken for
   const std::filesystem::path unmapped = "/proc/self/mem";  // reading address 0 fails
   if (!std::filesystem::exists(unmapped)) SKIP("no /proc here");
   CHECK_THROWS_MATCHES(read_text_file(unmapped), FileFormatError, MessageMatches(ContainsSubstring("/proc/self/mem")));
+}
+
+TEST_CASE("all that comes through a pipe is read") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const std::string text(200000, 'x');
+  std::thread writer([&] { std::ofstream(folder / "pipe") << text; });
+  const std::string read = read_text_file(folder / "pipe");
+  writer.join();
+  CHECK(read == text);
+}
+
+TEST_CASE("a text is shown up to 60 bytes, and no character of it in part") {
+  CHECK(excerpt("") == "");
+  CHECK(excerpt(std::string(60, 'x')) == std::string(60, 'x'));
+  CHECK(excerpt(std::string(61, 'x')) == std::string(60, 'x') + "\u2026 (61 bytes)");
+  CHECK(excerpt(std::string(59, 'x') + "\u20ac") == std::string(59, 'x') + "\u2026 (62 bytes)");
 }
 
 TEST_CASE("a path can be written where its nearest folder can, and asking makes nothing") {

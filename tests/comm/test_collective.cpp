@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -11,6 +13,7 @@
 
 namespace steelyard::test_collective {
 
+using Catch::Matchers::ContainsSubstring;
 using steelyard::tests::session;
 using steelyard::tests::SplitComm;
 
@@ -45,6 +48,18 @@ std::string text_of(int rank, std::size_t length) {
 }
 
 }  // namespace
+
+TEST_CASE("a rank without memory says how much there was; other exceptions speak for themselves") {
+  CHECK_THAT(message_of(std::bad_alloc()), ContainsSubstring("memory is short") && ContainsSubstring("iB"));
+  CHECK(message_of(std::runtime_error("what happened")) == "what happened");
+  try {
+    collectively(MPI_COMM_WORLD, [] { throw std::bad_alloc(); });
+    CHECK(false);
+  } catch (const CollectiveError& error) {
+    CHECK(error.code() == ExitCode::failed);
+    CHECK_THAT(error.what(), ContainsSubstring("memory is short"));
+  }
+}
 
 TEST_CASE("whichever ranks throw, all throw the error of the lowest of them") {
   const int size = session().size();

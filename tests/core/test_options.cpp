@@ -123,7 +123,7 @@ TEST_CASE("numbers that are negative, not numbers or out of range are refused wi
     const char* option;
     Words values;
   } cases[] = {{"--steps", {"-1", "many", "1.5", "", "1099511627777", "99999999999999999999"}},
-               {"--seed", {"-1", "x", "0.5"}},
+               {"--seed", {"-1", "x", "0.5", "18446744073709551616", "99999999999999999999"}},
                {"--size", {"0", "-4", "big", "2.5"}},
                {"--rows", {"0", "-4", "big"}},
                {"--columns", {"0", "-4", "big"}},
@@ -136,6 +136,78 @@ TEST_CASE("numbers that are negative, not numbers or out of range are refused wi
                            MessageMatches(ContainsSubstring(option) && ContainsSubstring(value)));
     }
   }
+}
+
+namespace {
+
+auto says(const std::string& message) { return MessageMatches(Catch::Matchers::Equals(message + " (see --help)")); }
+
+}  // namespace
+
+TEST_CASE(
+    "a value out of range is told as option, value and range; a word as option, word, choices and the likely one") {
+  CHECK_THROWS_MATCHES(Parsed({"--steps", "abc"}), InvalidArgument,
+                       says("--steps abc (expected a number from 0 to 1099511627776)"));
+  CHECK_THROWS_MATCHES(Parsed({"--seed", "-1"}), InvalidArgument,
+                       says("--seed -1 (expected a number from 0 to 18446744073709551615)"));
+  CHECK_THROWS_MATCHES(Parsed({"--steps"}), InvalidArgument, says("--steps has no value"));
+  CHECK_THROWS_MATCHES(Parsed({"--dry-run=maybe"}), InvalidArgument, says("--dry-run maybe (expected no value)"));
+  CHECK_THROWS_MATCHES(Parsed({"--type", "singles"}), InvalidArgument,
+                       says("--type singles (expected double or float)"));
+  CHECK_THROWS_MATCHES(Parsed({"--type", "duble"}), InvalidArgument,
+                       says("--type duble (expected double or float; did you mean double?)"));
+}
+
+TEST_CASE("a misspelt or shortened option is refused with the one that is meant, another without") {
+  const struct {
+    const char *word, *meant;
+  } cases[] = {{"--repetition", "; did you mean --repetitions?"},
+               {"--repitition=3", "; did you mean --repetitions?"},
+               {"--stesp", "; did you mean --steps?"},
+               {"--part", "; did you mean --partition?"},
+               {"--colour", ""},
+               {"--x", ""}};
+  for (const auto& [word, meant] : cases) {
+    const std::string name = std::string(word).substr(0, std::string(word).find('='));
+    CHECK_THROWS_MATCHES(Parsed({word, "3"}), InvalidArgument, says(name + " is not expected" + meant));
+  }
+}
+
+TEST_CASE("an option with an empty value is refused by name") {
+  for (const std::string option :
+       {"--layout", "--platform", "--output", "--result", "--model", "--input", "--partition", "--slowdown"}) {
+    CHECK_THROWS_MATCHES(Parsed({option, ""}), InvalidArgument,
+                         MessageMatches(ContainsSubstring(option + " has an empty value")));
+    CHECK_THROWS_AS(Parsed({option + "="}), InvalidArgument);
+  }
+  CHECK_THROWS_AS(Parsed({"--input", "a.npy", ""}), InvalidArgument);
+}
+
+TEST_CASE("commands are listed where one is missing or misspelt, and empty values of theirs are refused") {
+  const auto parse = [](const Words& words) {
+    CLI::App parser("A tool", "tool");
+    add_standard_options(parser);
+    CLI::App* measure = parser.add_subcommand("measure", "Measures");
+    measure->require_subcommand(0, 1);
+    measure->callback([measure] {
+      if (measure->get_subcommands().empty()) throw CLI::RequiredError("An app");
+    });
+    std::filesystem::path output;
+    for (const char* name : {"gemm", "summa", "wave2d"}) measure->add_subcommand(name)->add_option("--output", output);
+    std::vector<const char*> arguments{"tool"};
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    return parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+  };
+  CHECK_THROWS_MATCHES(parse({"measure"}), InvalidArgument,
+                       says("An app is required (expected gemm, summa or wave2d)"));
+  CHECK_THROWS_MATCHES(parse({"measure", "gem"}), InvalidArgument,
+                       says("gem is not expected (expected gemm, summa or wave2d; did you mean gemm?)"));
+  CHECK_THROWS_MATCHES(parse({"measure", "gemm", "--out", "x"}), InvalidArgument,
+                       says("--out is not expected; did you mean --output?"));
+  CHECK_THROWS_MATCHES(parse({"mesure"}), InvalidArgument,
+                       says("mesure is not expected (expected measure; did you mean measure?)"));
+  CHECK_THROWS_AS(parse({"measure", "gemm", "--output", ""}), InvalidArgument);
+  CHECK_THAT(parse({"measure", "gemm", "-h"}).value_or(""), ContainsSubstring("--output"));
 }
 
 TEST_CASE("words that are none of the choices are refused with option, word and choices") {
@@ -181,8 +253,10 @@ TEST_CASE(
   CHECK(run.steps == RunOptions().steps);
 }
 
-TEST_CASE("option --help is answered with every option's name, and nothing is run") {
+TEST_CASE("option --help is answered with every option's name and known defaults, and nothing is run") {
   const Parsed parsed({"--steps", "3", "--help"});
+  CHECK(Parsed({"-h"}).text.value_or("") == parsed.text);
+  CHECK_THAT(Parsed({"-h"}).text.value_or(""), ContainsSubstring("=100") && ContainsSubstring("(default 640)"));
   REQUIRE(parsed.text.has_value());
   for (const char* name :
        {"--steps",    "--seed",        "--type",    "--units", "--layout",  "--slowdown", "--partition", "--model",

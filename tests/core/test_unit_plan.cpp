@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -148,23 +149,79 @@ TEST_CASE("a rank drives what it was asked to, otherwise all that there is") {
   }
 }
 
-TEST_CASE("cores come from a launcher that bound the rank to several; one core or all of them is no binding") {
+TEST_CASE("cores come from a launcher that bound the rank to some; all of them is no binding") {
   const SyntheticMachine machine(8);
   PlanRequest request;
   request.units = UnitChoice::host;
   request.rank = request.rank_on_node = 1;
   request.ranks_on_node = 2;
-  for (const CoreList& cores : {CoreList{2, 3}, CoreList{0, 5, 7}, CoreList{1, 2, 3, 4, 5, 6, 7}}) {
+  for (const CoreList& cores : {CoreList{2}, CoreList{2, 3}, CoreList{0, 5, 7}, CoreList{1, 2, 3, 4, 5, 6, 7}}) {
     request.launcher_cores = cores;
     const RankUnits units = plan_units(*machine, request);
     CHECK(units.host->cores == cores);
     CHECK(units.cores_from == "launcher");
   }
-  for (const CoreList& cores : {CoreList{}, CoreList{2}, machine->cores()}) {
+  for (const CoreList& cores : {CoreList{}, machine->cores()}) {
     request.launcher_cores = cores;
     const RankUnits units = plan_units(*machine, request);
     CHECK(units.host->cores == CoreList{4, 5, 6, 7});
     CHECK(units.cores_from == "even share");
+  }
+}
+
+TEST_CASE("ranks that are bound to the same cores share them out, and say where there are too few") {
+  const SyntheticMachine machine(8);
+  PlanRequest request;
+  request.units = UnitChoice::host;
+  request.launcher_cores = {1, 2, 4, 7};
+  request.launcher_sharers = 2;
+  CHECK(plan_units(*machine, request).host->cores == CoreList{1, 2});
+  request.launcher_sharer = 1;
+  CHECK(plan_units(*machine, request).host->cores == CoreList{4, 7});
+  CHECK_FALSE(plan_units(*machine, request).oversubscribed);
+  request.launcher_sharers = 5;
+  CHECK(plan_units(*machine, request).host->cores == CoreList{2});
+  CHECK(plan_units(*machine, request).oversubscribed);
+}
+
+TEST_CASE("fewer threads that the environment asks for are a limit, more are told of, and a layout's own go before") {
+  const SyntheticMachine machine(4);
+  PlanRequest request;
+  request.units = UnitChoice::host;
+  request.threads = ThreadWish{"OMP_NUM_THREADS", 2};
+  CHECK(plan_units(*machine, request).host->cores == CoreList{0, 1});
+  CHECK(plan_units(*machine, request).note.empty());
+  CHECK(plan_with_layout(*machine, "all host", request).host->cores == CoreList{0, 1});
+  CHECK(plan_with_layout(*machine, "all host threads=3", request).host->cores == CoreList{0, 1, 2});
+  request.threads->threads = 4;
+  CHECK(plan_units(*machine, request).note.empty());
+  request.threads->threads = 5;
+  const RankUnits all = plan_units(*machine, request);
+  CHECK(all.host->cores == machine->cores());
+  CHECK_THAT(all.note, ContainsSubstring("OMP_NUM_THREADS asks for 5 threads") && ContainsSubstring("cores 0-3"));
+}
+
+TEST_CASE("the environment asks for threads by Kokkos' variable or else the first number of OpenMP's") {
+  const auto wish = [](const char* kokkos, const char* openmp) {
+    ::setenv("KOKKOS_NUM_THREADS", kokkos, 1);
+    ::setenv("OMP_NUM_THREADS", openmp, 1);
+    const auto found = threads_of_environment();
+    return found ? found->variable + " " + std::to_string(found->threads) : "none";
+  };
+  const char* before = std::getenv("OMP_NUM_THREADS");
+  const std::string kept = before != nullptr ? before : "";
+  CHECK(wish("", "") == "none");
+  CHECK(wish("", "3") == "OMP_NUM_THREADS 3");
+  CHECK(wish("", "4,2") == "OMP_NUM_THREADS 4");
+  CHECK(wish("5", "3") == "KOKKOS_NUM_THREADS 5");
+  for (const char* wrong : {"0", "-1", "two", "1.5"}) {
+    CHECK_THROWS_MATCHES(wish("", wrong), InvalidArgument, MessageMatches(ContainsSubstring("OMP_NUM_THREADS is \"")));
+  }
+  ::unsetenv("KOKKOS_NUM_THREADS");
+  if (kept.empty()) {
+    ::unsetenv("OMP_NUM_THREADS");
+  } else {
+    ::setenv("OMP_NUM_THREADS", kept.c_str(), 1);
   }
 }
 

@@ -53,6 +53,23 @@ TEST_CASE("a geometric split has the least makespan of all splits where time gro
   compare(4, 8, 200);
 }
 
+TEST_CASE("speeds as far apart as numbers can be, and times beyond them, are shared out as quickly as others") {
+  constexpr std::int64_t total = 1'000'000'000'000;
+  for (const double slow : {1e-300, 1.0}) {
+    const ConstantModel least(slow);
+    for (const double fast : {2.0, 1e200, 1e300}) {
+      const ConstantModel most(fast);
+      const std::vector<const models::SpeedModel*> models{&least, &most};
+      for (const auto& algorithm : {geometric, constant}) {
+        const Distribution found = algorithm(total, models);
+        const double share = static_cast<double>(total) * slow / (slow + fast);
+        CHECK(std::accumulate(found.units.begin(), found.units.end(), std::int64_t{0}) == total);
+        CHECK(std::abs(static_cast<double>(found.units[0]) - share) <= 1.0 + 1e-9 * share);
+      }
+    }
+  }
+}
+
 TEST_CASE("a geometric split is never slower than an even or a constant one where time grows with size") {
   Random random(2);
   for (int trial = 0; trial < 300; ++trial) {

@@ -1,0 +1,46 @@
+# The suite as a Spack package, built from the clone that this file lies in.
+from pathlib import Path
+
+from spack.package import *
+
+
+class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
+    """Kokkos mini-apps that run CPU and GPU at once on slices sized by performance models."""
+
+    git = Path(__file__).resolve().parents[5].as_uri()
+    license("BSD-3-Clause")
+    version("main", branch="main")
+
+    variant("tests", default=False, description="Build the tests")
+
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.23:", type="build")
+    depends_on("mpi@3:")
+    depends_on("hwloc@2:")
+    depends_on("blas")
+    depends_on("openblas threads=openmp", when="^[virtuals=blas] openblas")
+    depends_on("fftw-api@3")
+    depends_on("fmt@9:")
+    depends_on("nlohmann-json@3.11:")
+    depends_on("cli11@2.1:")
+    depends_on("libpng")
+    depends_on("boost")
+    depends_on("eigen@3.3:")
+    depends_on("catch2@3:", type="build", when="+tests")
+
+    # Host and device execution spaces are used side by side, and Serial stands in for a device that is not there.
+    depends_on("kokkos@3.4:5 +openmp +serial")
+    for arch in CudaPackage.cuda_arch_values:
+        depends_on(f"kokkos +cuda cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
+    for target in ROCmPackage.amdgpu_targets:
+        depends_on(f"kokkos +rocm amdgpu_target={target}", when=f"+rocm amdgpu_target={target}")
+    depends_on("hipblas", when="+rocm")
+    depends_on("hipfft", when="+rocm")
+
+    def cmake_args(self):
+        return [
+            self.define_from_variant("STEELYARD_ENABLE_TESTS", "tests"),
+            self.define("STEELYARD_REQUIRE_DEVICE", self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm")),
+            # Spack's compiler wrappers name the processor.
+            self.define("STEELYARD_NATIVE", False),
+        ]

@@ -1,0 +1,9 @@
+// A program of somebody else's over MPI.
+
+#include "comm/collective.hpp"
+#include "comm/session.hpp"
+
+int main(int argc, char** argv) {
+  const steelyard::Session session(argc, argv);
+  return steelyard::all_sum(session.comm(), 1.0) == session.size() ? 0 : 1;
+}
