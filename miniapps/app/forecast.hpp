@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +29,10 @@ struct Forecast {
 };
 
 /// Of an app that repeats a kernel on all slices at the same time, followed by an exchange.
-/// @param kernel of which `total` computation units are distributed by `partition` @param exchange without messages for
-/// an app that has none @throws InvalidArgument, FileFormatError
+/// @param kernel of which `total` computation units are distributed by `partition` @param exchange nothing for an app
+/// whose processes send no messages @throws InvalidArgument, also without models where nothing is sent, FileFormatError
 Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
-                        std::int64_t total, const models::MessagePattern& exchange, std::int64_t steps);
+                        std::int64_t total, const std::optional<models::MessagePattern>& exchange, std::int64_t steps);
 
 /// A mini-app's part of `steelyard predict APP`; the tool adds the options of processes, `--partition` and `--format`.
 class Forecaster {

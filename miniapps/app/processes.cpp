@@ -44,13 +44,14 @@ void add_process_options(CLI::App& parser, ProcessOptions& options) {
       ->type_name("FILE")
       ->excludes(processes)
       ->excludes(per_node);
-  parser
-      .add_option("--platform", options.platform, "Measured channels (*.platform.json); needed for several processes")
-      ->type_name("FILE");
-  parser
-      .add_option("--model", options.models,
-                  "Speed models (*.fpm.json): one for all units, or one each; without, only communication is predicted")
-      ->type_name("FILE...");
+  std::string models = "Speed models (*.fpm.json): one for all units, or one each";
+  if (options.has_messages) {
+    models += "; without, only communication is predicted";
+    parser
+        .add_option("--platform", options.platform, "Measured channels (*.platform.json); needed for several processes")
+        ->type_name("FILE");
+  }
+  parser.add_option("--model", options.models, models)->type_name("FILE...");
 }
 
 Processes::Processes(const ProcessOptions& options) : models_(options.models) {
@@ -65,7 +66,7 @@ Processes::Processes(const ProcessOptions& options) : models_(options.models) {
   }
   if (!options.platform.empty()) {
     platform_ = models::read_platform_file(options.platform);
-  } else if (count() > 1) {
+  } else if (options.has_messages && count() > 1) {
     throw InvalidArgument(fmt::format("--platform is missing (expected measured channels for {} processes)", count()));
   }
 }

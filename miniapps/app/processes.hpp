@@ -19,6 +19,7 @@ namespace steelyard {
 
 /// What a user says of processes that need not exist.
 struct ProcessOptions {
+  bool has_messages = true;  ///< between the processes, whose times a platform says
   int processes = 1;
   int per_node = 0;  ///< 0: all on one node
   std::filesystem::path layout;
@@ -26,7 +27,7 @@ struct ProcessOptions {
   std::vector<std::filesystem::path> models;
 };
 
-/// Adds `--processes --per-node --layout --platform --model`.
+/// Adds `--processes --per-node --layout --model` and, where processes send messages, `--platform`.
 void add_process_options(CLI::App& parser, ProcessOptions& options);
 
 /// Processes on a platform, for predictions of runs that do not take place.
@@ -42,7 +43,8 @@ class Processes {
   /// The layout's lines are processes, on nodes by host name; without a layout they are host units on nodes of
   /// `per_node`. Nodes that the platform names are of their kinds; the others have none, unless it names none of them:
   /// then all are of the kind of its first node.
-  /// @throws InvalidArgument for several processes without a platform, FileFormatError for files that cannot be used
+  /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
+  /// that cannot be used
   explicit Processes(const ProcessOptions& options);
 
   int count() const { return static_cast<int>(node_of_process_.size()); }

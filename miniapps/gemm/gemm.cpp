@@ -167,6 +167,7 @@ class Gemm : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
 
  private:
   Options options_;
