@@ -6,7 +6,7 @@
 
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/multiplication.hpp"
 #include "miniapps/gemm/options.hpp"
