@@ -10,20 +10,10 @@
 namespace steelyard {
 namespace {
 
-void require_one_each(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,
-                      std::span<const double> measured_s) {
-  const std::size_t count = record.units.size();
-  for (const UnitColumn& column : headings.columns) {
-    if (column.cells.size() == count) continue;
-    throw InvalidArgument(fmt::format("{} cells of column {} for {} processing units (expected one each)",
-                                      column.cells.size(), column.heading, count));
-  }
-  const bool right = record.distribution.size() == count && predicted_s.size() == count &&
-                     (measured_s.empty() || measured_s.size() == count);
-  if (right) return;
+void require_one_each(std::size_t count, const std::string& what, const RunRecord& record) {
+  if (count == record.units.size()) return;
   throw InvalidArgument(
-      fmt::format("{} slices, {} predicted and {} measured times for {} processing units (expected one each)",
-                  record.distribution.size(), predicted_s.size(), measured_s.size(), count));
+      fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
 }
 
 }  // namespace
@@ -50,9 +40,14 @@ std::string library_lines(const RunRecord& record, const std::string& what) {
 
 std::string unit_table(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,
                        std::span<const double> measured_s) {
-  require_one_each(record, headings, predicted_s, measured_s);
+  require_one_each(record.distribution.size(), "slices", record);
+  require_one_each(predicted_s.size(), "predicted times", record);
+  if (!measured_s.empty()) require_one_each(measured_s.size(), "measured times", record);
   std::vector<std::string> columns{"unit", "space", "cores", "slowdown"};
-  for (const UnitColumn& column : headings.columns) columns.push_back(column.heading);
+  for (const UnitColumn& column : headings.columns) {
+    require_one_each(column.cells.size(), "cells of column " + column.heading, record);
+    columns.push_back(column.heading);
+  }
   columns.insert(columns.end(), {headings.computation_units, "share", "predicted" + headings.per});
   if (!measured_s.empty()) columns.insert(columns.end(), {"measured" + headings.per, "difference"});
   Table table(columns);
