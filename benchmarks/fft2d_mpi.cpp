@@ -19,8 +19,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
-#include "miniapps/app/started_units.hpp"
-#include "miniapps/app/timed_region.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/fft2d/transform.hpp"
 
 namespace {

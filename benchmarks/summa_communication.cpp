@@ -17,7 +17,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/channels.hpp"
-#include "miniapps/app/started_units.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/cost.hpp"
 #include "miniapps/summa/multiplication.hpp"

@@ -19,7 +19,6 @@
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/started_units.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 

@@ -1,6 +1,7 @@
 #include "miniapps/app/channels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -32,43 +33,22 @@ CalibrationDepth depth_for(const MessageFacts& message) {
   return depth;
 }
 
-std::string why_not(const std::vector<std::string>& reasons) {
-  std::string text;
-  for (const std::string& reason : reasons) text += fmt::format("note: communication is not predicted: {}\n", reason);
-  return text;
-}
-
-std::optional<models::Platform> measure_channels(const Session& session, const MessageFacts& message,
-                                                 RunRecord& record) {
+/// @throws CollectiveError where no or only some channels can be measured, which would predict only some messages, and
+/// where noise of the short measurement looks like nothing that a channel does
+models::Platform measure_channels(const Session& session, const MessageFacts& message) {
   const std::vector<NodeFacts> facts = gather_node_facts(session);
   CalibrationPlan plan;
-  try {
-    collectively(session.comm(), [&] { plan = plan_calibration(session.nodes(), facts); });
-  } catch (const CollectiveError& error) {
-    plan.refused.emplace_back(error.what());
-  }
-  // A plan for some channels only would predict some messages only.
-  if (!plan.refused.empty()) {
-    session.print(why_not(plan.refused));
-    return std::nullopt;
-  }
-  const double start_s = now_s();
+  collectively(session.comm(), [&] {
+    plan = plan_calibration(session.nodes(), facts);
+    if (!plan.refused.empty()) throw InvalidArgument(fmt::format("{}", fmt::join(plan.refused, "; ")));
+  });
   ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(message));
   for (int round = 0; round < rounds; ++round) measurement.round();
   const std::vector<MeasuredChannel> measured = measurement.result();
   models::Platform platform;
-  try {
-    collectively(session.comm(), [&] {
-      for (std::size_t i = 0; i < measured.size(); ++i) add_channel(platform, plan.channels[i], measured[i].times);
-    });
-  } catch (const CollectiveError& error) {
-    // Noise of a short measurement may look like nothing that a channel does.
-    session.print(why_not({error.what()}));
-    return std::nullopt;
-  }
-  const double seconds = all_max(session.comm(), now_s() - start_s);
-  record.figures["channel_time_s"] = seconds;
-  session.print(fmt::format("channels measured in {}\n", format_seconds(seconds)));
+  collectively(session.comm(), [&] {
+    for (std::size_t i = 0; i < measured.size(); ++i) add_channel(platform, plan.channels[i], measured[i].times);
+  });
   return platform;
 }
 
@@ -80,7 +60,15 @@ std::optional<models::Platform> obtain_platform(const Session& session, const Ru
   if (!options.platform.empty()) {
     collectively(session.comm(), [&] { platform = models::read_platform_file(options.platform); });
   } else if (session.size() > 1) {
-    platform = measure_channels(session, message, record);
+    const double start_s = now_s();
+    try {
+      platform = measure_channels(session, message);
+    } catch (const CollectiveError& error) {
+      session.print(fmt::format("note: communication is not predicted: {}\n", error.what()));
+      return std::nullopt;
+    }
+    record.figures["channel_time_s"] = all_max(session.comm(), now_s() - start_s);
+    session.print(fmt::format("channels measured in {}\n", format_seconds(record.figures["channel_time_s"])));
   }
   return platform;
 }

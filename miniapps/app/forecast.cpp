@@ -1,13 +1,146 @@
 #include "miniapps/app/forecast.hpp"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <span>
 
+#include "core/base/errors.hpp"
+#include "core/layout_slowdown.hpp"
 #include "models/communication/pattern_costs.hpp"
+#include "models/communication/platform_file.hpp"
+#include "models/constant_model.hpp"
+#include "models/fpm_file.hpp"
 
 namespace steelyard {
+namespace {
+
+using Kind = ProcessingUnit::Kind;
+
+/// As if it had been measured on a unit of that slowness.
+models::FpmFile slowed_down(models::FpmFile file, double slowdown) {
+  for (models::MeasuredPoint& point : file.points) {
+    point.time_s *= slowdown / file.slowdown;
+    point.confidence_s *= slowdown / file.slowdown;
+  }
+  file.slowdown = slowdown;
+  return file;
+}
+
+}  // namespace
+
+void add_process_options(CLI::App& parser, ProcessOptions& options) {
+  const CLI::Range positive(1, 1 << 20);
+  CLI::Option* processes = parser.add_option("--processes", options.processes, "Processes, each with a host unit")
+                               ->check(positive)
+                               ->type_name("P")
+                               ->capture_default_str();
+  CLI::Option* per_node = parser.add_option("--per-node", options.per_node, "Processes of a node (default: all)")
+                              ->check(positive)
+                              ->type_name("K");
+  parser.add_option("--layout", options.layout, "Processes by a layout: one a line, on nodes by host name")
+      ->type_name("FILE")
+      ->excludes(processes)
+      ->excludes(per_node);
+  std::string models = "Speed models (*.fpm.json): one for all units, or one each";
+  if (options.has_messages) {
+    models += "; without, only communication is predicted";
+    parser
+        .add_option("--platform", options.platform, "Measured channels (*.platform.json); needed for several processes")
+        ->type_name("FILE");
+  }
+  parser.add_option("--model", options.models, models)->type_name("FILE...");
+}
+
+Processes::Processes(const ProcessOptions& options) : models_(options.models) {
+  if (!options.layout.empty()) {
+    read_layout_file(options.layout);
+  } else {
+    const int per_node = options.per_node > 0 ? options.per_node : options.processes;
+    for (int process = 0; process < options.processes; ++process) {
+      node_of_process_.push_back(process / per_node);
+      units_.push_back({process, Kind::host, 1.0});
+    }
+  }
+  if (!options.platform.empty()) {
+    platform_ = models::read_platform_file(options.platform);
+  } else if (options.has_messages && count() > 1) {
+    throw InvalidArgument(fmt::format("--platform is missing (expected measured channels for {} processes)", count()));
+  }
+}
+
+void Processes::read_layout_file(const std::filesystem::path& path) {
+  const Layout layout = read_layout(path);
+  for (std::size_t i = 0; i < layout.entries.size(); ++i) {
+    const LayoutEntry& entry = layout.entries[i];
+    const auto node = std::find(hosts_.begin(), hosts_.end(), entry.host_name);
+    node_of_process_.push_back(static_cast<int>(node - hosts_.begin()));
+    if (node == hosts_.end()) hosts_.push_back(entry.host_name);
+    try {
+      const UnitSlowdowns slowdowns = unit_slowdowns(entry);
+      const int process = static_cast<int>(i);
+      if (entry.units != UnitChoice::device) units_.push_back({process, Kind::host, slowdowns.host});
+      if (entry.units != UnitChoice::host) units_.push_back({process, Kind::companion, slowdowns.companion});
+    } catch (const InvalidArgument& error) {
+      throw FileFormatError(path.string(), fmt::format("rank {} of {}", entry.rank_on_node, entry.host_name),
+                            error.what());
+    }
+  }
+}
+
+int Processes::nodes() const { return 1 + *std::max_element(node_of_process_.begin(), node_of_process_.end()); }
+
+std::vector<int> Processes::process_of_unit() const {
+  std::vector<int> processes;
+  for (const Unit& unit : units_) processes.push_back(unit.process);
+  return processes;
+}
+
+std::string Processes::node_name(std::size_t process) const {
+  const int node = node_of_process_[process];
+  return hosts_.empty() ? fmt::format("{}", node) : hosts_[static_cast<std::size_t>(node)];
+}
+
+models::Placement Processes::placement() const {
+  std::vector<std::string> kinds;
+  bool any_known = false;
+  for (const std::string& host : hosts_) {
+    const auto node = std::find_if(platform_.nodes.begin(), platform_.nodes.end(),
+                                   [&](const models::PlatformNode& candidate) { return candidate.host == host; });
+    kinds.push_back(node == platform_.nodes.end() ? "" : node->kind);
+    any_known = any_known || node != platform_.nodes.end();
+  }
+  if (!any_known) kinds.clear();
+  return {platform_, node_of_process_, kinds};
+}
+
+std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std::filesystem::path>& files,
+                                                           const KernelFacts& facts,
+                                                           const partition::Algorithm& algorithm) const {
+  if (files.size() > 1 && files.size() != units_.size()) {
+    throw InvalidArgument(fmt::format("--model names {} files for {} processing units (expected 1, or one each)",
+                                      files.size(), units_.size()));
+  }
+  std::vector<models::FpmFile> read;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    read.push_back(read_model_of(facts, files[i], files.size() > 1 ? std::optional(units_[i].kind) : std::nullopt));
+  }
+  std::vector<models::SpeedModelPtr> models;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const double slowdown = units_[i].slowdown;
+    models.push_back(read.empty() ? std::make_unique<models::ConstantModel>(1.0 / slowdown)
+                                  : make_model_for(algorithm, slowed_down(read[i % read.size()], slowdown)));
+  }
+  return models;
+}
 
 Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
-                        std::int64_t total, const models::MessagePattern& exchange, std::int64_t steps) {
+                        std::int64_t total, const std::optional<models::MessagePattern>& exchange, std::int64_t steps) {
+  if (!exchange && !processes.has_models()) {
+    throw InvalidArgument(
+        fmt::format("--model is missing (expected speed models, for {} sends no messages)", kernel.app));
+  }
   const partition::Algorithm& algorithm = partition::find_algorithm(partition);
   const auto models = processes.speed_models(kernel, algorithm);
   const partition::Distribution slices = algorithm.distribute(total, pointers_to(models));
@@ -15,8 +148,12 @@ Forecast forecast_steps(const Processes& processes, const std::string& partition
   const double computation_s = processes.has_models() ? count * slices.makespan_s() : 0.0;
   Forecast forecast;
   forecast.distribution = slices.units;
+  if (!exchange) {
+    forecast.models = {{"no messages", {{"computation", computation_s}}, 0.0, computation_s}};
+    return forecast;
+  }
   for (const models::PatternCosts& costs :
-       models::pattern_costs(std::span(&exchange, 1), processes.platform(), processes.placement())) {
+       models::pattern_costs(std::span(&*exchange, 1), processes.platform(), processes.placement())) {
     const double communication_s = count * costs.time_s.front();
     ModelForecast one{costs.model, {}, communication_s, computation_s + communication_s};
     if (processes.has_models()) one.phases.emplace_back("computation", computation_s);

@@ -2,18 +2,49 @@
 
 #include <fmt/format.h>
 
+#include <Kokkos_Core.hpp>
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
+#include "comm/mpi_check.hpp"
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/timing.hpp"
 #include "core/unit_memory.hpp"
-#include "miniapps/app/slot_shares.hpp"
-#include "miniapps/app/start_seconds.hpp"
+#include "miniapps/app/speed_measurement.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
+namespace {
+
+/// Open for the length of a scope, so that an error leaves no region open.
+class Region {
+ public:
+  explicit Region(const std::string& name) { Kokkos::Profiling::pushRegion(name); }
+  ~Region() { Kokkos::Profiling::popRegion(); }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+};
+
+}  // namespace
+
+StartedUnits::StartedUnits(const Session& session, const RunOptions& options) : units_(session.plan_units(options)) {
+  collectively(session.comm(), [&] { runtime_.emplace(session.machine(), units_); });
+  units_.bound = runtime_->bound();
+}
+
+double timed_region(const Session& session, const std::string& name, const std::function<void()>& work) {
+  STEELYARD_MPI(MPI_Barrier(session.comm()));
+  const double start_s = now_s();
+  {
+    const Region region(name);
+    work();
+  }
+  return all_max(session.comm(), now_s() - start_s);
+}
 
 Frame::Frame(const Session& session, const RunOptions& options, const RankUnits& units, const std::string& app)
     : session_(session),
@@ -31,15 +62,21 @@ std::vector<int> Frame::slot_ranks() const {
   return ranks;
 }
 
-SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
-  return obtain_speed_models(session_, co_execution_, units_, options_, kernel, total, slots_, algorithm, record_);
+SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                                const std::vector<std::filesystem::path>& files) {
+  if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, algorithm);
+  std::optional<SpeedModels> measured;
+  const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.app()),
+                                      [&] { measured = measure_speed_models(*this, kernel, total, algorithm); });
+  record_.figures["model_time_s"] += seconds;
+  session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
+  return std::move(*measured);
 }
 
 Plan Frame::distribute(const MeasurableKernel& kernel, std::int64_t total) {
   if (is_dynamic()) {
     Plan plan;
-    const auto slots = static_cast<std::int64_t>(slots_.size());
-    for (std::int64_t i = 0; i < slots; ++i) plan.distribution.push_back(total / slots + (i < total % slots ? 1 : 0));
+    plan.distribution = partition::start_or_even(total, slots_.size(), {}, {});
     plan.unit_s.assign(slots_.size(), 0.0);
     return plan;
   }
@@ -54,11 +91,16 @@ Plan Frame::distribute(const MeasurableKernel& kernel, std::int64_t total) {
   return plan;
 }
 
+StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options) const {
+  const partition::Algorithm& algorithm = partition::find_algorithm(is_dynamic() ? "geometric" : options_.partition);
+  options.start = units;
+  const std::int64_t total = std::accumulate(units.begin(), units.end(), std::int64_t{0});
+  return {*this, partition::LoadBalancer(total, units.size(), algorithm, std::move(options))};
+}
+
 std::optional<models::Platform> Frame::platform(const MessageFacts& message) {
   return obtain_platform(session_, options_, message, record_);
 }
-
-models::Placement Frame::placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
 
 double Frame::exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes) {
   MessageFacts facts;
@@ -77,14 +119,34 @@ double Frame::exchange_seconds(const models::MessagePattern& pattern, double foo
   return seconds;
 }
 
-double Frame::start_seconds() { return steelyard::start_seconds(session_, co_execution_); }
+double Frame::start_seconds() {
+  constexpr int batches = 20;
+  constexpr int per_batch = 50;
+  const CoExecution::Work nothing = [] {};
+  std::vector<double> seconds;
+  for (int batch = 0; batch < batches; ++batch) {
+    const double start_s = now_s();
+    for (int i = 0; i < per_batch; ++i) co_execution_.run(nothing, nothing);
+    seconds.push_back((now_s() - start_s) / per_batch);
+  }
+  return max(median(seconds));
+}
 
 UnitSizes Frame::own_share(std::span<const std::int64_t> units) const {
-  return steelyard::own_share(session_, slots_, units);
+  UnitSizes share;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].rank == session_.rank()) share[slots_[i].kind] = units[i];
+  }
+  return share;
 }
 
 std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
-  return steelyard::gather_seconds(session_, slots_, own);
+  const std::vector<double> all = all_gather(comm(), {own.host_s, own.companion_s});
+  std::vector<double> seconds;
+  for (const Slot& slot : slots_) {
+    seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
+  }
+  return seconds;
 }
 
 void Frame::require_memory(const std::string& what, double bytes) const {
@@ -92,6 +154,19 @@ void Frame::require_memory(const std::string& what, double bytes) const {
   if (bytes <= most) return;
   throw InvalidArgument(fmt::format("{} take {} (expected at most {}, its share of the node's memory)", what,
                                     format_bytes(bytes), format_bytes(most)));
+}
+
+bool StepBalancer::record(const UnitSeconds& own_s, double steps_left) {
+  std::vector<double> slot_s = frame_.gather_seconds(own_s);
+  for (double& seconds : slot_s) seconds = std::max(seconds, 1e-9);
+  partition::BalancingDecision decision = partition::BalancingDecision::measuring;
+  frame_.collectively([&] { decision = balancer_.record(slot_s, steps_left); });
+  return decision == partition::BalancingDecision::repartitioned;
+}
+
+void StepBalancer::sum_up(Outcome& outcome, Plan& plan) const {
+  outcome.figures["repartitions"] = repartitions();
+  plan.distribution = units();
 }
 
 void require_partition(const std::string& name, bool may_be_dynamic) {
@@ -102,15 +177,6 @@ void require_partition(const std::string& name, bool may_be_dynamic) {
     if (!may_be_dynamic) throw;
     throw InvalidArgument(fmt::format("{}, or dynamic", error.what()));
   }
-}
-
-std::string library_lines(const RunRecord& record, const std::string& what) {
-  std::string lines;
-  for (const char* unit : {"host", "device"}) {
-    const auto library = record.settings.find(fmt::format("{}_{}", unit, what));
-    if (library != record.settings.end()) lines += fmt::format("{:<10} {}\n", unit, library->second);
-  }
-  return lines;
 }
 
 std::vector<double> Medians::values() const {

@@ -14,12 +14,34 @@
 #include "core/base/run_record.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
+#include "core/runtime.hpp"
 #include "miniapps/app/channels.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/platform.hpp"
+#include "partition/balancing/load_balancer.hpp"
 
 namespace steelyard {
+
+/// The units that a rank drives, as planned from the shared options, with Kokkos started on their cores.
+class StartedUnits {
+ public:
+  /// Collective. @throws CollectiveError for a layout, slowdown or core that cannot be
+  StartedUnits(const Session& session, const RunOptions& options);
+
+  /// They say too whether their threads could be bound.
+  const RankUnits& units() const { return units_; }
+
+ private:
+  RankUnits units_;
+  std::optional<Runtime> runtime_;
+};
+
+/// Seconds from when all ranks are ready to run `work` until the slowest has done so, the same on all ranks. Meanwhile
+/// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
+double timed_region(const Session& session, const std::string& name, const std::function<void()>& work);
+
+class StepBalancer;
 
 /// What the frame has set up for a run: its ranks, their units, and what apps ask of all of them together.
 class Frame {
@@ -38,35 +60,46 @@ class Frame {
   std::vector<int> slot_ranks() const;
   double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
 
-  /// What the run keeps and prints; apps fill it in AppRun::describe() only.
+  /// What the run keeps and prints. Apps add to it by AppRun::describe(), Plan and Outcome.
   RunRecord& record() { return record_; }
 
-  /// The speed models that the run goes by: those of `--model` or, without it, measured.
-  /// @param total computation units to be distributed @param algorithm for which they are fitted
+  /// One speed model for every slot: those of `files` or, where there are none, measured (see speed_measurement.hpp)
+  /// inside the profiling region `steelyard::<app>::speed_models`. How long that took is printed, and added up in
+  /// `model_time_s`. @param total computation units to be distributed @param algorithm for which they are fitted
   /// Collective. @throws CollectiveError
-  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm);
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                           const std::vector<std::filesystem::path>& files);
+  /// The models that most runs go by: those of `--model` or, without it, measured.
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
+    return speed_models(kernel, total, algorithm, options_.models);
+  }
   /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models; for `dynamic` an even
   /// distribution without any of these. Collective.
   /// @throws CollectiveError for a total that does not fit
   Plan distribute(const MeasurableKernel& kernel, std::int64_t total);
   /// Whether the app balances itself by the times of its own steps (`--partition dynamic`).
   bool is_dynamic() const { return options_.partition == "dynamic"; }
+  /// The balance of such a run, which starts with `units` computation units of every slot. Distributes by the algorithm
+  /// of `--partition`, or by `geometric` where that is `dynamic`. @param options but for the start
+  StepBalancer balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options = {}) const;
   /// The channels between the ranks, see obtain_platform(). Collective.
   std::optional<models::Platform> platform(const MessageFacts& message);
   /// Where the ranks are on the platform. Collective.
-  models::Placement placement(const models::Platform& platform) const;
+  models::Placement placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
   /// Predicted seconds of messages between the ranks, by the first model that the platform has; 0 where the channels
   /// are unknown. @param footprint_bytes memory that a rank goes through between two exchanges. Collective.
   double exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes);
-  /// Seconds that CoExecution::run() adds to work, on the slowest rank. Collective.
+  /// What a prediction adds for every CoExecution::run(): seconds for starting a rank's units and waiting for them,
+  /// without any work, on the rank that takes longest. Collective.
   double start_seconds();
 
   /// Runs work that may fail on a rank alone (memory, a file that vanished): all ranks then throw. Collective.
   void collectively(const std::function<void()>& work) const { steelyard::collectively(comm(), work); }
   void on_root(const std::function<void()>& work) const { steelyard::on_root(comm(), work); }
-  /// This rank's part of what is said of all slots. @param units of every slot
+  /// This rank's part of what is said of all slots: computation units of its host unit and its companion, 0 for a unit
+  /// that it does not drive. @param units of every slot
   UnitSizes own_share(std::span<const std::int64_t> units) const;
-  /// Seconds of every slot, from what each rank says of its units. Collective.
+  /// The other way round: seconds of every slot, on every rank, from what each rank says of its own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
   /// The largest of all ranks. Collective.
   double max(double value) const { return all_max(comm(), value); }
@@ -83,11 +116,28 @@ class Frame {
   RunRecord record_;
 };
 
+/// Computation units of every slot, which move while a run goes on: see partition::LoadBalancer, of which every rank
+/// has the same. Source: 000, section 6.1.5.
+class StepBalancer {
+ public:
+  /// @param frame outlives this
+  StepBalancer(const Frame& frame, const partition::LoadBalancer& balancer) : frame_(frame), balancer_(balancer) {}
+
+  /// After every step. @param own_s of this rank's units in it @param steps_left still to come Collective. @return
+  /// whether units() has changed: the data moves before the next step
+  bool record(const UnitSeconds& own_s, double steps_left);
+  const std::vector<std::int64_t>& units() const { return balancer_.current().units; }
+  int repartitions() const { return balancer_.repartitions(); }
+  /// Keeps how often the units moved, and where they have come to.
+  void sum_up(Outcome& outcome, Plan& plan) const;
+
+ private:
+  const Frame& frame_;
+  partition::LoadBalancer balancer_;
+};
+
 /// @throws InvalidArgument unless there is such an algorithm or, of an app that goes in steps, the name is `dynamic`
 void require_partition(const std::string& name, bool may_be_dynamic);
-
-/// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
-std::string library_lines(const RunRecord& record, const std::string& what);
 
 /// Values of each repetition, as many in each, and their medians over the repetitions.
 class Medians {

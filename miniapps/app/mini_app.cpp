@@ -3,24 +3,22 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "comm/collective.hpp"
+#include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/result_folder.hpp"
-#include "miniapps/app/run_header.hpp"
-#include "miniapps/app/run_times.hpp"
-#include "miniapps/app/started_units.hpp"
-#include "miniapps/app/timed_region.hpp"
 
 namespace steelyard {
 namespace {
 
 void print_header(const Frame& frame, const AppRun& run, const RunRecord& record) {
-  frame.session().print(fmt::format("{}, {}\n{}{}", run.title(record), rank_text(frame.session(), record),
-                                    core_notes(record), run.notes(record)));
+  const Session& session = frame.session();
+  session.print(fmt::format("{}, {} on {}, partition {}\n{}{}", run.title(record), counted(session.size(), "rank"),
+                            counted(session.nodes().count(), "node"), record.settings.at("partition"),
+                            core_notes(any_oversubscribed(session, frame.units()), any_unbound(session, frame.units())),
+                            run.notes(record)));
 }
 
 void record_plan(RunRecord& record, const Plan& plan) {
@@ -32,6 +30,8 @@ void record_plan(RunRecord& record, const Plan& plan) {
   if (plan.time_s) {
     for (std::size_t i = 0; i < record.units.size(); ++i) record.units[i].predicted_s = plan.unit_s[i];
   }
+  for (const auto& [name, value] : plan.params) record.params[name] = value;
+  for (const auto& [name, value] : plan.figures) record.figures[name] = value;
 }
 
 /// Keeps the seconds of every unit, of each repetition and as medians.
@@ -48,6 +48,13 @@ void record_unit_times(RunRecord& record, const Measurement& measurement) {
   }
 }
 
+void record_outcome(RunRecord& record, const Outcome& outcome) {
+  record.phases = outcome.phases;
+  for (const auto& [name, value] : outcome.params) record.params[name] = value;
+  for (const auto& [name, value] : outcome.figures) record.figures[name] = value;
+  for (const auto& [name, point] : outcome.points) record.points[name] = point;
+}
+
 /// All repetitions; `region` is the name of a repetition's profiling region.
 Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
   const RunOptions& options = frame.options();
@@ -60,6 +67,8 @@ Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
     if (is_check_due(options, repetition)) {
       if (const std::optional<FoundError> found = run.check()) {
         add_check(frame.session(), frame.record().check, *found);
+      } else if (!run.why_unchecked().empty()) {
+        frame.record().check.against = run.why_unchecked();
       }
     }
     if (repetition < 0) continue;
@@ -96,10 +105,9 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool ha
   const Measurement measurement = repeat(frame, run, region);
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan);
+  record_outcome(record, outcome);
   record_times(record, measurement.times_s, plan.time_s);
   record_unit_times(record, measurement);
-  record.phases = outcome.phases;
-  record.figures.insert(outcome.figures.begin(), outcome.figures.end());
   session.print(unit_table(record, plan.headings, plan.unit_s, measurement.unit_s));
   session.print(outcome.above + time_line(record, outcome.of_what) + predicted_line(record) + outcome.below +
                 check_line(record.check));

@@ -13,8 +13,8 @@
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
 #include "miniapps/app/forecast.hpp"
-#include "miniapps/app/result_folder.hpp"
-#include "miniapps/app/unit_table.hpp"
+#include "miniapps/app/outputs.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/app/verification.hpp"
 
 namespace steelyard {
@@ -40,6 +40,8 @@ struct Plan {
   std::optional<double> time_s;  ///< predicted seconds of a repetition; nothing where no model predicts them
   std::string text;              ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
   std::vector<KeptModels> models;
+  std::map<std::string, double> params;   ///< that planning has chosen, kept in `run.json` beside describe()'s
+  std::map<std::string, double> figures;  ///< of planning, such as its seconds
 };
 
 /// What the frame has measured of the repetitions that count, the same on all ranks.
@@ -52,12 +54,14 @@ struct Measurement {
 
 /// What an app makes of that.
 struct Outcome {
-  std::vector<PhaseTime> phases;          ///< of a repetition
-  std::map<std::string, double> figures;  ///< kept in `run.json`
-  std::string above;                      ///< lines between the table of units and the line `time`
-  std::string of_what;                    ///< words behind the time, such as `for 20 steps`
-  std::string below;                      ///< lines between the lines `predicted` and `check`
-  std::string failure;                    ///< what ends the run with exit code 3 once its results are written
+  std::vector<PhaseTime> phases;                      ///< of a repetition
+  std::map<std::string, double> params;               ///< that the run has chosen, such as its steps
+  std::map<std::string, double> figures;              ///< kept in `run.json`
+  std::map<std::string, std::vector<double>> points;  ///< kept in `run.json`
+  std::string above;                                  ///< lines between the table of units and the line `time`
+  std::string of_what;                                ///< words behind the time, such as `for 20 steps`
+  std::string below;                                  ///< lines between the lines `predicted` and `check`
+  std::string failure;  ///< what ends the run with exit code 3 once its results are written
 };
 
 /// A repetition that counts.
@@ -87,6 +91,8 @@ class AppRun {
   virtual UnitSeconds run() = 0;
   /// Error of the last repetition's result; nothing where there is no reference.
   virtual std::optional<FoundError> check() = 0;
+  /// What the line `check      not done: …` says where check() finds nothing.
+  virtual std::string why_unchecked() const { return ""; }
   /// Keeps what the app itself measured of the last repetition; not called after warm-ups.
   virtual void keep(const Repetition&) {}
   /// Writes the run's output files and sums up. @param plan may be brought up to date, where what is predicted depends

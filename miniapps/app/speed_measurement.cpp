@@ -10,7 +10,6 @@
 #include "comm/kernel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
-#include "miniapps/app/slot_shares.hpp"
 
 namespace steelyard {
 namespace {
@@ -21,13 +20,12 @@ constexpr int most_refinements = 4;
 constexpr double settled = 0.01;  ///< refinement ends when no slice changes by more
 
 /// Every slot's description on every rank, without points.
-std::vector<models::FpmFile> describe_slots(const Session& session, const RankUnits& units, const KernelFacts& facts,
-                                            const std::vector<Slot>& slots) {
+std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFacts& facts) {
   std::string mine;
-  collectively(session.comm(), [&] {
-    for (const Slot& slot : slots) {
-      if (slot.rank != session.rank()) continue;
-      const models::FpmFile file = describe_model(session, units, slot.kind, facts);
+  frame.collectively([&] {
+    for (const Slot& slot : frame.slots()) {
+      if (slot.rank != frame.session().rank()) continue;
+      const models::FpmFile file = describe_model(frame.session(), frame.units(), slot.kind, facts);
       if (!(file.max_units >= 1.0)) {
         throw InvalidArgument(fmt::format("the memory of rank {} {} does not hold a single computation unit ({})",
                                           slot.rank, file.unit_kind, facts.computation_unit));
@@ -36,7 +34,7 @@ std::vector<models::FpmFile> describe_slots(const Session& session, const RankUn
     }
   });
   std::vector<models::FpmFile> files;
-  for (const std::string& text : all_gather_text(session.comm(), mine)) {
+  for (const std::string& text : all_gather_text(frame.comm(), mine)) {
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
       files.push_back(models::parse_fpm_description(text.substr(at, text.find('\n', at) - at), "rank"));
     }
@@ -74,13 +72,12 @@ Sizes sizes_out_of_core(const std::vector<models::FpmFile>& files, std::int64_t 
 }
 
 /// Measures one size per slot, all slots at once; the points of all slots on every rank.
-std::vector<models::MeasuredPoint> measure(const Session& session, KernelMeasurement& measurement,
-                                           const std::vector<Slot>& slots, const Sizes& sizes) {
-  const GroupPoint group = measurement.together(own_share(session, slots, sizes));
+std::vector<models::MeasuredPoint> measure(const Frame& frame, KernelMeasurement& measurement, const Sizes& sizes) {
+  const GroupPoint group = measurement.together(frame.own_share(sizes));
   const std::vector<std::vector<models::MeasuredPoint>> all =
-      all_gather_points(session.comm(), {group.host, group.companion});
+      all_gather_points(frame.comm(), {group.host, group.companion});
   std::vector<models::MeasuredPoint> points;
-  for (const Slot& slot : slots) {
+  for (const Slot& slot : frame.slots()) {
     const std::vector<models::MeasuredPoint>& of_rank = all[static_cast<std::size_t>(slot.rank)];
     points.push_back(of_rank[unit_index(slot.kind)]);
   }
@@ -105,11 +102,10 @@ std::set<std::int64_t> first_sizes(std::int64_t even_share) {
 
 }  // namespace
 
-SpeedModels measure_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                                 const MeasurableKernel& kernel, std::int64_t total, const std::vector<Slot>& slots,
+SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm) {
   const partition::Algorithm& distribute = partition::find_algorithm(algorithm);
-  SpeedModels measured(describe_slots(session, units, kernel.facts(), slots), distribute);
+  SpeedModels measured(describe_slots(frame, kernel.facts()), distribute);
   // Quick rather than precise: a run measures what it needs and no more.
   Precision precision;
   precision.repetitions_min = 3;
@@ -117,16 +113,16 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
   precision.time_limit_s = 1.5;
   // Two runs, which say how often to repeat, come first anyway.
   precision.warmups = 0;
-  KernelMeasurement measurement(session.comm(), co_execution, kernel, precision);
+  KernelMeasurement measurement(frame.comm(), frame.co_execution(), kernel, precision);
   const auto add = [&](const Sizes& sizes) {
-    const std::vector<models::MeasuredPoint> points = measure(session, measurement, slots, sizes);
-    collectively(session.comm(), [&] { measured.add(points); });
+    const std::vector<models::MeasuredPoint> points = measure(frame, measurement, sizes);
+    frame.collectively([&] { measured.add(points); });
   };
 
-  const std::int64_t even_share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(slots.size()));
+  const std::int64_t even_share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(frame.slots().size()));
   const std::set<std::int64_t> sizes = first_sizes(even_share);
   Progress progress("measuring speed models", static_cast<std::int64_t>(sizes.size()) + most_refinements,
-                    session.is_root());
+                    frame.session().is_root());
   for (const std::int64_t size : sizes) {
     add(same_sizes(measured.files(), size));
     progress.advance(1, fmt::format("({} computation units)", size));
@@ -137,7 +133,7 @@ SpeedModels measure_speed_models(const Session& session, CoExecution& co_executi
   Sizes slices;
   for (int round = 0; round < most_refinements; ++round) {
     Sizes next;
-    collectively(session.comm(), [&] { next = distribute.distribute(total, measured.pointers()).units; });
+    frame.collectively([&] { next = distribute.distribute(total, measured.pointers()).units; });
     if (round > 0 && largest_change(slices, next, total) <= settled) break;
     slices = next;
     add(slices);

@@ -2,12 +2,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "comm/session.hpp"
-#include "comm/slots.hpp"
-#include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/app/speed_models.hpp"
 
 namespace steelyard {
@@ -17,8 +14,7 @@ namespace steelyard {
 /// that and its kernel runs on, then, as partial models are refined (000, section 2.4.2), at the distribution that
 /// `algorithm` makes of them, until it changes by less than 1 %. Collective; every rank gets the same models.
 /// @throws CollectiveError for a slot that holds no computation unit, and where `total` does not fit all slots together
-SpeedModels measure_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                                 const MeasurableKernel& kernel, std::int64_t total, const std::vector<Slot>& slots,
+SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm);
 
 }  // namespace steelyard

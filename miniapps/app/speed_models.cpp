@@ -9,10 +9,6 @@
 
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
-#include "core/base/table.hpp"
-#include "miniapps/app/same_kernel.hpp"
-#include "miniapps/app/speed_measurement.hpp"
-#include "miniapps/app/timed_region.hpp"
 #include "models/model_kinds.hpp"
 
 namespace steelyard {
@@ -28,7 +24,43 @@ void require_number_of_files(std::size_t files, std::size_t slots, std::size_t r
                                     files, slots, same_everywhere ? " of a rank, or one each" : ""));
 }
 
+/// @param found by a file; empty where it does not say
+void require_same(const std::filesystem::path& path, const std::string& key, const std::string& found,
+                  const std::string& expected, const std::string& why = "") {
+  if (found.empty() || found == expected) return;
+  throw FileFormatError(path.string(), key, fmt::format("is {} (expected {}{})", found, expected, why));
+}
+
 }  // namespace
+
+models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
+                              std::optional<ProcessingUnit::Kind> kind) {
+  models::FpmFile file = models::read_fpm_file(path);
+  for (const auto& [name, expected] : facts.parameters) {
+    const auto found = file.parameters.find(name);
+    if (found == file.parameters.end()) continue;
+    require_same(path, "parameters." + name, fmt::format("{}", found->second), fmt::format("{}", expected));
+  }
+  require_same(path, "element", file.element, facts.element);
+  require_same(path, "app", file.app, facts.app);
+  if (kind) {
+    require_same(path, "unit.kind", file.unit_kind, *kind == ProcessingUnit::Kind::host ? "host" : "device",
+                 ", for --model names files rank by rank, the host's before the device's");
+  }
+  return file;
+}
+
+models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file) {
+  models::FitOptions options;
+  options.shape = algorithm.shape;
+  return models::make_model(file, algorithm.model_kind, options);
+}
+
+std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::SpeedModelPtr>& models) {
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::SpeedModelPtr& model : models) pointers.push_back(model.get());
+  return pointers;
+}
 
 SpeedModels::SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm)
     : algorithm_(&algorithm), files_(std::move(files)) {
@@ -37,17 +69,9 @@ SpeedModels::SpeedModels(std::vector<models::FpmFile> files, const partition::Al
 
 void SpeedModels::fit() {
   models_.clear();
-  models::FitOptions options;
-  options.shape = algorithm_->shape;
   for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_->model_kind, options));
+    models_.push_back(file.points.empty() ? nullptr : make_model_for(*algorithm_, file));
   }
-}
-
-std::vector<const models::SpeedModel*> SpeedModels::pointers() const {
-  std::vector<const models::SpeedModel*> pointers;
-  for (const models::SpeedModelPtr& model : models_) pointers.push_back(model.get());
-  return pointers;
 }
 
 void SpeedModels::add(const std::vector<models::MeasuredPoint>& points) {
@@ -74,29 +98,12 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
     require_number_of_files(paths.size(), slots.size(), static_cast<std::size_t>(session.size()));
     std::vector<models::FpmFile> files;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      const std::filesystem::path& path = paths[i % paths.size()];
-      files.push_back(models::read_fpm_file(path));
-      require_same_kernel(path, files.back(), facts);
-      if (paths.size() > 1) require_same_kind(path, files.back(), slots[i].kind);
+      const auto kind = paths.size() > 1 ? std::optional(slots[i].kind) : std::nullopt;
+      files.push_back(read_model_of(facts, paths[i % paths.size()], kind));
     }
     read.emplace(std::move(files), partition::find_algorithm(algorithm));
   });
   return std::move(*read);
-}
-
-SpeedModels obtain_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                                const RunOptions& options, const MeasurableKernel& kernel, std::int64_t total,
-                                const std::vector<Slot>& slots, const std::string& algorithm, RunRecord& record) {
-  if (!options.models.empty()) {
-    return read_speed_models(session, options.models, kernel.facts(), slots, algorithm);
-  }
-  std::optional<SpeedModels> measured;
-  const double seconds = timed_region(session, fmt::format("steelyard::{}::speed_models", kernel.app()), [&] {
-    measured = measure_speed_models(session, co_execution, units, kernel, total, slots, algorithm);
-  });
-  record.figures["model_time_s"] = seconds;
-  session.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
-  return std::move(*measured);
 }
 
 }  // namespace steelyard

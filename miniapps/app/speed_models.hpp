@@ -1,20 +1,30 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
-#include "core/base/run_record.hpp"
-#include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
 #include "models/fpm_file.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
+
+/// Reads the file of a model, which has to be of this kernel: app, element type and every parameter, where the file
+/// says. @param kind that it has to be of, where it says: files in another order than units, as from
+/// `models/*.fpm.json`, would give a host the speed of a device @throws FileFormatError naming what differs
+models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
+                              std::optional<ProcessingUnit::Kind> kind);
+
+/// What the algorithm asks for. @throws InvalidArgument for points that no such model can be made of
+models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file);
+
+/// The same models without their ownership.
+std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::SpeedModelPtr>& models);
 
 /// One speed model per slot, and the measured points that it is made of.
 class SpeedModels {
@@ -25,7 +35,7 @@ class SpeedModels {
   SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm);
 
   /// Of every slot; null for one without points.
-  std::vector<const models::SpeedModel*> pointers() const;
+  std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
   const std::vector<models::FpmFile>& files() const { return files_; }
   /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory; a
   /// size of 0 adds nothing. @param points one per slot
@@ -44,13 +54,5 @@ class SpeedModels {
 /// a host for a device or the other way round
 SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
                               const KernelFacts& facts, const std::vector<Slot>& slots, const std::string& algorithm);
-
-/// The models that a run goes by: those of `--model` or, without it, measured (see speed_measurement.hpp) inside the
-/// profiling region `steelyard::<app>::speed_models`. How long that took is printed, and kept as `model_time_s`.
-/// Collective. @param total computation units that are to be distributed @param algorithm that distributes them
-/// @throws CollectiveError
-SpeedModels obtain_speed_models(const Session& session, CoExecution& co_execution, const RankUnits& units,
-                                const RunOptions& options, const MeasurableKernel& kernel, std::int64_t total,
-                                const std::vector<Slot>& slots, const std::string& algorithm, RunRecord& record);
 
 }  // namespace steelyard

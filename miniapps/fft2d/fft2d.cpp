@@ -13,8 +13,7 @@
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/matrix_output.hpp"
-#include "miniapps/app/timed_region.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
@@ -172,20 +171,13 @@ class Run : public AppRun {
   /// Obtains the models of both passes, which for a square transform of complex numbers are the same, and distributes.
   Plan distribute() {
     const std::string& algorithm = options_.run.partition;
-    RunRecord& record = frame_.record();
     const MeasuredKernel row_kernel(problem_.columns, problem_.real, options_.run.element, options_.fft);
     const SpeedModels rows = frame_.speed_models(row_kernel, problem_.rows, algorithm);
     std::optional<SpeedModels> columns;
     const bool alike = !problem_.real && problem_.rows == problem_.columns;
     if (!alike || !options_.column_models.empty()) {
-      const auto measured = record.figures.find("model_time_s");
-      const double rows_s = measured == record.figures.end() ? 0.0 : measured->second;
-      RunOptions of_columns = options_.run;
-      of_columns.models = options_.column_models;
       const MeasuredKernel column_kernel(problem_.rows, false, options_.run.element, options_.fft);
-      columns = obtain_speed_models(frame_.session(), frame_.co_execution(), frame_.units(), of_columns, column_kernel,
-                                    problem_.spectrum_columns(), frame_.slots(), algorithm, record);
-      if (options_.column_models.empty()) record.figures["model_time_s"] += rows_s;
+      columns = frame_.speed_models(column_kernel, problem_.spectrum_columns(), algorithm, options_.column_models);
     }
     Plan plan;
     plan.models.push_back({"", rows.files()});

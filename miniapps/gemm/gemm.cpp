@@ -6,7 +6,7 @@
 
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/multiplication.hpp"
 #include "miniapps/gemm/options.hpp"
@@ -167,6 +167,7 @@ class Gemm : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
 
  private:
   Options options_;

@@ -102,7 +102,7 @@ void require_device_memory(double device_memory_bytes, double least_bytes, const
   }
 }
 
-void add_options(CLI::App& parser, Options& options) {
+void add_extent_options(CLI::App& parser, Options& options) {
   const CLI::Range extent(std::int64_t{0}, largest_extent);
   CLI::Option* size = parser
                           .add_option_function<std::int64_t>(
@@ -113,6 +113,10 @@ void add_options(CLI::App& parser, Options& options) {
   parser.add_option("--m", options.m, "Rows of A and C")->check(extent)->type_name("N")->excludes(size);
   parser.add_option("--n", options.n, "Columns of B and C")->check(extent)->type_name("N")->excludes(size);
   parser.add_option("--k", options.k, "Columns of A, rows of B")->check(extent)->type_name("N")->excludes(size);
+}
+
+void add_options(CLI::App& parser, Options& options) {
+  add_extent_options(parser, options);
   parser.add_option("--alpha", options.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
   add_block_options(parser, options.problem, options.device_memory_bytes);
   parser.get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");

@@ -29,6 +29,9 @@ struct Options {
 /// Adds the options of gemm alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
+/// `--size`, or `--m`, `--n` and `--k`.
+void add_extent_options(CLI::App& parser, Options& options);
+
 /// `--block`, `--beta` and `--device-memory`: beside extents and element type they fix the speed of a block row.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
 

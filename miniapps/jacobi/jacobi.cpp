@@ -11,10 +11,9 @@
 #include "comm/row_gather.hpp"
 #include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/jacobi/unit_system.hpp"
 #include "models/communication/collective_patterns.hpp"
-#include "partition/balancing/load_balancer.hpp"
 
 namespace steelyard::jacobi {
 namespace {
@@ -167,10 +166,9 @@ class Run : public AppRun {
     outcome.figures["flops_per_s"] = flops_per_s;
     outcome.of_what = fmt::format("for {} steps", frame_.options().steps);
     outcome.below = fmt::format("speed      {:.4g} GFLOP/s\n", flops_per_s / 1e9);
-    if (frame_.is_dynamic()) {
-      outcome.figures["repartitions"] = repartitions_;
-      outcome.below += fmt::format("rebalanced {} times\n", repartitions_);
-      plan.distribution = rows_;
+    if (balancer_) {
+      balancer_->sum_up(outcome, plan);
+      outcome.below += fmt::format("rebalanced {} times\n", balancer_->repartitions());
     }
     return outcome;
   }
@@ -201,21 +199,14 @@ class Run : public AppRun {
 
   /// The same with rows that move when the steps' own times show that it pays. Source: 000, section 6.1.5.
   UnitSeconds iterate_balanced() {
-    partition::LoadBalancerOptions options;
-    options.start = rows_;
-    partition::LoadBalancer balancer(n_, rows_.size(), partition::find_algorithm("geometric"), options);
+    balancer_.emplace(frame_.balancer(rows_));
     UnitSeconds sum;
     for (std::int64_t step = 0; step < frame_.options().steps; ++step) {
       const UnitSeconds seconds = iterate(1);
       sum += seconds;
-      std::vector<double> slot_s = frame_.gather_seconds(seconds);
-      for (double& one_s : slot_s) one_s = std::max(one_s, 1e-9);
       const auto left = static_cast<double>(frame_.options().steps - step - 1);
-      if (balancer.record(slot_s, left) == partition::BalancingDecision::repartitioned) {
-        distribute(balancer.current().units);
-      }
+      if (balancer_->record(seconds, left)) distribute(balancer_->units());
     }
-    repartitions_ = balancer.repartitions();
     return sum;
   }
 
@@ -238,7 +229,7 @@ class Run : public AppRun {
   std::optional<RowGather> gather_;
   std::vector<std::int64_t> start_rows_, rows_;  ///< of every slot, at the start and now
   double exchange_s_ = 0.0;                      ///< predicted, of a step
-  int repartitions_ = 0;
+  std::optional<StepBalancer> balancer_;         ///< of a repetition that balances itself
 };
 
 class JacobiForecaster : public Forecaster {

@@ -1,8 +1,16 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "comm/session.hpp"
+#include "miniapps/app/mini_app.hpp"
+#include "partition/rectangle.hpp"
 
 namespace steelyard::tool {
 
@@ -21,5 +29,30 @@ void add_conformance_command(CLI::App& parser, Action& chosen);
 void add_predict_command(CLI::App& parser, Action& chosen);
 void add_compare_command(CLI::App& parser, Action& chosen);
 void add_report_command(CLI::App& parser, Action& chosen);
+
+/// Every mini-app of the build, in the order of miniapps/CMakeLists.txt. The build writes its source.
+std::vector<std::unique_ptr<MiniApp>> mini_apps();
+/// The kernel of each.
+std::vector<std::shared_ptr<MeasurableKernel>> measurable_kernels();
+
+/// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
+CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
+                              const std::string& missing);
+/// An option that takes a whole number of a range. @param what it is, for `--help`
+template <class Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& number, const std::string& description,
+                        std::int64_t least, std::int64_t most, const std::string& what = "N") {
+  return command.add_option(name, number, description)->check(CLI::Range(least, most))->type_name(what);
+}
+/// An option that takes one of some words.
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& choice, const std::string& description,
+                        const std::vector<std::string>& words);
+/// What `--kind` takes.
+std::vector<std::string> model_kind_names();
+/// `--format table|json`
+CLI::Option* add_format_option(CLI::App& command, bool& json);
+nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& rectangles);
+/// Of a command that needs no other rank: rank 0 makes the text, which is printed.
+Action print_from_root(const std::function<std::string()>& make_text);
 
 }  // namespace steelyard::tool

@@ -1,10 +1,16 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "comm/calibration.hpp"
+#include "comm/channel_measurement.hpp"
 #include "comm/collective.hpp"
 #include "comm/device_copies.hpp"
 #include "core/base/build_info.hpp"
@@ -12,15 +18,96 @@
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
-#include "core/runtime.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
-#include "miniapps/steelyard/calibrate_report.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/communication/platform_file.hpp"
 
 namespace steelyard::tool {
 namespace {
+
+std::string hockney_text(const models::Channel& channel) {
+  std::string text;
+  for (const models::HockneySegment& segment : channel.hockney) {
+    text += fmt::format("{}{} + {}/s{}", text.empty() ? "" : "; ", format_seconds(segment.hockney.latency_s),
+                        format_bytes(segment.hockney.bandwidth_bytes_per_s),
+                        std::isinf(segment.up_to_bytes) ? "" : " up to " + format_bytes(segment.up_to_bytes));
+  }
+  return text;
+}
+
+/// Nodes of the run, their kinds and cores, and what is not measured.
+std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& facts, const CalibrationPlan& plan,
+                             const CalibrationDepth& depth, int rounds) {
+  std::string text;
+  for (int node = 0; node < nodes.count(); ++node) {
+    const NodeFacts& fact = facts[static_cast<std::size_t>(node)];
+    const auto ranks = std::count(nodes.node_of_rank.begin(), nodes.node_of_rank.end(), node);
+    text += fmt::format("node       {}: {}; {} on {}\n", nodes.hosts[static_cast<std::size_t>(node)], fact.kind,
+                        counted(ranks, "rank"), counted(fact.cores, "core"));
+  }
+  const std::string footprint =
+      depth.footprint_bytes > 0
+          ? fmt::format(" after {} of other memory", format_bytes(static_cast<double>(depth.footprint_bytes)))
+          : "";
+  text += fmt::format("messages   {} to {}{}, {}\n", format_bytes(depth.smallest_bytes),
+                      format_bytes(depth.largest_bytes), footprint, counted(rounds, "round"));
+  for (const std::string& reason : plan.refused) text += fmt::format("refused    {}\n", reason);
+  return text;
+}
+
+/// A channel: how it was measured and how well, a row for every size with the times of single and concurrent
+/// transmissions and what tau-Lop makes of them, and the parameters of Hockney and LogGP.
+std::string channel_text(const models::Channel& channel, const MeasuredChannel& measured) {
+  const models::ChannelTimes& times = measured.times;
+  const MeasuringQuality& quality = measured.quality;
+  std::string text =
+      fmt::format("\nchannel {}  {}, path [{}]\n", channel.id, channel.name, fmt::join(channel.path, ", "));
+  text += fmt::format(
+      "measured   {} repetitions, {} outliers; 95 % confidence within {:.1f} % (median), {:.1f} % (worst)\n",
+      quality.repetitions, quality.outliers, 100.0 * quality.typical_error, 100.0 * quality.largest_error);
+  text +=
+      fmt::format("protocol   eager up to {:.0f} bytes; empty message {}, with an answer {}\n", times.eager_limit_bytes,
+                  format_seconds(times.empty_s), format_seconds(times.empty_synchronous_s));
+  text += fmt::format("Hockney    {}\n", hockney_text(channel));
+  text += fmt::format("LogGP      L {}, o_s {}, o_r {}, g {}, 1/G {}/s\n", format_seconds(channel.loggp->latency_s),
+                      format_seconds(channel.loggp->send_overhead_s), format_seconds(channel.loggp->receive_overhead_s),
+                      format_seconds(channel.loggp->gap_s), format_bytes(1.0 / channel.loggp->gap_per_byte_s));
+  std::vector<std::string> headings{"bytes", "T(m,1)"};
+  for (const auto& [tau, ring] : times.rings) headings.push_back(fmt::format("T(m,{})", tau));
+  headings.insert(headings.end(), {"o(m)", "L(m,1)"});
+  for (const auto& [tau, ring] : times.rings) headings.push_back(fmt::format("L(m,{})", tau));
+  Table table(std::move(headings));
+  const models::TauLopTables& tau_lop = *channel.tau_lop;
+  for (std::size_t i = 0; i < times.one_way.size(); ++i) {
+    const double bytes = times.one_way[i].bytes;
+    std::vector<std::string> row{fmt::format("{:.0f}", bytes), format_seconds(times.one_way[i].time_s)};
+    for (const auto& [tau, ring] : times.rings) row.push_back(format_seconds(ring[i].time_s));
+    row.push_back(format_seconds(tau_lop.overhead.time_s(bytes)));
+    row.push_back(format_seconds(tau_lop.transfer.time_s(bytes, 1)));
+    for (const auto& [tau, ring] : times.rings) row.push_back(format_seconds(tau_lop.transfer.time_s(bytes, tau)));
+    table.add_row(std::move(row));
+  }
+  text += table.text();
+  const double adjustment = tau_lop.transfer.largest_adjustment();
+  if (adjustment > 0.0) {
+    text += fmt::format("L(m,1) <= L(m,A) <= A L(m,1) moved measured transfer times by up to {:.1f} %\n",
+                        100.0 * adjustment);
+  }
+  return text;
+}
+
+/// Copies between host and device.
+std::string copies_text(const models::Channel& channel, const std::vector<models::MessageTime>& times) {
+  std::string text = fmt::format("\nchannel {}  {}\nHockney    {}\n", channel.id, channel.name, hockney_text(channel));
+  Table table({"bytes", "time", "bytes/s"});
+  for (const models::MessageTime& copy : times) {
+    table.add_row(
+        {fmt::format("{:.0f}", copy.bytes), format_seconds(copy.time_s), format_bytes(copy.bytes / copy.time_s)});
+  }
+  return text + table.text();
+}
 
 struct CalibrateOptions {
   CalibrationDepth depth;
@@ -63,9 +150,7 @@ int fit(models::Platform& platform, const ChannelPlan& plan, const models::Chann
 std::string add_copies(const Session& session, const CalibrateOptions& options, models::Platform& platform) {
   std::string text;
   if constexpr (companion_is_device) {
-    RankUnits units = session.plan_units({});
-    std::optional<Runtime> runtime;
-    collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
+    const StartedUnits started(session, {});
     on_root(session.comm(), [&] {
       const std::vector<int> sizes = calibration_sizes(options.depth);
       for (const CopyTimes& copies : time_device_copies(sizes, options.rounds)) {
@@ -132,26 +217,16 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
       "calibrate", "Measure the communication channels between the ranks of this mpirun (Hockney, LogGP, tau-Lop)");
   command->add_option("--output", options->output, "Platform file to write (*.platform.json)")->type_name("FILE");
   command->add_option("--base", options->base, "Platform file whose other channels are kept")->type_name("FILE");
-  const CLI::Range bytes(1, 1 << 30);
-  command->add_option("--from", options->depth.smallest_bytes, "Smallest message")
-      ->check(bytes)
-      ->type_name("BYTES")
+  constexpr int most_bytes = 1 << 30;
+  add_number(*command, "--from", options->depth.smallest_bytes, "Smallest message", 1, most_bytes, "BYTES")
       ->capture_default_str();
-  command->add_option("--to", options->depth.largest_bytes, "Largest message")
-      ->check(bytes)
-      ->type_name("BYTES")
+  add_number(*command, "--to", options->depth.largest_bytes, "Largest message", 1, most_bytes, "BYTES")
       ->capture_default_str();
-  command
-      ->add_option("--concurrency", options->concurrency,
-                   "Most transmissions at once (default: as many as there are ranks with cores of their own)")
-      ->check(CLI::Range(2, 1 << 20))
-      ->type_name("N");
-  CLI::Option* rounds =
-      command
-          ->add_option("--rounds", options->rounds, "Times that everything is gone through, against a drifting machine")
-          ->check(CLI::Range(1, 1000))
-          ->type_name("N")
-          ->capture_default_str();
+  add_number(*command, "--concurrency", options->concurrency,
+             "Most transmissions at once (default: as many as there are ranks with cores of their own)", 2, 1 << 20);
+  CLI::Option* rounds = add_number(*command, "--rounds", options->rounds,
+                                   "Times that everything is gone through, against a drifting machine", 1, 1000)
+                            ->capture_default_str();
   command
       ->add_option("--footprint", options->depth.footprint_bytes,
                    "Memory that every rank goes through between messages, such as 64MiB, as the kernel of an app does "

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/communication/aligned_evaluation.hpp"
@@ -25,7 +24,7 @@ struct CostOptions {
   double block_bytes = 1.0;
   double merge_from_bytes = 0.0;
   std::string beyond = "refuse";
-  std::string format = "table";
+  bool json = false;
 };
 
 /// What is wrong with a number that was typed; empty where nothing is. CLI::Range takes nan for a number in any range.
@@ -41,7 +40,7 @@ std::string cost(const CostOptions& options) {
   const Platform platform = read_platform_file(options.platform);
   if (options.model == "loggph") {
     const double time_s = LogGPH::of(platform).time_s(expression, options.block_bytes);
-    if (options.format == "json") return nlohmann::ordered_json{{"model", "loggph"}, {"time_s", time_s}}.dump() + "\n";
+    if (options.json) return nlohmann::ordered_json{{"model", "loggph"}, {"time_s", time_s}}.dump() + "\n";
     return fmt::format("time       {}   (LogGPH)\n", format_seconds(time_s));
   }
   const TauLop model(platform, options.beyond == "refuse" ? BeyondMeasured::refuse : BeyondMeasured::proportional);
@@ -49,13 +48,12 @@ std::string cost(const CostOptions& options) {
   const ReducedForm form = options.evaluation == "aligned" ? aligned_form(expression, model, evaluation)
                                                            : event_form(expression, model, evaluation);
   const double time_s = cost_s(form, model, evaluation);
-  if (options.format == "json") {
-    const nlohmann::ordered_json json = {
-        {"evaluation", options.evaluation}, {"reduced", to_string(form)}, {"time_s", time_s}};
-    return json.dump() + "\n";
+  const std::string reduced = to_string(form);
+  if (options.json) {
+    return nlohmann::ordered_json{{"evaluation", options.evaluation}, {"reduced", reduced}, {"time_s", time_s}}.dump() +
+           "\n";
   }
-  return fmt::format("reduced    {}   ({})\ntime       {}\n", to_string(form), options.evaluation,
-                     format_seconds(time_s));
+  return fmt::format("reduced    {}   ({})\ntime       {}\n", reduced, options.evaluation, format_seconds(time_s));
 }
 
 }  // namespace
@@ -72,17 +70,13 @@ void add_cost_command(CLI::App& parser, Action& chosen) {
                    "Transmissions such as '(T0(134)+T1(158)) || 2||T0(116)': channel and size; || binds tighter than +")
       ->type_name("E")
       ->required();
-  command
-      ->add_option("--model", options->model,
-                   "tau-Lop, or LogGPH, which knows no contention: the longest of concurrent transmissions counts")
-      ->check(CLI::IsMember({"tau-lop", "loggph"}))
-      ->type_name("tau-lop|loggph")
+  add_choice(*command, "--model", options->model,
+             "tau-Lop, or LogGPH, which knows no contention: the longest of concurrent transmissions counts",
+             {"tau-lop", "loggph"})
       ->capture_default_str();
-  command
-      ->add_option("--evaluation", options->evaluation,
-                   "Of tau-Lop: channel by channel as in the paper, or following every transmission in time")
-      ->check(CLI::IsMember({"aligned", "event"}))
-      ->type_name("aligned|event")
+  add_choice(*command, "--evaluation", options->evaluation,
+             "Of tau-Lop: channel by channel as in the paper, or following every transmission in time",
+             {"aligned", "event"})
       ->capture_default_str();
   command->add_option("--block-bytes", options->block_bytes, "Bytes of a unit of size: of a block, or 1")
       ->check([](const std::string& text) {
@@ -100,24 +94,12 @@ void add_cost_command(CLI::App& parser, Action& chosen) {
       })
       ->type_name("BYTES")
       ->capture_default_str();
-  command
-      ->add_option("--beyond-measured", options->beyond,
-                   "More concurrent transfers than were measured: an error, or time in proportion")
-      ->check(CLI::IsMember({"refuse", "proportional"}))
-      ->type_name("refuse|proportional")
+  add_choice(*command, "--beyond-measured", options->beyond,
+             "More concurrent transfers than were measured: an error, or time in proportion",
+             {"refuse", "proportional"})
       ->capture_default_str();
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->type_name("table|json")
-      ->capture_default_str();
-  command->callback([options, &chosen] {
-    chosen = [options](Session& session) {
-      std::string text;
-      on_root(session.comm(), [&] { text = cost(*options); });
-      session.print(text);
-      return ExitCode::good;
-    };
-  });
+  add_format_option(*command, options->json);
+  command->callback([options, &chosen] { chosen = print_from_root([options] { return cost(*options); }); });
 }
 
 }  // namespace steelyard::tool

@@ -10,6 +10,7 @@
 #include "core/layout.hpp"
 #include "core/layout_slowdown.hpp"
 #include "miniapps/steelyard/command.hpp"
+#include "miniapps/steelyard/rank_rates.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -58,10 +59,8 @@ ExitCode write_layout(Session& session, const LayoutOptions& options) {
     std::sort(entry.cores->begin(), entry.cores->end());
   }
   entry.units = !units.companion ? UnitChoice::host : units.host ? UnitChoice::host_and_device : UnitChoice::device;
-  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-    if (*unit && (*unit)->emulated()) {
-      entry.suboptions[(*unit)->name() + "_slowdown"] = fmt::format("{:g}", (*unit)->slowdown);
-    }
+  for (const ProcessingUnit& unit : units_of(units)) {
+    if (unit.emulated()) entry.suboptions[unit.name() + "_slowdown"] = fmt::format("{:g}", unit.slowdown);
   }
   // Each rank's file of one line; rank 0 keeps the first line of headings and every rank's own.
   Layout mine;

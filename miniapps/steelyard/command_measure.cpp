@@ -11,16 +11,17 @@
 #include "comm/run_description.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/text_file.hpp"
-#include "core/options.hpp"
-#include "core/runtime.hpp"
 #include "core/unit_memory.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/measure_report.hpp"
-#include "miniapps/steelyard/mini_apps.hpp"
+#include "miniapps/steelyard/rank_rates.hpp"
 #include "models/size_selection.hpp"
 
 namespace steelyard::tool {
 namespace {
+
+using nlohmann::ordered_json;
 
 struct MeasureOptions {
   std::shared_ptr<MeasurableKernel> kernel;
@@ -83,10 +84,9 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, dou
 /// The most computation units that fit into some unit's memory. Collective.
 double most_units(const Session& session, const RankUnits& units, const KernelFacts& facts) {
   double most = 0.0;
-  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-    if (!*unit) continue;
+  for (const ProcessingUnit& unit : units_of(units)) {
     const int ranks = session.nodes().ranks_on_node;
-    most = std::max(most, unit_limits(session.machine(), units, (*unit)->kind, ranks, facts).max_units);
+    most = std::max(most, unit_limits(session.machine(), units, unit.kind, ranks, facts).max_units);
   }
   return all_max(session.comm(), most);
 }
@@ -112,22 +112,16 @@ void write_files(const std::filesystem::path& folder, const std::vector<Measured
 
 /// Models of all ranks' units, on every rank.
 std::vector<MeasuredUnit> gather_units(const Session& session, const BuiltModels& built) {
-  std::string mine;
+  ordered_json mine = ordered_json::array();
   for (const std::optional<UnitModels>* unit : {&built.host, &built.companion}) {
     if (!*unit) continue;
-    mine += models::format_fpm((*unit)->group) + "\n";
-    mine += ((*unit)->solo ? models::format_fpm(*(*unit)->solo) : "") + "\n";
+    mine.push_back({session.rank(), models::format_fpm((*unit)->group),
+                    (*unit)->solo ? models::format_fpm(*(*unit)->solo) : std::string()});
   }
   std::vector<MeasuredUnit> units;
-  int rank = 0;
-  for (const std::string& text : all_gather_text(session.comm(), mine)) {
-    std::istringstream lines(text);
-    for (std::string group, solo; std::getline(lines, group) && std::getline(lines, solo);) {
-      MeasuredUnit unit{rank, models::parse_fpm_description(group, "rank"), std::nullopt};
-      if (!solo.empty()) unit.solo = models::parse_fpm_description(solo, "rank");
-      units.push_back(std::move(unit));
-    }
-    ++rank;
+  for (const ordered_json& unit : join_arrays(session, mine)) {
+    units.push_back({unit[0], models::parse_fpm_description(unit[1], "rank"), std::nullopt});
+    if (unit[2] != "") units.back().solo = models::parse_fpm_description(unit[2], "rank");
   }
   return units;
 }
@@ -142,20 +136,18 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
   KernelFacts facts;
   BuildPlan plan;
   collectively(session.comm(), [&] { facts = options.kernel->facts(); });
-  RankUnits units = session.plan_units(options.run);
+  const StartedUnits started(session, options.run);
+  const RankUnits& units = started.units();
   const double most = most_units(session, units, facts);
   collectively(session.comm(), [&] {
     plan = make_plan(options, facts, most);
     require_room(plan, most);
   });
-  std::optional<Runtime> runtime;
-  collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
-  units.bound = runtime->bound();
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output / "rank0-host.fpm.json");
   });
-  session.print(
-      measure_header(session.nodes(), facts, plan, any_oversubscribed(session, units), any_unbound(session, units)));
+  const bool oversubscribed = any_oversubscribed(session, units);
+  session.print(measure_header(session.nodes(), facts, plan) + core_notes(oversubscribed, any_unbound(session, units)));
 
   CoExecution co_execution(session.machine(), units);
   const Communicator node(session.comm(), session.nodes().node_of_rank[static_cast<std::size_t>(session.rank())]);
@@ -185,8 +177,7 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
         fmt::format("rank {} {} has no precise point and so no model (try a larger --precision than {:g}, --time-limit "
                     "than {:g} s or --repetitions-max than {}{})",
                     empty->rank, empty->group.unit_kind, plan.precision.relative, plan.precision.time_limit_s,
-                    plan.precision.repetitions_max,
-                    any_oversubscribed(session, units) ? ", and no more threads than cores" : ""),
+                    plan.precision.repetitions_max, oversubscribed ? ", and no more threads than cores" : ""),
         ExitCode::failed, 0);
   }
   return ExitCode::good;
@@ -209,32 +200,21 @@ void add_precision_options(CLI::App& parser, Precision& precision) {
   parser.add_option("--time-limit", precision.time_limit_s, "Seconds for a size at most, warm-up excluded")
       ->type_name("S")
       ->capture_default_str();
-  parser.add_option("--warmups", precision.warmups, "Repetitions before them that do not count")
-      ->check(CLI::Range(0, 1000000))
-      ->type_name("N")
+  add_number(parser, "--warmups", precision.warmups, "Repetitions before them that do not count", 0, 1000000)
       ->capture_default_str();
 }
 
 void add_size_options(CLI::App& parser, MeasureOptions& options) {
-  const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 40);
-  CLI::Option* sizes = parser.add_option("--sizes", options.sizes, "Computation units to measure, one by one")
-                           ->check(positive)
-                           ->type_name("N...");
-  parser.add_option("--from", options.from, "Smallest size (default: the app's)")
-      ->check(positive)
-      ->type_name("N")
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  CLI::Option* sizes =
+      add_number(parser, "--sizes", options.sizes, "Computation units to measure, one by one", 1, most, "N...");
+  add_number(parser, "--from", options.from, "Smallest size (default: the app's)", 1, most)->excludes(sizes);
+  add_number(parser, "--to", options.to, "Largest size (default: the app's)", 1, most)->excludes(sizes);
+  add_number(parser, "--points", options.points, "Number of sizes (default 16); at most so many if adaptive (64)", 1,
+             100000)
       ->excludes(sizes);
-  parser.add_option("--to", options.to, "Largest size (default: the app's)")
-      ->check(positive)
-      ->type_name("N")
-      ->excludes(sizes);
-  parser.add_option("--points", options.points, "Number of sizes (default 16); at most so many if adaptive (64)")
-      ->check(CLI::Range(1, 100000))
-      ->type_name("N")
-      ->excludes(sizes);
-  parser.add_option("--spacing", options.spacing, "Equal steps, equal ratios, or where the model is least certain")
-      ->check(CLI::IsMember({"linear", "geometric", "adaptive"}))
-      ->type_name("linear|geometric|adaptive")
+  add_choice(parser, "--spacing", options.spacing, "Equal steps, equal ratios, or where the model is least certain",
+             {"linear", "geometric", "adaptive"})
       ->capture_default_str()
       ->excludes(sizes);
   parser.add_option("--error", options.error, "With --spacing adaptive: error of the speed to stop at (default 0.05)")
@@ -244,13 +224,9 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
 }  // namespace
 
 void add_measure_command(CLI::App& parser, Action& chosen) {
-  CLI::App* command = parser.add_subcommand(
-      "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once");
-  command->require_subcommand(0, 1);
-  // Not require_subcommand(1), which would hide the word that is no app.
-  command->callback([command] {
-    if (command->get_subcommands().empty()) throw CLI::RequiredError("An app to measure");
-  });
+  CLI::App* command = add_command_of_apps(
+      parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once",
+      "An app to measure");
   for (const std::shared_ptr<MeasurableKernel>& kernel : measurable_kernels()) {
     auto options = std::make_shared<MeasureOptions>();
     options->kernel = kernel;
@@ -258,9 +234,8 @@ void add_measure_command(CLI::App& parser, Action& chosen) {
     kernel->add_options(*app);
     add_size_options(*app, *options);
     add_precision_options(*app, options->precision);
-    app->add_option("--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine")
-        ->check(CLI::Range(1, 1000))
-        ->type_name("N")
+    add_number(*app, "--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine",
+               1, 1000)
         ->capture_default_str();
     app->add_flag("--solo", options->solo, "Also measure every unit with all others idle, and report the contention");
     add_unit_options(*app, options->run);

@@ -1,18 +1,171 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
-#include "comm/collective.hpp"
+#include "core/base/svg_plot.hpp"
+#include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/model_report.hpp"
+#include "models/fpm_file.hpp"
 #include "models/model_kinds.hpp"
+#include "models/speed_model.hpp"
 
 namespace steelyard::tool {
 namespace {
+
+using models::FitError;
+using models::MeasuredPoint;
+
+std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.2f} %", 100.0 * share) : "-"; }
+
+std::string describe(const FitError& error) {
+  const std::string where = error.largest > 0.0 ? fmt::format(" (at {:g} units)", error.at_units) : "";
+  return fmt::format("{} rms, {} at most{}", percent(error.rms), percent(error.largest), where);
+}
+
+std::string seconds(double time_s) { return std::isfinite(time_s) ? format_seconds(time_s) : "does not fit"; }
+
+bool contains(std::span<const MeasuredPoint> points, double units) {
+  return std::any_of(points.begin(), points.end(), [&](const MeasuredPoint& point) { return point.units == units; });
+}
+
+/// Sizes close enough together that the line looks as smooth as it is, from the first to the last measured one.
+std::vector<double> line_sizes(const models::SpeedModel& model) {
+  constexpr int steps = 400;
+  const double first = model.points().front().units;
+  const double last = std::min(model.points().back().units, model.max_units());
+  std::vector<double> sizes;
+  for (int i = 0; i <= steps; ++i) sizes.push_back(first * std::pow(last / first, static_cast<double>(i) / steps));
+  for (const MeasuredPoint& point : model.points()) sizes.push_back(point.units);
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+SvgPlot::Series marks(const std::string& name, std::span<const MeasuredPoint> points, std::size_t colour) {
+  SvgPlot::Series series{name, {}, {}, {}, false, colour};
+  for (const MeasuredPoint& point : points) {
+    series.x.push_back(point.units);
+    series.y.push_back(point.speed());
+    series.error.push_back(point.speed() * point.confidence_s / point.time_s);
+  }
+  return series;
+}
+
+/// Where the model comes from, what it is, its limits and its fit error, a line each.
+std::string model_header(const std::filesystem::path& path, const models::FpmFile& file,
+                         const models::SpeedModel& model) {
+  std::string text = path.string() + "\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{:<10} {}\n", name, value);
+  };
+  std::string kernel = file.app;
+  for (const std::string& word : {file.kernel, file.element})
+    kernel += (kernel.empty() || word.empty() ? "" : " ") + word;
+  for (const auto& [name, value] : file.parameters) kernel += fmt::format(", {} {:g}", name, value);
+  line("kernel", kernel);
+  line("work", file.computation_unit.empty() ? "" : "a computation unit is " + file.computation_unit);
+  std::string where = file.unit_kind;
+  if (!file.unit_device.empty()) where += fmt::format(" {}", file.unit_device);
+  if (!file.unit_cores.empty())
+    where += fmt::format(", cores {}{}", file.unit_cores, file.unit_bound ? "" : " (unbound)");
+  if (file.slowdown > 1.0) where += fmt::format(", {:g} times slower than it is (emulated)", file.slowdown);
+  if (file.solo) where += ", measured alone";
+  line("on", where);
+  line("machine", file.machine);
+  if (std::isfinite(file.in_core_units)) line("in core", fmt::format("up to {:g} units", file.in_core_units));
+  if (std::isfinite(model.max_units())) line("limit", fmt::format("{:g} units", model.max_units()));
+  line("points",
+       fmt::format(
+           "{}{}{}", file.points.size(),
+           model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
+           file.imprecise.empty() ? "" : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
+  line("kind", model.kind() + (model.parameters().empty() ? "" : ": " + model.parameters()));
+  line("fit error", describe(model.fit_error()));
+  return text + "\n";
+}
+
+/// Measured and modelled times at the measured sizes; says which points do not count.
+std::string points_table(const models::FpmFile& file, const models::SpeedModel& model) {
+  const bool rates = file.bytes_per_unit > 0.0 || file.flops_per_unit > 0.0;
+  std::vector<std::string> headings{"size", "time", "+-", "repetitions", "units/s"};
+  if (rates) headings.insert(headings.end(), {"Gflop/s", "GB/s"});
+  headings.insert(headings.end(), {"model", "deviation", "used"});
+  Table table(headings);
+  std::vector<MeasuredPoint> all = file.points;
+  all.insert(all.end(), file.imprecise.begin(), file.imprecise.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
+  for (const MeasuredPoint& point : all) {
+    const double time_s = model.time_s(point.units);
+    const bool counts = contains(file.points, point.units);
+    std::vector<std::string> row{
+        fmt::format("{:g}", point.units), format_seconds(point.time_s),
+        point.confidence_s > 0.0 ? fmt::format("{:.1f} %", 100.0 * point.confidence_s / point.time_s) : "-",
+        fmt::format("{}", point.repetitions), fmt::format("{:.4g}", point.speed())};
+    if (rates) {
+      row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
+      row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit));
+    }
+    row.push_back(seconds(time_s));
+    row.push_back(percent(time_s / point.time_s - 1.0));
+    row.emplace_back(!counts ? "no, imprecise" : contains(model.dropped(), point.units) ? "no, dropped" : "yes");
+    table.add_row(row);
+  }
+  return table.text();
+}
+
+/// Predicted times and speeds.
+std::string predictions_table(const models::SpeedModel& model, const std::vector<double>& at) {
+  Table table({"size", "time", "units/s"});
+  for (const double units : at) {
+    table.add_row(
+        {fmt::format("{:g}", units), seconds(model.time_s(units)), fmt::format("{:.4g}", model.speed(units))});
+  }
+  return table.text();
+}
+
+/// Every kind's error at its points, and at points that it was not shown.
+std::string compare_kinds(const models::FpmFile& file, const models::FitOptions& options) {
+  Table table({"kind", "rms", "largest", "left out, rms", "left out, largest", "what it is"});
+  for (const models::ModelKind& kind : models::model_kinds()) {
+    const FitError shown = models::make_model(file, kind.name, options)->fit_error();
+    const FitError hidden = models::leave_one_out_error(file.points, kind, options);
+    const bool told = file.points.size() > 2 && std::isfinite(hidden.rms);
+    table.add_row({kind.name, percent(shown.rms), percent(shown.largest), told ? percent(hidden.rms) : "-",
+                   told ? percent(hidden.largest) : "-", kind.description});
+  }
+  return table.text() + "left out: error at each inner point of a model that was fitted without it\n";
+}
+
+/// Speed against size as SVG: measured points with their confidence intervals, and the model.
+std::string model_plot(const models::FpmFile& file, const models::SpeedModel& model) {
+  SvgPlot plot;
+  plot.title = fmt::format("{}{}{} on {}", file.app.empty() ? "speed model" : file.app, file.kernel.empty() ? "" : " ",
+                           file.kernel, file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
+  plot.x_label = "computation units";
+  plot.y_label = "computation units per second";
+  plot.x_scale = SvgPlot::Scale::logarithmic;
+  plot.series.push_back(marks("measured", file.points, 0));
+  if (!model.dropped().empty()) plot.series.push_back(marks("dropped", model.dropped(), 1));
+  if (!file.imprecise.empty()) plot.series.push_back(marks("imprecise", file.imprecise, 2));
+  SvgPlot::Series line{model.kind(), {}, {}, {}, model.kind() != "table", 0};
+  for (const double size : model.kind() == "table" ? std::vector<double>{} : line_sizes(model)) {
+    line.x.push_back(size);
+    line.y.push_back(model.speed(size));
+  }
+  if (!line.x.empty()) plot.series.push_back(line);
+  // A limit far off would squeeze the points into a corner.
+  const double far = 4.0 * file.points.back().units;
+  if (file.in_core_units <= far) plot.markers.push_back({file.in_core_units, "in core"});
+  if (model.max_units() <= far) plot.markers.push_back({model.max_units(), "limit"});
+  return plot.text();
+}
 
 struct ModelOptions {
   std::filesystem::path file;
@@ -20,7 +173,7 @@ struct ModelOptions {
   std::string shape;
   models::FitOptions fit;
   std::vector<double> at;
-  std::string format = "table";
+  bool json = false;
   std::filesystem::path plot;
   bool compare = false;
 };
@@ -31,11 +184,8 @@ std::string as_json(const models::SpeedModel& model, const std::vector<double>& 
   json["kind"] = model.kind();
   json["at"] = nlohmann::ordered_json::array();
   for (const double units : at) {
-    const double time_s = model.time_s(units);
-    // JSON has no infinity: what does not fit takes no number.
-    nlohmann::ordered_json time;
-    if (std::isfinite(time_s)) time = time_s;
-    json["at"].push_back({{"units", units}, {"time_s", time}, {"speed", model.speed(units)}});
+    // Null where it is not finite: what does not fit takes no time.
+    json["at"].push_back({{"units", units}, {"time_s", model.time_s(units)}, {"speed", model.speed(units)}});
   }
   json["fit_error"] = {{"rms", error.rms}, {"largest", error.largest}};
   return json.dump(2) + "\n";
@@ -68,11 +218,10 @@ std::string show(const ModelOptions& options) {
     }
   }
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
-  if (options.format == "json") return as_json(*model, options.at);
-  std::string text = model_header(options.file, file, *model);
+  if (options.json) return as_json(*model, options.at);
+  const std::string text = model_header(options.file, file, *model);
   if (options.compare) return text + compare_kinds(file, fit);
-  text += options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at);
-  return text;
+  return text + (options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at));
 }
 
 }  // namespace
@@ -81,34 +230,17 @@ void add_model_command(CLI::App& parser, Action& chosen) {
   auto options = std::make_shared<ModelOptions>();
   CLI::App* command = parser.add_subcommand("model", "Show a speed model: kind, fit error, speeds, predictions, plot");
   command->add_option("FILE", options->file, "Model file (*.fpm.json, or Fupermod's *.fpm)")->required();
-  std::vector<std::string> kinds;
-  for (const models::ModelKind& kind : models::model_kinds()) kinds.push_back(kind.name);
-  command->add_option("--kind", options->kind, "What to make of the points")
-      ->check(CLI::IsMember(kinds))
-      ->type_name(CLI::detail::join(kinds, "|"))
+  add_choice(*command, "--kind", options->kind, "What to make of the points", model_kind_names())
       ->capture_default_str();
-  command->add_option("--shape", options->shape, "Restriction of a piecewise linear model (default increasing_time)")
-      ->check(CLI::IsMember({"as_measured", "increasing_time", "unimodal"}))
-      ->type_name("as_measured|increasing_time|unimodal");
-  command->add_option("--degree", options->fit.degree, "Degree of a polynomial model (default: chosen)")
-      ->check(CLI::Range(1, 30))
-      ->type_name("N");
+  add_choice(*command, "--shape", options->shape, "Restriction of a piecewise linear model (default increasing_time)",
+             {"as_measured", "increasing_time", "unimodal"});
+  add_number(*command, "--degree", options->fit.degree, "Degree of a polynomial model (default: chosen)", 1, 30);
   CLI::Option* at = command->add_option("--at", options->at, "Predict these sizes")->type_name("X...");
   CLI::Option* compare = command->add_flag("--compare", options->compare, "Fit errors of all kinds");
   at->excludes(compare);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->excludes(compare)
-      ->type_name("table|json");
+  add_format_option(*command, options->json)->excludes(compare);
   command->add_option("--plot", options->plot, "Draw points and model")->type_name("FILE.svg");
-  command->callback([options, &chosen] {
-    chosen = [options](Session& session) {
-      std::string text;
-      on_root(session.comm(), [&] { text = show(*options); });
-      session.print(text);
-      return ExitCode::good;
-    };
-  });
+  command->callback([options, &chosen] { chosen = print_from_root([options] { return show(*options); }); });
 }
 
 }  // namespace steelyard::tool

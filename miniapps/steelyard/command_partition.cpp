@@ -1,21 +1,28 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
-#include "comm/collective.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/app/speed_models.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/partition_report.hpp"
-#include "models/model_kinds.hpp"
 #include "partition/column.hpp"
+#include "partition/distribution.hpp"
 #include "partition/granularity.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"
 
 namespace steelyard::tool {
 namespace {
+
+using nlohmann::ordered_json;
 
 struct PartitionOptions {
   bool list = false;
@@ -30,26 +37,10 @@ struct PartitionOptions {
   std::int64_t rows = 0;
   std::vector<std::filesystem::path> models;
   std::string kind;
-  std::string format = "table";
-};
+  bool json = false;
 
-/// Models of the files, and the pointers that algorithms take.
-struct LoadedModels {
-  std::vector<models::SpeedModelPtr> owned;
-  std::vector<const models::SpeedModel*> models;
+  std::string model_name(std::size_t i) const { return models[i].filename().string(); }
 };
-
-LoadedModels load(const PartitionOptions& options, const partition::Algorithm& algorithm) {
-  LoadedModels loaded;
-  models::FitOptions fit;
-  fit.shape = algorithm.shape;
-  for (const std::filesystem::path& path : options.models) {
-    const std::string kind = options.kind.empty() ? algorithm.model_kind : options.kind;
-    loaded.owned.push_back(models::make_model(models::read_fpm_file(path), kind, fit));
-    loaded.models.push_back(loaded.owned.back().get());
-  }
-  return loaded;
-}
 
 std::string list_text() {
   Table table({"name", "what it does"});
@@ -59,11 +50,134 @@ std::string list_text() {
   return table.text();
 }
 
-PartitionInput input_of(const PartitionOptions& options) {
-  PartitionInput input;
-  input.total = options.total;
-  for (const std::filesystem::path& path : options.models) input.names.push_back(path.filename().string());
-  return input;
+ordered_json as_json(const std::string& algorithm, std::int64_t total, const partition::Distribution& distribution) {
+  return {{"algorithm", algorithm},
+          {"total", total},
+          {"units", distribution.units},
+          {"predicted_s", distribution.predicted_s},
+          {"makespan_s", distribution.makespan_s()}};
+}
+
+std::string share(std::int64_t units, std::int64_t total) {
+  return fmt::format("{:.1f} %", total > 0 ? 100.0 * static_cast<double>(units) / static_cast<double>(total) : 0.0);
+}
+
+std::string last_line(const PartitionOptions& options, const partition::Distribution& distribution) {
+  return fmt::format("{}: {} computation units in {}, imbalance {:.1f} %\n", options.algorithm, options.total,
+                     format_seconds(distribution.makespan_s()), 100.0 * distribution.imbalance());
+}
+
+/// A row for each unit and the makespan. @param groups computation units of each node, where there are two levels
+std::string distribution_text(const PartitionOptions& options, const partition::Distribution& distribution,
+                              const std::vector<std::int64_t>& groups = {}) {
+  if (options.json) {
+    ordered_json json = as_json(options.algorithm, options.total, distribution);
+    if (!groups.empty()) json["nodes"] = groups;
+    return json.dump(2) + "\n";
+  }
+  Table table({"model", "units", "share", "predicted"});
+  for (std::size_t i = 0; i < distribution.units.size(); ++i) {
+    table.add_row({options.model_name(i), fmt::format("{}", distribution.units[i]),
+                   share(distribution.units[i], options.total), format_seconds(distribution.predicted_s[i])});
+  }
+  const std::string nodes = groups.empty() ? "" : fmt::format("nodes      {}\n", fmt::join(groups, ", "));
+  return table.text() + nodes + last_line(options, distribution);
+}
+
+/// The same with each unit's rectangle of blocks.
+std::string columns_text(const PartitionOptions& options, const partition::Distribution& distribution,
+                         const partition::ColumnPartition& columns) {
+  if (options.json) {
+    ordered_json json = as_json(options.algorithm, options.total, distribution);
+    json["rectangles"] = rectangles_json(columns.rectangles);
+    json["columns"] = ordered_json::array();
+    for (const partition::Column& column : columns.columns) {
+      json["columns"].push_back({{"first", column.first}, {"count", column.count}, {"units", column.units}});
+    }
+    return json.dump(2) + "\n";
+  }
+  Table table({"model", "blocks", "share", "row", "column", "rows", "columns", "predicted"});
+  for (std::size_t i = 0; i < columns.rectangles.size(); ++i) {
+    const partition::Rectangle& part = columns.rectangles[i];
+    table.add_row({options.model_name(i), fmt::format("{}", part.area()), share(part.area(), options.total),
+                   fmt::format("{}", part.row), fmt::format("{}", part.column), fmt::format("{}", part.rows),
+                   fmt::format("{}", part.columns), format_seconds(distribution.predicted_s[i])});
+  }
+  return table.text() + last_line(options, distribution) +
+         fmt::format("{} columns over {} x {} blocks, half-perimeters {} blocks\n", columns.columns.size(),
+                     columns.extents.rows, columns.extents.columns, columns.half_perimeters());
+}
+
+/// A row for each algorithm of `--compare`. @param found what each makes of the input, predicted by the same models
+std::string compared_text(const PartitionOptions& options, const std::vector<partition::Distribution>& found) {
+  if (options.json) {
+    ordered_json json{{"total", options.total}, {"algorithms", ordered_json::array()}};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      json["algorithms"].push_back(as_json(options.compare[i], options.total, found[i]));
+    }
+    return json.dump(2) + "\n";
+  }
+  std::vector<std::string> headings{"algorithm", "makespan", "to best", "imbalance"};
+  for (std::size_t i = 0; i < options.models.size(); ++i) headings.push_back(options.model_name(i));
+  Table table(headings);
+  double best_s = found.front().makespan_s();
+  for (const partition::Distribution& distribution : found) best_s = std::min(best_s, distribution.makespan_s());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double makespan_s = found[i].makespan_s();
+    std::vector<std::string> row{options.compare[i], format_seconds(makespan_s),
+                                 best_s > 0.0 ? fmt::format("{:.3f}", makespan_s / best_s) : "-",
+                                 fmt::format("{:.1f} %", 100.0 * found[i].imbalance())};
+    for (const std::int64_t units : found[i].units) row.push_back(fmt::format("{}", units));
+    table.add_row(row);
+  }
+  return table.text();
+}
+
+std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partition::Algorithm algorithm) {
+  if (!options.kind.empty()) algorithm.model_kind = options.kind;
+  std::vector<models::SpeedModelPtr> loaded;
+  for (const std::filesystem::path& path : options.models) {
+    loaded.push_back(make_model_for(algorithm, models::read_fpm_file(path)));
+  }
+  return loaded;
+}
+
+std::string compare(const PartitionOptions& options) {
+  const auto common = load(options, partition::find_algorithm("geometric"));
+  std::vector<partition::Distribution> found;
+  for (const std::string& name : options.compare) {
+    const partition::Algorithm& algorithm = partition::find_algorithm(name);
+    const auto own = load(options, algorithm);
+    partition::Distribution distribution =
+        partition::distribute_in_multiples(options.total, pointers_to(own), algorithm, options.granularity);
+    found.push_back(partition::predict(std::move(distribution.units), pointers_to(common)));
+  }
+  return compared_text(options, found);
+}
+
+/// popta() is no algorithm of the list, for it takes only models that are all the same.
+const partition::Algorithm& outer_algorithm(const std::string& name) {
+  static const partition::Algorithm popta{
+      "popta", "HPOPTA's forerunner for identical nodes",
+      static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
+  return name == popta.name ? popta : partition::find_algorithm(name);
+}
+
+/// Over nodes of so many units first, then within each. Source: 002, section 6.3.
+std::string distribute_in_two_levels(const PartitionOptions& options, partition::Models models,
+                                     const partition::Algorithm& inner) {
+  const auto units = static_cast<int>(models.size());
+  if (options.per_node < 1 || units % options.per_node != 0) {
+    throw InvalidArgument(
+        fmt::format("--levels 2 with --per-node {} for {} models (expected a divisor)", options.per_node, units));
+  }
+  if (options.granularity != 1) throw InvalidArgument("--granularity goes with one level (expected no --levels 2)");
+  std::vector<int> node_of_unit;
+  for (int unit = 0; unit < units; ++unit) node_of_unit.push_back(unit / options.per_node);
+  const std::string& outer = options.outer.empty() ? inner.name : options.outer;
+  const partition::HierarchicalDistribution found =
+      partition::hierarchical(options.total, models, node_of_unit, outer_algorithm(outer), inner);
+  return distribution_text(options, found.units, found.groups.units);
 }
 
 /// The shape of the matrix whose blocks are the computation units: square, unless its rows are given.
@@ -80,69 +194,23 @@ partition::Extents extents_of(const PartitionOptions& options) {
   return {rows, options.total / rows};
 }
 
-std::string compare(const PartitionOptions& options) {
-  // What an algorithm makes of its own models is predicted by the same models for all.
-  const LoadedModels common = load(options, partition::find_algorithm("geometric"));
-  std::vector<ComparedAlgorithm> compared;
-  for (const std::string& name : options.compare) {
-    const partition::Algorithm& algorithm = partition::find_algorithm(name);
-    const LoadedModels own = load(options, algorithm);
-    partition::Distribution distribution =
-        partition::distribute_in_multiples(options.total, own.models, algorithm, options.granularity);
-    compared.push_back({name, partition::predict(std::move(distribution.units), common.models)});
-  }
-  return options.format == "json" ? compared_json(input_of(options), compared)
-                                  : compared_table(input_of(options), compared);
-}
-
-/// popta() is no algorithm of the list, for it takes only models that are all the same.
-const partition::Algorithm& outer_algorithm(const std::string& name) {
-  static const partition::Algorithm popta{
-      "popta", "HPOPTA's forerunner for identical nodes",
-      static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
-  return name == popta.name ? popta : partition::find_algorithm(name);
-}
-
-/// Over nodes of so many units first, then within each. Source: 002, section 6.3.
-std::string distribute_in_two_levels(const PartitionOptions& options, const LoadedModels& loaded,
-                                     const partition::Algorithm& inner) {
-  const auto units = static_cast<int>(loaded.models.size());
-  if (options.per_node < 1 || units % options.per_node != 0) {
-    throw InvalidArgument(
-        fmt::format("--levels 2 with --per-node {} for {} models (expected a divisor)", options.per_node, units));
-  }
-  if (options.granularity != 1) throw InvalidArgument("--granularity goes with one level (expected no --levels 2)");
-  std::vector<int> node_of_unit;
-  for (int unit = 0; unit < units; ++unit) node_of_unit.push_back(unit / options.per_node);
-  const partition::HierarchicalDistribution found =
-      partition::hierarchical(options.total, loaded.models, node_of_unit,
-                              outer_algorithm(options.outer.empty() ? inner.name : options.outer), inner);
-  PartitionInput input = input_of(options);
-  input.algorithm = inner.name;
-  return options.format == "json" ? distribution_json(input, found.units, found.groups.units)
-                                  : distribution_table(input, found.units, found.groups.units);
-}
-
 std::string distribute(const PartitionOptions& options) {
+  if (options.list) return list_text();
   if (options.total < 0) throw InvalidArgument("--total is missing (expected the number of computation units)");
   if (options.models.empty()) throw InvalidArgument("--models is missing (expected one model file per unit)");
   if (!options.compare.empty()) return compare(options);
   const partition::Algorithm& algorithm = partition::find_algorithm(options.algorithm);
-  const LoadedModels loaded = load(options, algorithm);
-  if (options.levels == 2) return distribute_in_two_levels(options, loaded, algorithm);
-  PartitionInput input = input_of(options);
-  input.algorithm = options.algorithm;
+  const auto loaded = load(options, algorithm);
+  const auto models = pointers_to(loaded);
+  if (options.levels == 2) return distribute_in_two_levels(options, models, algorithm);
   const partition::Distribution distribution =
-      partition::distribute_in_multiples(options.total, loaded.models, algorithm, options.granularity);
-  if (!options.columns) {
-    return options.format == "json" ? distribution_json(input, distribution) : distribution_table(input, distribution);
-  }
+      partition::distribute_in_multiples(options.total, models, algorithm, options.granularity);
+  if (!options.columns) return distribution_text(options, distribution);
   const std::vector<double> areas(distribution.units.begin(), distribution.units.end());
   const partition::ColumnPartition columns = partition::column(areas, extents_of(options));
   std::vector<std::int64_t> blocks;
   for (const partition::Rectangle& rectangle : columns.rectangles) blocks.push_back(rectangle.area());
-  const partition::Distribution rounded = partition::predict(std::move(blocks), loaded.models);
-  return options.format == "json" ? columns_json(input, rounded, columns) : columns_table(input, rounded, columns);
+  return columns_text(options, partition::predict(std::move(blocks), models), columns);
 }
 
 }  // namespace
@@ -156,35 +224,26 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
   CLI::Option* several = command->add_option("--compare", options->compare, "Put algorithms side by side")
                              ->type_name("NAME...")
                              ->excludes(algorithm);
-  command->add_option("--total", options->total, "Computation units to distribute")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50))
-      ->type_name("N");
+  constexpr std::int64_t most = std::int64_t{1} << 50;
+  add_number(*command, "--total", options->total, "Computation units to distribute", 0, most);
   command->add_option("--models", options->models, "Speed models (*.fpm.json, *.fpm), one per processing unit")
       ->type_name("FILE...");
-  std::vector<std::string> kinds;
-  for (const models::ModelKind& kind : models::model_kinds()) kinds.push_back(kind.name);
-  command->add_option("--kind", options->kind, "What to make of the points (default: what the algorithm asks for)")
-      ->check(CLI::IsMember(kinds))
-      ->type_name(CLI::detail::join(kinds, "|"));
-  command->add_option("--granularity", options->granularity, "Give away only multiples of this (default 1)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 50))
-      ->type_name("N");
+  add_choice(*command, "--kind", options->kind, "What to make of the points (default: what the algorithm asks for)",
+             model_kind_names());
+  add_number(*command, "--granularity", options->granularity, "Give away only multiples of this (default 1)", 1, most);
   CLI::Option* columns = command
                              ->add_flag("--columns", options->columns,
                                         "The units are the blocks of a square matrix: arrange rectangles in columns")
                              ->excludes(several);
-  command->add_option("--rows", options->rows, "With --columns: rows of a matrix that is not square")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
-      ->type_name("N")
+  add_number(*command, "--rows", options->rows, "With --columns: rows of a matrix that is not square", 1,
+             std::int64_t{1} << 31)
       ->needs(columns);
-  CLI::Option* levels = command->add_option("--levels", options->levels, "2: over nodes first, then within each node")
-                            ->check(CLI::Range(1, 2))
-                            ->type_name("1|2")
-                            ->excludes(several)
-                            ->excludes(columns);
-  command->add_option("--per-node", options->per_node, "With --levels 2: models of a node, one after the other")
-      ->check(CLI::Range(1, 1 << 20))
-      ->type_name("K")
+  CLI::Option* levels =
+      add_number(*command, "--levels", options->levels, "2: over nodes first, then within each node", 1, 2, "1|2")
+          ->excludes(several)
+          ->excludes(columns);
+  add_number(*command, "--per-node", options->per_node, "With --levels 2: models of a node, one after the other", 1,
+             1 << 20, "K")
       ->needs(levels);
   command
       ->add_option(
@@ -192,17 +251,8 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
           "With --levels 2: algorithm over nodes, also popta for identical ones (default: that of --algorithm)")
       ->type_name("NAME")
       ->needs(levels);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->type_name("table|json");
-  command->callback([options, &chosen] {
-    chosen = [options](Session& session) {
-      std::string text;
-      on_root(session.comm(), [&] { text = options->list ? list_text() : distribute(*options); });
-      session.print(text);
-      return ExitCode::good;
-    };
-  });
+  add_format_option(*command, options->json);
+  command->callback([options, &chosen] { chosen = print_from_root([options] { return distribute(*options); }); });
 }
 
 }  // namespace steelyard::tool

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "comm/collective.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/forecast.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/mini_apps.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -23,14 +21,13 @@ struct PredictOptions {
   std::string partition;
   std::string scaling = "none";
   bool detail = false;
-  std::string format = "table";
+  bool json = false;
 };
 
 std::string header(const PredictOptions& options, const Processes& processes) {
-  return fmt::format("problem    {}processes  {} with {} processing unit{} on {} node{}\npartition  {}\n",
-                     options.forecaster->problem(), processes.count(), processes.units().size(),
-                     processes.units().size() == 1 ? "" : "s", processes.nodes(), processes.nodes() == 1 ? "" : "s",
-                     options.partition);
+  return fmt::format("problem    {}processes  {} with {} on {}\npartition  {}\n", options.forecaster->problem(),
+                     processes.count(), counted(std::ssize(processes.units()), "processing unit"),
+                     counted(processes.nodes(), "node"), options.partition);
 }
 
 ordered_json phases_json(const ModelForecast& forecast) {
@@ -49,10 +46,7 @@ std::string forecast_json(const std::string& app, const Forecast& forecast) {
   for (const ModelForecast& one : forecast.models) json["models"][one.model] = one.communication_s;
   if (!forecast.distribution.empty()) json["distribution"] = forecast.distribution;
   if (!forecast.column_distribution.empty()) json["column_distribution"] = forecast.column_distribution;
-  for (const partition::Rectangle& part : forecast.rectangles) {
-    json["rectangles"].push_back(
-        {{"row", part.row}, {"column", part.column}, {"rows", part.rows}, {"columns", part.columns}});
-  }
+  if (!forecast.rectangles.empty()) json["rectangles"] = rectangles_json(forecast.rectangles);
   return json.dump(2) + "\n";
 }
 
@@ -120,17 +114,16 @@ std::string predict_scaling(const PredictOptions& options) {
         {{"processes", count}, {"phases", phases_json(run)}, {"time_s", run.total_s}, {"speedup", speedup}});
     if (count == options.processes.processes) break;
   }
-  return options.format == "json" ? json.dump(2) + "\n" : table->text();
+  return options.json ? json.dump(2) + "\n" : table->text();
 }
 
 std::string predict(const PredictOptions& options) {
   const Processes processes(options.processes);
-  const bool is_json = options.format == "json";
   if (options.scaling != "none") {
-    return (is_json ? "" : header(options, processes)) + predict_scaling(options);
+    return (options.json ? "" : header(options, processes)) + predict_scaling(options);
   }
   const Forecast forecast = options.forecaster->forecast(processes, options.partition);
-  if (is_json) return forecast_json(options.app, forecast);
+  if (options.json) return forecast_json(options.app, forecast);
   return header(options, processes) + (options.detail ? details(processes, forecast) : "") +
          forecast_table(forecast, processes.has_models());
 }
@@ -143,37 +136,24 @@ void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
   options->partition = options->forecaster->default_partition();
   CLI::App* app = parser.add_subcommand(options->app, mini_app.facts().description);
   options->forecaster->add_options(*app);
+  options->processes.has_messages = mini_app.facts().has_messages;
   add_process_options(*app, options->processes);
   app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")
       ->type_name("NAME")
       ->capture_default_str();
-  app->add_option("--scaling", options->scaling, "A table of 1, 2, 4, ... processes up to --processes")
-      ->check(CLI::IsMember({"none", "strong", "weak"}))
-      ->type_name("strong|weak");
+  add_choice(*app, "--scaling", options->scaling, "A table of 1, 2, 4, ... processes up to --processes",
+             {"none", "strong", "weak"});
   app->add_flag("--detail", options->detail, "What every process gets");
-  app->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->type_name("table|json");
-  app->callback([options, &chosen] {
-    chosen = [options](Session& session) {
-      std::string text;
-      on_root(session.comm(), [&] { text = predict(*options); });
-      session.print(text);
-      return ExitCode::good;
-    };
-  });
+  add_format_option(*app, options->json);
+  app->callback([options, &chosen] { chosen = print_from_root([options] { return predict(*options); }); });
 }
 
 }  // namespace
 
 void add_predict_command(CLI::App& parser, Action& chosen) {
-  CLI::App* command = parser.add_subcommand(
-      "predict", "Predict how long an app takes on a platform, for any number of processes, without running it");
-  command->require_subcommand(0, 1);
-  // Not require_subcommand(1), which would hide the word that is no app.
-  command->callback([command] {
-    if (command->get_subcommands().empty()) throw CLI::RequiredError("An app to predict");
-  });
+  CLI::App* command = add_command_of_apps(
+      parser, "predict", "Predict how long an app takes on a platform, for any number of processes, without running it",
+      "An app to predict");
   for (const std::unique_ptr<MiniApp>& app : mini_apps()) add_app(*command, *app, chosen);
 }
 

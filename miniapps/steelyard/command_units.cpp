@@ -2,18 +2,18 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
-#include <sstream>
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "core/device/device.hpp"
-#include "core/runtime.hpp"
+#include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/rank_rates.hpp"
 
 namespace steelyard::tool {
 namespace {
+
+using nlohmann::ordered_json;
 
 /// What this node has, as text.
 std::string describe_machine(const Machine& machine) {
@@ -42,16 +42,13 @@ struct UnitsOptions {
   bool measure = false;
 };
 
-/// What the rank's units can do at most. Collective.
-std::string measured_rates(Session& session, const RankUnits& units) {
-  std::optional<Runtime> runtime;
-  collectively(session.comm(), [&] { runtime.emplace(session.machine(), units); });
-  CoExecution co_execution(session.machine(), units);
-  std::string rates;
-  collectively(session.comm(), [&] {
-    for (const MeasuredRates& unit : measure_rank(session, units, co_execution)) rates += format_rates(unit);
-  });
-  return rates_table(parse_rates(all_lines(session, rates)));
+/// What all ranks' units can do at most. Collective.
+std::string measured_rates(const Session& session, const UnitsOptions& options) {
+  const StartedUnits started(session, options.run);
+  CoExecution co_execution(session.machine(), started.units());
+  ordered_json rates;
+  collectively(session.comm(), [&] { rates = measure_rank(session, started.units(), co_execution); });
+  return rates_table(join_arrays(session, rates));
 }
 
 ExitCode print_units(Session& session, const UnitsOptions& options) {
@@ -66,26 +63,16 @@ ExitCode print_units(Session& session, const UnitsOptions& options) {
   session.print(
       fmt::format("kokkos {}: host {}, companion {}\n\n", kokkos_version(), HostExecution::name(), companion));
 
-  std::string mine;
-  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-    if (!*unit) continue;
-    mine += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", session.rank(), session.machine().host_name(),
-                        (*unit)->name(), (*unit)->space, format_cores((*unit)->cores),
-                        (*unit)->emulated() ? fmt::format("{:g} (emulated)", (*unit)->slowdown) : "-", units.cores_from,
-                        units.oversubscribed ? ", oversubscribed" : "");
+  ordered_json mine = ordered_json::array();
+  for (const ProcessingUnit& unit : units_of(units)) {
+    mine.push_back({fmt::format("{}", session.rank()), session.machine().host_name(), unit.name(), unit.space,
+                    format_cores(unit.cores), unit.emulated() ? fmt::format("{:g} (emulated)", unit.slowdown) : "-",
+                    units.cores_from + (units.oversubscribed ? ", oversubscribed" : "")});
   }
   Table table({"rank", "node", "unit", "space", "cores", "slowdown", "cores from"});
-  for (const std::string& text : all_gather_text(session.comm(), mine)) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      std::vector<std::string> cells;
-      std::istringstream fields(line);
-      for (std::string cell; std::getline(fields, cell, '\t');) cells.push_back(cell);
-      table.add_row(cells);
-    }
-  }
+  for (const ordered_json& row : join_arrays(session, mine)) table.add_row(row);
   session.print(table.text());
-  if (options.measure) session.print("\n" + measured_rates(session, units));
+  if (options.measure) session.print("\n" + measured_rates(session, options));
   return ExitCode::good;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/table.hpp"
+#include "miniapps/app/run_text.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -45,21 +46,17 @@ std::string share(double part, double whole) {
 
 }  // namespace
 
-std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const BuildPlan& plan, bool oversubscribed,
-                           bool unbound) {
+std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const BuildPlan& plan) {
   std::string parameters;
   for (const auto& [name, value] : kernel.parameters) parameters += fmt::format(", {} {:g}", name, value);
-  std::string text = fmt::format(
-      "{}{} {}{}; a computation unit is {}\n{} rank{} on {} node{}, all units of a node at once{}; {:g} % precise at "
-      "level {:g}, {} to {} repetitions in each of {} round{}\n",
+  return fmt::format(
+      "{}{} {}{}; a computation unit is {}\n{} on {}, all units of a node at once{}; {:g} % precise at level {:g}, {} "
+      "to "
+      "{} repetitions in each of {}\n",
       kernel.app, kernel.kernel == kernel.app ? "" : " " + kernel.kernel, kernel.element, parameters,
-      kernel.computation_unit, nodes.node_of_rank.size(), nodes.node_of_rank.size() == 1 ? "" : "s", nodes.count(),
-      nodes.count() == 1 ? "" : "s", plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative,
-      plan.precision.confidence, plan.precision.repetitions_min, plan.precision.repetitions_max, plan.rounds,
-      plan.rounds == 1 ? "" : "s");
-  if (oversubscribed) text += "note: there are more threads than cores; times mean little\n";
-  if (unbound) text += "note: this system refuses to bind threads to cores; times vary\n";
-  return text;
+      kernel.computation_unit, counted(std::ssize(nodes.node_of_rank), "rank"), counted(nodes.count(), "node"),
+      plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative, plan.precision.confidence,
+      plan.precision.repetitions_min, plan.precision.repetitions_max, counted(plan.rounds, "round"));
 }
 
 std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPlan& plan) {

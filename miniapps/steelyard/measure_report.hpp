@@ -17,9 +17,8 @@ struct MeasuredUnit {
   std::optional<models::FpmFile> solo;
 };
 
-/// What is measured, where and how, on one line, and what speaks against trusting it.
-std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const BuildPlan& plan, bool oversubscribed,
-                           bool unbound);
+/// What is measured, where and how.
+std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const BuildPlan& plan);
 
 /// A row for every size of every unit, precise or not. With `plan.solo` also seconds alone and the contention factor
 /// t_c(x) / t_1(x), by which the others slow the unit down (000, figures 3.2 and 4.3).

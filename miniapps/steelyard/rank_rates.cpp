@@ -2,27 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-#include <sstream>
-
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "core/unit_memory.hpp"
+#include "core/unit_rates.hpp"
 
 namespace steelyard::tool {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json as_json(const MeasuredRates& unit) {
-  const UnitRates& rates = unit.rates;
-  ordered_json json;
-  json["rank"] = unit.rank;
-  json["unit"] = unit.unit;
-  json["stream_bytes_per_s"] = {{"copy", rates.stream_bytes_per_s[0]},
-                                {"scale", rates.stream_bytes_per_s[1]},
-                                {"add", rates.stream_bytes_per_s[2]},
-                                {"triad", rates.stream_bytes_per_s[3]}};
+ordered_json as_json(int rank, const std::string& unit, const UnitRates& rates) {
+  ordered_json json{{"rank", rank}, {"unit", unit}};
+  const auto& stream = rates.stream_bytes_per_s;
+  json["stream_bytes_per_s"] = {{"copy", stream[0]}, {"scale", stream[1]}, {"add", stream[2]}, {"triad", stream[3]}};
   json["gemm_flops_per_s"] = {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}};
   // Nothing where the unit works in host memory.
   const auto rate = [](double bytes_per_s) { return bytes_per_s > 0.0 ? ordered_json(bytes_per_s) : ordered_json(); };
@@ -31,7 +24,9 @@ ordered_json as_json(const MeasuredRates& unit) {
   return json;
 }
 
-std::string in_billions(double per_s) { return fmt::format("{:.1f}", 1e-9 * per_s); }
+std::string in_billions(const ordered_json& per_s) {
+  return per_s.is_null() ? "-" : fmt::format("{:.1f}", 1e-9 * per_s.get<double>());
+}
 
 }  // namespace
 
@@ -49,55 +44,35 @@ void run_on(ProcessingUnit::Kind kind, CoExecution& co_execution, const CoExecut
   co_execution.run(host ? work : nothing, host ? nothing : work);
 }
 
-std::vector<MeasuredRates> measure_rank(const Session& session, const RankUnits& units, CoExecution& co_execution) {
-  std::vector<MeasuredRates> measured;
+ordered_json measure_rank(const Session& session, const RankUnits& units, CoExecution& co_execution) {
+  ordered_json measured = ordered_json::array();
   for (const ProcessingUnit& unit : units_of(units)) {
     const double memory_bytes = unit_memory_bytes(session.machine(), units, unit.kind, session.nodes().ranks_on_node);
     const std::int64_t elements = stream_elements(session.machine(), unit.kind, memory_bytes);
-    measured.push_back({session.rank(), unit.name(), {}});
-    run_on(unit.kind, co_execution,
-           [&] { measured.back().rates = measure_unit_rates(unit.kind, elements, memory_bytes); });
+    UnitRates rates;
+    run_on(unit.kind, co_execution, [&] { rates = measure_unit_rates(unit.kind, elements, memory_bytes); });
+    measured.push_back(as_json(session.rank(), unit.name(), rates));
   }
   return measured;
 }
 
-std::string format_rates(const MeasuredRates& rates) { return as_json(rates).dump() + "\n"; }
-
-std::vector<MeasuredRates> parse_rates(const std::string& lines) {
-  std::vector<MeasuredRates> units;
-  std::istringstream text(lines);
-  for (std::string line; std::getline(text, line);) {
-    const ordered_json json = ordered_json::parse(line);
-    const auto bytes_per_s = [&](const char* key) { return json.at(key).is_null() ? 0.0 : json.at(key).get<double>(); };
-    MeasuredRates unit{json.at("rank"), json.at("unit"), {}};
-    const ordered_json& stream = json.at("stream_bytes_per_s");
-    unit.rates.stream_bytes_per_s = {stream.at("copy"), stream.at("scale"), stream.at("add"), stream.at("triad")};
-    unit.rates.gemm_double_flops_per_s = json.at("gemm_flops_per_s").at("double");
-    unit.rates.gemm_float_flops_per_s = json.at("gemm_flops_per_s").at("float");
-    unit.rates.to_device_bytes_per_s = bytes_per_s("to_device_bytes_per_s");
-    unit.rates.to_host_bytes_per_s = bytes_per_s("to_host_bytes_per_s");
-    units.push_back(unit);
+ordered_json join_arrays(const Session& session, const ordered_json& mine) {
+  ordered_json all = ordered_json::array();
+  for (const std::string& text : all_gather_text(session.comm(), mine.dump())) {
+    for (const ordered_json& element : ordered_json::parse(text)) all.push_back(element);
   }
-  return units;
-}
-
-std::string all_lines(const Session& session, const std::string& mine) {
-  std::string all;
-  for (const std::string& text : all_gather_text(session.comm(), mine)) all += text;
   return all;
 }
 
-std::string rates_table(const std::vector<MeasuredRates>& units) {
+std::string rates_table(const ordered_json& units) {
   Table table({"rank", "unit", "copy GB/s", "scale", "add", "triad", "GEMM GFLOP/s double", "float", "to device GB/s",
                "to host"});
-  for (const MeasuredRates& unit : units) {
-    std::vector<std::string> row{fmt::format("{}", unit.rank), unit.unit};
-    for (const double rate : unit.rates.stream_bytes_per_s) row.push_back(in_billions(rate));
-    row.push_back(in_billions(unit.rates.gemm_double_flops_per_s));
-    row.push_back(in_billions(unit.rates.gemm_float_flops_per_s));
-    for (const double rate : {unit.rates.to_device_bytes_per_s, unit.rates.to_host_bytes_per_s}) {
-      row.push_back(rate > 0.0 ? in_billions(rate) : "-");
-    }
+  for (const ordered_json& unit : units) {
+    std::vector<std::string> row{unit.at("rank").dump(), unit.at("unit")};
+    for (const ordered_json& rate : unit.at("stream_bytes_per_s")) row.push_back(in_billions(rate));
+    for (const ordered_json& rate : unit.at("gemm_flops_per_s")) row.push_back(in_billions(rate));
+    row.push_back(in_billions(unit.at("to_device_bytes_per_s")));
+    row.push_back(in_billions(unit.at("to_host_bytes_per_s")));
     table.add_row(row);
   }
   return table.text();

@@ -9,7 +9,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/product_run.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"

@@ -14,7 +14,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/matrix_output.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/initial_field.hpp"

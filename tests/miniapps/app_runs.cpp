@@ -67,6 +67,15 @@ Words with_platform(const TemporaryFolder& folder) {
                               {"bytes": 1000000, "concurrency": 1, "time_s": 5e-4}]}}]})")};
 }
 
+Outcome good_run(int ranks, const std::filesystem::path& program, const Words& arguments,
+                 const std::filesystem::path& folder) {
+  const Outcome outcome = run(ranks, program, arguments, folder);
+  INFO(joined(program.filename(), arguments) << "\n" << outcome.out << outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(outcome.told_by(program.filename()).empty());
+  return outcome;
+}
+
 std::vector<Outcome> run_app(const std::filesystem::path& program, const std::vector<AppRun>& runs,
                              const TemporaryFolder& folder) {
   std::vector<Start> starts;
@@ -122,6 +131,8 @@ std::vector<long long> slices_in_table(const std::string& out, const std::string
   }
   return slices;
 }
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 int lines_that_start(const std::string& text, const std::string& start) {
   const std::vector<std::string> lines = lines_of(text);

@@ -29,6 +29,10 @@ Words with_models(const TemporaryFolder& folder, const std::vector<double>& seco
 /// channels are not measured.
 Words with_platform(const TemporaryFolder& folder);
 
+/// run() that fails the test unless the program exits 0 and complains of nothing.
+Outcome good_run(int ranks, const std::filesystem::path& program, const Words& arguments,
+                 const std::filesystem::path& folder);
+
 /// Ranks and arguments of a run.
 struct AppRun {
   int ranks = 1;
@@ -45,6 +49,8 @@ Words partition_names();
 
 /// What the table of processing units says that each of them gets; 0 for a dash. @param heading of that column
 std::vector<long long> slices_in_table(const std::string& out, const std::string& heading);
+
+bool contains(const std::string& text, const std::string& part);
 
 int lines_that_start(const std::string& text, const std::string& start);
 

@@ -86,12 +86,11 @@ TEST_CASE("LogGPH adds up transmissions in sequence and takes the longest of con
   platform.channels[1].loggp = models::LogGP{5e-6, 0.0, 0.0, 0.0, 8e-9};
   models::write_platform_file(folder / "loggp.platform.json", platform);
   const auto time_s = [&](const std::string& expression) {
-    const Outcome outcome = run(1, steelyard_tool,
-                                {"cost", "--model", "loggph", "--platform", folder / "loggp.platform.json", "--format",
-                                 "json", "--expression", expression},
-                                folder.path());
+    const Outcome outcome = good_run(1, steelyard_tool,
+                                     {"cost", "--model", "loggph", "--platform", folder / "loggp.platform.json",
+                                      "--format", "json", "--expression", expression},
+                                     folder.path());
     INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
     return nlohmann::json::parse(outcome.out).at("time_s").get<double>();
   };
   const double near_s = platform.channels[0].loggp->time_s(500.0), far_s = platform.channels[1].loggp->time_s(20.0);
@@ -100,17 +99,9 @@ TEST_CASE("LogGPH adds up transmissions in sequence and takes the longest of con
   CHECK_THAT(time_s("4||T0(500)||T1(20)"), WithinRel(std::max(near_s, far_s), 1e-12));
 }
 
-TEST_CASE("An iteration of SUMMA costs what equations 8 to 10 of the paper say, to the letter") {
+TEST_CASE("An iteration of SUMMA costs what equation 10 of the paper says, to the letter") {
   const int ranks = GENERATE(1, 3);
-  const std::string rows = "(T0(134)+T1(158)) || (T0(116)+T1(104))";
-  const std::string columns = "T1(124) || T1(97) || T1(35)";
-  const Solved eight = cost(rows, {}, ranks);
-  CHECK(eight.reduced == "2||T0(116)+T0(18)+2||T1(104)+T1(54)");
-  CHECK_THAT(eight.time_s, WithinRel(by_hand(0, 116, 2) + by_hand(0, 18) + by_hand(1, 104, 2) + by_hand(1, 54), 1e-12));
-  const Solved nine = cost(columns, {}, ranks);
-  CHECK(nine.reduced == "3||T1(35)+2||T1(62)+T1(27)");
-  CHECK_THAT(nine.time_s, WithinRel(by_hand(1, 35, 3) + by_hand(1, 62, 2) + by_hand(1, 27), 1e-12));
-  const Solved ten = cost(rows + " + " + columns, {}, ranks);
+  const Solved ten = cost("(T0(134)+T1(158)) || (T0(116)+T1(104)) + T1(124) || T1(97) || T1(35)", {}, ranks);
   CHECK(ten.reduced == "3||T1(35)+2||T1(166)+T1(81)+2||T0(116)+T0(18)");
   CHECK_THAT(
       ten.time_s,
@@ -169,24 +160,10 @@ TEST_CASE("More concurrent transfers than were measured are refused by number, o
 
 TEST_CASE("An expression that is none is refused with position and reason") {
   const TemporaryFolder folder;
-  const Words platform{"--platform", write_platform(folder)};
-  const auto expression = [](const std::string& text) { return Words{"cost", "--expression", text}; };
   expect_refused(steelyard_tool,
-                 {{expression(""), "position 1: expected a transmission such as T0(134)"},
-                  {expression("T0(134"), "position 7: expected ')' after the size, found the end"},
-                  {expression("T0(134)+"), "position 9: expected a transmission"},
-                  {expression("T0(134))"), "position 8: expected '+', '||' or the end, found ')'"},
-                  {expression("(T0(134)+T1(158)"), "position 17: expected ')', found the end"},
-                  {expression("T0(134)|T1(158)"), "position 8: expected '+', '||' or the end, found '|T1(158)'"},
-                  {expression("2T0(134)"), "position 2: expected '||' after the multiplicity"},
-                  {expression("0||T0(134)"), "position 1: expected a multiplicity of at least 1"},
-                  {expression("T0(-5)"), "position 4: expected a size, a number >= 0"},
-                  {expression("T0(nan)"), "position 4: expected a size, a number >= 0"},
-                  {expression("T(134)"), "position 2: expected a channel such as the 0 of T0(134)"},
-                  {expression("T0@(134)"), "position 4: expected an instance"},
-                  {expression("99999999999999999999||T0(1)"), "position 1: a number larger than can be counted"}},
-                 platform, {1});
-  expect_refused(steelyard_tool, {{expression("T0(134"), "position 7"}}, platform, {3});
+                 {{{"cost", "--expression", "T0(134"}, "position 7: expected ')' after the size, found the end"},
+                  {{"cost", "--expression", ""}, "position 1: expected a transmission such as T0(134)"}},
+                 {"--platform", write_platform(folder)});
 }
 
 TEST_CASE("Costs without a platform that has them are refused by name") {

@@ -42,20 +42,11 @@ std::vector<double> sizes_of(const models::FpmFile& file) {
   return sizes;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-int lines_with(const std::string& text, const std::string& start) {
-  const std::vector<std::string> lines = lines_of(text);
-  return static_cast<int>(
-      std::count_if(lines.begin(), lines.end(), [&](const std::string& line) { return line.rfind(start, 0) == 0; }));
-}
-
 /// Sizes that a measurement with these arguments writes for rank 0's host unit.
 std::vector<double> measured_sizes(const Words& arguments) {
   const TemporaryFolder folder;
-  const Outcome outcome = run(1, steelyard_tool, measure(arguments + Words{"--output", "out"}), folder.path());
+  const Outcome outcome = good_run(1, steelyard_tool, measure(arguments + Words{"--output", "out"}), folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
   std::vector<double> sizes = sizes_of(models::read_fpm_file(folder / "out/rank0-host.fpm.json"));
   // All units are measured at the same sizes.
   CHECK(sizes_of(models::read_fpm_file(folder / "out/rank0-device.fpm.json")) == sizes);
@@ -65,10 +56,9 @@ std::vector<double> measured_sizes(const Words& arguments) {
 TEST_CASE("steelyard measure writes a model for each rank and unit, which wave2d and steelyard partition accept") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
-  const Outcome outcome = run(ranks, steelyard_tool, measure({"--sizes", "8", "16", "--output", "out"}), folder.path());
+  const Outcome outcome =
+      good_run(ranks, steelyard_tool, measure({"--sizes", "8", "16", "--output", "out"}), folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  CHECK(outcome.told_by("steelyard").empty());
   CHECK(files_in(folder / "out") == expected_files(ranks, false));
   CHECK(files_in(folder.path()) == Words{"out"});
   Words models;
@@ -103,23 +93,22 @@ TEST_CASE("steelyard measure writes a model for each rank and unit, which wave2d
 
 TEST_CASE("Rows of fft2d are measured by the library that the user names") {
   const TemporaryFolder folder;
-  const Outcome outcome = run(1, steelyard_tool, {"measure",   "fft2d",
-                                                  "--columns", "60",
-                                                  "--type",    "float",
-                                                  "--real",    "--fft",
-                                                  "portable",  "--sizes",
-                                                  "8",         "--rounds",
-                                                  "1",         "--repetitions-min",
-                                                  "3",         "--repetitions-max",
-                                                  "3",         "--warmups",
-                                                  "0",         "--precision",
-                                                  "0.99",      "--confidence",
-                                                  "0.2",       "--units",
-                                                  "host",      "--output",
-                                                  "out"},
-                              folder.path());
+  const Outcome outcome = good_run(1, steelyard_tool, {"measure",   "fft2d",
+                                                       "--columns", "60",
+                                                       "--type",    "float",
+                                                       "--real",    "--fft",
+                                                       "portable",  "--sizes",
+                                                       "8",         "--rounds",
+                                                       "1",         "--repetitions-min",
+                                                       "3",         "--repetitions-max",
+                                                       "3",         "--warmups",
+                                                       "0",         "--precision",
+                                                       "0.99",      "--confidence",
+                                                       "0.2",       "--units",
+                                                       "host",      "--output",
+                                                       "out"},
+                                   folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
   const models::FpmFile file = models::read_fpm_file(folder / "out/rank0-host.fpm.json");
   CHECK(file.app == "fft2d");
   CHECK(file.kernel == "row_fft_portable");
@@ -132,17 +121,16 @@ TEST_CASE("Rows of fft2d are measured by the library that the user names") {
 TEST_CASE("A measurement says once what a computation unit is, and has a line for each unit and size") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
-  const Outcome outcome = run(ranks, steelyard_tool, measure({"--sizes", "8", "16"}), folder.path());
+  const Outcome outcome = good_run(ranks, steelyard_tool, measure({"--sizes", "8", "16"}), folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  CHECK(lines_with(outcome.out,
-                   "wave2d leap_frog double, columns 64, order 2, time_tile 1; a computation unit is one grid "
-                   "row advanced by one step") == 1);
-  CHECK(lines_with(outcome.out, std::to_string(ranks) + " rank") == 1);
-  CHECK(lines_with(outcome.out, "measured ") == 1);
+  CHECK(lines_that_start(outcome.out,
+                         "wave2d leap_frog double, columns 64, order 2, time_tile 1; a computation unit is one grid "
+                         "row advanced by one step") == 1);
+  CHECK(lines_that_start(outcome.out, std::to_string(ranks) + " rank") == 1);
+  CHECK(lines_that_start(outcome.out, "measured ") == 1);
   for (int rank = 0; rank < ranks; ++rank) {
-    CHECK(lines_with(outcome.out, "rank " + std::to_string(rank) + " host ") == 2);
-    CHECK(lines_with(outcome.out, "rank " + std::to_string(rank) + " device ") == 2);
+    CHECK(lines_that_start(outcome.out, "rank " + std::to_string(rank) + " host ") == 2);
+    CHECK(lines_that_start(outcome.out, "rank " + std::to_string(rank) + " device ") == 2);
   }
   CHECK_FALSE(contains(outcome.out, "contention"));
   CHECK_FALSE(contains(outcome.out, "emulated"));
@@ -154,9 +142,8 @@ TEST_CASE("With --solo there is a second model of each unit, and a contention fa
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
   const Outcome outcome =
-      run(ranks, steelyard_tool, measure({"--sizes", "8", "16", "--solo", "--output", "out"}), folder.path());
+      good_run(ranks, steelyard_tool, measure({"--sizes", "8", "16", "--solo", "--output", "out"}), folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
   CHECK(contains(outcome.out, " contention "));
   CHECK(files_in(folder / "out") == expected_files(ranks, true));
   for (const std::string& name : files_in(folder / "out")) {
@@ -179,13 +166,12 @@ TEST_CASE("Sizes are those that were asked for") {
 
 TEST_CASE("An adaptive selection covers its range, keeps to its number of sizes and says how it ended") {
   const TemporaryFolder folder;
-  const Outcome outcome = run(1, steelyard_tool,
-                              measure({"--from", "8", "--to", "64", "--spacing", "adaptive", "--error", "0.9",
-                                       "--points", "7", "--output", "out"}),
-                              folder.path());
+  const Outcome outcome = good_run(1, steelyard_tool,
+                                   measure({"--from", "8", "--to", "64", "--spacing", "adaptive", "--error", "0.9",
+                                            "--points", "7", "--output", "out"}),
+                                   folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  CHECK(lines_with(outcome.out, "adaptive ") == 1);
+  CHECK(lines_that_start(outcome.out, "adaptive ") == 1);
   const std::vector<double> sizes = sizes_of(models::read_fpm_file(folder / "out/rank0-host.fpm.json"));
   CHECK(sizes.front() == 8.0);
   CHECK(sizes.back() == 64.0);
@@ -203,11 +189,10 @@ TEST_CASE("Repetitions of all rounds are behind a point") {
 
 TEST_CASE("Emulated units are called so, and no others") {
   const TemporaryFolder folder;
-  const Outcome outcome = run(
+  const Outcome outcome = good_run(
       3, steelyard_tool,
       measure({"--sizes", "8", "--slowdown", "device=2", "--slowdown", "rank1=4", "--output", "out"}), folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
   for (const std::string& line : lines_of(outcome.out)) {
     if (line.rfind("rank ", 0) != 0) continue;
     CHECK(contains(line, "(emulated)") == (contains(line, " device") || line.rfind("rank 1 ", 0) == 0));
@@ -257,7 +242,7 @@ TEST_CASE("A size that fits no unit is refused by number, and nothing is measure
   CHECK(outcome.status == 2);
   REQUIRE(outcome.told_by("steelyard").size() == 1);
   CHECK(contains(outcome.told_by("steelyard").front(), "1000000000000"));
-  CHECK(lines_with(outcome.out, "rank 0") == 0);
+  CHECK(lines_that_start(outcome.out, "rank 0") == 0);
   CHECK(folder.entries() == 0);
 }
 
@@ -298,12 +283,7 @@ TEST_CASE("Measurements that cannot be made are refused by name") {
                   {wave({"--spacing", "adaptive", "--error", "0"}), "error 0"},
                   {wave({"--spacing", "adaptive", "--error", "1.5"}), "1.5"},
                   {wave({"--spacing", "adaptive", "--points", "3"}), "--points 3"},
-                  {wave({"--precision", "0"}), "precision 0"},
-                  {wave({"--precision", "1"}), "precision 1"},
-                  {wave({"--confidence", "95"}), "95"},
-                  {wave({"--repetitions-min", "1"}), "1 to 100"},
                   {wave({"--repetitions-max", "2"}), "5 to 2"},
-                  {wave({"--time-limit", "0"}), "time limit 0"},
                   {wave({"--warmups", "-1"}), "--warmups"},
                   {wave({"--rounds", "0"}), "--rounds"},
                   {wave({"--columns", "2"}), "--columns"},

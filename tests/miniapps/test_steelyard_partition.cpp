@@ -52,8 +52,7 @@ TEST_CASE("The table for people holds a line for each model and is printed once"
   const std::string fast = write_model(folder, "fast.fpm.json", 1e-6);
   const std::string slow = write_model(folder, "slow.fpm.json", 3e-6);
   const Words arguments{"partition", "--total", "400", "--models", fast, slow};
-  const Outcome alone = run(1, steelyard_tool, arguments, folder.path());
-  REQUIRE(alone.status == 0);
+  const Outcome alone = good_run(1, steelyard_tool, arguments, folder.path());
   const std::vector<std::string> lines = lines_of(alone.out);
   CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
           return line.rfind("fast.fpm.json", 0) == 0 && line.find(" 300 ") != std::string::npos;
@@ -69,12 +68,11 @@ TEST_CASE("Slices come in multiples of the granularity, whatever the algorithm")
   const std::string fast = write_model(folder, "fast.fpm.json", 1e-6);
   const std::string slow = write_model(folder, "slow.fpm.json", 3.3e-6);
   for (const std::string& name : partition_names()) {
-    const Outcome outcome = run(1, steelyard_tool,
-                                {"partition", "--algorithm", name, "--total", "4096", "--granularity", "64", "--format",
-                                 "json", "--models", fast, slow},
-                                folder.path());
+    const Outcome outcome = good_run(1, steelyard_tool,
+                                     {"partition", "--algorithm", name, "--total", "4096", "--granularity", "64",
+                                      "--format", "json", "--models", fast, slow},
+                                     folder.path());
     INFO(name << "\n" << outcome.err);
-    REQUIRE(outcome.status == 0);
     const auto units = nlohmann::json::parse(outcome.out).at("units").get<std::vector<long long>>();
     CHECK(units[0] + units[1] == 4096);
     CHECK(units[0] % 64 == 0);
@@ -88,9 +86,8 @@ TEST_CASE("Columns tile the matrix: square, or with the rows that are given") {
     arguments.push_back(write_model(folder, std::to_string(i) + ".fpm.json", 1e-6 * i));
   }
   for (const Words& shape : {Words{"--total", "3600"}, Words{"--total", "2400", "--rows", "40"}}) {
-    const Outcome outcome = run(1, steelyard_tool, arguments + shape, folder.path());
+    const Outcome outcome = good_run(1, steelyard_tool, arguments + shape, folder.path());
     INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
     const auto json = nlohmann::json::parse(outcome.out);
     const long long total = json.at("total");
     const long long rows = total == 3600 ? 60 : 40;
@@ -117,8 +114,7 @@ TEST_CASE("Compared algorithms share one prediction, and the best of them is at 
   const Words models{"--models", write_model(folder, "fast.fpm.json", 1e-6),
                      write_model(folder, "slow.fpm.json", 4e-6)};
   const Words arguments = Words{"partition", "--total", "1000", "--compare", "even", "geometric", "exact"} + models;
-  const Outcome table = run(1, steelyard_tool, arguments, folder.path());
-  REQUIRE(table.status == 0);
+  const Outcome table = good_run(1, steelyard_tool, arguments, folder.path());
   CHECK(table.out.find("1.000") != std::string::npos);
   CHECK(table.out.find("2.500") != std::string::npos);
   const Outcome json = run(1, steelyard_tool, arguments + Words{"--format", "json"}, folder.path());
@@ -137,10 +133,9 @@ TEST_CASE("On two levels nodes that are alike get the same, and the whole is no 
                         fast,        slow,      fast,   slow,       "--algorithm", "exact"};
   const auto one = nlohmann::json::parse(run(1, steelyard_tool, arguments, folder.path()).out);
   for (const char* outer : {"exact", "popta", "geometric"}) {
-    const Outcome outcome =
-        run(1, steelyard_tool, arguments + Words{"--levels", "2", "--per-node", "2", "--outer", outer}, folder.path());
+    const Outcome outcome = good_run(
+        1, steelyard_tool, arguments + Words{"--levels", "2", "--per-node", "2", "--outer", outer}, folder.path());
     INFO(outer << ": " << outcome.err);
-    REQUIRE(outcome.status == 0);
     const auto two = nlohmann::json::parse(outcome.out);
     CHECK(two.at("nodes") == std::vector<int>{500, 500});
     CHECK(two.at("units") == std::vector<int>{400, 100, 400, 100});

@@ -1,12 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/table.hpp"
 #include "core/layout_slowdown.hpp"
@@ -55,14 +52,11 @@ std::string write_summa_model(const TemporaryFolder& folder, const std::string& 
   return folder / name;
 }
 
-json predicted(const TemporaryFolder& folder, const Words& more, int ranks = 1) {
-  const Outcome outcome =
-      run(ranks, steelyard_tool, Words{"predict", "summa", "--format", "json"} + more, folder.path());
+json predicted(const TemporaryFolder& folder, const Words& more, const std::string& app = "summa") {
+  const Outcome outcome = good_run(1, steelyard_tool, Words{"predict", app, "--format", "json"} + more, folder.path());
   INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  REQUIRE(outcome.told_by("steelyard").empty());
   json result = json::parse(outcome.out);
-  REQUIRE(result.at("app") == "summa");
+  REQUIRE(result.at("app") == app);
   return result;
 }
 
@@ -126,9 +120,8 @@ TEST_CASE("The table for people says what the JSON says, whatever the number of 
                         "--per-node",  "2",
                         "--platform",  write_platform(folder),
                         "--model",     write_model(folder, "unit.fpm.json", 1e-3)};
-  const Outcome table = run(1, steelyard_tool, arguments, folder.path());
+  const Outcome table = good_run(1, steelyard_tool, arguments, folder.path());
   INFO(table.out << table.err);
-  REQUIRE(table.status == 0);
   for (const char* model : {"tau-Lop ", "tau-Lop event ", "HLogGP ", "Hockney "}) {
     CHECK(lines_that_start(table.out, model) >= 1);
   }
@@ -259,70 +252,7 @@ TEST_CASE("A thousand processes are predicted in seconds") {
   }
 }
 
-/// A row of 001, table 1: nodes of 12 and of 8 cores, processes with 6 to 2 cores, on GPUs, and all.
-struct Row {
-  int nodes_of_12, nodes_of_8;
-  std::array<int, 5> cores;
-  int gpus, processes;
-};
-
-const std::vector<Row> table_1{
-    {1, 0, {2, 0, 0, 0, 0}, 0, 2},    {2, 0, {3, 1, 0, 0, 0}, 1, 5},     {2, 1, {3, 1, 2, 0, 0}, 1, 7},
-    {3, 1, {4, 1, 3, 0, 0}, 3, 11},   {3, 2, {4, 1, 4, 1, 0}, 4, 14},    {3, 3, {4, 1, 5, 1, 1}, 6, 18},
-    {4, 3, {6, 1, 5, 1, 1}, 6, 20},   {8, 0, {11, 3, 2, 0, 0}, 7, 23},   {9, 0, {12, 3, 3, 0, 0}, 9, 27},
-    {9, 1, {12, 3, 5, 0, 0}, 9, 29},  {9, 2, {12, 3, 6, 1, 0}, 10, 32},  {9, 3, {12, 3, 7, 1, 1}, 12, 36},
-    {9, 4, {12, 3, 9, 1, 1}, 12, 38}, {9, 5, {12, 3, 10, 2, 1}, 13, 41}, {9, 6, {12, 3, 11, 2, 2}, 15, 45},
-    {9, 7, {12, 3, 13, 2, 2}, 15, 47}};
-
 std::string fermi(int number) { return std::string(STEELYARD_FERMI) + "/M" + std::to_string(number) + ".layout"; }
-
-TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cores of its own") {
-  for (int number = 1; number <= 16; ++number) {
-    INFO("M" << number);
-    const Row& row = table_1[static_cast<std::size_t>(number - 1)];
-    const Layout layout = read_layout(fermi(number));
-    CHECK(layout.entries.size() == static_cast<std::size_t>(row.processes));
-    std::map<std::string, CoreList> cores_of_host;
-    std::map<std::string, std::set<std::string>> devices_of_host;
-    std::map<std::string, int> ranks_of_host;
-    std::array<int, 5> processes{};
-    int gpus = 0;
-    for (const LayoutEntry& entry : layout.entries) {
-      REQUIRE(entry.cores);
-      CHECK(entry.rank_on_node == ranks_of_host[entry.host_name]++);
-      CoreList& used = cores_of_host[entry.host_name];
-      used.insert(used.end(), entry.cores->begin(), entry.cores->end());
-      if (entry.units == UnitChoice::device) {
-        ++gpus;
-        CHECK(entry.cores->size() == 1);
-        CHECK(devices_of_host[entry.host_name].insert(entry.suboptions.at("device")).second);
-        CHECK(unit_slowdowns(entry).companion == 1.0);
-      } else {
-        REQUIRE(entry.cores->size() >= 2);
-        REQUIRE(entry.cores->size() <= 6);
-        ++processes[6 - entry.cores->size()];
-        const double gigahertz = entry.host_name.rfind("e5649", 0) == 0 ? 2.53 : 2.27;
-        CHECK_THAT(unit_slowdowns(entry).host,
-                   WithinRel(515.0 / (static_cast<double>(entry.cores->size()) * gigahertz * 4.0), 1e-4));
-        const int socket = entry.host_name.rfind("e5649", 0) == 0 ? 6 : 4;
-        CHECK(entry.cores->front() / socket == entry.cores->back() / socket);
-      }
-    }
-    CHECK(processes == row.cores);
-    CHECK(gpus == row.gpus);
-    int nodes_of_12 = 0, nodes_of_8 = 0;
-    for (auto& [host, cores] : cores_of_host) {
-      std::sort(cores.begin(), cores.end());
-      CHECK(std::adjacent_find(cores.begin(), cores.end()) == cores.end());
-      const bool has_12 = host.rfind("e5649", 0) == 0;
-      CHECK(cores.size() == (has_12 ? 12U : 8U));
-      CHECK(devices_of_host[host].size() <= 2);
-      ++(has_12 ? nodes_of_12 : nodes_of_8);
-    }
-    CHECK(nodes_of_12 == row.nodes_of_12);
-    CHECK(nodes_of_8 == row.nodes_of_8);
-  }
-}
 
 TEST_CASE("Fermi's layouts are predicted as they are: GPUs get the largest rectangles") {
   const TemporaryFolder folder;
@@ -346,6 +276,43 @@ TEST_CASE("Fermi's layouts are predicted as they are: GPUs get the largest recta
     CHECK(least_gpu > 8 * most_host);
     CHECK(prediction.at("models").at("tau-Lop").get<double>() > 0.0);
   }
+}
+
+TEST_CASE("gemm's processes send nothing: its slowest slice is predicted from models alone") {
+  const TemporaryFolder folder;
+  const std::string model = write_model(folder, "unit.fpm.json", 1e-3);
+  const std::string layout = folder.write("two.layout", "a 0 all host\nb 0 all host+device host_slowdown=2\n");
+  const Words problem{"--m", "640", "--n", "96", "--k", "64", "--block", "16", "--model", model};
+  // 40 block rows: 16 for each of two units, 8 for the one that is twice as slow.
+  const json uneven = predicted(folder, problem + Words{"--layout", layout}, "gemm");
+  CHECK(uneven.at("distribution") == json({16, 8, 16}));
+  CHECK_THAT(uneven.at("time_s").get<double>(), WithinRel(16e-3, 1e-12));
+  CHECK_THAT(phase_s(uneven, "computation"), WithinRel(16e-3, 1e-12));
+  CHECK(uneven.at("phases").size() == 1);
+  CHECK(uneven.at("models").size() == 1);
+  const json even = predicted(folder, problem + Words{"--partition", "even", "--layout", layout}, "gemm");
+  CHECK_THAT(even.at("time_s").get<double>(), WithinRel(2 * 13e-3, 1e-12));
+  // Any number of processes, for as much work in all, and for as much work each.
+  for (const char* scaling : {"strong", "weak"}) {
+    const json runs = predicted(folder, problem + Words{"--processes", "8", "--scaling", scaling}, "gemm").at("runs");
+    REQUIRE(runs.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK_THAT(runs[i].at("speedup").get<double>(), WithinRel(static_cast<double>(1 << i), 1e-12));
+      const double time_s = scaling == std::string("weak") ? 40e-3 : 40e-3 / (1 << i);
+      CHECK_THAT(runs[i].at("time_s").get<double>(), WithinRel(time_s, 1e-12));
+    }
+  }
+  // As a dry run says on one process, to which the time of starting its units is added.
+  const Outcome dry = good_run(1, STEELYARD_GEMM, problem + Words{"--units", "host", "--dry-run"}, folder.path());
+  INFO(dry.out << dry.err);
+  CHECK(dry.out.find(format_seconds(40e-3)) != std::string::npos);
+  expect_refused(steelyard_tool,
+                 {{{"predict", "gemm", "--processes", "2"}, "--model is missing (expected speed models, for gemm"},
+                  {{"predict", "gemm", "--platform", "any.platform.json"}, "--platform"},
+                  {{"predict", "gemm", "--model", model, "--partition", "fair"}, "partition \"fair\" is unknown"},
+                  {{"predict", "gemm", "--model", model, "--size", "64", "--m", "64"}, "--size"},
+                  {{"predict", "gemm", "--model", model, "--beta", "nan"}, "--beta"}},
+                 {}, {1});
 }
 
 TEST_CASE("Predictions that cannot be made are refused by name") {

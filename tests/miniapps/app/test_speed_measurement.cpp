@@ -44,9 +44,10 @@ bool memory_is_known() {
 
 std::vector<Slot> all_slots() { return gather_slots(session(), started_units()); }
 
-SpeedModels measure(const SyntheticKernel& kernel, std::int64_t total, const std::string& algorithm = "geometric") {
-  CoExecution co_execution(session().machine(), started_units());
-  return measure_speed_models(session(), co_execution, started_units(), kernel, total, all_slots(), algorithm);
+SpeedModels measure(const SyntheticKernel& kernel, std::int64_t total) {
+  const RunOptions options;
+  Frame frame(session(), options, started_units(), "test");
+  return measure_speed_models(frame, kernel, total, "geometric");
 }
 
 std::vector<double> sizes_of(const models::FpmFile& file) {

@@ -4,9 +4,7 @@
 
 #include "miniapps/app/speed_models.hpp"
 #include "partition/algorithms.hpp"
-#include "tests/comm/synthetic_kernel.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
-#include "tests/miniapps/app/described_run.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
 namespace steelyard::test_speed_models {
@@ -156,32 +154,6 @@ TEST_CASE("what only one of file and kernel says is no reason to refuse") {
   file.parameters["rank"] = 3.0;
   file.parameters.erase("depth");
   CHECK(refusal(file, folder).empty());
-}
-
-TEST_CASE("a run takes the models that it is given, and says how long it measured where it is given none") {
-  const SharedFolder folder;
-  SyntheticKernel kernel;
-  kernel.known = synthetic_facts();
-  kernel.on_run = [](ProcessingUnit::Kind, std::int64_t, int) { rest(1e-3); };
-  CoExecution co_execution(session().machine(), started_units());
-  const std::vector<Slot> slots = gather_slots(session(), started_units());
-  const auto obtain = [&](const RunOptions& options, RunRecord& record) {
-    return obtain_speed_models(session(), co_execution, started_units(), options, kernel, 3, slots, options.partition,
-                               record);
-  };
-  RunOptions options;
-  options.models = write_numbered(folder, 1);
-  RunRecord given = described_run();
-  CHECK(sizes_of(obtain(options, given).files().back()) == std::vector<double>{1.0});
-  CHECK(kernel.instances().empty());
-  CHECK(given.figures.empty());
-  RunRecord measured = described_run();
-  const double start_s = now_s();
-  const SpeedModels models = obtain({}, measured);
-  CHECK(models.files().size() == slots.size());
-  CHECK_FALSE(kernel.instances().empty());
-  CHECK(measured.figures.at("model_time_s") > 0.0);
-  CHECK(measured.figures.at("model_time_s") <= now_s() - start_s + 1e-2);
 }
 
 }  // namespace steelyard::test_speed_models

@@ -1,0 +1,114 @@
+#include "miniapps/app/run_text.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/accuracy.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+#include "core/base/table.hpp"
+
+namespace steelyard {
+namespace {
+
+void require_one_each(std::size_t count, const std::string& what, const RunRecord& record) {
+  if (count == record.units.size()) return;
+  throw InvalidArgument(
+      fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
+}
+
+}  // namespace
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string core_notes(bool oversubscribed, bool unbound) {
+  std::string notes;
+  if (oversubscribed) notes += "note: there are more threads than cores; times mean little\n";
+  if (unbound) notes += "note: this system refuses to bind threads to cores; times vary\n";
+  return notes;
+}
+
+std::string library_lines(const RunRecord& record, const std::string& what) {
+  std::string lines;
+  for (const char* unit : {"host", "device"}) {
+    const auto library = record.settings.find(fmt::format("{}_{}", unit, what));
+    if (library != record.settings.end()) lines += fmt::format("{:<10} {}\n", unit, library->second);
+  }
+  return lines;
+}
+
+std::string unit_table(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,
+                       std::span<const double> measured_s) {
+  require_one_each(record.distribution.size(), "slices", record);
+  require_one_each(predicted_s.size(), "predicted times", record);
+  if (!measured_s.empty()) require_one_each(measured_s.size(), "measured times", record);
+  std::vector<std::string> columns{"unit", "space", "cores", "slowdown"};
+  for (const UnitColumn& column : headings.columns) {
+    require_one_each(column.cells.size(), "cells of column " + column.heading, record);
+    columns.push_back(column.heading);
+  }
+  columns.insert(columns.end(), {headings.computation_units, "share", "predicted" + headings.per});
+  if (!measured_s.empty()) columns.insert(columns.end(), {"measured" + headings.per, "difference"});
+  Table table(columns);
+  double total = 0.0;
+  for (const std::int64_t units : record.distribution) total += static_cast<double>(units);
+  for (std::size_t i = 0; i < record.units.size(); ++i) {
+    const UnitRecord& unit = record.units[i];
+    const double share = total > 0.0 ? static_cast<double>(record.distribution[i]) / total : 0.0;
+    std::vector<std::string> row{fmt::format("rank {} {}", unit.rank, unit.kind), unit.space, unit.cores,
+                                 unit.slowdown > 1.0 ? fmt::format("{:g} (emulated)", unit.slowdown) : "-"};
+    for (const UnitColumn& column : headings.columns) row.push_back(column.cells[i]);
+    row.insert(row.end(), {fmt::format("{}", record.distribution[i]), fmt::format("{:.1f} %", 100.0 * share),
+                           format_seconds(predicted_s[i])});
+    if (!measured_s.empty()) {
+      const bool comparable = measured_s[i] > 0.0 && predicted_s[i] > 0.0;
+      row.push_back(format_seconds(measured_s[i]));
+      row.push_back(comparable ? fmt::format("{:.1f} %", percentage_difference(predicted_s[i], measured_s[i])) : "-");
+    }
+    table.add_row(row);
+  }
+  return table.text();
+}
+
+void record_times(RunRecord& record, std::span<const double> times_s, std::optional<double> predicted) {
+  const double predicted_s = predicted.value_or(0.0);
+  record.median_time_s = median(times_s);
+  record.predicted_time_s = predicted;
+  record.figures["confidence_s"] = times_s.size() > 1 ? confidence_half_width(times_s, 0.95) : 0.0;
+  record.figures["coefficient_of_variation"] = coefficient_of_variation(times_s);
+  if (predicted_s > 0.0 && record.median_time_s > 0.0) {
+    record.figures["percentage_difference"] = percentage_difference(predicted_s, record.median_time_s);
+    record.figures["proportional_error"] = proportional_error(record.median_time_s, predicted_s);
+  }
+  for (std::size_t i = 0; i < times_s.size(); ++i) {
+    Sample sample;
+    sample.params = record.params;
+    sample.params["repetition"] = static_cast<double>(i);
+    sample.metric = "time_s";
+    sample.value = times_s[i];
+    sample.keys = record.settings;
+    record.samples.push_back(sample);
+  }
+}
+
+std::string time_line(const RunRecord& record, const std::string& of_what) {
+  const std::size_t count = record.samples.size();
+  const std::string spread = count > 1
+                                 ? fmt::format("median of {}, 95 % interval +- {}, coefficient of variation {:.1f} %",
+                                               count, format_seconds(record.figures.at("confidence_s")),
+                                               100.0 * record.figures.at("coefficient_of_variation"))
+                                 : "measured once";
+  return fmt::format("time       {}{}{} ({})\n", format_seconds(record.median_time_s), of_what.empty() ? "" : " ",
+                     of_what, spread);
+}
+
+std::string predicted_line(const RunRecord& record) {
+  if (!record.predicted_time_s) return "";
+  const double predicted_s = *record.predicted_time_s;
+  const bool comparable = record.figures.contains("proportional_error");
+  return fmt::format("predicted  {}{}\n", format_seconds(predicted_s),
+                     comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) : "");
+}
+
+}  // namespace steelyard
