@@ -17,9 +17,9 @@ class MultiplyRun : public KernelRun {
  public:
   MultiplyRun(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
       : operands_(kind, rows, problem.n, problem.k),
-        slice_(make_slice_gemm<Scalar>(kind, problem, rows, device_memory_bytes)) {}
+        gemm_(kind, problem, rows, device_memory_bytes) {}
 
-  void run() override { slice_->run(operands_.views()); }
+  void run() override { gemm_.run(operands_.views()); }
   std::vector<double> check_run() override {
     operands_.reset_c();
     run();
@@ -28,7 +28,7 @@ class MultiplyRun : public KernelRun {
 
  private:
   RandomOperands<Scalar> operands_;
-  std::unique_ptr<SliceGemm<Scalar>> slice_;
+  UnitGemm<Scalar> gemm_;
 };
 
 }  // namespace
@@ -78,10 +78,10 @@ Problem MeasuredKernel::repeated_problem() const {
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   const Problem problem = repeated_problem();
   const std::int64_t rows = units * problem.block;
-  if (element_ == ElementType::float64) {
-    return std::make_unique<MultiplyRun<double>>(kind, problem, rows, device_memory_bytes_);
+  if (element_ == ElementType::float32) {
+    return std::make_unique<MultiplyRun<float>>(kind, problem, rows, device_memory_bytes_);
   }
-  return std::make_unique<MultiplyRun<float>>(kind, problem, rows, device_memory_bytes_);
+  return std::make_unique<MultiplyRun<double>>(kind, problem, rows, device_memory_bytes_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {

@@ -32,14 +32,23 @@ class BlockedGemm {
   using HostMatrix = Matrix<HostExecution, Scalar>;
   using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
 
-  /// @param a, b, c the device's buffers: blocking.a_buffers of height x depth, one of depth x width,
-  /// blocking.c_buffers of height x width, in core the last one of each less (see Blocking) @param reads_c false where
-  /// beta will be 0
-  BlockedGemm(Engines& engines, const Blocking& blocking, bool reads_c, const std::vector<DeviceMatrix>& a,
-              const DeviceMatrix& b, const std::vector<DeviceMatrix>& c)
-      : engines_(engines), grid_(blocking.grid), steps_(make_block_steps(blocking, reads_c)), b_{b, {}, {}} {
-    for (const DeviceMatrix& matrix : a) a_.push_back({matrix, {}, {}});
-    for (const DeviceMatrix& matrix : c) c_.push_back({matrix, {}, {}});
+  /// @param reads_c false where beta will be 0
+  /// @param memory of the device, blocking.buffer_elements() elements: the buffers of A, of B and of C, one by one
+  BlockedGemm(Engines& engines, const Blocking& blocking, bool reads_c, Scalar* memory)
+      : engines_(engines), grid_(blocking.grid), steps_(make_block_steps(blocking, reads_c)) {
+    const auto take = [&memory](std::int64_t rows, std::int64_t columns) {
+      const Buffer buffer{matrix_at<typename Engines::Execution>(memory, rows, columns, columns), {}, {}};
+      memory += rows * columns;
+      return buffer;
+    };
+    const auto take_all = [&](std::int64_t count, std::int64_t columns) {
+      std::vector<Buffer> buffers;
+      for (std::int64_t i = 0; i < count; ++i) buffers.push_back(take(blocking.buffer_rows(i), columns));
+      return buffers;
+    };
+    a_ = take_all(blocking.a_buffers, grid_.depth);
+    b_ = take(grid_.depth, grid_.width);
+    c_ = take_all(blocking.c_buffers, grid_.width);
   }
 
   /// C = alpha A B + beta C for whole matrices in host memory; returns when it is done.
