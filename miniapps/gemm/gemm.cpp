@@ -101,10 +101,9 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.m, problem_.n,
-                         [&](const BlockSink<Scalar>& sink) {
-                           sink(own_.first, 0, problem_.n, c_.elements(0, own_.count));
-                         });
+    write_matrix<Scalar>(
+        frame_.session(), options_.run.output, problem_.m, problem_.n,
+        [&](const BlockSink<Scalar>& sink) { sink(own_.first, 0, problem_.n, c_.elements(0, own_.count)); });
     Outcome outcome;
     observe_devices(outcome);
     outcome.phases = {{"multiply", measurement.median_s, plan.time_s}};

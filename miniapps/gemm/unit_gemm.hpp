@@ -55,9 +55,7 @@ class UnitGemm {
   void add(std::int64_t panel, const Operands<Scalar>& operands, const Meanwhile& meanwhile);
 
   /// How the device multiplies; nothing for a unit that works in host memory.
-  std::optional<Blocking> blocking() const {
-    return device_ ? std::optional(device_->blocking()) : std::nullopt;
-  }
+  std::optional<Blocking> blocking() const { return device_ ? std::optional(device_->blocking()) : std::nullopt; }
 
  private:
   ProcessingUnit::Kind kind_;

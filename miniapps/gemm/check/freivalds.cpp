@@ -211,8 +211,9 @@ double Freivalds<Scalar>::check(const ConstHostMatrix<Scalar>& c) const {
   });
   double error = 0.0;
   if (problem_.n > 0) {
-    sharing_->together(
-        [&] { error = largest_error(static_cast<std::int64_t>(c.extent(0)), RowError{*this, found, c}); });
+    sharing_->together([&] {
+      error = largest_error(static_cast<std::int64_t>(c.extent(0)), RowError{*this, found, c});
+    });
   }
   return error;
 }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/vector_for.hpp"
+#include "core/host_vector_for.hpp"
 #include "miniapps/gemm/check/row_products.hpp"
 #include "miniapps/gemm/problem.hpp"
 

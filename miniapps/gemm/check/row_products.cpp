@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "core/vector_for.hpp"
+#include "core/host_vector_for.hpp"
 
 namespace steelyard::gemm {
 namespace {

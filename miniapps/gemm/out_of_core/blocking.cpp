@@ -33,11 +33,7 @@ std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
   }
 }
 
-/// C and one panel of A and B in core, as many elements as their buffers have.
-double in_core_elements(std::int64_t m, std::int64_t n, std::int64_t depth) {
-  return real(padded_extent(m)) * (real(depth) + real(padded_extent(n))) + real(depth) * real(padded_extent(n));
-}
-
+/// All of C and one panel of A and B in buffers.
 Blocking in_core(const BlockGrid& whole, std::int64_t depth, const BlockingGoal& goal) {
   const std::int64_t height =
       std::min(padded_extent(whole.m),
@@ -84,13 +80,10 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<st
     for (const std::int64_t width : part_sizes(whole.n, least_width)) {
       const std::int64_t height = tallest(whole.m, width, depth, elements, least_height);
       if (height == 0) continue;
-      const Blocking plan{
-          {whole.m, whole.n, whole.k, height, width, depth}, out_of_core_buffers, out_of_core_buffers, false};
-      const double moved = plan.moved_elements(reads_c);
-      if (!best || moved < best->moved_elements(reads_c) ||
-          (moved == best->moved_elements(reads_c) && height > best->grid.height)) {
-        best = plan;
-      }
+      const BlockGrid grid{whole.m, whole.n, whole.k, height, width, depth};
+      const Blocking plan{grid, out_of_core_buffers, out_of_core_buffers, false};
+      const double more = best ? plan.moved_elements(reads_c) - best->moved_elements(reads_c) : -1.0;
+      if (more < 0.0 || (more == 0.0 && height > best->grid.height)) best = plan;
     }
   }
   return best;
@@ -101,7 +94,8 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<st
 Blocking plan(const BlockGrid& whole, const std::vector<std::int64_t>& depths, bool reads_c, const BlockingGoal& goal,
               double least_bytes, const std::string& what_for) {
   const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  if (in_core_elements(whole.m, whole.n, depths.front()) <= elements) return in_core(whole, depths.front(), goal);
+  const Blocking at_once = in_core(whole, depths.front(), goal);
+  if (at_once.buffer_elements() <= elements) return at_once;
   std::optional<Blocking> blocking = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
   if (!blocking) blocking = out_of_core(whole, depths, reads_c, elements, multiple);
   if (blocking) return *blocking;
