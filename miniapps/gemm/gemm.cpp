@@ -2,15 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
+#include "comm/unit_group.hpp"
 #include "core/base/table.hpp"
+#include "core/host_array.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
-#include "miniapps/gemm/multiplication.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/product_run.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 
 namespace steelyard::gemm {
 namespace {
@@ -19,7 +23,11 @@ template <class Scalar>
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem), source_(matrix_source<Scalar>(options.run)) {}
+      : frame_(frame),
+        options_(options),
+        problem_(problem),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()),
+        source_(matrix_source<Scalar>(options.run)) {}
 
   void describe(RunRecord& record) const override {
     record.params["m"] = static_cast<double>(problem_.m);
@@ -48,37 +56,54 @@ class Run : public AppRun {
   }
 
   void allocate(const Plan& plan) override {
-    block_rows_ = plan.distribution;
+    first_rows_ = {0};
+    std::int64_t block_rows = 0;
+    for (const std::int64_t units : plan.distribution) {
+      block_rows += units;
+      first_rows_.push_back(problem_.first_row(block_rows));
+    }
     frame_.collectively([&] {
-      require_memory();
-      multiplication_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(), block_rows_,
-                              options_.device_memory_bytes, source_);
+      allocate_matrices();
+      group_.run([&](const auto& peer) {
+        const HostRows rows = rows_of(peer.slot());
+        if (rows.count == 0) return;
+        const std::int64_t first = rows.first - own_.first;
+        Unit& unit = units_[peer.kind()];
+        unit.operands = {a_.rows(first, rows.count), b(), c_.rows(first, rows.count)};
+        unit.gemm.emplace(peer.kind(), problem_, rows.count, options_.device_memory_bytes);
+      });
       if (options_.run.check == CheckLevel::none) return;
-      multiplication_->load_c(source_);
-      result_check_.emplace(problem_, options_.run.seed, multiplication_->a(), multiplication_->b(),
-                            multiplication_->c());
+      load_c();
+      result_check_.emplace(problem_, options_.run.seed, a(), b(), c());
     });
-    frame_.collectively([&] { unit_s_ = multiplication_->run(); });
+    frame_.collectively([&] { unit_s_ = multiply({1, 1}); });
   }
 
   /// Measures the speed of each unit while none waits, and sets C.
   void load() override {
     const double slowest_s = frame_.max(std::max(unit_s_.host_s, unit_s_.companion_s));
-    frame_.collectively([&] { busy_s_ = multiplication_->run_busy(unit_s_, slowest_s); });
-    frame_.collectively([&] { multiplication_->load_c(source_); });
+    const auto times = [slowest_s](double once_s) {
+      constexpr double most = 1e6;
+      return once_s > 0.0 ? static_cast<int>(std::clamp(std::round(slowest_s / once_s), 1.0, most)) : 1;
+    };
+    const PerUnit<int> repeats{times(unit_s_.host_s), times(unit_s_.companion_s)};
+    frame_.collectively([&] {
+      const UnitSeconds seconds = multiply(repeats);
+      busy_s_ = {seconds.host_s / repeats.host, seconds.companion_s / repeats.companion};
+    });
+    frame_.collectively([&] { load_c(); });
   }
-  UnitSeconds run() override { return unit_s_ = multiplication_->run(); }
-  std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
+  UnitSeconds run() override { return unit_s_ = multiply({1, 1}); }
+  std::optional<FoundError> check() override { return result_check_->check(c()); }
   void keep(const Repetition& repetition) override {
     const double units_flops_per_s = sum_of_speeds();
     speeds_.add({units_flops_per_s, problem_.flops() / repetition.seconds / units_flops_per_s});
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.m, problem_.n,
-                         [&](const BlockSink<Scalar>& sink) {
-                           sink(multiplication_->first_row(), 0, problem_.n, multiplication_->c_elements());
-                         });
+    write_matrix<Scalar>(
+        frame_.session(), options_.run.output, problem_.m, problem_.n,
+        [&](const BlockSink<Scalar>& sink) { sink(own_.first, 0, problem_.n, c_.elements(0, own_.count)); });
     Outcome outcome;
     observe_devices(outcome);
     outcome.phases = {{"multiply", measurement.median_s, plan.time_s}};
@@ -90,22 +115,79 @@ class Run : public AppRun {
   }
 
  private:
-  void require_memory() const {
-    const UnitSizes share = frame_.own_share(block_rows_);
-    const double rows = static_cast<double>((share.host + share.companion) * problem_.block);
-    const auto n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
+  /// Rows of the whole A and C.
+  struct HostRows {
+    std::int64_t first = 0, count = 0;
+  };
+  struct Unit {
+    Operands<Scalar> operands;
+    std::optional<UnitGemm<Scalar>> gemm;  ///< nothing without rows
+  };
+
+  HostRows rows_of(int slot) const {
+    const auto i = static_cast<std::size_t>(slot);
+    return {first_rows_[i], first_rows_[i + 1] - first_rows_[i]};
+  }
+  ConstMatrix<HostExecution, Scalar> a() const { return a_.rows(0, own_.count); }
+  ConstMatrix<HostExecution, Scalar> b() const { return b_.rows(0, problem_.k); }
+  ConstMatrix<HostExecution, Scalar> c() const { return c_.rows(0, own_.count); }
+
+  /// This rank's rows of A and C, and all of B; A and B with their elements.
+  void allocate_matrices() {
+    own_ = {problem_.m, 0};
+    for (std::size_t i = 0; i < frame_.slots().size(); ++i) {
+      if (frame_.slots()[i].rank != frame_.session().rank()) continue;
+      const HostRows rows = rows_of(static_cast<int>(i));
+      own_ = {std::min(own_.first, rows.first), own_.count + rows.count};
+    }
+    const auto rows = static_cast<double>(own_.count), n = static_cast<double>(problem_.n);
+    const auto k = static_cast<double>(problem_.k);
     frame_.require_memory("B and this rank's rows of A and C", sizeof(Scalar) * (rows * (k + n) + k * n));
+    a_ = HostArray<Scalar>(own_.count, problem_.k);
+    b_ = HostArray<Scalar>(problem_.k, problem_.n);
+    c_ = HostArray<Scalar>(own_.count, problem_.n);
+    // The companion touches its rows first, so that they are near its core; the host's threads the rest.
+    group_.run([&](const auto& peer) {
+      if (peer.kind() == ProcessingUnit::Kind::host) return;
+      const HostRows companion = rows_of(peer.slot());
+      for (const HostArray<Scalar>* array : {&a_, &c_}) {
+        const std::span<Scalar> elements = array->elements(companion.first - own_.first, companion.count);
+        std::fill(elements.begin(), elements.end(), Scalar{0});
+      }
+    });
+    source_(MatrixName::a, {own_.first, 0, own_.count, problem_.k}, a_.elements(0, own_.count));
+    source_(MatrixName::b, {0, 0, problem_.k, problem_.n}, b_.elements(0, problem_.k));
+  }
+
+  /// Sets C; where beta is 0, to NaN, for no multiplication may read it.
+  void load_c() {
+    const std::span<Scalar> elements = c_.elements(0, own_.count);
+    if (problem_.reads_c()) {
+      source_(MatrixName::c, {own_.first, 0, own_.count, problem_.n}, elements);
+    } else {
+      std::fill(elements.begin(), elements.end(), std::numeric_limits<Scalar>::quiet_NaN());
+    }
+  }
+
+  /// The program of every unit: its slice of C so many times. After more than once C is of no use.
+  UnitSeconds multiply(const PerUnit<int>& times) {
+    const UnitSeconds seconds = group_.run([&](const auto& peer) {
+      Unit& unit = units_[peer.kind()];
+      if (!unit.gemm) return;
+      peer.compute([&] {
+        for (int i = 0; i < times[peer.kind()]; ++i) unit.gemm->run(unit.operands);
+      });
+    });
+    return {units_.host.gemm ? seconds.host_s : 0.0, units_.companion.gemm ? seconds.companion_s : 0.0};
   }
 
   /// Flop/s of all slots, each by its own seconds.
   double sum_of_speeds() const {
     const std::vector<double> seconds = frame_.gather_seconds(busy_s_);
     double speed = 0.0;
-    std::int64_t before = 0;
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       Problem slice = problem_;
-      slice.m = problem_.first_row(before + block_rows_[i]) - problem_.first_row(before);
-      before += block_rows_[i];
+      slice.m = rows_of(static_cast<int>(i)).count;
       if (seconds[i] > 0.0) speed += slice.flops() / seconds[i];
     }
     return speed;
@@ -124,18 +206,24 @@ class Run : public AppRun {
                        format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
   }
 
-  /// Runs once more with a timeline of the companions that have a memory of their own.
+  /// Multiplies once more with a timeline of the companions that have a memory of their own.
   void observe_devices(Outcome& outcome) {
-    const std::optional<Blocking> blocking = multiplication_->blocking();
+    const std::optional<Blocking> blocking = units_.companion.gemm ? units_.companion.gemm->blocking() : std::nullopt;
     if (frame_.max(blocking ? 1.0 : 0.0) == 0.0) return;
-    std::optional<TransferOverlap> overlap;
-    frame_.collectively([&] { overlap = multiplication_->run_timed(); });
-    for (const std::string& line : all_gather_text(frame_.comm(), blocking ? device_line(*blocking, *overlap) : "")) {
+    PerUnit<TransferOverlap> overlaps;
+    frame_.collectively([&] {
+      group_.run([&](const auto& peer) {
+        Unit& unit = units_[peer.kind()];
+        if (unit.gemm) overlaps[peer.kind()] = unit.gemm->run_timed(unit.operands);
+      });
+    });
+    const TransferOverlap& overlap = overlaps.companion;
+    for (const std::string& line : all_gather_text(frame_.comm(), blocking ? device_line(*blocking, overlap) : "")) {
       outcome.above += line;
     }
     TransferOverlap sum;
-    sum.transfer_s = all_sum(frame_.comm(), overlap ? overlap->transfer_s : 0.0);
-    sum.hidden_s = all_sum(frame_.comm(), overlap ? overlap->hidden_s : 0.0);
+    sum.transfer_s = all_sum(frame_.comm(), overlap.transfer_s);
+    sum.hidden_s = all_sum(frame_.comm(), overlap.hidden_s);
     outcome.figures["transfer_time_s"] = sum.transfer_s;
     outcome.figures["hidden_transfer_time_s"] = sum.hidden_s;
     outcome.figures["hidden_transfer_share"] = sum.hidden_share();
@@ -144,12 +232,15 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
+  UnitGroup group_;
   MatrixSource<Scalar> source_;
-  std::vector<std::int64_t> block_rows_;  ///< of every slot
-  std::optional<Multiplication<Scalar>> multiplication_;
+  std::vector<std::int64_t> first_rows_;  ///< of every slot, and m
+  HostRows own_;                          ///< of this rank's units together
+  HostArray<Scalar> a_, b_, c_;           ///< own rows, all rows, own rows
+  PerUnit<Unit> units_;
   std::optional<ResultCheck<Scalar>> result_check_;
   UnitSeconds unit_s_;  ///< of the last multiplication
-  UnitSeconds busy_s_;  ///< of one while all others are busy too
+  UnitSeconds busy_s_;  ///< of one while all other units are busy too
   Medians speeds_;
 };
 

@@ -16,10 +16,9 @@ template <class Scalar>
 class MultiplyRun : public KernelRun {
  public:
   MultiplyRun(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
-      : operands_(kind, rows, problem.n, problem.k),
-        slice_(make_slice_gemm<Scalar>(kind, problem, rows, device_memory_bytes)) {}
+      : operands_(kind, rows, problem.n, problem.k), gemm_(kind, problem, rows, device_memory_bytes) {}
 
-  void run() override { slice_->run(operands_.views()); }
+  void run() override { gemm_.run(operands_.views()); }
   std::vector<double> check_run() override {
     operands_.reset_c();
     run();
@@ -28,7 +27,7 @@ class MultiplyRun : public KernelRun {
 
  private:
   RandomOperands<Scalar> operands_;
-  std::unique_ptr<SliceGemm<Scalar>> slice_;
+  UnitGemm<Scalar> gemm_;
 };
 
 }  // namespace
@@ -78,38 +77,36 @@ Problem MeasuredKernel::repeated_problem() const {
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   const Problem problem = repeated_problem();
   const std::int64_t rows = units * problem.block;
-  if (element_ == ElementType::float64) {
-    return std::make_unique<MultiplyRun<double>>(kind, problem, rows, device_memory_bytes_);
+  if (element_ == ElementType::float32) {
+    return std::make_unique<MultiplyRun<float>>(kind, problem, rows, device_memory_bytes_);
   }
-  return std::make_unique<MultiplyRun<float>>(kind, problem, rows, device_memory_bytes_);
+  return std::make_unique<MultiplyRun<double>>(kind, problem, rows, device_memory_bytes_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
   constexpr double all = std::numeric_limits<double>::infinity();
+  // A small memory has a companion multiply out of core.
+  std::vector<double> memories{all};
+  if (kind == ProcessingUnit::Kind::companion) memories.push_back(64.0 * 1024.0);
   std::vector<ConformanceCase> cases;
+  const auto add = [&](ElementType element, double beta, double memory) {
+    const auto kernel = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
+      return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
+    };
+    ConformanceCase check;
+    check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
+                                memory == all ? "" : " --device-memory 64KiB");
+    check.shapes = {kernel(1, 1, 1), kernel(61, 83, 5), kernel(130, 67, 32), kernel(5, 0, 3), kernel(0, 5, 3)};
+    check.sizes = {0, 1, 3, 7};
+    // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
+    check.tolerance = 83.0;
+    const Problem usual = MeasuredKernel().problem_;
+    if (memory == all) check.timed = kernel(usual.n, usual.k, usual.block);
+    cases.push_back(std::move(check));
+  };
   for (const ElementType element : {ElementType::float64, ElementType::float32}) {
     for (const double beta : {0.0, 1.0}) {
-      // A small memory has a companion multiply out of core.
-      std::vector<double> memories{all};
-      if (kind == ProcessingUnit::Kind::companion) memories.push_back(64.0 * 1024.0);
-      for (const double memory : memories) {
-        const auto shape = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
-          return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
-        };
-        ConformanceCase check;
-        check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
-                                    memory == all ? "" : " --device-memory 64KiB");
-        check.shapes = {shape(1, 1, 1), shape(61, 83, 5), shape(130, 67, 32), shape(5, 0, 3), shape(0, 5, 3)};
-        check.sizes = {0, 1, 3, 7};
-        // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
-        check.tolerance = 83.0;
-        if (memory == all) {
-          Problem timed = MeasuredKernel().problem_;
-          timed.beta = beta;
-          check.timed = std::make_shared<MeasuredKernel>(timed, element, memory);
-        }
-        cases.push_back(std::move(check));
-      }
+      for (const double memory : memories) add(element, beta, memory);
     }
   }
   return cases;

@@ -31,17 +31,13 @@ struct Extent {
   std::string from;
 
   void take_from_file(const std::filesystem::path& path, std::int64_t found) {
-    if (!value) {
-      value = found;
-      from = path.string();
-    } else if (*value != found) {
-      throw FileFormatError(path.string(), "shape",
-                            fmt::format("has {} = {} (expected {} as in {})", name, found, *value, from));
-    }
-    if (found > largest_extent) {
-      throw FileFormatError(path.string(), "shape",
-                            fmt::format("has {} = {} (expected at most {})", name, found, largest_extent));
-    }
+    const auto refuse = [&](const std::string& expected) {
+      throw FileFormatError(path.string(), "shape", fmt::format("has {} = {} (expected {})", name, found, expected));
+    };
+    if (value.value_or(found) != found) refuse(fmt::format("{} as in {}", *value, from));
+    if (found > largest_extent) refuse(fmt::format("at most {}", largest_extent));
+    if (!value) from = path.string();
+    value = found;
   }
 };
 
@@ -49,7 +45,7 @@ void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
   const auto& files = options.run.input;
   if (files.empty()) return;
   const bool needs_c = options.problem.reads_c();
-  if (files.size() < (needs_c ? 3U : 2U) || files.size() > 3) {
+  if (files.size() != 3 && (needs_c || files.size() != 2)) {
     throw InvalidArgument(fmt::format("--input names {} file{} (expected A.npy B.npy{})", files.size(),
                                       files.size() == 1 ? "" : "s",
                                       needs_c ? " C.npy, for --beta is not 0" : " and, if at all, C.npy"));
@@ -79,10 +75,12 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
 }
 
 void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
+  const auto set = [&device_memory_bytes](const std::uint64_t& bytes) {
+    device_memory_bytes = static_cast<double>(bytes);
+  };
   parser
       .add_option_function<std::uint64_t>(
-          "--device-memory",
-          [&device_memory_bytes](const std::uint64_t& bytes) { device_memory_bytes = static_cast<double>(bytes); },
+          "--device-memory", set,
           "Memory of the companion's own at most, such as 64MiB; without a GPU a part of the host's stands for it "
           "(default: all that a GPU has, and none without one)")
       ->transform(CLI::AsSizeValue(false))
@@ -104,12 +102,10 @@ void require_device_memory(double device_memory_bytes, double least_bytes, const
 
 void add_extent_options(CLI::App& parser, Options& options) {
   const CLI::Range extent(std::int64_t{0}, largest_extent);
-  CLI::Option* size = parser
-                          .add_option_function<std::int64_t>(
-                              "--size", [&options](std::int64_t n) { options.m = options.n = options.k = n; },
-                              fmt::format("Rows and columns of all matrices (default {})", default_extent))
-                          ->check(extent)
-                          ->type_name("N");
+  const auto set_all = [&options](const std::int64_t& n) { options.m = options.n = options.k = n; };
+  CLI::Option* const size = parser.add_option_function<std::int64_t>(
+      "--size", set_all, fmt::format("Rows and columns of all matrices (default {})", default_extent));
+  size->check(extent)->type_name("N");
   parser.add_option("--m", options.m, "Rows of A and C")->check(extent)->type_name("N")->excludes(size);
   parser.add_option("--n", options.n, "Columns of B and C")->check(extent)->type_name("N")->excludes(size);
   parser.add_option("--k", options.k, "Columns of A, rows of B")->check(extent)->type_name("N")->excludes(size);

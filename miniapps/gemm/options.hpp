@@ -14,6 +14,7 @@ namespace steelyard::gemm {
 /// A BLAS counts with 32 bits.
 inline constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
 
+/// @return bytes of an element
 inline double element_bytes(ElementType element) {
   return element == ElementType::float64 ? sizeof(double) : sizeof(float);
 }
@@ -41,13 +42,14 @@ void add_device_memory_option(CLI::App& parser, double& device_memory_bytes);
 /// @param what_for the use of these bytes, in words @throws InvalidArgument for a cap below `least_bytes`
 void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for);
 
-/// Checks the values of add_block_options(). @throws InvalidArgument
+/// @throws InvalidArgument for values of add_block_options() that cannot be
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
 
-/// The header of a matrix file. @throws FileFormatError, also for elements of another type
+/// @return the header of a matrix file @throws FileFormatError, also for elements of another type
 NpyHeader read_input_header(const std::filesystem::path& path, ElementType element);
 
-/// Checks the options together, and takes extents from the input files where there are any.
+/// Checks the options together.
+/// @return the problem, with the extents of the input files where there are any
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
 

@@ -11,6 +11,7 @@
 #include "miniapps/gemm/check/full_comparison.hpp"
 
 namespace steelyard::gemm {
+
 template <class Scalar>
 MatrixSource<Scalar> matrix_source(const RunOptions& options) {
   if (options.input.empty()) {
@@ -59,12 +60,12 @@ ResultCheck<Scalar>::ResultCheck(const Problem& problem, std::uint64_t seed, std
 
 template <class Scalar>
 FoundError ResultCheck<Scalar>::check(const ConstHostMatrix<Scalar>& c) const {
-  FoundError found{freivalds_.check(c).error, 1.0, fmt::format("rounding's bound, by {} random vectors", vectors)};
+  FoundError found{freivalds_.check(c), 1.0, fmt::format("rounding's bound, by {} random vectors", vectors)};
   if (c_before_) {
     const auto columns = static_cast<std::int64_t>(c.extent(1));
     const auto before = matrix_at<HostExecution, const Scalar>(
         c_before_->data(), static_cast<std::int64_t>(c.extent(0)), columns, columns);
-    found.error = std::max(found.error, full_comparison<Scalar>(problem_, a_, b_, before, c).error);
+    found.error = std::max(found.error, full_comparison<Scalar>(problem_, a_, b_, before, c));
     found.against += " and element by element";
   }
   return found;

@@ -12,7 +12,7 @@
 /// Parts that gemm and summa, the programs that multiply matrices, have in common.
 namespace steelyard::gemm {
 
-/// Random matrices of `--seed` or, where there are any, the files of `--input`; zeros for C where they are two.
+/// @return random matrices of `--seed` or, where there are any, the files of `--input`; zeros for C where they are two.
 /// The source throws FileFormatError for a file that has changed since its header was read.
 template <class Scalar>
 MatrixSource<Scalar> matrix_source(const RunOptions& options);
@@ -41,6 +41,7 @@ class ResultCheck {
               const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b, const ConstHostMatrix<Scalar>& c);
 
   /// Collective where ranks share rows. @param c as the multiplication has left it
+  /// @return the largest deviation as a share of what rounding explains @throws InvalidArgument for other extents
   FoundError check(const ConstHostMatrix<Scalar>& c) const;
 
  private:

@@ -42,22 +42,14 @@ class RandomMatrix {
   std::uint64_t start_;
 };
 
-/// A block of a random matrix, row after row.
+/// Fills `elements` with a part of a row of the matrix, from an element on.
 template <class Scalar>
-struct RandomFill {
-  RandomMatrix matrix;
-  std::int64_t first_row, first_column;
-  std::int64_t columns;
-  Scalar* elements;
+void fill_row(const RandomMatrix& matrix, std::int64_t row, std::int64_t first_column, std::span<Scalar> elements) {
+  for (Scalar& element : elements) element = static_cast<Scalar>(matrix.element(row, first_column++));
+}
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t row) const {
-    Scalar* const out = elements + row * columns;
-    for (std::int64_t j = 0; j < columns; ++j)
-      out[j] = static_cast<Scalar>(matrix.element(first_row + row, first_column + j));
-  }
-};
-
-/// Fills `block`, `columns` columns of the matrix from an element on, with the host unit's threads; fences.
+/// Fills `block`, `columns` columns of the matrix from an element on, row after row, with the host unit's threads;
+/// fences.
 template <class Scalar>
 void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
                  std::span<Scalar> block) {
@@ -65,7 +57,11 @@ void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_
   using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
   const HostExecution space;
   Kokkos::parallel_for("steelyard::gemm::fill", Policy(space, 0, static_cast<std::int64_t>(block.size()) / columns),
-                       RandomFill<Scalar>{matrix, first_row, first_column, columns, block.data()});
+                       [=](const std::int64_t row) {
+                         const auto size = static_cast<std::size_t>(columns);
+                         fill_row(matrix, first_row + row, first_column,
+                                  block.subspan(static_cast<std::size_t>(row) * size, size));
+                       });
   space.fence();
 }
 

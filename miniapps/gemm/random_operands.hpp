@@ -36,13 +36,9 @@ class RandomOperands {
  private:
   void fill(MatrixName name, const HostArray<Scalar>& array, std::int64_t columns) const {
     const RandomMatrix matrix(1, name);
-    const std::span<Scalar> elements = array.elements(0, array.row_count());
-    if (kind_ == ProcessingUnit::Kind::host) {
-      fill_random(matrix, 0, 0, columns, elements);
-    } else {
-      const RandomFill<Scalar> fill_row{matrix, 0, 0, columns, elements.data()};
-      for (std::int64_t row = 0; row < array.row_count(); ++row) fill_row(row);
-    }
+    if (kind_ == ProcessingUnit::Kind::host)
+      return fill_random(matrix, 0, 0, columns, array.elements(0, array.row_count()));
+    for (std::int64_t row = 0; row < array.row_count(); ++row) fill_row(matrix, row, 0, array.elements(row, 1));
   }
 
   ProcessingUnit::Kind kind_;

@@ -14,34 +14,10 @@ namespace {
 
 /// Three repetitions whatever comes, as in test_steelyard_measure.cpp.
 Words measured_with(const std::string& device_memory) {
-  return {"measure",
-          "gemm",
-          "--n",
-          "64",
-          "--k",
-          "64",
-          "--sizes",
-          "1",
-          "4",
-          "16",
-          "--device-memory",
-          device_memory,
-          "--repetitions-min",
-          "3",
-          "--repetitions-max",
-          "3",
-          "--warmups",
-          "0",
-          "--precision",
-          "0.99",
-          "--confidence",
-          "0.2",
-          "--rounds",
-          "1",
-          "--units",
-          "host+device",
-          "--output",
-          "out"};
+  const Words sizes{"--n", "64", "--k", "64", "--sizes", "1", "4", "16", "--units", "host+device"};
+  const Words repetitions{"--repetitions-min", "3", "--repetitions-max", "3", "--warmups", "0", "--rounds", "1"};
+  const Words precision{"--precision", "0.99", "--confidence", "0.2", "--output", "out"};
+  return Words{"measure", "gemm", "--device-memory", device_memory} + sizes + repetitions + precision;
 }
 
 TEST_CASE("Models of a device of little memory know where it ends, and serve gemm") {

@@ -34,15 +34,18 @@ TEMPLATE_TEST_CASE("A device of any memory writes the product", "", double, floa
   test.expect_products({{-0.5, 1.0}}, {{3, {"--block", "4", "--device-memory", "50000"}}});
 }
 
-TEST_CASE("With a tenth of the memory a run says how much of its copying is hidden") {
+TEST_CASE("A run says how its devices multiply and how much of their copying is hidden") {
   const int ranks = GENERATE(1, 3);
-  const double bytes = 8.0 * (200.0 * 150.0 + 150.0 * 170.0 + 200.0 * 170.0);
-  const auto memory = static_cast<long long>(bytes / 10.0);
+  const bool in_core = GENERATE(false, true);
+  // All three matrices, or a tenth of them.
+  const auto memory = static_cast<long long>((in_core ? 16.0 : 0.8) * (200.0 * 150.0 + 150.0 * 170.0 + 200.0 * 170.0));
   GemmTest<double> test(200, 170, 150);
-  test.expect_products(
-      {{1.0, 1.0}}, {{ranks, {"--units", "device", "--device-memory", std::to_string(memory), "--result", "result"}}});
-  CHECK(lines_that_start(test.outcomes()[0].out, "device     rank ") == ranks);
-  CHECK(test.outcomes()[0].out.find("out of core, C in ") != std::string::npos);
+  const Words words{"--units", "device", "--device-memory", std::to_string(memory), "--result", "result"};
+  test.expect_products({{1.0, 1.0}}, {{ranks, words}});
+  const std::string& out = test.outcomes()[0].out;
+  CHECK(lines_that_start(out, "device     rank ") == ranks);
+  CHECK((out.find(", in core; copying for ") != std::string::npos) == in_core);
+  CHECK((out.find("out of core, C in ") != std::string::npos) == !in_core);
   const auto json = read_run(test.folder() / "result", "gemm");
   CHECK(json.at("params").at("device_memory_bytes") == static_cast<double>(memory));
   const auto& figures = json.at("figures");
@@ -50,16 +53,6 @@ TEST_CASE("With a tenth of the memory a run says how much of its copying is hidd
   CHECK(figures.at("hidden_transfer_share").get<double>() >= 0.0);
   CHECK(figures.at("hidden_transfer_share").get<double>() <= 1.0);
   CHECK(figures.at("hidden_transfer_time_s").get<double>() <= figures.at("transfer_time_s").get<double>());
-}
-
-TEST_CASE("A device with memory for all of its matrices copies them once, in core") {
-  const int ranks = GENERATE(1, 3);
-  GemmTest<double> test(100, 60, 50);
-  test.expect_products({{1.0, 0.0}}, {{ranks, {"--block", "8", "--device-memory", "1MiB", "--result", "result"}}});
-  CHECK(lines_that_start(test.outcomes()[0].out, "device     rank ") == ranks);
-  CHECK(test.outcomes()[0].out.find(", in core; copying for ") != std::string::npos);
-  CHECK(test.outcomes()[0].out.find("out of core") == std::string::npos);
-  CHECK(read_run(test.folder() / "result", "gemm").at("figures").at("transfer_time_s").get<double>() > 0.0);
 }
 
 TEST_CASE("Units that work in the host's memory copy nothing and say nothing of it") {

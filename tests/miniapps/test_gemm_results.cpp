@@ -1,6 +1,7 @@
 // What gemm prints and what it leaves for other programs.
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <map>
@@ -164,6 +165,25 @@ TEST_CASE("A unit that no rank drives has no library") {
   CHECK(lines_that_start(outcome.out, "host ") == (units == "host" ? 1 : 0));
   CHECK(lines_that_start(outcome.out, "device ") - lines_that_start(outcome.out, "device     rank ") ==
         (units == "device" ? 1 : 0));
+}
+
+TEST_CASE("Runs without anything to multiply have results that can be read") {
+  using Extents = std::array<std::int64_t, 3>;
+  const auto [m, n, k] = GENERATE(Extents{0, 3, 5}, Extents{4, 0, 5}, Extents{4, 3, 0});
+  CAPTURE(m, n, k);
+  const TemporaryFolder folder;
+  const Outcome outcome = run_gemm(1,
+                                   {"--m", std::to_string(m), "--n", std::to_string(n), "--k", std::to_string(k),
+                                    "--repetitions", "3", "--device-memory", "1MiB", "--result", "result"},
+                                   folder);
+  CHECK(lines_that_start(outcome.out, "speed ") == 0);
+  CHECK(outcome.out.find("nan") == std::string::npos);
+  CHECK(outcome.out.find("inf") == std::string::npos);
+  const auto json = read_run(folder / "result", "gemm");
+  CHECK(json.at("distribution").get<std::vector<long long>>().size() == 2);
+  CHECK(sum(json.at("distribution").get<std::vector<long long>>()) == (m > 0 ? 1 : 0));
+  CHECK(json.at("check").at("passed") == true);
+  CHECK(read_samples(folder / "result").size() == 3);
 }
 
 TEST_CASE("Checks are made as asked for") {

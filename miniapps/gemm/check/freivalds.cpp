@@ -44,11 +44,6 @@ struct Tolerance {
   }
 };
 
-struct RowFinding {
-  double error = 0.0;
-  bool masked = false;
-};
-
 /// Columns with NaN or Inf. @param finite of each row, whether it has none and need not be read
 template <class Scalar>
 std::vector<unsigned char> special_columns(const ConstHostMatrix<Scalar>& matrix, const unsigned char* finite) {
@@ -132,23 +127,9 @@ void Freivalds<Scalar>::predict_before(const ConstHostMatrix<Scalar>& c_before) 
   });
 }
 
-template <class Scalar>
-RowCheck Freivalds<Scalar>::check(const ConstHostMatrix<Scalar>& c) const {
-  const RowProducts found = sharing_->whole_rows([&] {
-    const std::size_t rows = reads_product_  ? product_.finite.size()
-                             : reads_before_ ? before_.finite.size()
-                                             : c.extent(0);
-    expect_extents("C", c, static_cast<std::int64_t>(rows), sharing_->columns().count);
-    return row_products<Scalar>(c, x_, skipped_);
-  });
-  RowCheck result;
-  if (problem_.n > 0) sharing_->together([&] { result = judge(c, found); });
-  return result;
-}
-
 /// Compares one row of C with the prediction.
 template <class Scalar>
-struct Freivalds<Scalar>::JudgeRow {
+struct Freivalds<Scalar>::RowError {
   const Freivalds& predicted;
   const RowProducts& found;
   ConstHostMatrix<Scalar> c;
@@ -171,12 +152,12 @@ struct Freivalds<Scalar>::JudgeRow {
     return true;
   }
 
-  RowFinding judge(const std::int64_t i) const {
+  double operator()(const std::int64_t i) const {
     const auto row = static_cast<std::size_t>(i);
     const auto everywhere = [](std::size_t) { return true; };
     const auto nowhere = [](std::size_t) { return false; };
     if (nothing_finite || (a != nullptr && a->finite[row] == 0)) {
-      return {agree(i, everywhere, false) ? 0.0 : infinity, true};
+      return agree(i, everywhere, false) ? 0.0 : infinity;
     }
     const double a_norm = a == nullptr ? 0.0 : a->norms[row];
     const bool before_finite = before == nullptr || before->finite[row] != 0;
@@ -184,15 +165,15 @@ struct Freivalds<Scalar>::JudgeRow {
     const bool overflow = tolerance.may_overflow(a_norm, before_norm);
     if (!before_finite) {
       const auto where_before = [&](std::size_t j) { return predicted.not_finite_before_[row][j]; };
-      return {agree(i, where_before, overflow) ? 0.0 : infinity, true};
+      return agree(i, where_before, overflow) ? 0.0 : infinity;
     }
     const bool finite = found.finite[row] != 0;
-    if ((!predicted.skipped_.empty() || !finite) && !agree(i, nowhere, overflow)) return {infinity, false};
-    if (!finite) return {0.0, true};
+    if ((!predicted.skipped_.empty() || !finite) && !agree(i, nowhere, overflow)) return infinity;
+    if (!finite) return 0.0;
     const double tolerated = tolerance(a_norm, before_norm, a == nullptr ? 0.0 : partial_norm(i, a_norm, before_norm));
     const double error = deviation(i, tolerated);
-    if (std::isfinite(tolerated) && std::isfinite(error)) return {error, false};
-    return overflow ? RowFinding{0.0, true} : RowFinding{infinity, false};
+    if (std::isfinite(tolerated) && std::isfinite(error)) return error;
+    return overflow ? 0.0 : infinity;
   }
 
   /// Root mean square norm of the product's partial sums as the vectors see it. Where all of them have one direction,
@@ -220,21 +201,21 @@ struct Freivalds<Scalar>::JudgeRow {
 };
 
 template <class Scalar>
-RowCheck Freivalds<Scalar>::judge(const ConstHostMatrix<Scalar>& c, const RowProducts& found) const {
-  const std::size_t rows = c.extent(0);
-  std::vector<RowFinding> findings(rows);
-  const JudgeRow judge_row{*this, found, c};
-  for_host_rows(static_cast<std::int64_t>(rows),
-                [&](std::int64_t row) { findings[static_cast<std::size_t>(row)] = judge_row.judge(row); });
-  RowCheck result;
-  for (std::size_t i = 0; i < rows; ++i) {
-    result.masked_rows += findings[i].masked ? 1 : 0;
-    if (findings[i].error > result.error) {
-      result.error = findings[i].error;
-      result.worst_row = static_cast<std::int64_t>(i);
-    }
+double Freivalds<Scalar>::check(const ConstHostMatrix<Scalar>& c) const {
+  const RowProducts found = sharing_->whole_rows([&] {
+    const std::size_t rows = reads_product_  ? product_.finite.size()
+                             : reads_before_ ? before_.finite.size()
+                                             : c.extent(0);
+    expect_extents("C", c, static_cast<std::int64_t>(rows), sharing_->columns().count);
+    return row_products<Scalar>(c, x_, skipped_);
+  });
+  double error = 0.0;
+  if (problem_.n > 0) {
+    sharing_->together([&] {
+      error = largest_error(static_cast<std::int64_t>(c.extent(0)), RowError{*this, found, c});
+    });
   }
-  return result;
+  return error;
 }
 
 template class Freivalds<double>;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "miniapps/gemm/check/row_check.hpp"
 #include "miniapps/gemm/check/row_products.hpp"
 #include "miniapps/gemm/problem.hpp"
 
@@ -81,16 +80,17 @@ class Freivalds {
   /// equal products round the same way again and again, half a unit on average at worst, and lose a share of the
   /// partial sums; P_i is the root mean square norm of those, which the sums of A (B x) show.
   /// Collective where processes share rows; each checks its own columns of C for NaN and Inf.
+  /// @return the largest error of this process's rows, which are right up to 1; infinity where a NaN or Inf is missing
+  /// or should not be there
   /// @throws InvalidArgument for extents that do not fit
-  RowCheck check(const ConstHostMatrix<Scalar>& c) const;
+  double check(const ConstHostMatrix<Scalar>& c) const;
 
  private:
   void expect_fit(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b,
                   const ConstHostMatrix<Scalar>& c_before) const;
   void predict_product(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b);
   void predict_before(const ConstHostMatrix<Scalar>& c_before);
-  RowCheck judge(const ConstHostMatrix<Scalar>& c, const RowProducts& found) const;
-  struct JudgeRow;
+  struct RowError;
 
   Problem problem_;
   std::shared_ptr<const Sharing> sharing_;

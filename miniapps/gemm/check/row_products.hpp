@@ -1,12 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "miniapps/gemm/check/row_check.hpp"
+#include "core/matrix.hpp"
 
 namespace steelyard::gemm {
+
+/// A matrix in host memory, to be read.
+template <class Scalar>
+using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
 
 /// Vectors that a matrix is multiplied with at the same time: as many as fill SIMD lanes.
 inline constexpr int vectors = 8;
@@ -45,11 +50,39 @@ struct RowProducts {
 /// Multiplies a matrix, double or float, with all vectors in double precision at the cost of reading it once, on the
 /// host unit's threads. @param x as many elements per vector as the matrix has columns
 /// @param skipped for each column, whether it is left out, whatever it contains; empty: none
+/// @return products and norms of every row
 template <class Scalar>
 RowProducts row_products(const ConstHostMatrix<Scalar>& matrix, const VectorBundle& x,
                          const std::vector<unsigned char>& skipped);
 
-/// Euclidean norm where squares might over- or underflow.
+/// @return the Euclidean norm of values whose squares might over- or underflow
 double euclidean_norm(const std::vector<double>& values);
+
+/// @throws InvalidArgument unless the matrix, called `name`, has these extents
+template <class Scalar>
+void expect_extents(const std::string& name, const ConstHostMatrix<Scalar>& matrix, std::int64_t rows,
+                    std::int64_t columns);
+
+/// Calls work(row) for all rows on the host unit's threads; fences.
+template <class Work>
+void for_host_rows(std::int64_t rows, const Work& work) {
+  const HostExecution space;
+  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, rows), work);
+  space.fence();
+}
+
+/// @return the largest error(row) of all rows, which are 0 or more, found on the host unit's threads; 0 without rows
+template <class Error>
+double largest_error(std::int64_t rows, const Error& error) {
+  const HostExecution space;
+  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
+  double largest = 0.0;
+  Kokkos::parallel_reduce(
+      "steelyard::gemm::check", Policy(space, 0, rows),
+      [=](const std::int64_t row, double& found) { found = std::max(found, error(row)); },
+      Kokkos::Max<double, Kokkos::HostSpace>(largest));
+  return std::max(0.0, largest);
+}
 
 }  // namespace steelyard::gemm

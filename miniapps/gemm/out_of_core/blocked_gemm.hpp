@@ -32,14 +32,23 @@ class BlockedGemm {
   using HostMatrix = Matrix<HostExecution, Scalar>;
   using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
 
-  /// @param a, b, c the device's buffers: blocking.a_buffers of height x depth, one of depth x width,
-  /// blocking.c_buffers of height x width, in core the last one of each less (see Blocking) @param reads_c false where
-  /// beta will be 0
-  BlockedGemm(Engines& engines, const Blocking& blocking, bool reads_c, const std::vector<DeviceMatrix>& a,
-              const DeviceMatrix& b, const std::vector<DeviceMatrix>& c)
-      : engines_(engines), grid_(blocking.grid), steps_(make_block_steps(blocking, reads_c)), b_{b, {}, {}} {
-    for (const DeviceMatrix& matrix : a) a_.push_back({matrix, {}, {}});
-    for (const DeviceMatrix& matrix : c) c_.push_back({matrix, {}, {}});
+  /// @param reads_c false where beta will be 0
+  /// @param memory of the device, blocking.buffer_elements() elements: the buffers of A, of B and of C, one by one
+  BlockedGemm(Engines& engines, const Blocking& blocking, bool reads_c, Scalar* memory)
+      : engines_(engines), grid_(blocking.grid), steps_(make_block_steps(blocking, reads_c)) {
+    const auto take = [&memory](std::int64_t rows, std::int64_t columns) {
+      const Buffer buffer{matrix_at<typename Engines::Execution>(memory, rows, columns, columns), {}, {}};
+      memory += rows * columns;
+      return buffer;
+    };
+    const auto take_all = [&](std::int64_t count, std::int64_t columns) {
+      std::vector<Buffer> buffers;
+      for (std::int64_t i = 0; i < count; ++i) buffers.push_back(take(blocking.buffer_rows(i), columns));
+      return buffers;
+    };
+    a_ = take_all(blocking.a_buffers, grid_.depth);
+    b_ = take(grid_.depth, grid_.width);
+    c_ = take_all(blocking.c_buffers, grid_.width);
   }
 
   /// C = alpha A B + beta C for whole matrices in host memory; returns when it is done.
@@ -95,47 +104,39 @@ class BlockedGemm {
   Buffer& a_buffer(const BlockStep& step) { return a_[static_cast<std::size_t>(step.a_buffer)]; }
   Buffer& c_buffer(const BlockStep& step) { return c_[static_cast<std::size_t>(step.c_buffer)]; }
 
-  DeviceMatrix a_block(const BlockStep& step) {
-    return matrix_block(a_buffer(step).matrix, 0, rows(step).count, 0, depth(step));
+  /// The part of a buffer that a block takes.
+  static DeviceMatrix part(const Buffer& buffer, std::int64_t rows, std::int64_t columns) {
+    return matrix_block(buffer.matrix, 0, rows, 0, columns);
   }
-  DeviceMatrix b_block(const BlockStep& step) const {
-    return matrix_block(b_.matrix, 0, depth(step), 0, columns(step).count);
-  }
-  DeviceMatrix c_block(const BlockStep& step) {
-    return matrix_block(c_buffer(step).matrix, 0, rows(step).count, 0, columns(step).count);
-  }
+  /// A block of C in host memory.
   HostMatrix c_host(const BlockStep& step, const HostMatrix& c) const {
     return matrix_block(c, rows(step).first, rows(step).count, columns(step).first, columns(step).count);
   }
+  void fill(Buffer& buffer, const ConstHostMatrix& block) {
+    const DeviceMatrix to =
+        part(buffer, static_cast<std::int64_t>(block.extent(0)), static_cast<std::int64_t>(block.extent(1)));
+    buffer.filled = engines_.load(to, block, {buffer.free});
+  }
 
   void load(const BlockStep& step, const ConstHostMatrix& a, const ConstHostMatrix& b, const HostMatrix& c) {
-    if (step.load_a) {
-      Buffer& buffer = a_buffer(step);
-      buffer.filled = engines_.load(a_block(step), matrix_block(a, rows(step).first, rows(step).count, 0, depth(step)),
-                                    {buffer.free});
-    }
-    if (step.load_b) {
-      b_.filled = engines_.load(b_block(step),
-                                matrix_block(b, 0, depth(step), columns(step).first, columns(step).count), {b_.free});
-    }
-    if (step.load_c) {
-      Buffer& buffer = c_buffer(step);
-      buffer.filled = engines_.load(c_block(step), c_host(step, c), {buffer.free});
-    }
+    if (step.load_a) fill(a_buffer(step), matrix_block(a, rows(step).first, rows(step).count, 0, depth(step)));
+    if (step.load_b) fill(b_, matrix_block(b, 0, depth(step), columns(step).first, columns(step).count));
+    if (step.load_c) fill(c_buffer(step), c_host(step, c));
   }
 
   void multiply(const BlockStep& step, Scalar alpha, Scalar beta) {
-    Buffer& of_a = a_buffer(step);
-    Buffer& of_c = c_buffer(step);
+    Buffer &a = a_buffer(step), &c = c_buffer(step);
+    const std::int64_t height = rows(step).count, width = columns(step).count;
     // A block that is written without being read is not loaded, so no load has waited for its buffer yet.
-    of_c.filled = engines_.multiply(alpha, a_block(step), b_block(step), step.first ? beta : Scalar{1}, c_block(step),
-                                    {of_a.filled, b_.filled, of_c.filled, of_c.free});
-    of_a.free = b_.free = of_c.filled;
+    c.filled = engines_.multiply(alpha, part(a, height, depth(step)), part(b_, depth(step), width),
+                                 step.first ? beta : Scalar{1}, part(c, height, width),
+                                 {a.filled, b_.filled, c.filled, c.free});
+    a.free = b_.free = c.filled;
   }
 
   void store(const BlockStep& step, const HostMatrix& c) {
     Buffer& buffer = c_buffer(step);
-    buffer.free = engines_.store(c_host(step, c), c_block(step), {buffer.filled});
+    buffer.free = engines_.store(c_host(step, c), part(buffer, rows(step).count, columns(step).count), {buffer.filled});
   }
 
   Engines& engines_;

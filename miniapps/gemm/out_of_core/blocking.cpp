@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,11 +33,7 @@ std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
   }
 }
 
-/// C and one panel of A and B in core, as many elements as their buffers have.
-double in_core_elements(std::int64_t m, std::int64_t n, std::int64_t depth) {
-  return real(padded_extent(m)) * (real(depth) + real(padded_extent(n))) + real(depth) * real(padded_extent(n));
-}
-
+/// All of C and one panel of A and B in buffers.
 Blocking in_core(const BlockGrid& whole, std::int64_t depth, const BlockingGoal& goal) {
   const std::int64_t height =
       std::min(padded_extent(whole.m),
@@ -86,13 +80,10 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<st
     for (const std::int64_t width : part_sizes(whole.n, least_width)) {
       const std::int64_t height = tallest(whole.m, width, depth, elements, least_height);
       if (height == 0) continue;
-      const Blocking plan{
-          {whole.m, whole.n, whole.k, height, width, depth}, out_of_core_buffers, out_of_core_buffers, false};
-      const double moved = plan.moved_elements(reads_c);
-      if (!best || moved < best->moved_elements(reads_c) ||
-          (moved == best->moved_elements(reads_c) && height > best->grid.height)) {
-        best = plan;
-      }
+      const BlockGrid grid{whole.m, whole.n, whole.k, height, width, depth};
+      const Blocking plan{grid, out_of_core_buffers, out_of_core_buffers, false};
+      const double more = best ? plan.moved_elements(reads_c) - best->moved_elements(reads_c) : -1.0;
+      if (more < 0.0 || (more == 0.0 && height > best->grid.height)) best = plan;
     }
   }
   return best;
@@ -103,7 +94,8 @@ std::optional<Blocking> out_of_core(const BlockGrid& whole, const std::vector<st
 Blocking plan(const BlockGrid& whole, const std::vector<std::int64_t>& depths, bool reads_c, const BlockingGoal& goal,
               double least_bytes, const std::string& what_for) {
   const double elements = std::floor(goal.memory_bytes / goal.element_bytes);
-  if (in_core_elements(whole.m, whole.n, depths.front()) <= elements) return in_core(whole, depths.front(), goal);
+  const Blocking at_once = in_core(whole, depths.front(), goal);
+  if (at_once.buffer_elements() <= elements) return at_once;
   std::optional<Blocking> blocking = out_of_core(whole, depths, reads_c, elements, goal.least_extent);
   if (!blocking) blocking = out_of_core(whole, depths, reads_c, elements, multiple);
   if (blocking) return *blocking;
@@ -111,76 +103,18 @@ Blocking plan(const BlockGrid& whole, const std::vector<std::int64_t>& depths, b
                                     format_bytes(least_bytes), what_for));
 }
 
-using Block = std::array<std::int64_t, 2>;
-
-/// The blocks in the buffers of one kind. The least recently used one makes room.
-class Buffers {
- public:
-  explicit Buffers(std::int64_t count) : held_(static_cast<std::size_t>(count)) {}
-
-  struct Place {
-    std::int64_t buffer = 0;
-    bool loads = false;                 ///< the buffer did not hold the block
-    std::optional<std::size_t> evicts;  ///< step that last used the block that had to go
-  };
-
-  /// The buffer of a block that `step` uses.
-  /// @param only the one that has room for it, if not all have
-  Place use(const Block& block, std::size_t step, std::optional<std::int64_t> only = {}) {
-    auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.block == block; });
-    Place place;
-    if (found == held_.end()) {
-      found = only ? held_.begin() + *only
-                   : std::min_element(held_.begin(), held_.end(),
-                                      [](const Held& x, const Held& y) { return x.last_use < y.last_use; });
-      place.loads = true;
-      place.evicts = found->last_use;
-      found->block = block;
-    }
-    found->last_use = step;
-    place.buffer = found - held_.begin();
-    return place;
-  }
-
-  /// The last uses of all blocks in the buffers.
-  std::vector<std::size_t> last_uses() const {
-    std::vector<std::size_t> steps;
-    for (const Held& held : held_) {
-      if (held.last_use) steps.push_back(*held.last_use);
-    }
-    return steps;
-  }
-
- private:
-  struct Held {
-    std::optional<Block> block;
-    std::optional<std::size_t> last_use;  // an empty one is less than any other
-  };
-  std::vector<Held> held_;
-};
-
-/// Rows and columns of all blocks of C in the order of the first panel.
-std::vector<Block> column_by_column(const BlockGrid& grid) {
-  std::vector<Block> blocks;
-  for (std::int64_t column = 0; column < grid.columns(); ++column) {
-    for (std::int64_t i = 0; i < grid.rows(); ++i) {
-      blocks.push_back({column % 2 == 0 ? i : grid.rows() - 1 - i, column});
-    }
-  }
-  return blocks;
-}
-
 }  // namespace
 
-double Blocking::buffer_elements() const {
-  if (in_core)
-    return real(in_core_height()) * (real(grid.depth) + real(grid.width)) + real(grid.depth) * real(grid.width);
-  const double height = real(grid.height);
-  return height * (real(a_buffers) * real(grid.depth) + real(c_buffers) * real(grid.width)) +
-         real(grid.depth) * real(grid.width);
+std::int64_t Blocking::buffer_rows(std::int64_t i) const {
+  return in_core ? std::min(grid.height, padded_extent(grid.m) - i * grid.height) : grid.height;
 }
 
-std::int64_t Blocking::in_core_height() const { return padded_extent(grid.m); }
+double Blocking::buffer_elements() const {
+  double elements = real(grid.depth) * real(grid.width);
+  for (std::int64_t i = 0; i < a_buffers; ++i) elements += real(buffer_rows(i)) * real(grid.depth);
+  for (std::int64_t i = 0; i < c_buffers; ++i) elements += real(buffer_rows(i)) * real(grid.width);
+  return elements;
+}
 
 double Blocking::moved_elements(bool reads_c) const {
   const double a = real(grid.m) * real(grid.k);
@@ -220,27 +154,29 @@ double least_memory_bytes(double element_bytes) { return 5.0 * real(multiple * m
 std::int64_t padded_extent(std::int64_t extent) { return std::max(multiple, quotient_up(extent, multiple) * multiple); }
 
 std::vector<BlockStep> make_block_steps(const Blocking& blocking, bool reads_c) {
-  std::vector<Block> order = column_by_column(blocking.grid);
+  const std::int64_t rows = blocking.grid.rows(), blocks = rows * blocking.grid.columns();
+  const std::int64_t panels = blocking.grid.panels();
   std::vector<BlockStep> steps;
-  Buffers a(blocking.a_buffers), b(1), c(blocking.c_buffers);
-  for (std::int64_t panel = 0; panel < blocking.grid.panels(); ++panel) {
-    for (const auto& [row, column] : order) {
-      const std::size_t now = steps.size();
+  for (std::int64_t panel = 0; panel < panels; ++panel) {
+    for (std::int64_t i = 0; i < blocks; ++i) {
+      const std::int64_t place = panel % 2 == 0 ? i : blocks - 1 - i;
+      const std::int64_t column = place / rows, in_column = i % rows;
+      BlockStep step;
+      step.row = column % 2 == 0 ? place % rows : rows - 1 - place % rows;
+      step.column = column;
+      step.panel = panel;
       // In core the last row of blocks has a buffer that is too small for the others.
-      const Buffers::Place in_a =
-          a.use({row, panel}, now, blocking.in_core ? std::optional<std::int64_t>(row) : std::nullopt);
-      const Buffers::Place in_c = c.use({row, column}, now);
-      BlockStep step{row, column, panel, in_a.buffer, in_c.buffer};
+      step.a_buffer = blocking.in_core ? step.row : (step.row + panel) % blocking.a_buffers;
+      step.c_buffer = place % blocking.c_buffers;
       step.first = panel == 0;
-      step.load_a = in_a.loads;
-      step.load_b = b.use({column, panel}, now).loads;
-      step.load_c = in_c.loads && (reads_c || !step.first);
-      if (in_c.evicts) steps[*in_c.evicts].store_c = true;
+      // The order turns round at the end of a column, and of a panel: the last blocks before that are still there.
+      step.load_a = i < rows || in_column >= blocking.a_buffers;
+      step.load_b = in_column == 0;
+      step.load_c = step.first ? reads_c : i >= blocking.c_buffers;
+      step.store_c = panel + 1 == panels || blocks - 1 - i >= blocking.c_buffers;
       steps.push_back(step);
     }
-    std::reverse(order.begin(), order.end());
   }
-  for (const std::size_t step : c.last_uses()) steps[step].store_c = true;
   return steps;
 }
 

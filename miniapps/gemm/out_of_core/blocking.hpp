@@ -22,15 +22,15 @@ struct BlockGrid {
 
 /// How a device multiplies within its memory: block sizes, and buffers that hold a height x depth block of A, a depth x
 /// width block of B or a height x width block of C. There is one buffer for B. In core, each row of blocks has a buffer
-/// for A and one for C, in order; the last one has but the rows up to in_core_height().
+/// for A and one for C, in order; together these have as many rows as the multiple of 32 that holds m.
 struct Blocking {
   BlockGrid grid;
   std::int64_t a_buffers = 1;
   std::int64_t c_buffers = 1;
   bool in_core = true;  ///< all of A, B and C have a buffer of their own: nothing moves twice
 
-  /// Rows of all buffers of A, or of C, together in core: m, as a multiple of 32.
-  std::int64_t in_core_height() const;
+  /// Rows of the buffer number i of A, or of C.
+  std::int64_t buffer_rows(std::int64_t i) const;
   /// Elements of all buffers together.
   double buffer_elements() const;
   /// Elements that go to the device and back when blocks are taken in the order of make_block_steps().

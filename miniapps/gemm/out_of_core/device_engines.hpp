@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -83,7 +82,7 @@ class DeviceEngines {
   std::optional<std::vector<Timed>> timeline_;
 };
 
-/// A BlockedGemm on the companion's queues, and the buffers in its memory that the blocking asks for.
+/// A BlockedGemm on the companion's queues, and the memory that the blocking asks for.
 template <class Scalar>
 class DeviceBlockedGemm {
  public:
@@ -91,8 +90,8 @@ class DeviceBlockedGemm {
   DeviceBlockedGemm(const Blocking& blocking, bool reads_c)
       : blocking_(blocking),
         memory_(Kokkos::view_alloc(CompanionExecution(), Kokkos::WithoutInitializing, "steelyard::gemm::buffers"),
-                static_cast<std::size_t>(blocking_.buffer_elements())),
-        blocked_(make_blocked(reads_c)) {
+                static_cast<std::size_t>(blocking.buffer_elements())),
+        blocked_(engines_, blocking, reads_c, memory_.data()) {
     // The memory may be a queue's own until then.
     CompanionExecution().fence();
   }
@@ -104,34 +103,8 @@ class DeviceBlockedGemm {
   BlockedGemm<DeviceEngines<Scalar>>& blocked() { return blocked_; }
 
  private:
-  using DeviceMatrix = Matrix<CompanionExecution, Scalar>;
-  using Memory = Kokkos::View<Scalar*, DeviceOf<CompanionExecution>>;
-
-  /// Cuts the memory into buffers, one after the other.
-  BlockedGemm<DeviceEngines<Scalar>> make_blocked(bool reads_c) {
-    const BlockGrid& grid = blocking_.grid;
-    Scalar* next = memory_.data();
-    const auto take = [&next](std::int64_t rows, std::int64_t columns) {
-      DeviceMatrix buffer = matrix_at<CompanionExecution>(next, rows, columns, columns);
-      next += rows * columns;
-      return buffer;
-    };
-    const auto take_all = [&](std::int64_t count, std::int64_t columns) {
-      std::vector<DeviceMatrix> buffers;
-      std::int64_t left = blocking_.in_core ? blocking_.in_core_height() : count * grid.height;
-      for (std::int64_t i = 0; i < count; ++i) {
-        buffers.push_back(take(std::min(grid.height, left), columns));
-        left -= grid.height;
-      }
-      return buffers;
-    };
-    const std::vector<DeviceMatrix> a = take_all(blocking_.a_buffers, grid.depth);
-    const DeviceMatrix b = take(grid.depth, grid.width);
-    return {engines_, blocking_, reads_c, a, b, take_all(blocking_.c_buffers, grid.width)};
-  }
-
   Blocking blocking_;
-  Memory memory_;
+  Kokkos::View<Scalar*, DeviceOf<CompanionExecution>> memory_;
   DeviceEngines<Scalar> engines_;
   BlockedGemm<DeviceEngines<Scalar>> blocked_;
 };

@@ -40,14 +40,13 @@ class DeferredEngines {
   using Events = std::vector<Event>;
   using Pick = std::function<std::size_t(const std::vector<std::size_t>& ready)>;
 
-  /// @param b, c the device's buffers, which tell loads of B and C from those of A
+  /// @param b, c where the device's buffers of B and of C begin, which lie behind those of A
   /// @param ignored events that are not waited for
-  DeferredEngines(Pick next, const double* b, std::vector<const double*> c, std::optional<Wait> ignored = {})
-      : next_(std::move(next)), b_(b), c_(std::move(c)), ignored_(ignored) {}
+  DeferredEngines(Pick next, const double* b, const double* c, std::optional<Wait> ignored = {})
+      : next_(std::move(next)), b_(b), c_(c), ignored_(ignored) {}
 
   Event load(const Matrix<Execution, double>& to, const ConstMatrix<HostExecution, double>& from, const Events& after) {
-    const bool is_c = std::find(c_.begin(), c_.end(), to.data()) != c_.end();
-    const Work work = to.data() == b_ ? Work::load_b : is_c ? Work::load_c : Work::load_a;
+    const Work work = to.data() >= c_ ? Work::load_c : to.data() >= b_ ? Work::load_b : Work::load_a;
     submit(work, after, [to, from] { copy(to, from); });
     reads(from);
     writes(to);
@@ -188,8 +187,7 @@ class DeferredEngines {
   }
 
   Pick next_;
-  const double* b_;
-  std::vector<const double*> c_;
+  const double *b_, *c_;
   std::optional<Wait> ignored_;
   std::vector<Operation> operations_;
   std::array<std::deque<std::size_t>, engine_count> queues_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 
@@ -40,6 +41,27 @@ inline gemm::Blocking random_in_core(std::mt19937_64& random, std::int64_t most_
   grid.k = any_of(random, 0, grid.depth);
   blocking.a_buffers = blocking.c_buffers = grid.rows();
   return blocking;
+}
+
+/// Elements of each matrix that steps load, and of C that they store.
+struct MovedElements {
+  std::int64_t a = 0, b = 0, c = 0, stored = 0;
+  double all() const { return static_cast<double>(a + b + c + stored); }
+};
+
+inline MovedElements moved_by_steps(const gemm::Blocking& blocking, bool reads_c) {
+  const gemm::BlockGrid& grid = blocking.grid;
+  MovedElements moved;
+  for (const gemm::BlockStep& step : make_block_steps(blocking, reads_c)) {
+    const std::int64_t rows = std::min(grid.height, grid.m - step.row * grid.height);
+    const std::int64_t columns = std::min(grid.width, grid.n - step.column * grid.width);
+    const std::int64_t depth = std::min(grid.depth, grid.k - step.panel * grid.depth);
+    if (step.load_a) moved.a += rows * depth;
+    if (step.load_b) moved.b += depth * columns;
+    if (step.load_c) moved.c += rows * columns;
+    if (step.store_c) moved.stored += rows * columns;
+  }
+  return moved;
 }
 
 }  // namespace steelyard::tests

@@ -21,26 +21,13 @@ namespace {
 
 constexpr std::int64_t extent = 32;  ///< of every block in each direction
 
-/// A matrix that all of a kind of buffers of a device share, for nobody looks at the product.
-template <class Execution>
-class Buffer {
- public:
-  Matrix<Execution, double> matrix() const { return matrix_at<Execution>(memory_.data(), extent, extent, extent); }
-
- private:
-  Kokkos::View<double*, DeviceOf<Execution>> memory_{"buffer", static_cast<std::size_t>(extent* extent)};
-};
-
 /// Asks engines for the product.
 template <class Engines>
 void ask(Engines& engines, const Blocking& blocking, const SliceProduct<double>& product) {
   using Execution = typename Engines::Execution;
-  const Buffer<Execution> buffer;
-  const auto buffers = [&](std::int64_t count) {
-    return std::vector<Matrix<Execution, double>>(static_cast<std::size_t>(count), buffer.matrix());
-  };
-  gemm::BlockedGemm<Engines> blocked(engines, blocking, true, buffers(blocking.a_buffers), buffer.matrix(),
-                                     buffers(blocking.c_buffers));
+  const Kokkos::View<double*, DeviceOf<Execution>> memory("memory",
+                                                          static_cast<std::size_t>(blocking.buffer_elements()));
+  gemm::BlockedGemm<Engines> blocked(engines, blocking, true, memory.data());
   const auto operands = product.operands();
   blocked.run(1.0, operands.a, operands.b, 1.0, operands.c);
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 #include <vector>
@@ -67,26 +66,12 @@ TEST_CASE("what is hidden is what one finds by looking at every second by itself
     const int last_s = any_of(random, 1, 40);
     const std::vector<EngineOperation> operations = random_operations(random, any_of(random, 0, 12), last_s);
     CAPTURE(trial, operations.size());
-    check_same(transfer_overlap(operations), second_by_second(operations, last_s));
-  }
-}
-
-TEST_CASE("no more is hidden than is transferred, and no more is transferred than the run takes") {
-  Random random(2);
-  std::uniform_real_distribution<double> second(-5.0, 5.0);
-  for (int trial = 0; trial < 500; ++trial) {
-    std::vector<EngineOperation> operations;
-    for (int i = any_of(random, 0, 20); i > 0; --i) {
-      const double start_s = second(random), end_s = second(random);
-      operations.push_back({any_engine(random), std::min(start_s, end_s), std::max(start_s, end_s)});
-    }
     const TransferOverlap overlap = transfer_overlap(operations);
-    const double rounding_s = 1e-12;
-    CHECK(overlap.hidden_s >= 0.0);
-    CHECK(overlap.hidden_s <= overlap.transfer_s + rounding_s);
-    CHECK(overlap.transfer_s <= overlap.run_s + rounding_s);
+    check_same(overlap, second_by_second(operations, last_s));
+    CHECK(overlap.hidden_s <= overlap.transfer_s);
+    CHECK(overlap.transfer_s <= overlap.run_s);
     CHECK(overlap.hidden_share() >= 0.0);
-    CHECK(overlap.hidden_share() <= 1.0 + rounding_s);
+    CHECK(overlap.hidden_share() <= 1.0);
   }
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("option --size excludes the others, in any order, and the message name
   }
 }
 
-TEST_CASE("numbers that are negative, not numbers or out of range are refused with option and value") {
+TEST_CASE("numbers that are negative, not numbers or out of range, and unknown algorithms, are refused by name") {
   const struct {
     const char* option;
     Words values;
@@ -64,6 +64,8 @@ TEST_CASE("numbers that are negative, not numbers or out of range are refused wi
   for (const auto& [option, values] : cases) {
     for (const std::string& value : values) Parsed::check_refused({option, value}, {option});
   }
+  Parsed::check_refused({"--partition", "bogus"}, {"bogus"});
+  CHECK_NOTHROW(Parsed::problem_of({"--partition", "even"}));
 }
 
 TEST_CASE("factors and block are what was typed") {
@@ -98,11 +100,6 @@ TEST_CASE("memory for less than five blocks of 32 x 32 is refused with what was 
                             {"--device-memory", std::to_string(less), std::to_string(least)});
     }
   }
-}
-
-TEST_CASE("an unknown algorithm is refused by name") {
-  Parsed::check_refused({"--partition", "bogus"}, {"bogus"});
-  CHECK_NOTHROW(Parsed::problem_of({"--partition", "even"}));
 }
 
 TEST_CASE("extents come from the shapes of A, B and C where there are files") {

@@ -1,30 +1,63 @@
 #include <algorithm>
+#include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include "core/unit_memory.hpp"
-#include "miniapps/gemm/out_of_core/device_engines.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
-namespace steelyard::test_panel_gemm {
+namespace steelyard::test_unit_gemm {
 
 using namespace steelyard::tests;
 using gemm::Blocking;
-using gemm::make_panel_gemm;
 using gemm::Operands;
-using gemm::PanelGemm;
 using gemm::PanelProblem;
+using gemm::Problem;
+using gemm::UnitGemm;
 using Kind = ProcessingUnit::Kind;
 using Random = std::mt19937_64;
 
 namespace {
+
+/// What A, B and C take in a companion's memory, all at once.
+double in_core_bytes(std::int64_t rows, const Problem& problem, double element_bytes) {
+  const double depth = padded(problem.alpha == 0.0 ? 0 : problem.k);
+  return element_bytes * (padded(rows) * (depth + padded(problem.n)) + depth * padded(problem.n));
+}
+
+/// The smallest cap with which the companion has a plan.
+double least_cap_bytes(std::int64_t rows, const Problem& problem, double element_bytes) {
+  return std::min(in_core_bytes(rows, problem, element_bytes), gemm::least_memory_bytes(element_bytes));
+}
+
+std::vector<Where> wheres(std::int64_t rows, const Problem& problem, double element_bytes) {
+  return tests::wheres(least_cap_bytes(rows, problem, element_bytes), in_core_bytes(rows, problem, element_bytes));
+}
+
+/// Extents around those of blocks, and primes.
+std::int64_t any_extent(Random& random) {
+  constexpr std::array<std::int64_t, 16> extents{0, 1, 2, 3, 7, 13, 31, 32, 33, 47, 64, 65, 89, 96, 97, 131};
+  return extents[static_cast<std::size_t>(any_of(random, 0, 15))];
+}
+
+Problem any_problem(Random& random, const std::vector<double>& factors) {
+  const auto any_factor = [&] {
+    return factors[static_cast<std::size_t>(any_of(random, 0, static_cast<std::int64_t>(factors.size()) - 1))];
+  };
+  Problem problem{any_extent(random), any_extent(random), any_extent(random)};
+  problem.alpha = any_factor();
+  problem.beta = any_factor();
+  return problem;
+}
 
 /// What C and one panel of A and B take in a companion's memory.
 double in_core_bytes(const PanelProblem& problem, double element_bytes) {
@@ -66,7 +99,7 @@ class PanelProduct {
       : problem_(problem), passes_(passes), product_(whole(problem, passes), problem.rows, room, next) {}
 
   /// All panels, in order, so many times.
-  void add_all(PanelGemm<Scalar>& gemm, const typename PanelGemm<Scalar>::Meanwhile& meanwhile = {}) const {
+  void add_all(UnitGemm<Scalar>& gemm, const typename UnitGemm<Scalar>::Meanwhile& meanwhile = {}) const {
     const Operands<Scalar> all = product_.operands();
     for (std::int64_t i = 0; i < passes_ * panels(problem_); ++i) {
       const std::int64_t panel = i % panels(problem_);
@@ -92,7 +125,74 @@ class PanelProduct {
   SliceProduct<Scalar> product_;
 };
 
+void check_planned(const std::optional<Blocking>& blocking, const Where& where, double element_bytes,
+                   double in_core_bytes) {
+  REQUIRE(blocking.has_value() == (where.kind == Kind::companion && gemm::has_device_memory(where.cap_bytes)));
+  if (!blocking) return;
+  const double memory_bytes = device_memory_bytes(where.cap_bytes);
+  REQUIRE(element_bytes * blocking->buffer_elements() <= memory_bytes);
+  REQUIRE(blocking->in_core == (in_core_bytes <= memory_bytes));
+}
+
+/// How much of the copying is hidden: nothing in host memory, where there is none, nor on a host space, which does one
+/// thing after the other.
+void check_overlap(const gemm::TransferOverlap& overlap, const std::optional<Blocking>& blocking, bool reads_c) {
+  const double rounding_s = 1e-6;
+  CHECK(overlap.hidden_s >= 0.0);
+  CHECK(overlap.hidden_s <= overlap.transfer_s + rounding_s);
+  CHECK(overlap.transfer_s <= overlap.run_s + rounding_s);
+  CHECK((overlap.run_s > 0.0) >= (blocking && blocking->moved_elements(reads_c) > 0.0));
+  if (!companion_is_device) CHECK(overlap.hidden_s == 0.0);
+  if (!blocking) CHECK(overlap.transfer_s == 0.0);
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE(
+    "every unit gives the exact product of whole numbers, in the blocks that are planned for its memory, for whatever "
+    "operands of its extents, timed or not",
+    "", double, float) {
+  Random random(1);
+  const std::vector<double> factors{0.0, 1.0, -1.0, 0.5, -2.0};
+  for (int trial = 0; trial < 60; ++trial) {
+    const Problem problem = any_problem(random, factors);
+    const SliceProduct<TestType> product(problem, problem.m, any_of(random, 0, 2) * 3, whole_numbers(random));
+    const SliceProduct<TestType> other(problem, problem.m, 1, whole_numbers(random));
+    for (const Where& where : wheres(problem.m, problem, sizeof(TestType))) {
+      CAPTURE(trial, problem.m, problem.n, problem.k, problem.alpha, problem.beta, static_cast<int>(where.kind),
+              where.cap_bytes);
+      UnitGemm<TestType> gemm(where.kind, problem, problem.m, where.cap_bytes);
+      const std::optional<Blocking> blocking = gemm.blocking();
+      check_planned(blocking, where, sizeof(TestType), in_core_bytes(problem.m, problem, sizeof(TestType)));
+      if (blocking) REQUIRE(blocking->grid.k == (problem.alpha == 0.0 ? 0 : problem.k));
+      for (const auto* operands : {&product, &other, &product}) {
+        operands->put_c_back();
+        if (operands == &other) {
+          check_overlap(gemm.run_timed(operands->operands()), blocking, problem.reads_c());
+        } else {
+          gemm.run(operands->operands());
+        }
+        REQUIRE(operands->inexact_elements() == 0);
+        REQUIRE(operands->untouched_between_rows());
+      }
+    }
+  }
+}
+
+TEST_CASE("a slice may have fewer rows than the problem, and several rows of blocks on a device where it is high") {
+  Random random(8);
+  const std::int64_t rows = GENERATE(0, 1, 64, 513, 1000, 1537, 4099);
+  Problem problem{5000, 37, 20};
+  problem.beta = 1.0;
+  const SliceProduct<double> product(problem, rows, 1, whole_numbers(random));
+  for (const Where& where : wheres(rows, problem, sizeof(double))) {
+    CAPTURE(rows, static_cast<int>(where.kind), where.cap_bytes);
+    product.put_c_back();
+    UnitGemm<double>(where.kind, problem, rows, where.cap_bytes).run(product.operands());
+    CHECK(product.inexact_elements() == 0);
+    CHECK(product.untouched_between_rows());
+  }
+}
 
 TEMPLATE_TEST_CASE(
     "all panels together are the exact product of whole numbers, whatever a memory holds, and every "
@@ -106,8 +206,10 @@ TEMPLATE_TEST_CASE(
         CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, passes, static_cast<int>(where.kind),
                 where.cap_bytes);
         product.product().put_c_back();
-        const auto gemm = make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes);
-        product.add_all(*gemm);
+        UnitGemm<TestType> gemm(where.kind, problem, where.cap_bytes);
+        check_planned(gemm.blocking(), where, sizeof(TestType), in_core_bytes(problem, sizeof(TestType)));
+        if (gemm.blocking()) REQUIRE(gemm.blocking()->grid.panels() == panels(problem));
+        product.add_all(gemm);
         REQUIRE(product.product().inexact_elements() == 0);
         REQUIRE(product.product().untouched_between_rows());
       }
@@ -117,7 +219,7 @@ TEMPLATE_TEST_CASE(
 
 TEMPLATE_TEST_CASE(
     "meanwhile is called on the calling thread in every panel, between pieces of large ones as long as it "
-    "wants, and changes no bit",
+    "returns true, and changes no bit",
     "", double, float) {
   Random random(4);
   std::vector<PanelProblem> all = problems();
@@ -132,18 +234,19 @@ TEMPLATE_TEST_CASE(
     for (const Where& where : wheres(problem, sizeof(TestType))) {
       CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
       product.product().put_c_back();
-      product.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes));
+      UnitGemm<TestType> alone(where.kind, problem, where.cap_bytes);
+      product.add_all(alone);
       const std::vector<TestType> without = product.product().result();
-      // As often as there is a piece; once; as long as it wants.
+      // As often as there is a piece; once; three times.
       for (const std::int64_t wanted : {std::int64_t{1} << 40, std::int64_t{0}, std::int64_t{3}}) {
         product.product().put_c_back();
         std::int64_t calls = 0, elsewhere = 0;
-        product.add_all(*make_panel_gemm<TestType>(where.kind, problem, where.cap_bytes),
-                        [&, calling = std::this_thread::get_id()] {
-                          ++calls;
-                          elsewhere += std::this_thread::get_id() == calling ? 0 : 1;
-                          return calls < wanted;
-                        });
+        UnitGemm<TestType> gemm(where.kind, problem, where.cap_bytes);
+        product.add_all(gemm, [&, calling = std::this_thread::get_id()] {
+          ++calls;
+          elsewhere += std::this_thread::get_id() == calling ? 0 : 1;
+          return calls < wanted;
+        });
         REQUIRE(product.product().result() == without);
         REQUIRE(elsewhere == 0);
         REQUIRE(calls >= panels(problem));
@@ -151,26 +254,6 @@ TEMPLATE_TEST_CASE(
         const bool is_large = problem.rows >= 1537 && problem.columns * problem.depth >= 20000;
         if (where.kind == Kind::host && is_large && wanted > 3) REQUIRE(calls >= 4 * panels(problem));
       }
-    }
-  }
-}
-
-TEST_CASE("a companion multiplies panels in the blocks that are planned for its memory, which hold no more than that") {
-  for (const PanelProblem& problem : problems()) {
-    for (const Where& where : wheres(problem, sizeof(double))) {
-      const std::optional<Blocking> blocking =
-          make_panel_gemm<double>(where.kind, problem, where.cap_bytes)->blocking();
-      CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
-      REQUIRE(blocking.has_value() == (where.kind == Kind::companion && gemm::has_device_memory(where.cap_bytes)));
-      if (!blocking) continue;
-      const double memory_bytes = device_memory_bytes(where.cap_bytes);
-      REQUIRE(8.0 * blocking->buffer_elements() <= memory_bytes);
-      REQUIRE(blocking->in_core == (in_core_bytes(problem, 8.0) <= memory_bytes));
-      REQUIRE(blocking->grid.m == problem.rows);
-      REQUIRE(blocking->grid.n == problem.columns);
-      REQUIRE(blocking->grid.k == problem.k);
-      REQUIRE(blocking->grid.depth == problem.depth);
-      REQUIRE(blocking->grid.panels() == panels(problem));
     }
   }
 }
@@ -202,4 +285,18 @@ TEST_CASE("in core, C may be in several rows of blocks, the last of which is les
   }
 }
 
-}  // namespace steelyard::test_panel_gemm
+TEST_CASE("a cap gives a companion a memory of its own; what it does best with follows from that memory") {
+  CHECK(gemm::has_device_memory(std::numeric_limits<double>::infinity()) == companion_is_device);
+  for (const double cap : {1e5, 1e9, 1e18}) {
+    CHECK(gemm::has_device_memory(cap));
+    for (const double element_bytes : {4.0, 8.0}) {
+      const gemm::BlockingGoal goal = gemm::blocking_goal(element_bytes, cap);
+      CHECK(goal.memory_bytes == device_memory_bytes(cap));
+      CHECK(goal.element_bytes == element_bytes);
+      CHECK(goal.least_extent >= 32);
+      CHECK(goal.in_core_blocks >= 1);
+    }
+  }
+}
+
+}  // namespace steelyard::test_unit_gemm
