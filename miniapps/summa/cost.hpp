@@ -9,6 +9,7 @@
 #include "miniapps/summa/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
+#include "partition/communication_aware.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard {
@@ -42,6 +43,12 @@ std::vector<CommunicationCost> communication_costs(const Problem& problem,
                                                    const models::Platform& platform,
                                                    const models::Placement& placement);
 
+/// What partition::communication_aware() asks for: all processes with blocks communicate for the mean of an iteration's
+/// seconds by the first of these models, as if updates and communication took turns.
+/// @param platform, placement outlive the result
+partition::RectangleCost rectangle_cost(const Problem& problem, double element_bytes, Communication communication,
+                                        const models::Platform& platform, const models::Placement& placement);
+
 /// Seconds of a whole multiplication.
 struct Cost {
   double communication_s = 0.0;  ///< sum over the iterations
@@ -49,9 +56,9 @@ struct Cost {
   double total_s = 0.0;          ///< their sum, or with overlap less
 };
 
-/// Updates and communication together: T = sum over k of c_k + u_k where they take turns; pipelined,
-/// T = c_0 + sum over k of max(u_k, c_(k+1)) + u_(N-1). An update u_k takes update_s in proportion to its depth, plus
-/// start_s for starting the units.
+/// Updates and communication together: T = s + sum over k of c_k + u_k where they take turns; pipelined,
+/// T = s + c_0 + sum over k of max(u_k, c_(k+1)) + u_(N-1). An update u_k takes update_s in proportion to its depth; s
+/// is start_s, for starting the units, and counts as computation.
 /// @param iteration_s c_k of every iteration
 Cost total_cost(const Problem& problem, const std::vector<double>& iteration_s, Communication communication,
                 double update_s, double start_s);
