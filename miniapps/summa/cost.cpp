@@ -69,18 +69,13 @@ class PivotSenders {
     if (communication == Communication::bcast) bands_ = {partition::row_bands(tiles_), partition::column_bands(tiles_)};
   }
 
-  /// The owners of the pivot column, -1, the owners of the pivot row, -1, and the depth: iterations in which these are
-  /// the same have the same messages.
-  std::vector<std::int64_t> key(std::int64_t k) const {
-    std::vector<std::int64_t> key;
-    for (const Pivot pivot : both_pivots) {
-      for (std::size_t i = 0; i < rectangles_.size(); ++i) {
-        if (owns(rectangles_[i], pivot, k)) key.push_back(static_cast<std::int64_t>(i));
-      }
-      key.push_back(-1);
-    }
-    key.push_back(problem_.depth(k));
-    return key;
+  /// Whether iteration k has the messages of the one before: pivots of the same owners and depth.
+  bool repeats(std::int64_t k) const {
+    return k > 0 && problem_.depth(k) == problem_.depth(k - 1) &&
+           std::ranges::all_of(rectangles_, [&](const Rectangle& rectangle) {
+             return owns(rectangle, Pivot::column, k) == owns(rectangle, Pivot::column, k - 1) &&
+                    owns(rectangle, Pivot::row, k) == owns(rectangle, Pivot::row, k - 1);
+           });
   }
 
   PivotMessages messages(std::int64_t k) const {
@@ -162,11 +157,9 @@ std::vector<CommunicationCost> communication_costs(const Problem& problem, std::
   const PivotSenders senders(problem, rectangles, element_bytes, communication);
   std::vector<PivotMessages> distinct;
   std::vector<std::size_t> of_iteration;  // index into `distinct`
-  std::map<std::vector<std::int64_t>, std::size_t> known;
   for (std::int64_t k = 0; k < problem.blocks(); ++k) {
-    const auto [found, is_new] = known.emplace(senders.key(k), distinct.size());
-    if (is_new) distinct.push_back(senders.messages(k));
-    of_iteration.push_back(found->second);
+    if (!senders.repeats(k)) distinct.push_back(senders.messages(k));
+    of_iteration.push_back(distinct.size() - 1);
   }
   std::vector<CommunicationCost> costs;
   for (const auto& model : models::cost_models<PivotMessages>(platform, placement, channels_in_use(distinct, placement),

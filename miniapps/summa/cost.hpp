@@ -35,7 +35,7 @@ struct CommunicationCost {
 /// - bcast: binomial trees (001, equation 4) among the processes that share block rows, one after the other for an
 ///   owner of several such groups and owners concurrently, then likewise along columns.
 /// - pipelined: the paper's messages, all of an iteration at once.
-/// Iterations whose pivots have the same owners and sizes are evaluated once.
+/// Iterations whose pivots have the same owners and sizes follow each other and are evaluated once.
 /// @throws InvalidArgument where no channel joins two processes that communicate, and where no model has parameters
 std::vector<CommunicationCost> communication_costs(const Problem& problem,
                                                    std::span<const partition::Rectangle> rectangles,

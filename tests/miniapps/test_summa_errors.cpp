@@ -35,20 +35,6 @@ TEST_CASE("summa refuses words that mean nothing, impossible numbers and matrice
                         Words{"--block", "8", "--partition", bands} + inputs.with_model(), {3});
 }
 
-TEST_CASE("summa refuses speed models of something else by file and key") {
-  const Inputs inputs;
-  const auto model = [&](const char* name, const std::string& facts) {
-    return inputs.write(name,
-                        R"({"schema": "steelyard.fpm/1", )" + facts + R"(, "points": [{"units": 1, "time_s": 1e-6}]})");
-  };
-  const Words problem{"--size", "90", "--block", "32"};
-  inputs.expect_refused({{{"--model", model("block16", R"("parameters": {"block": 16})")},
-                          "block16: parameters.block: is 16 (expected 32)"},
-                         {{"--model", model("app", R"("app": "gemm")")}, "app: app: is gemm (expected summa)"},
-                         {Words{"--model"} + Words(7, inputs.model()), "--model"}},
-                        problem);
-}
-
 TEST_CASE("summa refuses platforms that cannot be, and one without the channel that pivots travel on") {
   const Inputs inputs;
   const Words problem = Words{"--size", "9", "--block", "2"} + inputs.with_model();

@@ -172,31 +172,11 @@ TEST_CASE("every iteration costs what its messages, gathered element by element,
   }
 }
 
-TEST_CASE("more bandwidth never costs more, twice as much everywhere half as much, and one process sends nothing") {
+TEST_CASE("one process, and processes without blocks, cost nothing") {
   for (const Communication communication : {Communication::paper, Communication::bcast, Communication::pipelined}) {
     const auto costs = costs_by_model({100, 32}, {{}, {0, 0, 4, 4}, {}}, communication, {}, {0, 0, 1});
     REQUIRE(costs.size() == models::cost_model_names().size());
     for (const auto& [model, iteration_s] : costs) CHECK(iteration_s == std::vector<double>(4, 0.0));
-  }
-  Random random(3);
-  for (int trial = 0; trial < 60; ++trial) {
-    const Case c(random);
-    const double memory = uniform(random, 1.0, 9.0), network = uniform(random, 0.1, 1.0);
-    for (const Communication communication : {Communication::paper, Communication::bcast, Communication::pipelined}) {
-      const auto before = costs_by_model(c.problem, c.rectangles, communication, platform_of(memory, network), c.nodes);
-      const auto twice =
-          costs_by_model(c.problem, c.rectangles, communication, platform_of(2 * memory, 2 * network), c.nodes);
-      const auto faster =
-          costs_by_model(c.problem, c.rectangles, communication, platform_of(memory, 1.5 * network), c.nodes);
-      for (const auto& [model, iteration_s] : before) {
-        INFO(model << ", " << communication_name(communication));
-        for (std::size_t k = 0; k < iteration_s.size(); ++k) {
-          REQUIRE_THAT(twice.at(model)[k], WithinRel(0.5 * iteration_s[k], 1e-9));
-          // Followed in time, what ends earlier may get in the way of something else.
-          if (model != "tau-Lop event") REQUIRE(faster.at(model)[k] <= iteration_s[k] * (1 + 1e-12));
-        }
-      }
-    }
   }
 }
 
@@ -231,27 +211,21 @@ TEST_CASE("a broadcast is a binomial tree in every band, and an owner's bands co
   CHECK_THAT(two.at("tau-Lop")[3], WithinRel((2 * 2 + 4) * 2 * element_bytes + 4 * 2 * element_bytes, 1e-12));
 }
 
-TEST_CASE("models without parameters for a channel in use are left out") {
+TEST_CASE("models without parameters for a channel in use are left out, and costs that cannot be told refused") {
   const Rectangles two{{0, 0, 4, 2}, {0, 2, 4, 2}};
   models::Platform platform = platform_of(1.0, 1.0);
   platform.channels[1].hockney.clear();
   platform.channels[1].tau_lop.reset();
-  CHECK(costs_by_model({8, 2}, two, Communication::paper, platform, {0, 0}).size() == 4);
-  const auto network = costs_by_model({8, 2}, two, Communication::paper, platform, {0, 1});
+  const auto costs = [&](const std::vector<int>& nodes) {
+    return costs_by_model({8, 2}, two, Communication::paper, platform, nodes);
+  };
+  CHECK(costs({0, 0}).size() == 4);
+  const auto network = costs({0, 1});
   REQUIRE(network.size() == 1);
   CHECK(network.count("HLogGP") == 1);
-  // tau-Lop also needs what is on the way.
-  platform.channels[0].path = {0, 1};
-  const auto memory = costs_by_model({8, 2}, two, Communication::paper, platform, {0, 0});
-  CHECK(memory.size() == 2);
-  CHECK(memory.count("Hockney") == 1);
-  platform.channels[1].loggp.reset();
-  CHECK_THROWS_MATCHES(costs_by_model({8, 2}, two, Communication::paper, platform, {0, 1}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("channels 1 ")));
   platform.channels.pop_back();
-  CHECK_THROWS_MATCHES(costs_by_model({8, 2}, two, Communication::paper, platform, {0, 1}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("no channel between nodes")));
-  CHECK_THROWS_MATCHES(costs_by_model({8, 2}, two, Communication::paper, platform, {0, 0, 0}), InvalidArgument,
+  CHECK_THROWS_MATCHES(costs({0, 1}), InvalidArgument, MessageMatches(ContainsSubstring("no channel between nodes")));
+  CHECK_THROWS_MATCHES(costs({0, 0, 0}), InvalidArgument,
                        MessageMatches(ContainsSubstring("2 rectangles for 3 processes")));
 }
 
