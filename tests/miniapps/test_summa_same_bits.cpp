@@ -1,35 +1,12 @@
-// What a run leaves depends on who owns what, and on nothing else.
+// What a run leaves depends on who owns what, and on nothing else; however pivots travel:
+// summa/test_multiplication.cpp.
 
-#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
 #include "tests/miniapps/summa_runs.hpp"
 
 namespace steelyard::tests::test_summa_same_bits {
 namespace {
-
-/// `more` with every communication; once more without a word of it, and with more than one repetition.
-std::vector<AppRun> all_communications(int ranks, const Words& more) {
-  std::vector<AppRun> runs;
-  for (const Words& communication : communications) runs.push_back({ranks, more + communication});
-  runs.push_back({ranks, more});
-  runs.push_back({ranks, more + Words{"--repetitions", "2", "--check", "all"}});
-  return runs;
-}
-
-TEMPLATE_TEST_CASE("However pivots travel, the same rectangles give the same bits", "", double, float) {
-  SummaTest<TestType> test(97);
-  const Words models = test.models({1e-6, 3e-6, 2e-6, 7e-6, 5e-7, 4e-6});
-  CHECK(tile(test.expect_same_bits(all_communications(3, Words{"--block", "8"} + models)), 13));
-}
-
-TEST_CASE("So they do with a rank in several bands of rows and of columns, and out of core") {
-  SummaTest<double> test(97);
-  const Words file{"--partition", write_rectangles(test.folder(), "pinwheel.json", pinwheel(13, 4, 9))};
-  CHECK(tile(test.expect_same_bits(all_communications(5, Words{"--block", "8"} + file)), 13));
-  SummaTest<double> out_of_core(130);
-  CHECK(tile(out_of_core.expect_same_bits(all_communications(2, {"--block", "16", "--device-memory", "40960"})), 9));
-}
 
 TEST_CASE("The same rectangles give the same bits, whichever rank owns them") {
   SummaTest<double> test(70);

@@ -129,15 +129,12 @@ TEMPLATE_TEST_CASE(
       check_product<TestType>(problem, rectangles, split(own(rectangles), random), infinity);
     }
   }
-}
-
-TEST_CASE("a companion with a memory of its own gives the product too, in core and out of it") {
   if (!has_companion) return;
-  Random random(2);
+  // A companion with a memory of its own, in core and out of it.
   for (const Problem& problem : {Problem{40, 7}, Problem{100, 32}, Problem{130, 20}}) {
     for (const double bytes : {gemm::least_panel_memory_bytes(8.0, problem.block), 1e5, 1e7}) {
       const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
-      check_product<double>(problem, rectangles, split(own(rectangles), random), bytes);
+      check_product<TestType>(problem, rectangles, split(own(rectangles), random), bytes);
     }
   }
 }
