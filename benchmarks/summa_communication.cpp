@@ -71,23 +71,21 @@ std::vector<Case> make_cases(const Options& options, int ranks) {
 }
 
 /// One multiplication; C is anything.
-double communication_s(const Session& session, CoExecution& co_execution, const Case& one) {
+double communication_s(const Session& session, UnitGroup& group, const Case& one) {
   const auto rank = static_cast<std::size_t>(session.rank());
   std::optional<summa::Multiplication<double>> multiplication;
   const auto source = [](gemm::MatrixName name, const summa::Tile& tile, std::span<double> elements) {
     gemm::fill_random(gemm::RandomMatrix(1, name), tile.row, tile.column, tile.columns, elements);
   };
   collectively(session.comm(), [&] {
-    multiplication.emplace(co_execution, one.problem, one.rectangles[rank],
-                           summa::UnitRows{one.rectangles[rank].rows, 0}, std::numeric_limits<double>::infinity(),
-                           source);
+    multiplication.emplace(group, one.problem, one.rectangles[rank], summa::UnitRows{one.rectangles[rank].rows, 0},
+                           std::numeric_limits<double>::infinity(), source);
     multiplication->load_c(source);
   });
-  const std::unique_ptr<summa::PivotExchange> exchange =
-      summa::make_pivot_exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);
+  summa::PivotExchange exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);
   double sum_s = 0.0;
   for (const double iteration_s :
-       all_max(session.comm(), multiplication->run(*exchange, false, session.comm()).communication_s)) {
+       all_max(session.comm(), multiplication->run(exchange, false, session.comm()).communication_s)) {
     sum_s += iteration_s;
   }
   return sum_s;
@@ -169,6 +167,7 @@ ExitCode validate(Session& session, const Options& options) {
   run.units = UnitChoice::host;
   const StartedUnits started(session, run);
   CoExecution co_execution(session.machine(), started.units());
+  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
   CalibrationPlan plan;
   const std::vector<NodeFacts> facts = gather_node_facts(session);
   collectively(session.comm(), [&] { plan = plan_calibration(session.nodes(), facts); });
@@ -184,7 +183,7 @@ ExitCode validate(Session& session, const Options& options) {
     for (int round = 0; round < options.rounds; ++round) {
       for (Case& one : cases) {
         measurement.round();
-        one.rounds_s.push_back(communication_s(session, co_execution, one));
+        one.rounds_s.push_back(communication_s(session, group, one));
         progress.advance();
       }
     }

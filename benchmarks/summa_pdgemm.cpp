@@ -74,7 +74,7 @@ std::vector<double> sums_of(std::span<const double> elements) {
 
 class Summa : public Contender {
  public:
-  Summa(const Session& session, CoExecution& co_execution, std::int64_t n, std::int64_t block,
+  Summa(const Session& session, UnitGroup& group, std::int64_t n, std::int64_t block,
         summa::Communication communication)
       : problem_{n, block}, communication_(communication) {
     const models::ConstantModel alike(1.0);
@@ -83,9 +83,10 @@ class Summa : public Contender {
         "column");
     const auto rank = static_cast<std::size_t>(session.rank());
     multiplication_ = std::make_unique<summa::Multiplication<double>>(
-        co_execution, problem_, assignment.rectangles[rank], assignment.rows[rank],
-        std::numeric_limits<double>::infinity(), source());
-    exchange_ = summa::make_pivot_exchange(communication, session.comm(), problem_, assignment.rectangles, MPI_DOUBLE);
+        group, problem_, assignment.rectangles[rank], assignment.rows[rank], std::numeric_limits<double>::infinity(),
+        source());
+    exchange_ = std::make_unique<summa::PivotExchange>(communication, session.comm(), problem_, assignment.rectangles,
+                                                       MPI_DOUBLE);
   }
 
   std::string name() const override {
@@ -190,7 +191,7 @@ std::unique_ptr<Contender> fastest(const Session& session, const std::vector<Mak
   return (*best)();
 }
 
-std::vector<std::unique_ptr<Contender>> tuned(const Session& session, CoExecution& co_execution, std::int64_t n,
+std::vector<std::unique_ptr<Contender>> tuned(const Session& session, UnitGroup& group, std::int64_t n,
                                               const std::vector<std::int64_t>& blocks) {
   std::vector<std::unique_ptr<Contender>> contenders;
   std::vector<Maker> pdgemms;
@@ -202,11 +203,12 @@ std::vector<std::unique_ptr<Contender>> tuned(const Session& session, CoExecutio
     }
   }
   contenders.push_back(fastest(session, pdgemms));
-  for (const std::string& name : summa::communication_names()) {
+  for (const auto communication :
+       {summa::Communication::paper, summa::Communication::bcast, summa::Communication::pipelined}) {
     std::vector<Maker> makers;
     for (const std::int64_t block : blocks) {
-      makers.emplace_back([&session, &co_execution, n, block, name] {
-        return std::make_unique<Summa>(session, co_execution, n, block, summa::parse_communication(name));
+      makers.emplace_back([&session, &group, n, block, communication] {
+        return std::make_unique<Summa>(session, group, n, block, communication);
       });
     }
     contenders.push_back(fastest(session, makers));
@@ -239,6 +241,7 @@ ExitCode compare(Session& session, const Options& options) {
   run.units = UnitChoice::host;
   const StartedUnits started(session, run);
   CoExecution co_execution(session.machine(), started.units());
+  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
   RunRecord record;
   record.app = "summa-pdgemm";
   record.argv = session.arguments();
@@ -248,7 +251,7 @@ ExitCode compare(Session& session, const Options& options) {
   Table table({"n", "pdgemm", "GFLOP/s", "summa", "GFLOP/s", "pdgemm/pipelined", "pdgemm/paper", "pdgemm/bcast",
                "paper/pipelined"});
   for (const std::int64_t n : options.sizes) {
-    const std::vector<std::unique_ptr<Contender>> contenders = tuned(session, co_execution, n, options.blocks);
+    const std::vector<std::unique_ptr<Contender>> contenders = tuned(session, group, n, options.blocks);
     std::vector<std::vector<double>> times(contenders.size());
     Progress progress(fmt::format("n = {}", n), options.rounds, session.is_root());
     for (int round = 0; round < options.rounds; ++round) {

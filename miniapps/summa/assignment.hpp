@@ -8,6 +8,7 @@
 #include "core/processing_unit.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "models/speed_model.hpp"
+#include "partition/communication_aware.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard::summa {
@@ -40,13 +41,18 @@ struct Assignment {
 /// Source: 000, sections 3.3 and 4.2; 004, section III.
 /// @param node_of_process where rectangles in columns are to be ordered such that few messages cross nodes (see
 /// partition::order_by_node()), the node of each process; empty where they are left as they are
+/// @param communication_s where rectangles in columns are to be those of partition::communication_aware(), what it asks
+/// for, in seconds of an iteration; empty where communication does not count
 /// @throws InvalidArgument for an unknown name, and as the algorithms do; FileFormatError naming file and key for a
 /// file with another number of rectangles, or whose rectangles do not cover every block of the matrix exactly once
 Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition,
-                  std::span<const int> node_of_process = {});
+                  std::span<const int> node_of_process = {}, const partition::RectangleCost& communication_s = {});
 
 /// Whether `partition` is a file rather than a name.
 bool is_partition_file(const std::string& partition);
+
+/// Whether rectangles by this partition are arranged in columns, so that assign() may order or choose them.
+inline bool is_in_columns(const std::string& partition) { return partition != "even" && !is_partition_file(partition); }
 
 /// The one-dimensional algorithm that areas come from: itself, or geometric for `column` and for files. It asks for
 /// models of a kind. @throws InvalidArgument naming the partitions that there are

@@ -9,6 +9,7 @@
 #include "miniapps/summa/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
+#include "partition/communication_aware.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard {
@@ -34,13 +35,19 @@ struct CommunicationCost {
 /// - bcast: binomial trees (001, equation 4) among the processes that share block rows, one after the other for an
 ///   owner of several such groups and owners concurrently, then likewise along columns.
 /// - pipelined: the paper's messages, all of an iteration at once.
-/// Iterations whose pivots have the same owners and sizes are evaluated once.
+/// Iterations whose pivots have the same owners and sizes follow each other and are evaluated once.
 /// @throws InvalidArgument where no channel joins two processes that communicate, and where no model has parameters
 std::vector<CommunicationCost> communication_costs(const Problem& problem,
                                                    std::span<const partition::Rectangle> rectangles,
                                                    double element_bytes, Communication communication,
                                                    const models::Platform& platform,
                                                    const models::Placement& placement);
+
+/// What partition::communication_aware() asks for: all processes with blocks communicate for the mean of an iteration's
+/// seconds by the first of these models, as if updates and communication took turns.
+/// @param platform, placement outlive the result
+partition::RectangleCost rectangle_cost(const Problem& problem, double element_bytes, Communication communication,
+                                        const models::Platform& platform, const models::Placement& placement);
 
 /// Seconds of a whole multiplication.
 struct Cost {
@@ -49,9 +56,9 @@ struct Cost {
   double total_s = 0.0;          ///< their sum, or with overlap less
 };
 
-/// Updates and communication together: T = sum over k of c_k + u_k where they take turns; pipelined,
-/// T = c_0 + sum over k of max(u_k, c_(k+1)) + u_(N-1). An update u_k takes update_s in proportion to its depth, plus
-/// start_s for starting the units.
+/// Updates and communication together: T = s + sum over k of c_k + u_k where they take turns; pipelined,
+/// T = s + c_0 + sum over k of max(u_k, c_(k+1)) + u_(N-1). An update u_k takes update_s in proportion to its depth; s
+/// is start_s, for starting the units, and counts as computation.
 /// @param iteration_s c_k of every iteration
 Cost total_cost(const Problem& problem, const std::vector<double>& iteration_s, Communication communication,
                 double update_s, double start_s);

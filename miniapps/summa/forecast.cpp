@@ -7,6 +7,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
+#include "miniapps/gemm/options.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
 #include "miniapps/summa/options.hpp"
@@ -19,27 +20,23 @@ constexpr std::int64_t most_iterations = std::int64_t{1} << 20;
 class SummaForecaster : public Forecaster {
  public:
   void add_options(CLI::App& parser) override {
-    const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 30);
-    parser.add_option("--size", problem_.n, "Rows and columns of the matrices")
-        ->check(positive)
-        ->type_name("N")
-        ->capture_default_str();
-    parser.add_option("--block", problem_.block, "Rows and columns of a block")
-        ->check(positive)
-        ->type_name("B")
-        ->capture_default_str();
+    const auto add_extent = [&](const char* name, std::int64_t& extent, const char* description) {
+      parser.add_option(name, extent, description)
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+          ->type_name("N")
+          ->capture_default_str();
+    };
+    add_extent("--size", problem_.n, "Rows and columns of the matrices");
+    add_extent("--block", problem_.block, "Rows and columns of a block");
     add_element_option(parser, element_);
-    parser.add_option("--communication", communication_, "How pivots travel")
-        ->check(CLI::IsMember(communication_names()))
-        ->type_name(CLI::detail::join(communication_names(), "|"))
-        ->capture_default_str();
-    add_node_order_option(parser, node_order_);
+    add_choices(parser, choices_);
   }
   std::string default_partition() const override { return "column"; }
 
   std::string problem() const override {
     return fmt::format("summa, {0} x {0} {1} in blocks of {2} x {2}: {3} iterations, communication {4}\n", problem_.n,
-                       element_name(element_), problem_.block, problem_.blocks(), communication_);
+                       element_name(element_), problem_.block, problem_.blocks(),
+                       communication_name(choices_.communication));
   }
 
   Forecast forecast(const Processes& processes, const std::string& partition) const override {
@@ -56,21 +53,29 @@ class SummaForecaster : public Forecaster {
     std::vector<ProcessModels> models_of_process(static_cast<std::size_t>(processes.count()));
     for (std::size_t i = 0; i < models.size(); ++i) {
       const Processes::Unit& unit = processes.units()[i];
-      ProcessModels& process = models_of_process[static_cast<std::size_t>(unit.process)];
-      (unit.kind == ProcessingUnit::Kind::host ? process.host : process.companion) = models[i].get();
+      models_of_process[static_cast<std::size_t>(unit.process)][unit.kind] = models[i].get();
     }
-    const Assignment assignment =
-        assign(problem_, models_of_process, partition, node_order_ ? processes.node_of_process() : std::vector<int>());
-    const Communication communication = parse_communication(communication_);
+    require_choices(choices_, partition);
+    const std::vector<int> nodes = choices_.node_order ? processes.node_of_process() : std::vector<int>();
+    const double element_bytes = gemm::element_bytes(element_);
+    const models::Placement placement = processes.placement();
+    partition::RectangleCost communication_s;
+    if (choices_.avoid_communication) {
+      if (!processes.has_models()) {
+        throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
+      }
+      communication_s =
+          rectangle_cost(problem_, element_bytes, choices_.communication, processes.platform(), placement);
+    }
+    const Assignment assignment = assign(problem_, models_of_process, partition, nodes, communication_s);
     // Nothing is known of a start without running it.
     const double update_s = processes.has_models() ? assignment.update_s() : 0.0, start_s = 0.0;
     Forecast forecast;
     forecast.rectangles = assignment.rectangles;
     forecast.details = details(processes, assignment);
-    for (const CommunicationCost& one :
-         communication_costs(problem_, assignment.rectangles, element_ == ElementType::float64 ? 8.0 : 4.0,
-                             communication, processes.platform(), processes.placement())) {
-      const Cost cost = total_cost(problem_, one.iteration_s, communication, update_s, start_s);
+    for (const CommunicationCost& one : communication_costs(problem_, assignment.rectangles, element_bytes,
+                                                            choices_.communication, processes.platform(), placement)) {
+      const Cost cost = total_cost(problem_, one.iteration_s, choices_.communication, update_s, start_s);
       ModelForecast by_model{one.model, {}, cost.communication_s, cost.total_s};
       if (processes.has_models()) by_model.phases.emplace_back("computation", cost.computation_s);
       by_model.phases.emplace_back("communication", cost.communication_s);
@@ -84,24 +89,24 @@ class SummaForecaster : public Forecaster {
   static std::string details(const Processes& processes, const Assignment& assignment) {
     Table table(
         {"process", "node", "row", "column", "rows", "columns", "host rows", "companion rows", "host", "companion"});
-    const auto seconds = [&](double time_s) {
-      return processes.has_models() && time_s > 0.0 ? format_seconds(time_s) : "-";
-    };
     for (std::size_t i = 0; i < assignment.rectangles.size(); ++i) {
-      const partition::Rectangle& rectangle = assignment.rectangles[i];
-      table.add_row({fmt::format("{}", i), processes.node_name(i), fmt::format("{}", rectangle.row),
-                     fmt::format("{}", rectangle.column), fmt::format("{}", rectangle.rows),
-                     fmt::format("{}", rectangle.columns), fmt::format("{}", assignment.rows[i].host),
-                     fmt::format("{}", assignment.rows[i].companion), seconds(assignment.unit_s[i].host),
-                     seconds(assignment.unit_s[i].companion)});
+      const partition::Rectangle& r = assignment.rectangles[i];
+      std::vector<std::string> row{fmt::format("{}", i), processes.node_name(i)};
+      for (const std::int64_t number :
+           {r.row, r.column, r.rows, r.columns, assignment.rows[i].host, assignment.rows[i].companion}) {
+        row.push_back(fmt::format("{}", number));
+      }
+      for (const double time_s : {assignment.unit_s[i].host, assignment.unit_s[i].companion}) {
+        row.push_back(processes.has_models() && time_s > 0.0 ? format_seconds(time_s) : "-");
+      }
+      table.add_row(std::move(row));
     }
     return table.text();
   }
 
   Problem problem_;
   ElementType element_ = ElementType::float64;
-  std::string communication_ = "pipelined";
-  bool node_order_ = false;
+  Choices choices_;
 };
 
 }  // namespace

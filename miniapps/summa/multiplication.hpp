@@ -2,14 +2,17 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "core/co_execution.hpp"
+#include "comm/mpi_check.hpp"
+#include "comm/unit_group.hpp"
 #include "core/host_array.hpp"
+#include "core/timing.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/assignment.hpp"
@@ -32,29 +35,98 @@ class Multiplication {
   using Source = gemm::MatrixSource<Scalar>;
 
   /// Allocates, and takes A and B from `source`; does not communicate.
-  /// @param rows of the rank's units, all of its rectangle's
+  /// @param group outlives this @param rows of the rank's units, all of its rectangle's
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
   /// @throws InvalidArgument, RuntimeFailure where memory is short, and as `source`
-  Multiplication(CoExecution& co_execution, const Problem& problem, const partition::Rectangle& rectangle,
-                 const UnitRows& rows, double device_memory_bytes, const Source& source);
+  Multiplication(UnitGroup& group, const Problem& problem, const partition::Rectangle& rectangle, const UnitRows& rows,
+                 double device_memory_bytes, const Source& source)
+      : group_(group),
+        problem_(problem),
+        rectangle_(rectangle),
+        tile_(problem.tile(rectangle)),
+        a_(tile_.columns, tile_.rows),
+        b_(tile_.rows, tile_.columns),
+        c_(tile_.rows, tile_.columns),
+        // In one piece, for small ones get no huge pages.
+        panels_(4, problem.depth(0) * std::max(tile_.rows, tile_.columns)) {
+    // Or the first message would have to wait for the pages.
+    const std::span<Scalar> panels = panels_.elements(0, panels_.row_count());
+    std::fill(panels.begin(), panels.end(), Scalar{0});
+    if (tile_.empty()) return;
+    const std::int64_t cut = problem.first_row(rectangle.row + rows.host) - tile_.row;
+    units_.host.rows = cut;
+    units_.companion = {cut, tile_.rows - cut, nullptr};
+    // The companion touches its rows first, so that they are near its core; the host's threads the rest.
+    group_.run([&](const auto& peer) {
+      if (peer.kind() != ProcessingUnit::Kind::companion) return;
+      const std::span<Scalar> elements = c_.elements(units_.companion.first, units_.companion.rows);
+      std::fill(elements.begin(), elements.end(), Scalar{0});
+    });
+    for (std::int64_t k = rectangle.column; k < rectangle.end_column(); ++k) {
+      const std::int64_t column = problem.first_row(k), columns = problem.depth(k);
+      source(gemm::MatrixName::a, {tile_.row, column, tile_.rows, columns},
+             a_.elements(column - tile_.column, columns));
+    }
+    source(gemm::MatrixName::b, tile_, b_.elements(0, tile_.rows));
+    group_.run([&](const auto& peer) {
+      Unit& unit = units_[peer.kind()];
+      if (unit.rows == 0) return;
+      const gemm::PanelProblem of_rows{unit.rows, tile_.columns, problem.n, problem.block};
+      unit.gemm = gemm::make_panel_gemm<Scalar>(peer.kind(), of_rows, device_memory_bytes);
+    });
+  }
 
-  void load_c(const Source& source);
-  /// All iterations, once. Collective over the exchange's ranks.
+  void load_c(const Source& source) {
+    if (!tile_.empty()) source(gemm::MatrixName::c, tile_, c_.elements(0, tile_.rows));
+  }
+
+  /// All iterations, once: a program of the rank's units, which have all ended one before the next begins. Collective
+  /// over the exchange's ranks.
   /// @param ahead whether messages of the next iteration travel meanwhile; for a pipelined exchange
   /// @param barrier communicator of a barrier before every iteration's communication; MPI_COMM_NULL: none
   /// @throws MpiError
   Durations run(PivotExchange& exchange, bool ahead, MPI_Comm barrier = MPI_COMM_NULL) {
-    return ahead ? run_ahead(exchange) : run_in_turns(exchange, barrier);
+    Durations durations;
+    // Iterations whose pivots have arrived, and iterations that the unit which does not drive MPI has multiplied.
+    UnitGroup::Signal received, multiplied;
+    durations.update_s = group_.run([&](const auto& peer) {
+      const Unit& unit = units_[peer.kind()];
+      const bool drives = group_.drives(peer.kind());
+      typename gemm::PanelGemm<Scalar>::Meanwhile progress;
+      if (drives && ahead) progress = [&exchange] { return exchange.progress(); };
+      for (std::int64_t k = 0; k < problem_.blocks(); ++k) {
+        const auto count = static_cast<std::uint64_t>(k) + 1;
+        if (drives) {
+          if (barrier != MPI_COMM_NULL) STEELYARD_MPI(MPI_Barrier(barrier));
+          durations.communication_s.push_back(communicate(exchange, k, ahead));
+          received.raise(count);
+        } else {
+          group_.await(received, count);
+        }
+        peer.compute([&] {
+          if (unit.gemm) unit.gemm->add(k, operands(unit, k), progress);
+        });
+        if (!drives) {
+          multiplied.raise(count);
+        } else if (group_.unit_count() > 1) {
+          group_.await(multiplied, count);
+        }
+      }
+    });
+    const double start_s = now_s();
+    for (const std::int64_t k : {problem_.blocks() - 2, problem_.blocks() - 1}) {
+      if (k >= 0) exchange.release(k);
+    }
+    durations.communication_s.back() += now_s() - start_s;
+    if (!units_.host.gemm) durations.update_s.host_s = 0.0;
+    if (!units_.companion.gemm) durations.update_s.companion_s = 0.0;
+    return durations;
   }
 
   const Tile& tile() const { return tile_; }
   ConstMatrix<HostExecution, Scalar> b() const { return b_.rows(0, tile_.rows); }
   ConstMatrix<HostExecution, Scalar> c() const { return c_.rows(0, tile_.rows); }
   std::span<const Scalar> c_elements() const { return c_.elements(0, tile_.rows); }
-  /// How the companion multiplies; nothing where it works in the host's memory.
-  std::optional<gemm::Blocking> blocking() const {
-    return units_.companion.gemm ? units_.companion.gemm->blocking() : std::nullopt;
-  }
 
  private:
   /// One unit's rows of the tile.
@@ -63,17 +135,39 @@ class Multiplication {
     std::int64_t rows = 0;
     std::unique_ptr<gemm::PanelGemm<Scalar>> gemm;  ///< null without rows
   };
-  using Meanwhile = typename gemm::PanelGemm<Scalar>::Meanwhile;
 
-  void place_units(const UnitRows& rows);
-  void touch_panels_and_c();
-  void load_operands(const Source& source);
-  PivotPanels panels(std::int64_t k);
-  Durations run_in_turns(PivotExchange& exchange, MPI_Comm barrier);
-  Durations run_ahead(PivotExchange& exchange);
-  void update(std::int64_t k, const Meanwhile& meanwhile, UnitSeconds& sum);
+  /// Returns once iteration k's pivots are there and, ahead, the next ones under way. @return seconds
+  double communicate(PivotExchange& exchange, std::int64_t k, bool ahead) {
+    const double start_s = now_s();
+    if (!ahead || k == 0) exchange.start(k, panels(k));
+    exchange.wait();
+    if (ahead && k + 1 < problem_.blocks()) {
+      if (k > 0) exchange.release(k - 1);
+      exchange.start(k + 1, panels(k + 1));
+    }
+    return now_s() - start_s;
+  }
 
-  CoExecution& co_execution_;
+  /// Own parts of pivot k where they are, and room for those that other ranks send in iterations k and k + 1.
+  PivotPanels panels(std::int64_t k) const {
+    if (tile_.empty()) return {};
+    const auto row = [](const HostArray<Scalar>& array, std::int64_t index) { return array.elements(index, 1).data(); };
+    const std::int64_t first = problem_.first_row(k), room = 2 * (k % 2);
+    return {owns(rectangle_, Pivot::column, k) ? row(a_, first - tile_.column) : row(panels_, room),
+            owns(rectangle_, Pivot::row, k) ? row(b_, first - tile_.row) : row(panels_, room + 1)};
+  }
+
+  /// What iteration k adds to a unit's rows.
+  gemm::Operands<Scalar> operands(const Unit& unit, std::int64_t k) const {
+    const PivotPanels at = panels(k);
+    const std::int64_t depth = problem_.depth(k);
+    const auto* const a = static_cast<const Scalar*>(at.column) + unit.first * depth;
+    const auto* const b = static_cast<const Scalar*>(at.row);
+    return {matrix_at<HostExecution>(a, unit.rows, depth, depth),
+            matrix_at<HostExecution>(b, depth, tile_.columns, tile_.columns), c_.rows(unit.first, unit.rows)};
+  }
+
+  UnitGroup& group_;
   Problem problem_;
   partition::Rectangle rectangle_;
   Tile tile_;

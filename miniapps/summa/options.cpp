@@ -46,27 +46,41 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
   gemm::add_device_memory_option(parser, device_memory_bytes);
 }
 
-void add_communication_option(CLI::App& parser, Communication& communication) {
-  parser
-      .add_option_function<std::string>(
-          "--communication", [&communication](const std::string& name) { communication = parse_communication(name); },
-          fmt::format(
-              "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
-              "while this one multiplies (default {})",
-              communication_name(communication)))
-      ->check(CLI::IsMember(communication_names()))
-      ->type_name("paper|bcast|pipelined");
-}
-
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
   gemm::require_device_memory(device_memory_bytes,
                               gemm::least_panel_memory_bytes(gemm::element_bytes(element), problem.block),
                               fmt::format("buffers for blocks of {}", problem.block));
 }
 
-void add_node_order_option(CLI::App& parser, bool& node_order) {
-  parser.add_flag("--node-order", node_order,
+void add_choices(CLI::App& parser, Choices& choices) {
+  parser
+      .add_option_function<std::string>(
+          "--communication",
+          [&choices](const std::string& name) {
+            const auto found = std::find(communication_names.begin(), communication_names.end(), name);
+            choices.communication = static_cast<Communication>(found - communication_names.begin());
+          },
+          fmt::format(
+              "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
+              "while this one multiplies (default {})",
+              communication_name(choices.communication)))
+      ->check(CLI::IsMember(communication_names))
+      ->type_name(CLI::detail::join(communication_names, "|"));
+  parser.add_flag("--node-order", choices.node_order,
                   "Order columns and the rectangles in them such that few messages cross nodes (001, section 4.1)");
+  parser.add_flag("--avoid-communication", choices.avoid_communication,
+                  "Choose areas and columns by the seconds of updates and messages together, and give no blocks to a "
+                  "rank whose messages cost more than its updates gain");
+}
+
+void require_choices(const Choices& choices, const std::string& partition) {
+  if (!is_partition_file(partition)) area_algorithm(partition);
+  if (is_in_columns(partition)) return;
+  for (const auto& [option, is_set] :
+       {std::pair{"--node-order", choices.node_order}, {"--avoid-communication", choices.avoid_communication}}) {
+    if (!is_set) continue;
+    throw InvalidArgument(fmt::format("{} with --partition {} (expected rectangles in columns)", option, partition));
+  }
 }
 
 void add_options(CLI::App& parser, Options& options) {
@@ -74,9 +88,8 @@ void add_options(CLI::App& parser, Options& options) {
       ->check(CLI::Range(std::int64_t{1}, gemm::largest_extent))
       ->type_name("N");
   add_block_options(parser, options.problem, options.device_memory_bytes);
-  add_communication_option(parser, options.communication);
+  add_choices(parser, options.choices);
   parser.add_flag("--barrier", options.barrier, "A barrier before every iteration's communication, as in the paper");
-  add_node_order_option(parser, options.node_order);
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");
@@ -92,16 +105,12 @@ Problem make_problem(const Options& options) {
                           fmt::format("has {} rows (expected 1 to {})", problem.n, gemm::largest_extent));
   }
   require_block_options(problem, options.run.element, options.device_memory_bytes);
-  if (options.barrier && options.communication == Communication::pipelined) {
+  if (options.barrier && options.choices.communication == Communication::pipelined) {
     throw InvalidArgument(
         "--barrier with --communication pipelined, which has no communication by itself (expected "
         "paper or bcast)");
   }
-  if (options.node_order && (options.run.partition == "even" || is_partition_file(options.run.partition))) {
-    throw InvalidArgument(
-        fmt::format("--node-order with --partition {} (expected rectangles in columns)", options.run.partition));
-  }
-  if (!is_partition_file(options.run.partition)) area_algorithm(options.run.partition);
+  require_choices(options.choices, options.run.partition);
   return problem;
 }
 

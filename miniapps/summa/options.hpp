@@ -8,6 +8,13 @@
 
 namespace steelyard::summa {
 
+/// How rectangles and messages are chosen, of a run and of a prediction.
+struct Choices {
+  Communication communication = Communication::pipelined;
+  bool node_order = false;
+  bool avoid_communication = false;
+};
+
 /// The command line.
 struct Options {
   Options() { run.partition = "column"; }
@@ -15,23 +22,22 @@ struct Options {
   RunOptions run;
   std::optional<std::int64_t> n;
   Problem problem;  ///< but for n
-  Communication communication = Communication::pipelined;
+  Choices choices;
   bool barrier = false;
-  bool node_order = false;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// Adds the options of summa alone, to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
-/// `--node-order`.
-void add_node_order_option(CLI::App& parser, bool& node_order);
+/// `--communication`, `--node-order` and `--avoid-communication`.
+void add_choices(CLI::App& parser, Choices& choices);
+
+/// @throws InvalidArgument for a partition that does not exist, or whose rectangles cannot be chosen so
+void require_choices(const Choices& choices, const std::string& partition);
 
 /// `--block` and `--device-memory`: beside the element type they fix the speed of a block's update.
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
-
-/// `--communication`.
-void add_communication_option(CLI::App& parser, Communication& communication);
 
 /// Checks the values of add_block_options(). @throws InvalidArgument
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);

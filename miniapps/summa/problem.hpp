@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,12 +34,15 @@ struct Problem {
   double flops() const { return as_gemm().flops(); }
 };
 
-/// Whether a rectangle has a part of pivot column k, or of pivot row k.
-inline bool owns_column(const partition::Rectangle& rectangle, std::int64_t k) {
-  return !rectangle.empty() && rectangle.column <= k && k < rectangle.end_column();
-}
-inline bool owns_row(const partition::Rectangle& rectangle, std::int64_t k) {
-  return !rectangle.empty() && rectangle.row <= k && k < rectangle.end_row();
+/// A pivot block column of A, whose parts travel along rows, or a pivot block row of B, whose parts travel along
+/// columns.
+enum class Pivot { column, row };
+inline constexpr Pivot both_pivots[] = {Pivot::column, Pivot::row};
+
+/// Whether a rectangle has a part of pivot k.
+inline bool owns(const partition::Rectangle& rectangle, Pivot pivot, std::int64_t k) {
+  const partition::BlockRange range = pivot == Pivot::column ? columns_of(rectangle) : rows_of(rectangle);
+  return !rectangle.empty() && range.first <= k && k < range.end;
 }
 
 /// How pivots travel.
@@ -48,10 +52,10 @@ enum class Communication {
   pipelined,  ///< the next iteration's messages while this one multiplies
 };
 
-/// As on the command line: `paper`, `bcast`, `pipelined`.
-const std::vector<std::string>& communication_names();
-/// @throws InvalidArgument naming them
-Communication parse_communication(const std::string& name);
-const std::string& communication_name(Communication communication);
+/// As on the command line.
+inline const std::vector<std::string> communication_names{"paper", "bcast", "pipelined"};
+inline const std::string& communication_name(Communication communication) {
+  return communication_names[static_cast<std::size_t>(communication)];
+}
 
 }  // namespace steelyard::summa

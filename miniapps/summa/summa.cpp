@@ -1,5 +1,6 @@
 // C += A B over the units of many ranks whose speeds differ, each rank with a rectangle of all three matrices.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -28,7 +29,11 @@ template <class Scalar>
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem), source_(gemm::matrix_source<Scalar>(options.run)) {}
+      : frame_(frame),
+        options_(options),
+        problem_(problem),
+        source_(gemm::matrix_source<Scalar>(options.run)),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
   void describe(RunRecord& record) const override {
     record.params["n"] = static_cast<double>(problem_.n);
@@ -36,13 +41,13 @@ class Run : public AppRun {
     record.params["blocks"] = static_cast<double>(problem_.blocks());
     record.params["barrier"] = options_.barrier ? 1.0 : 0.0;
     gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
-    record.settings["communication"] = communication_name(options_.communication);
+    record.settings["communication"] = communication_name(options_.choices.communication);
   }
 
   std::string title(const RunRecord& record) const override {
     return fmt::format("summa n = {}, {}, {} x {} blocks of {}, communication {}{}", problem_.n,
                        record.settings.at("element"), problem_.blocks(), problem_.blocks(), problem_.block,
-                       communication_name(options_.communication), options_.barrier ? " after barriers" : "");
+                       communication_name(options_.choices.communication), options_.barrier ? " after barriers" : "");
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
@@ -52,7 +57,13 @@ class Run : public AppRun {
         frame_.speed_models(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
                             problem_.blocks() * problem_.blocks(), area_algorithm(options_.run.partition));
     assign_rectangles(models);
-    predict();
+    const std::optional<models::Platform> platform = frame_.platform(message_facts());
+    if (options_.choices.avoid_communication && platform) {
+      const models::Placement placement = frame_.placement(*platform);
+      assign_rectangles(models,
+                        rectangle_cost(problem_, sizeof(Scalar), options_.choices.communication, *platform, placement));
+    }
+    predict(platform);
     Plan plan;
     for (const partition::Rectangle& rectangle : assignment_.rectangles) {
       plan.rectangles.push_back({rectangle.row, rectangle.column, rectangle.rows, rectangle.columns});
@@ -80,20 +91,20 @@ class Run : public AppRun {
     frame_.collectively([&] {
       require_memory(assignment_.rectangles[rank]);
       require_countable_pivots(problem_, assignment_.rectangles);
-      multiplication_.emplace(frame_.co_execution(), problem_, assignment_.rectangles[rank], assignment_.rows[rank],
+      multiplication_.emplace(group_, problem_, assignment_.rectangles[rank], assignment_.rows[rank],
                               options_.device_memory_bytes, source_);
       multiplication_->load_c(source_);
     });
     if (options_.run.check != CheckLevel::none) prepare_check();
-    exchange_ = make_pivot_exchange(options_.communication, frame_.comm(), problem_, assignment_.rectangles,
-                                    std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT);
+    exchange_.emplace(options_.choices.communication, frame_.comm(), problem_, assignment_.rectangles,
+                      std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT);
   }
 
   void load() override {
     frame_.collectively([&] { multiplication_->load_c(source_); });
   }
   UnitSeconds run() override {
-    durations_ = multiplication_->run(*exchange_, options_.communication == Communication::pipelined,
+    durations_ = multiplication_->run(*exchange_, options_.choices.communication == Communication::pipelined,
                                       options_.barrier ? frame_.comm() : MPI_COMM_NULL);
     return durations_.update_s / static_cast<double>(problem_.blocks());
   }
@@ -109,16 +120,21 @@ class Run : public AppRun {
                            const Tile& tile = multiplication_->tile();
                            if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
                          });
+    double longest_s = 0.0, units_flops_per_s = 0.0;
+    for (std::size_t i = 0; i < measurement.unit_s.size(); ++i) {
+      const double update_s = measurement.unit_s[i] * static_cast<double>(problem_.blocks());
+      if (!(update_s > 0.0)) continue;
+      longest_s = std::max(longest_s, update_s);
+      const Tile part = problem_.tile(part_of(frame_.slots()[i]));
+      units_flops_per_s += gemm::Problem{part.rows, part.columns, problem_.n}.flops() / update_s;
+    }
     Outcome outcome;
-    std::vector<double> update_s = measurement.unit_s;
-    for (double& seconds : update_s) seconds *= static_cast<double>(problem_.blocks());
-    outcome.phases = {{"update", *std::max_element(update_s.begin(), update_s.end()), cost_.computation_s},
+    outcome.phases = {{"update", longest_s, cost_.computation_s},
                       {"communication", communication_s_.value(), std::nullopt}};
     // The part that no update hides.
     if (!communication_.empty()) outcome.phases.back().predicted_s = cost_.total_s - cost_.computation_s;
 
     const double flops_per_s = problem_.flops() / measurement.median_s;
-    const double units_flops_per_s = sum_of_speeds(update_s);
     gemm::add_speed(outcome, flops_per_s, units_flops_per_s, flops_per_s / units_flops_per_s);
     for (const CommunicationCost& cost : communication_) {
       outcome.figures[fmt::format("communication_s by {}", cost.model)] = cost.total_s();
@@ -128,34 +144,32 @@ class Run : public AppRun {
   }
 
  private:
-  void assign_rectangles(const SpeedModels& models) {
+  void assign_rectangles(const SpeedModels& models, const partition::RectangleCost& communication_s = {}) {
     std::vector<ProcessModels> processes(static_cast<std::size_t>(frame_.session().size()));
     const std::vector<const models::SpeedModel*> pointers = models.pointers();
     for (std::size_t i = 0; i < pointers.size(); ++i) {
       const Slot& slot = frame_.slots()[i];
       processes[static_cast<std::size_t>(slot.rank)][slot.kind] = pointers[i];
     }
-    const std::vector<int>& nodes = frame_.session().nodes().node_of_rank;
-    frame_.collectively([&] {
-      assignment_ =
-          assign(problem_, processes, options_.run.partition, options_.node_order ? nodes : std::vector<int>());
-    });
+    std::vector<int> nodes;
+    if (options_.choices.node_order) nodes = frame_.session().nodes().node_of_rank;
+    frame_.collectively(
+        [&] { assignment_ = assign(problem_, processes, options_.run.partition, nodes, communication_s); });
   }
 
   /// The cost by the first model whose parameters all channels have; without channels, messages cost nothing.
-  void predict() {
-    const std::optional<models::Platform> platform = frame_.platform(message_facts());
+  void predict(const std::optional<models::Platform>& platform) {
     const double start_s = frame_.start_seconds();
     std::vector<double> iteration_s(static_cast<std::size_t>(problem_.blocks()), 0.0);
     if (platform) {
       const models::Placement placement = frame_.placement(*platform);
       frame_.collectively([&] {
-        communication_ = communication_costs(problem_, assignment_.rectangles, sizeof(Scalar), options_.communication,
-                                             *platform, placement);
+        communication_ = communication_costs(problem_, assignment_.rectangles, sizeof(Scalar),
+                                             options_.choices.communication, *platform, placement);
       });
       iteration_s = communication_.front().iteration_s;
     }
-    cost_ = total_cost(problem_, iteration_s, options_.communication, assignment_.update_s(), start_s);
+    cost_ = total_cost(problem_, iteration_s, options_.choices.communication, assignment_.update_s(), start_s);
   }
 
   /// Messages as long as the shortest and the longest side of a rectangle.
@@ -204,31 +218,19 @@ class Run : public AppRun {
     return part;
   }
 
-  /// Flop/s of all slots, each by the seconds that its own updates take.
-  double sum_of_speeds(const std::vector<double>& update_s) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < update_s.size(); ++i) {
-      if (!(update_s[i] > 0.0)) continue;
-      const Tile tile = problem_.tile(part_of(frame_.slots()[i]));
-      sum += 2.0 * static_cast<double>(tile.rows) * static_cast<double>(tile.columns) *
-             static_cast<double>(problem_.n) / update_s[i];
-    }
-    return sum;
-  }
-
   /// Seconds per iteration, and for communication those that each model predicts.
   std::string phase_line(const PhaseTime& phase) const {
-    const auto iterations = static_cast<double>(problem_.blocks());
-    std::string line =
-        fmt::format("  {:<13} {} per iteration", phase.name, format_seconds(phase.measured_s / iterations));
-    if (phase.predicted_s) line += ", predicted " + format_seconds(*phase.predicted_s / iterations);
+    const auto per_iteration = [&](double time_s) {
+      return format_seconds(time_s / static_cast<double>(problem_.blocks()));
+    };
+    std::string line = fmt::format("  {:<13} {} per iteration", phase.name, per_iteration(phase.measured_s));
+    if (phase.predicted_s) line += ", predicted " + per_iteration(*phase.predicted_s);
     if (phase.name == "communication" && !communication_.empty()) {
-      std::string models;
+      std::vector<std::string> models;
       for (const CommunicationCost& cost : communication_) {
-        models += fmt::format("{}{} {}", models.empty() ? " (" : ", ", cost.model,
-                              format_seconds(cost.total_s() / iterations));
+        models.push_back(cost.model + " " + per_iteration(cost.total_s()));
       }
-      line += models + ")";
+      line += fmt::format(" ({})", fmt::join(models, ", "));
     }
     return line + "\n";
   }
@@ -237,12 +239,13 @@ class Run : public AppRun {
   const Options& options_;
   Problem problem_;
   gemm::MatrixSource<Scalar> source_;
+  UnitGroup group_;
   Assignment assignment_;
   std::vector<CommunicationCost> communication_;  ///< by each model; empty without channels
   Cost cost_;                                     ///< with the first model's communication
   std::optional<Multiplication<Scalar>> multiplication_;
   std::optional<gemm::ResultCheck<Scalar>> result_check_;
-  std::unique_ptr<PivotExchange> exchange_;
+  std::optional<PivotExchange> exchange_;
   Durations durations_;      ///< of the last multiplication
   Medians communication_s_;  ///< sum over the iterations of the slowest rank's (001, section 5.4)
 };

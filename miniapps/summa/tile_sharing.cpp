@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "comm/collective.hpp"
@@ -16,95 +15,25 @@ namespace {
 
 using gemm::IndexRange;
 using gemm::RowProducts;
-using gemm::VectorBundle;
 
-void all_reduce(MPI_Comm comm, std::vector<double>& values, MPI_Op operation) {
-  STEELYARD_MPI(
-      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, operation, comm));
-}
+constexpr std::size_t width = gemm::vectors;
 
-/// This rank's pieces of some rows of a matrix, and the sums over all ranks' pieces of all n rows. Only reduce()
-/// communicates; it allocates nothing, so that no rank fails on its own meanwhile.
-class PiecesOfRows {
+/// Of each row of a matrix, so many doubles that all ranks reduce.
+class RowValues {
  public:
-  /// @param first the matrix's row that `mine` begins with @param wanted rows of the result
-  PiecesOfRows(std::int64_t n, std::int64_t first, RowProducts mine, const IndexRange& wanted)
-      : first_(static_cast<std::size_t>(first)),
-        wanted_(wanted),
-        mine_(std::move(mine)),
-        sizes_(mine_.finite.size()),
-        sums_(static_cast<std::size_t>(n) * (width_ + 1)),
-        maxima_(static_cast<std::size_t>(n) * 3),
-        squares_(static_cast<std::size_t>(n)),
-        whole_{VectorBundle(wanted.count), std::vector<double>(count()), std::vector<double>(count()),
-               std::vector<unsigned char>(count())} {}
+  RowValues() = default;
+  RowValues(std::int64_t rows, std::size_t of_each)
+      : of_each_(of_each), values_(static_cast<std::size_t>(rows) * of_each) {}
 
-  void reduce(MPI_Comm comm) {
-    for_own([&](std::size_t r, std::size_t row) {
-      const double* const products = mine_.products.at(static_cast<std::int64_t>(r));
-      double squares = 0.0;
-      for (std::size_t v = 0; v < width_; ++v) squares += products[v] * products[v];
-      sizes_[r] = std::sqrt(squares / static_cast<double>(width_));
-      std::copy_n(products, width_, sum(row));
-      sum(row)[width_] = sizes_[r];
-    });
-    all_reduce(comm, sums_, MPI_SUM);
-    for (std::size_t r = 0; r < sizes_.size(); ++r)
-      maximum(first_ + r, Maximum::special) = mine_.finite[r] == 0 ? 1 : 0;
-    for_own([&](std::size_t r, std::size_t row) {
-      maximum(row, Maximum::norm) = mine_.norms[r];
-      // No difference of infinities.
-      const double others = sum(row)[width_] > sizes_[r] ? sum(row)[width_] - sizes_[r] : 0.0;
-      maximum(row, Maximum::partial) = mine_.partial_norms[r] + others;
-    });
-    all_reduce(comm, maxima_, MPI_MAX);
-    for_own([&](std::size_t r, std::size_t row) {
-      const double largest = maximum(row, Maximum::norm);
-      const double ratio = mine_.norms[r] == largest ? 1.0 : mine_.norms[r] / largest;
-      squares_[row] = ratio * ratio;
-    });
-    all_reduce(comm, squares_, MPI_SUM);
-    take();
+  double* operator[](std::size_t row) { return values_.data() + row * of_each_; }
+  void reduce(MPI_Comm comm, MPI_Op operation) {
+    STEELYARD_MPI(
+        MPI_Allreduce(MPI_IN_PLACE, values_.data(), static_cast<int>(values_.size()), MPI_DOUBLE, operation, comm));
   }
-
-  RowProducts& whole() { return whole_; }
 
  private:
-  enum class Maximum : std::size_t { norm, partial, special };
-
-  std::size_t count() const { return static_cast<std::size_t>(wanted_.count); }
-  double* sum(std::size_t row) { return sums_.data() + row * (width_ + 1); }
-  double& maximum(std::size_t row, Maximum which) { return maxima_[3 * row + static_cast<std::size_t>(which)]; }
-
-  /// Own pieces with NaN or Inf have no numbers that could be added up.
-  template <class Visit>
-  void for_own(const Visit& visit) const {
-    for (std::size_t r = 0; r < mine_.finite.size(); ++r) {
-      if (mine_.finite[r] != 0) visit(r, first_ + r);
-    }
-  }
-
-  void take() {
-    for (std::size_t i = 0; i < count(); ++i) {
-      const std::size_t row = static_cast<std::size_t>(wanted_.first) + i;
-      std::copy_n(sum(row), width_, whole_.products.at(static_cast<std::int64_t>(i)));
-      // Squares of norms might over- or underflow.
-      whole_.norms[i] = maximum(row, Maximum::norm) * std::sqrt(squares_[row]);
-      whole_.partial_norms[i] = maximum(row, Maximum::partial);
-      whole_.finite[i] = maximum(row, Maximum::special) == 0.0 ? 1 : 0;
-    }
-  }
-
-  static constexpr std::size_t width_ = gemm::vectors;
-
-  std::size_t first_;
-  IndexRange wanted_;
-  RowProducts mine_;
-  std::vector<double> sizes_;  ///< root mean squares over the vectors of own pieces' products
-  std::vector<double> sums_;   ///< of each row: products, sizes
-  std::vector<double> maxima_;
-  std::vector<double> squares_;  ///< of pieces' norms as shares of the largest
-  RowProducts whole_;
+  std::size_t of_each_ = 0;
+  std::vector<double> values_;
 };
 
 }  // namespace
@@ -116,17 +45,63 @@ RowProducts TileSharing::whole_rows(const RowWork& work) const { return sum(work
 RowProducts TileSharing::whole_b(const RowWork& work) const { return sum(work, {0, n_}); }
 
 RowProducts TileSharing::sum(const RowWork& work, const IndexRange& wanted) const {
-  std::optional<PiecesOfRows> pieces;
+  const auto first = static_cast<std::size_t>(tile_.row), count = static_cast<std::size_t>(wanted.count);
+  RowProducts mine, whole;
+  std::vector<double> sizes;  // root mean squares over the vectors of own pieces' products
+  RowValues sums;             // products, sizes
+  RowValues maxima;           // norm, partial norm, whether there is NaN or Inf
+  RowValues squares;          // of pieces' norms as shares of the largest
+  // Nothing is allocated below, so that no rank fails on its own meanwhile.
   collectively(comm_, [&] {
-    RowProducts mine = work();
+    mine = work();
     if (static_cast<std::int64_t>(mine.finite.size()) != tile_.rows) {
       throw InvalidArgument(
           fmt::format("check of C: {} rows of a matrix; expected the tile's {}", mine.finite.size(), tile_.rows));
     }
-    pieces.emplace(n_, tile_.row, std::move(mine), wanted);
+    sizes.resize(mine.finite.size());
+    sums = {n_, width + 1};
+    maxima = {n_, 3};
+    squares = {n_, 1};
+    whole = {gemm::VectorBundle(wanted.count), std::vector<double>(count), std::vector<double>(count),
+             std::vector<unsigned char>(count)};
   });
-  pieces->reduce(comm_);
-  return std::move(pieces->whole());
+  // Own pieces with NaN or Inf have no numbers that could be added up.
+  const auto for_own = [&](const auto& visit) {
+    for (std::size_t r = 0; r < mine.finite.size(); ++r) {
+      if (mine.finite[r] != 0) visit(r, first + r);
+    }
+  };
+  for_own([&](std::size_t r, std::size_t row) {
+    const double* const products = mine.products.at(static_cast<std::int64_t>(r));
+    double square_sum = 0.0;
+    for (std::size_t v = 0; v < width; ++v) square_sum += products[v] * products[v];
+    sizes[r] = std::sqrt(square_sum / static_cast<double>(width));
+    std::copy_n(products, width, sums[row]);
+    sums[row][width] = sizes[r];
+  });
+  sums.reduce(comm_, MPI_SUM);
+  for (std::size_t r = 0; r < sizes.size(); ++r) maxima[first + r][2] = mine.finite[r] == 0 ? 1.0 : 0.0;
+  for_own([&](std::size_t r, std::size_t row) {
+    // No difference of infinities.
+    const double others = sums[row][width] > sizes[r] ? sums[row][width] - sizes[r] : 0.0;
+    maxima[row][0] = mine.norms[r];
+    maxima[row][1] = mine.partial_norms[r] + others;
+  });
+  maxima.reduce(comm_, MPI_MAX);
+  for_own([&](std::size_t r, std::size_t row) {
+    const double ratio = mine.norms[r] == maxima[row][0] ? 1.0 : mine.norms[r] / maxima[row][0];
+    *squares[row] = ratio * ratio;
+  });
+  squares.reduce(comm_, MPI_SUM);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = static_cast<std::size_t>(wanted.first) + i;
+    std::copy_n(sums[row], width, whole.products.at(static_cast<std::int64_t>(i)));
+    // Squares of norms might over- or underflow.
+    whole.norms[i] = maxima[row][0] * std::sqrt(*squares[row]);
+    whole.partial_norms[i] = maxima[row][1];
+    whole.finite[i] = maxima[row][2] == 0.0 ? 1 : 0;
+  }
+  return whole;
 }
 
 std::vector<unsigned char> TileSharing::marked_by_any(const ColumnWork& work) const {

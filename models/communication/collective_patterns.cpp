@@ -21,19 +21,15 @@ MessagePattern pattern(const char* name, int processes, int at_least, double byt
   return {name, processes, std::move(phases)};
 }
 
-/// From every process to the one `distance` further on, around.
-Phase shift(int processes, int distance, double bytes) {
+/// From every process to the next one, around.
+Phase shift(int processes, double bytes) {
   Phase phase;
   phase.sends = Phase::Sends::at_once;
-  for (int from = 0; from < processes; ++from) phase.messages.push_back({from, (from + distance) % processes, bytes});
+  for (int from = 0; from < processes; ++from) phase.messages.push_back({from, (from + 1) % processes, bytes});
   return phase;
 }
 
 }  // namespace
-
-MessagePattern point_to_point(double bytes) {
-  return pattern("point to point", 2, 2, bytes, {Phase{{{0, 1, bytes}}, {}}});
-}
 
 MessagePattern flat_broadcast(int processes, double bytes) {
   Phase phase;
@@ -53,18 +49,12 @@ MessagePattern binomial_broadcast(int processes, double bytes) {
 }
 
 MessagePattern ring(int processes, double bytes) {
-  return pattern("ring", processes, 2, bytes, {shift(processes, 1, bytes)});
-}
-
-MessagePattern all_to_all(int processes, double bytes) {
-  std::vector<Phase> phases;
-  for (int distance = 1; distance < processes; ++distance) phases.push_back(shift(processes, distance, bytes));
-  return pattern("all-to-all", processes, 1, bytes, std::move(phases));
+  return pattern("ring", processes, 2, bytes, {shift(processes, bytes)});
 }
 
 MessagePattern ring_allgather(int processes, double bytes) {
   std::vector<Phase> phases;
-  if (processes > 1) phases.assign(static_cast<std::size_t>(processes) - 1, shift(processes, 1, bytes));
+  if (processes > 1) phases.assign(static_cast<std::size_t>(processes) - 1, shift(processes, bytes));
   return pattern("ring allgather", processes, 1, bytes, std::move(phases));
 }
 

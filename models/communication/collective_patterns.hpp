@@ -7,9 +7,6 @@ namespace steelyard::models {
 // Patterns of P processes. All throw InvalidArgument for fewer processes than stated and sizes that are negative or not
 // finite. Computation, such as the sums of an allreduce, is not part of them.
 
-/// One message from process 0 to process 1 of 2.
-MessagePattern point_to_point(double bytes);
-
 /// Process 0 sends to all others, one after the other. P >= 1.
 MessagePattern flat_broadcast(int processes, double bytes);
 
@@ -19,9 +16,6 @@ MessagePattern binomial_broadcast(int processes, double bytes);
 
 /// Every process sends to the next one, the last to the first, all at once. P >= 2. Source: 001, section 5.2 (Ring).
 MessagePattern ring(int processes, double bytes);
-
-/// Every process has `bytes` for each other: P - 1 phases, in phase s from i to i + s (mod P). P >= 1.
-MessagePattern all_to_all(int processes, double bytes);
 
 /// Every process ends with the `bytes` of all: P - 1 phases of a ring. P >= 1.
 MessagePattern ring_allgather(int processes, double bytes);

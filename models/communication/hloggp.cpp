@@ -96,14 +96,4 @@ LogGP HLogGP::link(int from, int to) const {
 
 double HLogGP::time_s(int from, int to, double bytes) const { return link(from, to).time_s(bytes); }
 
-HLogGP hloggp_from_node_kinds(std::span<const int> nodes, std::span<const int> kinds, const NodeKindLinks& links) {
-  return HLogGP::from_links(static_cast<int>(nodes.size()), [&](int from, int to) {
-    const std::size_t sender = index(nodes[static_cast<std::size_t>(from)], kinds.size(), "node");
-    const std::size_t receiver = index(nodes[static_cast<std::size_t>(to)], kinds.size(), "node");
-    if (sender == receiver) return links.within[index(kinds[sender], links.within.size(), "node kind")];
-    const std::vector<LogGP>& row = links.between[index(kinds[sender], links.between.size(), "node kind")];
-    return row[index(kinds[receiver], row.size(), "node kind")];
-  });
-}
-
 }  // namespace steelyard::models

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "models/communication/loggp.hpp"
@@ -49,17 +48,5 @@ class HLogGP {
   std::vector<Process> processes_;
   std::vector<Link> links_;
 };
-
-/// LogGP's parameters by the kinds of the nodes, measured once per kind and pair of kinds. Source: 001, section 5.2.
-struct NodeKindLinks {
-  std::vector<LogGP> within;                ///< by the node's kind: between two processes of a node
-  std::vector<std::vector<LogGP>> between;  ///< by the kinds of the sender's and the receiver's node
-};
-
-/// The model of processes that run on nodes of several kinds.
-/// @param nodes the node of each process
-/// @param kinds the kind of each node
-/// @throws InvalidArgument for nodes or kinds that are not there, and as HLogGP::from_links()
-HLogGP hloggp_from_node_kinds(std::span<const int> nodes, std::span<const int> kinds, const NodeKindLinks& links);
 
 }  // namespace steelyard::models

@@ -22,8 +22,6 @@ std::string to_string(StopReason reason) {
       return "the distribution no longer changes";
     case StopReason::within_spread:
       return "differences are within the measurements' spread";
-    case StopReason::cycle:
-      return "the distributions repeat";
     case StopReason::no_improvement:
       return "no step is faster";
     case StopReason::single_step:

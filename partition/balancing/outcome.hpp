@@ -21,7 +21,6 @@ enum class StopReason {
   balanced,           ///< all units with work take equally long, within eps
   settled,            ///< the next distribution is the current one, within eps; a search's bracket is closed
   within_spread,      ///< what could be gained is less than the spread of the measurements
-  cycle,              ///< it keeps coming back to distributions that were measured before
   no_improvement,     ///< no step from the best distribution turned out faster
   single_step,        ///< the method takes one step, and took it
   measurement_limit,  ///< measured as often as allowed

@@ -48,20 +48,6 @@ PartialModels::PartialModels(std::size_t unit_count, std::vector<double> max_uni
   }
 }
 
-void PartialModels::merge(std::size_t unit, const MeasuredPoint& point, double level) {
-  std::vector<Entry>& known = entries_[unit];
-  std::vector<MeasuredPoint> rounds;
-  for (const Entry& entry : known) {
-    if (entry.point.units == point.units) rounds = entry.rounds;
-  }
-  rounds.push_back(point);
-  const MeasuredPoint merged = merge_measured(rounds, level);
-  std::erase_if(
-      known, [&](const Entry& entry) { return entry.point.units == merged.units || indistinct(entry.point, merged); });
-  known.push_back({merged, std::move(rounds), ++clock_});
-  std::ranges::sort(known, {}, [](const Entry& entry) { return entry.point.units; });
-}
-
 bool PartialModels::renew(std::size_t unit, const MeasuredPoint& point, std::size_t most_points) {
   std::vector<Entry>& known = entries_[unit];
   const auto same = std::ranges::find(known, point.units, [](const Entry& entry) { return entry.point.units; });
@@ -77,7 +63,7 @@ bool PartialModels::renew(std::size_t unit, const MeasuredPoint& point, std::siz
     return changed || entry.point.units == point.units || contradict(entry.point, point) ||
            indistinct(entry.point, point);
   });
-  known.push_back({point, {point}, ++clock_});
+  known.push_back({point, ++clock_});
   if (known.size() > most_points) {
     known.erase(std::ranges::min_element(known, {}, [](const Entry& entry) { return entry.age; }));
   }
@@ -89,13 +75,6 @@ std::vector<MeasuredPoint> PartialModels::points(std::size_t unit) const {
   std::vector<MeasuredPoint> points;
   for (const Entry& entry : entries_[unit]) points.push_back(entry.point);
   return points;
-}
-
-const MeasuredPoint& PartialModels::at(std::size_t unit, std::int64_t units) const {
-  for (const Entry& entry : entries_[unit]) {
-    if (entry.point.units == static_cast<double>(units)) return entry.point;
-  }
-  throw InvalidArgument(fmt::format("unit {} was not measured at {} computation units", unit, units));
 }
 
 std::vector<std::size_t> PartialModels::unknown() const {
@@ -187,31 +166,6 @@ std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total
     doubtful = true;
   }
   return doubtful ? distribute_rest(total, algorithm, fixed).value_or(*units) : *units;
-}
-
-std::optional<std::vector<std::int64_t>> PartialModels::distribute_and_fill(std::int64_t total,
-                                                                            const Algorithm& algorithm,
-                                                                            std::size_t unit, std::int64_t current,
-                                                                            double time_s) const {
-  const std::vector<Entry>& known = entries_[unit];
-  const auto here =
-      std::ranges::find(known, static_cast<double>(current), [](const Entry& entry) { return entry.point.units; });
-  if (here == known.end() || known.size() < 2) return std::nullopt;
-  const bool inside = here + 1 != known.end();
-  const MeasuredPoint& from = here->point;
-  const MeasuredPoint& other = inside ? (here + 1)->point : (here - 1)->point;
-  const double seconds_per_unit = (other.time_s - from.time_s) / (other.units - from.units);
-  // Beyond the last size no further than twice as much: times are seldom linear for long.
-  const double farthest = std::min(inside ? other.units - 1.0 : 2.0 * from.units, max_units_[unit]);
-  const double reached = from.units + (time_s - from.time_s) / seconds_per_unit;
-  if (!(time_s > from.time_s && seconds_per_unit > 0.0)) return std::nullopt;
-  std::vector<std::int64_t> fixed(size(), -1);
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (entries_[i].empty()) fixed[i] = 0;
-  }
-  fixed[unit] = static_cast<std::int64_t>(std::min({reached, farthest, static_cast<double>(total)}));
-  if (fixed[unit] <= current) return std::nullopt;
-  return distribute_rest(total, algorithm, fixed);
 }
 
 }  // namespace steelyard::partition

@@ -22,21 +22,16 @@ class PartialModels {
   PartialModels(std::size_t unit_count, std::vector<double> max_units = {},
                 const std::string& kind = "piecewise_linear");
 
-  /// Adds what a steady kernel took. Rounds of one size are merged; other points whose distance from this one is less
-  /// than what the intervals of both allow (and than 5 %) would say nothing but noise of the slope, and are dropped.
-  void merge(std::size_t unit, const models::MeasuredPoint& point, double level);
-
   /// Adds what a kernel takes now, and forgets what that disproves. Where the interval of the same size was another,
   /// the unit has changed its speed: all older points go, and true is returned. Otherwise the point replaces the one of
-  /// its size (unless its interval encloses that one's and so says less), and points that would mean less time for more
-  /// work go, and the oldest beyond `most_points`.
+  /// its size (unless its interval encloses that one's and so says less). Points go that would mean less time for more
+  /// work, or whose distance from this one is less than what the intervals of both allow (and than 5 %), which would
+  /// say nothing but noise of the slope; and the oldest beyond `most_points`.
   bool renew(std::size_t unit, const models::MeasuredPoint& point, std::size_t most_points);
   void forget(std::size_t unit) { entries_[unit].clear(); }
 
   std::size_t size() const { return entries_.size(); }
   std::vector<models::MeasuredPoint> points(std::size_t unit) const;
-  /// All rounds of one size. @throws InvalidArgument where there are none
-  const models::MeasuredPoint& at(std::size_t unit, std::int64_t units) const;
   /// Units that have no point but could hold work.
   std::vector<std::size_t> unknown() const;
 
@@ -49,18 +44,11 @@ class PartialModels {
   /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
   /// with an overhead. The others share what is left, if they can hold it.
   std::vector<std::int64_t> distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const;
-  /// Likewise, but with more for one unit, as much as it takes to work for `time_s` if its time is linear between or
-  /// beyond the measured sizes: where its `current` slice ends a gap, speed that is linear in the gap, as models have
-  /// it, may promise too little of it. Nothing where that is no more than it has.
-  std::optional<std::vector<std::int64_t>> distribute_and_fill(std::int64_t total, const Algorithm& algorithm,
-                                                               std::size_t unit, std::int64_t current,
-                                                               double time_s) const;
 
  private:
   struct Entry {
-    models::MeasuredPoint point;                ///< what the rounds say together
-    std::vector<models::MeasuredPoint> rounds;  ///< in the order they were measured
-    std::int64_t age = 0;                       ///< higher is newer
+    models::MeasuredPoint point;
+    std::int64_t age = 0;  ///< higher is newer
   };
   bool holds_any(std::size_t unit) const { return max_units_[unit] >= 1.0; }
   bool doubtful_below(std::size_t unit, std::int64_t slice) const;

@@ -20,11 +20,10 @@ namespace {
 constexpr double mebibyte = 1 << 20;
 
 std::vector<MessagePattern> patterns(int processes, double bytes) {
-  std::vector<MessagePattern> patterns{
-      flat_broadcast(processes, bytes), binomial_broadcast(processes, bytes),           all_to_all(processes, bytes),
-      ring_allgather(processes, bytes), recursive_doubling_allreduce(processes, bytes), halo_1d(processes, bytes)};
+  std::vector<MessagePattern> patterns{flat_broadcast(processes, bytes), binomial_broadcast(processes, bytes),
+                                       ring_allgather(processes, bytes), recursive_doubling_allreduce(processes, bytes),
+                                       halo_1d(processes, bytes)};
   if (processes >= 2) patterns.push_back(ring(processes, bytes));
-  if (processes == 2) patterns.push_back(point_to_point(bytes));
   return patterns;
 }
 

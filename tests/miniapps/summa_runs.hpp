@@ -106,18 +106,6 @@ class SummaTest : public ProductRuns<Scalar> {
     ProductRuns<Scalar>::expect_products(products);
   }
 
-  /// All runs at the same time, which have to leave the same bits. @returns the rectangles' parts of the first
-  Rectangles expect_same_bits(const std::vector<AppRun>& runs) {
-    expect_products(runs);
-    Rectangles parts = this->parts(0);
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      INFO("run " << i << " on " << runs[i].ranks << " ranks\n" << this->outcomes()[i].out);
-      CHECK((this->results()[i] == this->results().front()));
-      CHECK((this->parts(i) == parts));
-    }
-    return parts;
-  }
-
   /// All runs of whole numbers.
   void expect_exact(const std::vector<AppRun>& runs) {
     use_whole_numbers();

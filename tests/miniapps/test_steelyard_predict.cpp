@@ -214,6 +214,22 @@ TEST_CASE("Rectangles in the order of nodes keep their sizes and send less acros
   CHECK(by_node.at("models").at("Hockney").get<double>() < as_areas_ask.at("models").at("Hockney").get<double>());
 }
 
+TEST_CASE("Where communication is avoided a prediction is no longer, and processes that do not pay get no blocks") {
+  const TemporaryFolder folder;
+  const Words any{"--size",     "256", "--block",         "16",    "--processes", "4",
+                  "--per-node", "2",   "--communication", "paper", "--platform",  write_platform(folder)};
+  for (const auto& [block_s, working] : {std::pair{1e-9, 1}, {1e-4, 0}, {1.0, 4}}) {
+    CAPTURE(block_s);
+    const Words arguments = any + Words{"--model", write_model(folder, "unit.fpm.json", block_s)};
+    const json avoided = predicted(folder, arguments + Words{"--avoid-communication"});
+    CHECK(avoided.at("time_s").get<double>() <= predicted(folder, arguments).at("time_s").get<double>() * (1 + 1e-12));
+    const json& rectangles = avoided.at("rectangles");
+    const auto with_blocks =
+        std::count_if(rectangles.begin(), rectangles.end(), [](const json& rectangle) { return area(rectangle) > 0; });
+    if (working > 0) CHECK(with_blocks == working);
+  }
+}
+
 TEST_CASE("Nodes that the platform names are of their kinds") {
   const TemporaryFolder folder;
   models::Platform platform = made_up_platform();
@@ -352,6 +368,7 @@ TEST_CASE("Predictions that cannot be made are refused by name") {
        {summa({"--partition", "fair"}), "partition \"fair\" is unknown (expected one of column, even"},
        {summa({"--partition", cut}), "cut.json: rectangles"},
        {summa({"--communication", "pigeons"}), "pigeons"},
+       {summa({"--avoid-communication"}), "--avoid-communication without --model"},
        {summa({"--format", "xml"}), "xml"},
        {summa({"--block", "16", "--model", model}), "parameters.block: is 32 (expected 16)"},
        {summa({"--block", "32", "--type", "float", "--model", model}), "element: is double (expected float)"},

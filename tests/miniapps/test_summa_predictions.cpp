@@ -96,6 +96,28 @@ TEST_CASE("With one message an iteration, communication takes its latency that m
   }
 }
 
+TEST_CASE("Ranks whose messages cost more than their updates gain get no blocks with --avoid-communication") {
+  const TemporaryFolder folder;
+  const Words any = Words{"--size",
+                          "64",
+                          "--block",
+                          "8",
+                          "--units",
+                          "host",
+                          "--avoid-communication",
+                          "--platform",
+                          write_hockney(folder, 1e-3)};
+  // 64 blocks an iteration: seconds of updates beside a millisecond of messages, or microseconds.
+  const auto outcomes = run_app(
+      summa, {{3, any + with_models(folder, {0.1}) + Words{"--dry-run"}}, {3, any + with_models(folder, {1e-6})}},
+      folder);
+  const Rectangles all = parts_in_table(outcomes[0].out), one = parts_in_table(outcomes[1].out);
+  CHECK(tile(all, 8));
+  CHECK(tile(one, 8));
+  for (const partition::Rectangle& part : all) CHECK_FALSE(part.empty());
+  CHECK(std::count_if(one.begin(), one.end(), [](const partition::Rectangle& part) { return part.empty(); }) == 2);
+}
+
 TEST_CASE("Computation units are blocks: an update takes as long as the blocks of the slowest unit") {
   const TemporaryFolder folder;
   // In seconds, beside which starting units takes nothing. 4 iterations of 16 blocks.

@@ -5,8 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/summa_runs.hpp"
@@ -56,32 +56,21 @@ TEST_CASE("Only rank 0 of summa prints, and it prints once") {
                                           ", partition column") == 1);
   CHECK(lines_that_start(outcome.out, "check      passed: largest error ") == 1);
   CHECK(outcome.out.find("against rounding's bound, by 8 random vectors (tolerance 1.0e+00)") != std::string::npos);
-  CHECK(lines_that_start(outcome.out, "speed models measured") == 0);
-  CHECK(lines_that_start(outcome.out, "channels measured") == 0);
-  for (const char* heading : {"row", "column", "rows", "columns", "blocks", "share", "predicted/iteration",
-                              "measured/iteration", "difference"}) {
-    CHECK(outcome.out.find(heading) != std::string::npos);
-  }
   CHECK(tile(parts_in_table(outcome.out), 8));
 }
 
 TEST_CASE("summa's result folder says what ran and what came of it") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
-  const Outcome outcome =
-      run_summa(ranks,
-                {"--size", "61", "--block", "8", "--communication", "paper", "--barrier", "--seed", "7",
-                 "--repetitions", "4", "--warmups", "1", "--slowdown", "rank0=2", "--result", "deep/result"},
-                folder);
+  const Outcome outcome = run_summa(ranks,
+                                    {"--size", "61", "--block", "8", "--communication", "paper", "--barrier", "--seed",
+                                     "7", "--slowdown", "rank0=2", "--result", "deep/result"},
+                                    folder);
   CHECK(lines_that_start(outcome.out, "result     deep/result") == 1);
   const auto json = read_run(folder / "deep" / "result", "summa");
-  CHECK(json.at("seed") == 7);
-  const auto words = json.at("argv").get<Words>();
-  CHECK(words.front() == summa.string());
-  CHECK(std::find(words.begin(), words.end(), "deep/result") != words.end());
-  std::map<std::string, double> expected{{"n", 61}, {"block", 8}, {"blocks", 8}, {"barrier", 1}};
-  for (const auto& [name, value] : expected) CHECK(json.at("params").at(name) == value);
-  CHECK(json.at("settings").at("element") == "double");
+  for (const auto& [name, value] : {std::pair{"n", 61}, {"block", 8}, {"blocks", 8}, {"barrier", 1}}) {
+    CHECK(json.at("params").at(name) == value);
+  }
   CHECK(json.at("settings").at("partition") == "column");
   CHECK(json.at("settings").at("communication") == "paper");
 
@@ -94,14 +83,6 @@ TEST_CASE("summa's result folder says what ran and what came of it") {
   REQUIRE(rectangles.size() == static_cast<std::size_t>(ranks));
   CHECK(tile(rectangles, 8));
   CHECK((rectangles == rank_rectangles(parts)));
-  REQUIRE(json.at("units").size() == static_cast<std::size_t>(2 * ranks));
-  for (std::size_t i = 0; i < json.at("units").size(); ++i) {
-    const auto& unit = json.at("units")[i];
-    CHECK(unit.at("rank") == i / 2);
-    CHECK(unit.at("kind") == (i % 2 == 0 ? "host" : "device"));
-    CHECK(unit.at("slowdown").get<double>() == (i < 2 ? 2.0 : 1.0));
-    CHECK(unit.at("emulated") == (i < 2));
-  }
 
   const double median_s = json.at("median_time_s").get<double>();
   CHECK(std::abs(json.at("figures").at("flops_per_s").get<double>() * median_s / (2.0 * 61 * 61 * 61) - 1.0) < 1e-9);
@@ -109,23 +90,8 @@ TEST_CASE("summa's result folder says what ran and what came of it") {
   CHECK(phase(json, "update").at("measured_s").get<double>() > 0.0);
   CHECK(phase(json, "update").at("predicted_s").get<double>() > 0.0);
   CHECK((phase(json, "communication").at("predicted_s").get<double>() > 0.0) == (ranks > 1));
-  CHECK(json.at("check").at("performed") == true);
   CHECK(json.at("check").at("passed") == true);
-  CHECK(json.at("check").at("error").get<double>() <= json.at("check").at("tolerance").get<double>());
-
-  std::vector<double> times;
-  for (const auto& sample : read_samples(folder / "deep" / "result")) {
-    if (sample.at("metric") != "time_s") continue;
-    CHECK(sample.at("params").at("repetition").get<std::size_t>() == times.size());
-    for (const auto& [name, value] : expected) CHECK(sample.at("params").at(name) == value);
-    CHECK(sample.at("communication") == "paper");
-    times.push_back(sample.at("value").get<double>());
-    CHECK(times.back() > 0.0);
-  }
-  REQUIRE(times.size() == 4);
-  std::sort(times.begin(), times.end());
-  CHECK(median_s >= times[1]);
-  CHECK(median_s <= times[2]);
+  CHECK(read_samples(folder / "deep" / "result").front().at("communication") == "paper");
 }
 
 TEST_CASE("Models of both units serve another size of the same blocks") {

@@ -113,13 +113,6 @@ double serial_s(const MessagePattern& pattern) {
 
 }  // namespace
 
-TEST_CASE("point to point is one message from 0 to 1") {
-  const MessagePattern pattern = point_to_point(bytes);
-  REQUIRE(pattern.processes == 2);
-  REQUIRE(pattern.phases.size() == 1);
-  CHECK(pattern.phases[0].messages == std::vector<Message>{{0, 1, bytes}});
-}
-
 TEST_CASE("a flat broadcast gives everybody the root's data, one after the other") {
   for_each_number(1, [](int processes) {
     const MessagePattern pattern = flat_broadcast(processes, bytes);
@@ -184,20 +177,6 @@ TEST_CASE("in a ring every process sends to the next and receives from the one b
     const Placement placement(platform, std::vector<int>(at(processes), 0));
     REQUIRE_THAT(cost_s(aligned_form(expression(pattern, placement), model), model),
                  WithinRel(model.transmission_s(0, bytes, processes), 1e-12));
-  });
-}
-
-TEST_CASE("an all-to-all serves every ordered pair exactly once, in P - 1 permutations") {
-  for_each_number(1, [](int processes) {
-    const MessagePattern pattern = all_to_all(processes, bytes);
-    require_of_one_size(pattern, processes);
-    REQUIRE(pattern.phases.size() == at(processes - 1));
-    std::set<std::pair<int, int>> pairs;
-    for (const Phase& phase : pattern.phases) {
-      require_permutation(phase, processes);
-      for (const Message& message : phase.messages) REQUIRE(pairs.emplace(message.from, message.to).second);
-    }
-    REQUIRE(pairs.size() == at(processes * (processes - 1)));
   });
 }
 
@@ -271,8 +250,8 @@ TEST_CASE("in a 1D halo exchange neighbours exchange, and nobody else") {
 
 TEST_CASE("too few processes and impossible sizes are refused by every pattern, with messages or without") {
   using Pattern = MessagePattern (*)(int, double);
-  for (const Pattern pattern : {&flat_broadcast, &binomial_broadcast, &ring, &all_to_all, &ring_allgather,
-                                &recursive_doubling_allreduce, &halo_1d}) {
+  for (const Pattern pattern :
+       {&flat_broadcast, &binomial_broadcast, &ring, &ring_allgather, &recursive_doubling_allreduce, &halo_1d}) {
     const int least = pattern == &ring ? 2 : 1;
     for (const int processes : {-3, 0, least - 1}) CHECK_THROWS_AS(pattern(processes, bytes), InvalidArgument);
     for (const double size : {-1.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
@@ -280,7 +259,6 @@ TEST_CASE("too few processes and impossible sizes are refused by every pattern, 
     }
     CHECK_NOTHROW(require_pattern(pattern(least, 0.0)));
   }
-  for (const double size : {-1.0, infinity}) CHECK_THROWS_AS(point_to_point(size), InvalidArgument);
 }
 
 }  // namespace steelyard::test_collective_patterns

@@ -130,40 +130,6 @@ TEST_CASE("times never fall with the size") {
   });
 }
 
-TEST_CASE("nodes of two kinds take the parameters of their kinds") {
-  std::mt19937_64 random(5);
-  NodeKindLinks links{{random_model(random), random_model(random)},
-                      {{random_model(random), random_model(random)}, {random_model(random), random_model(random)}}};
-  const std::vector<int> nodes = {0, 0, 1, 1, 2, 2, 3}, kinds = {0, 1, 0, 1};
-  const HLogGP model = hloggp_from_node_kinds(nodes, kinds, links);
-  REQUIRE(model.processes() == 7);
-  for_each_message(model, [&](int from, int to, double bytes) {
-    const int sender = nodes[from], receiver = nodes[to];
-    const LogGP& expected =
-        sender == receiver ? links.within[kinds[sender]] : links.between[kinds[sender]][kinds[receiver]];
-    CHECK_THAT(model.time_s(from, to, bytes), WithinRel(expected.time_s(bytes), 1e-12));
-  });
-}
-
-TEST_CASE("kinds that are alike are LogGPH") {
-  const HLogGP model = hloggp_from_node_kinds(std::vector{0, 0, 1, 2}, std::vector{0, 1, 0},
-                                              {{memory, memory}, {{network, network}, {network, network}}});
-  for_each_message(model, [&](int from, int to, double bytes) {
-    const LogGP& expected = from + to == 1 ? memory : network;
-    CHECK_THAT(model.time_s(from, to, bytes), WithinRel(expected.time_s(bytes), 1e-14));
-  });
-}
-
-TEST_CASE("nodes and kinds that are not there are refused") {
-  const NodeKindLinks links{{memory}, {{network}}};
-  CHECK_THROWS_AS(hloggp_from_node_kinds({}, {}, links), InvalidArgument);
-  CHECK_THROWS_MATCHES(hloggp_from_node_kinds(std::vector{0, 2}, std::vector{0, 0}, links), InvalidArgument,
-                       MessageMatches(ContainsSubstring("node 2") && ContainsSubstring("there are 2")));
-  CHECK_THROWS_MATCHES(hloggp_from_node_kinds(std::vector{0, 1}, std::vector{0, 1}, links), InvalidArgument,
-                       MessageMatches(ContainsSubstring("node kind 1")));
-  CHECK_THROWS_AS(hloggp_from_node_kinds(std::vector{0, -1}, std::vector{0, 0}, links), InvalidArgument);
-}
-
 TEST_CASE("processes that are not there, messages to oneself and negative sizes are refused") {
   const HLogGP model = HLogGP::from_links(3, [](int, int) { return network; });
   for (const int bad : {-1, 3}) {

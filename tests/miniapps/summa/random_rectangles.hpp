@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "partition/rectangle.hpp"
+#include "miniapps/summa/problem.hpp"
 #include "tests/comm/started_session.hpp"
-#include "tests/miniapps/summa/random_tiling.hpp"
+#include "tests/miniapps/rectangles.hpp"
 
 namespace steelyard::tests {
 
@@ -27,31 +27,47 @@ const Part& own(const std::vector<Part>& parts) {
   return parts[static_cast<std::size_t>(session().rank())];
 }
 
-/// Five rectangles around each other, none of which ends where another does, and empty ones up to `count`, in any
-/// order. At least 3 blocks a side.
-inline std::vector<partition::Rectangle> pinwheel(std::int64_t blocks, int count, std::mt19937_64& random) {
-  const auto arm = [&] {
-    return 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>((blocks - 1) / 2));
-  };
-  const std::int64_t high = arm(), wide = arm();
-  std::vector<partition::Rectangle> rectangles{{0, 0, high, blocks - wide},
-                                               {0, blocks - wide, blocks - high, wide},
-                                               {blocks - high, wide, high, blocks - wide},
-                                               {high, 0, blocks - high, wide},
-                                               {high, wide, blocks - 2 * high, blocks - 2 * wide}};
-  rectangles.resize(static_cast<std::size_t>(count));
-  std::shuffle(rectangles.begin(), rectangles.end(), random);
-  return rectangles;
+/// Adds `count` tiles that cover `all` to `tiles`: cut in two anywhere, again and again, so that some have one row or
+/// column and some are empty.
+inline void cut_into_tiles(const summa::Tile& all, int count, std::mt19937_64& random,
+                           std::vector<summa::Tile>& tiles) {
+  if (count == 1) {
+    // An empty one may be anywhere.
+    tiles.push_back(all.empty() && random() % 2 == 0 ? summa::Tile{} : all);
+    return;
+  }
+  const int in_first = 1 + static_cast<int>(random() % static_cast<unsigned>(count - 1));
+  const bool rows = random() % 2 == 0;
+  const auto extent = static_cast<std::uint64_t>(rows ? all.rows : all.columns);
+  const auto at = static_cast<std::int64_t>(random() % (extent + 1));
+  summa::Tile first = all, second = all;
+  (rows ? first.rows : first.columns) = at;
+  (rows ? second.rows : second.columns) -= at;
+  (rows ? second.row : second.column) += at;
+  cut_into_tiles(first, in_first, random, tiles);
+  cut_into_tiles(second, count - in_first, random, tiles);
 }
 
-/// Rectangles of `count` ranks that cover so many blocks a side: all kinds, some of one row or column, some empty;
-/// where there are five and more, some a pinwheel.
+/// A tile of an n x n matrix for each of `count` ranks.
+inline std::vector<summa::Tile> random_tiling(std::int64_t n, int count, std::mt19937_64& random) {
+  std::vector<summa::Tile> tiles;
+  cut_into_tiles({0, 0, n, n}, count, random, tiles);
+  return tiles;
+}
+
+/// Rectangles of `count` ranks, in any order, that cover so many blocks a side: all kinds, some of one row or column,
+/// some empty; where there are five and more, some a pinwheel.
 inline std::vector<partition::Rectangle> random_rectangles(std::int64_t blocks, int count, std::mt19937_64& random) {
-  if (count >= 5 && blocks >= 3 && random() % 2 == 0) return pinwheel(blocks, count, random);
   std::vector<partition::Rectangle> rectangles;
-  for (const summa::Tile& tile : random_tiling(blocks, count, random)) {
-    const partition::Rectangle rectangle{tile.row, tile.column, tile.rows, tile.columns};
-    rectangles.push_back(rectangle.empty() ? partition::Rectangle{} : rectangle);
+  if (count >= 5 && blocks >= 3 && random() % 2 == 0) {
+    const auto first = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>((blocks - 1) / 2));
+    rectangles = pinwheel(blocks, first, blocks - 1 - static_cast<std::int64_t>(random() % 2) * (first - 1));
+    rectangles.resize(static_cast<std::size_t>(count));
+  } else {
+    for (const summa::Tile& tile : random_tiling(blocks, count, random)) {
+      const partition::Rectangle rectangle{tile.row, tile.column, tile.rows, tile.columns};
+      rectangles.push_back(rectangle.empty() ? partition::Rectangle{} : rectangle);
+    }
   }
   std::shuffle(rectangles.begin(), rectangles.end(), random);
   return rectangles;

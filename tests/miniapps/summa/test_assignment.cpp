@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -11,7 +10,7 @@
 #include "miniapps/summa/assignment.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/column.hpp"
-#include "tests/base/temporary_folder.hpp"
+#include "tests/miniapps/rectangles.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_assignment {
@@ -22,22 +21,10 @@ using Catch::Matchers::MessageMatches;
 using models::ConstantModel;
 using partition::Rectangle;
 using tests::Random;
+using tests::Rectangles;
 using tests::whole;
 
 namespace {
-
-using Rectangles = std::vector<Rectangle>;
-
-/// Block by block: every one in exactly one rectangle.
-void check_tiles(const Rectangles& rectangles, std::int64_t blocks) {
-  for (std::int64_t row = 0; row < blocks; ++row) {
-    for (std::int64_t column = 0; column < blocks; ++column) {
-      REQUIRE(std::count_if(rectangles.begin(), rectangles.end(), [&](const Rectangle& r) {
-                return r.row <= row && row < r.end_row() && r.column <= column && column < r.end_column();
-              }) == 1);
-    }
-  }
-}
 
 /// Processes with a host, a companion or both.
 struct Processes {
@@ -63,15 +50,6 @@ double time_s(const models::SpeedModel* model, std::int64_t blocks) {
   return blocks == 0 ? 0.0 : model->time_s(static_cast<double>(blocks));
 }
 
-std::string rectangles_json(const Rectangles& rectangles) {
-  nlohmann::json json;
-  json["rectangles"] = nlohmann::json::array();
-  for (const Rectangle& r : rectangles) {
-    json["rectangles"].push_back({{"row", r.row}, {"column", r.column}, {"rows", r.rows}, {"columns", r.columns}});
-  }
-  return json.dump();
-}
-
 using Pair = std::pair<std::int64_t, std::int64_t>;
 
 Pair pair_of(const UnitRows& rows) { return {rows.host, rows.companion}; }
@@ -92,7 +70,7 @@ TEST_CASE("rectangles tile the matrix, whatever the algorithm and the models") {
       INFO(name << ", " << processes.models.size() << " processes, " << problem.blocks() << " blocks");
       const Assignment assignment = assign(problem, processes.models, name);
       REQUIRE(assignment.rectangles.size() == processes.models.size());
-      check_tiles(assignment.rectangles, problem.blocks());
+      REQUIRE(tests::tile(assignment.rectangles, problem.blocks()));
       double longest_s = 0.0;
       for (std::size_t i = 0; i < processes.models.size(); ++i) {
         const Rectangle& rectangle = assignment.rectangles[i];
@@ -147,13 +125,29 @@ TEST_CASE("areas follow speeds, a process's being that of its units together") {
   CHECK(pair_of(assign(blocks_of(16), {{&slow, &fast}}, "column").rows[0]) == Pair{4, 12});
 }
 
+TEST_CASE("a process whose communication costs more than it gains gets no blocks, and its gain counts both its units") {
+  const ConstantModel slow(1.0), fast(3.0);
+  const std::vector<ProcessModels> processes{{&fast, &fast}, {&fast, &slow}, {&slow, nullptr}};
+  const auto found = [&](double latency_s) {
+    // Of the last process alone; 256 blocks take 256 / 10 s by the first two, 256 / 11 s by all.
+    return assign(blocks_of(16), processes, "column", {}, [=](const partition::ColumnPartition& columns) {
+      return std::vector<double>{0.0, 0.0, columns.rectangles[2].empty() ? 0.0 : latency_s};
+    });
+  };
+  CHECK(found(0.1).rectangles[2].area() > 0);
+  const Assignment without = found(1e3);
+  REQUIRE(tests::tile(without.rectangles, 16));
+  CHECK(without.rectangles[2].area() == 0);
+  CHECK(without.update_s() <= 256.0 / 10.0 * 1.2);
+}
+
 TEST_CASE("an even grid is near square, with sides that differ by one block at most") {
   const ConstantModel slow(1.0), fast(50.0);
   for (const auto& [count, rows, columns] :
        std::vector<std::tuple<int, int, int>>{{1, 1, 1}, {2, 1, 2}, {6, 2, 3}, {7, 1, 7}, {12, 3, 4}, {16, 4, 4}}) {
     std::vector<ProcessModels> processes(static_cast<std::size_t>(count), {&slow, &fast});
     const Assignment assignment = assign(blocks_of(23), processes, "even");
-    check_tiles(assignment.rectangles, 23);
+    REQUIRE(tests::tile(assignment.rectangles, 23));
     std::set<std::int64_t> tops, lefts;
     for (std::size_t i = 0; i < assignment.rectangles.size(); ++i) {
       const Rectangle& r = assignment.rectangles[i];
@@ -168,7 +162,7 @@ TEST_CASE("an even grid is near square, with sides that differ by one block at m
     CHECK(lefts.size() == static_cast<std::size_t>(columns));
   }
   const Assignment many = assign(blocks_of(3), std::vector<ProcessModels>(5, {&slow, nullptr}), "even");
-  check_tiles(many.rectangles, 3);
+  REQUIRE(tests::tile(many.rectangles, 3));
   CHECK(std::count(many.rectangles.begin(), many.rectangles.end(), Rectangle{}) == 2);
 }
 
@@ -186,14 +180,14 @@ TEST_CASE("rectangles come from a file as they are") {
   const ConstantModel slow(1.0), fast(3.0);
   const std::vector<ProcessModels> processes{{&slow, &fast}, {&fast, nullptr}, {&slow, nullptr}};
   const Rectangles rectangles{{0, 0, 4, 3}, {0, 3, 4, 1}, {}};
-  const Assignment assignment = assign(blocks_of(4), processes, folder.write("cut.json", rectangles_json(rectangles)));
+  const Assignment assignment = assign(blocks_of(4), processes, folder.write("cut.json", tests::json_of(rectangles)));
   CHECK(assignment.rectangles == rectangles);
   CHECK(pair_of(assignment.rows[0]) == Pair{1, 3});
   CHECK(assignment.unit_s[0].host == 3.0);
   CHECK(assignment.unit_s[1].host == 4.0 / 3.0);
   CHECK(assignment.unit_s[2].host == 0.0);
   const Rectangles thin{{0, 0, 4, 3}, {0, 3, 4, 1}, {2, 2, 0, 2}};
-  CHECK(assign(blocks_of(4), processes, folder.write("thin.json", rectangles_json(thin))).rectangles == rectangles);
+  CHECK(assign(blocks_of(4), processes, folder.write("thin.json", tests::json_of(thin))).rectangles == rectangles);
 }
 
 TEST_CASE("a file that does not cut the matrix for these processes is refused by file and key") {
@@ -208,12 +202,12 @@ TEST_CASE("a file that does not cut the matrix for these processes is refused by
   refused("{", "", "line");
   refused("{}", "rectangles", "missing");
   refused(R"({"rectangles": 3})", "rectangles", "array");
-  refused(rectangles_json({{0, 0, 4, 4}}), "rectangles", "holds 1 (expected one for each of 2 processes)");
-  refused(rectangles_json({{0, 0, 4, 2}, {0, 2, 4, 3}}), "rectangles[1]", "column 5");
-  refused(rectangles_json({{0, 0, 5, 2}, {0, 2, 4, 2}}), "rectangles[0]", "row 5");
-  refused(rectangles_json({{0, 0, 4, 3}, {2, 2, 2, 2}}), "rectangles[1]", "common with rectangles[0]");
-  refused(rectangles_json({{0, 0, 4, 2}, {0, 2, 3, 2}}), "rectangles", "14 blocks (expected all 4 x 4)");
-  refused(rectangles_json({{0, 0, 4, -1}, {0, 0, 4, 4}}), "rectangles[0].columns", "-1");
+  refused(tests::json_of({{0, 0, 4, 4}}), "rectangles", "holds 1 (expected one for each of 2 processes)");
+  refused(tests::json_of({{0, 0, 4, 2}, {0, 2, 4, 3}}), "rectangles[1]", "column 5");
+  refused(tests::json_of({{0, 0, 5, 2}, {0, 2, 4, 2}}), "rectangles[0]", "row 5");
+  refused(tests::json_of({{0, 0, 4, 3}, {2, 2, 2, 2}}), "rectangles[1]", "common with rectangles[0]");
+  refused(tests::json_of({{0, 0, 4, 2}, {0, 2, 3, 2}}), "rectangles", "14 blocks (expected all 4 x 4)");
+  refused(tests::json_of({{0, 0, 4, -1}, {0, 0, 4, 4}}), "rectangles[0].columns", "-1");
   refused(R"({"rectangles": [{"row": 0.5, "column": 0, "rows": 4, "columns": 4}, {}]})", "rectangles[0].row", "0.5");
   refused(R"({"rectangles": [{"row": 0, "column": 0, "rows": 4, "columns": 4}, {}]})", "rectangles[1].row", "missing");
   refused(R"({"rectangles": [{"row": 0, "column": 0, "rows": 1e300, "columns": 4}, {}]})", "rectangles[0].rows",
@@ -234,7 +228,6 @@ TEST_CASE("partitions that there are not, and processes without units, are refus
                        MessageMatches(ContainsSubstring("process 1")));
   CHECK_THROWS_AS(assign(blocks_of(4), {}, "column"), InvalidArgument);
   CHECK_THROWS_AS(assign({0, 32}, {{&slow, nullptr}}, "even"), InvalidArgument);
-  CHECK_THROWS_AS(assign({64, 0}, {{&slow, nullptr}}, "even"), InvalidArgument);
 }
 
 }  // namespace steelyard::test_assignment

@@ -2,12 +2,9 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -28,16 +25,6 @@ using Random = std::mt19937_64;
 
 template <class Scalar>
 constexpr Scalar unwritten{-7777};
-/// Every element of A, and of B, another number.
-template <class Scalar>
-Scalar element_of_a(std::int64_t n, std::int64_t i, std::int64_t j) {
-  return static_cast<Scalar>(i * n + j + 1);
-}
-template <class Scalar>
-Scalar element_of_b(std::int64_t n, std::int64_t i, std::int64_t j) {
-  return static_cast<Scalar>(-(i * n + j + 1));
-}
-
 /// A rank's parts of one iteration's pivots in memory of their own, with room behind that nobody may write to.
 template <class Scalar>
 class Parts {
@@ -54,9 +41,8 @@ class Parts {
   /// What the rank owns of iteration k is there, the rest is not.
   void prepare(std::int64_t k) {
     forget();
-    if (own_.empty()) return;
-    if (own_.column <= k && k < own_.end_column()) each_of_column(k, [](Scalar& at, Scalar value) { at = value; });
-    if (own_.row <= k && k < own_.end_row()) each_of_row(k, [](Scalar& at, Scalar value) { at = value; });
+    if (owns(own_, Pivot::column, k)) column_ = right_column(k);
+    if (owns(own_, Pivot::row, k)) row_ = right_row(k);
   }
   void forget() {
     for (std::vector<Scalar>* part : {&column_, &row_}) part->assign(part->size(), unwritten<Scalar>);
@@ -66,56 +52,43 @@ class Parts {
     return {column_.data(), row_.data()};
   }
   /// Elements of iteration k that are not as they should be, and elements behind them that have been written.
-  int wrong(std::int64_t k) {
+  int wrong(std::int64_t k) const {
+    const std::vector<Scalar> column = right_column(k), row = right_row(k);
     int wrong = 0;
-    const auto compare = [&wrong](const Scalar& at, Scalar value) { wrong += at == value ? 0 : 1; };
-    if (!own_.empty()) {
-      each_of_column(k, compare);
-      each_of_row(k, compare);
-    }
-    const std::int64_t depth = own_.empty() ? 0 : problem_.depth(k);
-    for (std::size_t i = static_cast<std::size_t>(tile_.rows * depth); i < column_.size(); ++i) {
-      wrong += column_[i] == unwritten<Scalar> ? 0 : 1;
-    }
-    for (std::size_t i = static_cast<std::size_t>(tile_.columns * depth); i < row_.size(); ++i) {
-      wrong += row_[i] == unwritten<Scalar> ? 0 : 1;
-    }
+    for (std::size_t i = 0; i < column.size(); ++i) wrong += column_[i] == column[i] ? 0 : 1;
+    for (std::size_t i = 0; i < row.size(); ++i) wrong += row_[i] == row[i] ? 0 : 1;
     return wrong;
   }
 
  private:
   static constexpr std::size_t room = 40;
 
-  template <class Visit>
-  void each_of_column(std::int64_t k, const Visit& visit) {
-    std::size_t next = 0;
+  std::vector<Scalar> right_column(std::int64_t k) const {
+    std::vector<Scalar> right(column_.size(), unwritten<Scalar>);
+    if (own_.empty()) return right;
+    auto next = right.begin();
     for (std::int64_t i = tile_.row; i < tile_.row + tile_.rows; ++i) {
-      for (std::int64_t j = problem_.first_row(k); j < problem_.first_row(k + 1); ++j) {
-        visit(column_[next++], element_of_a<Scalar>(problem_.n, i, j));
-      }
+      for (std::int64_t j = problem_.first_row(k); j < problem_.first_row(k + 1); ++j) *next++ = element(i, j);
     }
+    return right;
   }
-  template <class Visit>
-  void each_of_row(std::int64_t k, const Visit& visit) {
-    std::size_t next = 0;
+  std::vector<Scalar> right_row(std::int64_t k) const {
+    std::vector<Scalar> right(row_.size(), unwritten<Scalar>);
+    if (own_.empty()) return right;
+    auto next = right.begin();
     for (std::int64_t i = problem_.first_row(k); i < problem_.first_row(k + 1); ++i) {
-      for (std::int64_t j = tile_.column; j < tile_.column + tile_.columns; ++j) {
-        visit(row_[next++], element_of_b<Scalar>(problem_.n, i, j));
-      }
+      for (std::int64_t j = tile_.column; j < tile_.column + tile_.columns; ++j) *next++ = -element(i, j);
     }
+    return right;
   }
+  /// Every element of A, and of -B, another number.
+  Scalar element(std::int64_t i, std::int64_t j) const { return static_cast<Scalar>(i * problem_.n + j + 1); }
 
   Problem problem_;
   Rectangle own_;
   Tile tile_;
   std::vector<Scalar> column_, row_;
 };
-
-template <class Scalar>
-std::unique_ptr<PivotExchange> exchange_of(Communication communication, const Problem& problem,
-                                           const std::vector<Rectangle>& rectangles) {
-  return make_pivot_exchange(communication, session().comm(), problem, rectangles, datatype<Scalar>);
-}
 
 /// Some rank comes late now and then.
 void dawdle(std::int64_t k) {
@@ -169,9 +142,17 @@ int wrong_ahead(PivotExchange& exchange, const Problem& problem, const Rectangle
   return wrong;
 }
 
-/// Blocks that divide n or not, of one element, as large as the matrix and larger.
-std::vector<Problem> problems() {
-  return {{1, 1}, {1, 4}, {2, 1}, {5, 1}, {7, 2}, {8, 3}, {12, 4}, {20, 64}, {40, 7}, {90, 13}, {150, 32}};
+/// Every rank has its parts of every pivot by every way of travelling, again and again.
+template <class Scalar>
+void check_exchanges(const Problem& problem, const std::vector<Rectangle>& rectangles) {
+  for (const Communication communication : communications) {
+    PivotExchange exchange(communication, session().comm(), problem, rectangles, datatype<Scalar>);
+    CAPTURE(problem.n, problem.block, communication_name(communication), own(rectangles).row, own(rectangles).column,
+            own(rectangles).rows, own(rectangles).columns);
+    CHECK(wrong_in_turns<Scalar>(exchange, problem, own(rectangles)) == 0);
+    CHECK(wrong_ahead<Scalar>(exchange, problem, own(rectangles)) == 0);
+    CHECK(wrong_ahead<Scalar>(exchange, problem, own(rectangles)) == 0);
+  }
 }
 
 }  // namespace
@@ -180,52 +161,33 @@ TEMPLATE_TEST_CASE(
     "every rank has its parts of every pivot, and nothing else is written, however blocks are shared out", "", double,
     float) {
   Random random(1);
-  for (const Problem& problem : problems()) {
+  // Blocks that divide n or not, of one element, as large as the matrix and larger.
+  for (const Problem& problem : std::vector<Problem>{
+           {1, 1}, {1, 4}, {2, 1}, {5, 1}, {7, 2}, {8, 3}, {12, 4}, {20, 64}, {40, 7}, {90, 13}, {150, 32}}) {
     for (int round = 0; round < 6; ++round) {
-      const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
-      for (const Communication communication : communications) {
-        const auto exchange = exchange_of<TestType>(communication, problem, rectangles);
-        CAPTURE(problem.n, problem.block, round, communication_name(communication), own(rectangles).row,
-                own(rectangles).column, own(rectangles).rows, own(rectangles).columns);
-        CHECK(wrong_in_turns<TestType>(*exchange, problem, own(rectangles)) == 0);
-        CHECK(wrong_ahead<TestType>(*exchange, problem, own(rectangles)) == 0);
-        // The same exchange again.
-        CHECK(wrong_ahead<TestType>(*exchange, problem, own(rectangles)) == 0);
-      }
+      check_exchanges<TestType>(problem, random_rectangles(problem.blocks(), session().size(), random));
     }
   }
-}
-
-TEST_CASE("a rank that owns everything has the pivots already, and the others take part without a block") {
-  const Problem problem{30, 4};
-  for (int owner = 0; owner < session().size(); ++owner) {
-    std::vector<Rectangle> rectangles(static_cast<std::size_t>(session().size()));
-    rectangles[static_cast<std::size_t>(owner)] = {0, 0, problem.blocks(), problem.blocks()};
-    for (const Communication communication : communications) {
-      const auto exchange = exchange_of<float>(communication, problem, rectangles);
-      CHECK(wrong_in_turns<float>(*exchange, problem, own(rectangles)) == 0);
-      CHECK(wrong_ahead<float>(*exchange, problem, own(rectangles)) == 0);
-    }
-  }
+  // A rank that owns everything has the pivots already, and the others take part without a block.
+  std::vector<Rectangle> rectangles(static_cast<std::size_t>(session().size()));
+  rectangles[random() % rectangles.size()] = {0, 0, 8, 8};
+  check_exchanges<TestType>({30, 4}, rectangles);
 }
 
 TEST_CASE("another number of rectangles than ranks, and parts of 2^31 elements, are refused on every rank") {
-  const int ranks = session().size();
-  for (const Communication communication : communications) {
-    for (const int count : {0, ranks - 1, ranks + 1}) {
-      std::vector<Rectangle> rectangles(static_cast<std::size_t>(count));
-      if (count > 0) rectangles[0] = {0, 0, 2, 2};
-      CHECK_THROWS_AS(exchange_of<double>(communication, {8, 4}, rectangles), InvalidArgument);
-    }
-    std::vector<Rectangle> rectangles(static_cast<std::size_t>(ranks));
-    rectangles.back() = {0, 0, 2, 2};
-    constexpr std::int64_t block = std::int64_t{1} << 16;
-    CHECK_THROWS_AS(exchange_of<double>(communication, {2 * block, block}, rectangles), InvalidArgument);
-    constexpr std::int64_t square = 46341;  // of which there are just more than 2^31
-    rectangles.back() = {0, 0, 1, 1};
-    CHECK_THROWS_AS(exchange_of<double>(communication, {square, square}, rectangles), InvalidArgument);
-    CHECK_NOTHROW(exchange_of<double>(communication, {square - 1, square - 1}, rectangles));
+  const auto ranks = static_cast<std::size_t>(session().size());
+  const auto make = [](const Problem& problem, std::size_t count, const Rectangle& last) {
+    std::vector<Rectangle> rectangles(count);
+    if (count > 0) rectangles.back() = last;
+    const PivotExchange exchange(Communication::bcast, session().comm(), problem, rectangles, MPI_DOUBLE);
+  };
+  for (const std::size_t count : {std::size_t{0}, ranks - 1, ranks + 1}) {
+    CHECK_THROWS_AS(make({8, 4}, count, {0, 0, 2, 2}), InvalidArgument);
   }
+  constexpr std::int64_t block = std::int64_t{1} << 16, square = 46341;  // whose square is just more than 2^31
+  CHECK_THROWS_AS(make({2 * block, block}, ranks, {0, 0, 2, 2}), InvalidArgument);
+  CHECK_THROWS_AS(make({square, square}, ranks, {0, 0, 1, 1}), InvalidArgument);
+  CHECK_NOTHROW(make({square - 1, square - 1}, ranks, {0, 0, 1, 1}));
 }
 
 }  // namespace steelyard::test_pivot_exchange

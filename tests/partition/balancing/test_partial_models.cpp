@@ -1,6 +1,5 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <limits>
 
 #include "core/base/errors.hpp"
 #include "partition/balancing/partial_models.hpp"
@@ -25,28 +24,16 @@ std::vector<double> sizes(const PartialModels& models, std::size_t unit) {
 
 TEST_CASE("exact points stay apart however close") {
   PartialModels models(1);
-  models.merge(0, {100, 1.0}, 0.95);
-  models.merge(0, {101, 1.1}, 0.95);
+  models.renew(0, {100, 1.0}, 8);
+  models.renew(0, {101, 1.1}, 8);
   CHECK(sizes(models, 0) == std::vector<double>{100, 101});
-}
-
-TEST_CASE("rounds of one size become one point, which does not crowd out others however uncertain it is") {
-  PartialModels models(1);
-  models.merge(0, {200, 4.0}, 0.95);
-  models.merge(0, {100, 1.0, 1, std::numeric_limits<double>::infinity()}, 0.95);
-  CHECK(sizes(models, 0) == std::vector<double>{100, 200});
-  models.merge(0, {100, 3.0, 1, std::numeric_limits<double>::infinity()}, 0.95);
-  CHECK(sizes(models, 0) == std::vector<double>{100, 200});
-  CHECK(models.at(0, 100).time_s == 2.0);
-  CHECK(std::isfinite(models.at(0, 100).confidence_s));
-  CHECK_THROWS_AS(models.at(0, 99), InvalidArgument);
 }
 
 TEST_CASE("a point within the noise of another one takes its place") {
   PartialModels models(1);
-  models.merge(0, {100, 1.0, 5, 0.02}, 0.95);
-  models.merge(0, {103, 1.0, 5, 0.02}, 0.95);
-  models.merge(0, {110, 1.1, 5, 0.02}, 0.95);
+  models.renew(0, {100, 1.0, 5, 0.02}, 8);
+  models.renew(0, {103, 1.0, 5, 0.02}, 8);
+  models.renew(0, {110, 1.1, 5, 0.02}, 8);
   CHECK(sizes(models, 0) == std::vector<double>{103, 110});
 }
 
@@ -64,9 +51,9 @@ TEST_CASE("a time that says less than what is known changes nothing") {
   PartialModels models(1);
   models.renew(0, {100, 1.0, 5, 0.01}, 8);
   CHECK_FALSE(models.renew(0, {100, 1.4, 5, 0.5}, 8));
-  CHECK(models.at(0, 100).time_s == 1.0);
+  CHECK(models.points(0).front().time_s == 1.0);
   CHECK_FALSE(models.renew(0, {100, 1.005, 5, 0.01}, 8));
-  CHECK(models.at(0, 100).time_s == 1.005);
+  CHECK(models.points(0).front().time_s == 1.005);
 }
 
 TEST_CASE("the oldest points are forgotten first") {
@@ -77,14 +64,14 @@ TEST_CASE("the oldest points are forgotten first") {
 
 TEST_CASE("units without a point are predicted nothing for no work and not predicted otherwise") {
   PartialModels models(2);
-  models.merge(0, {10, 1.0}, 0.95);
+  models.renew(0, {10, 1.0}, 8);
   CHECK(models.predict({20, 0}).predicted_s == std::vector<double>{2.0, 0.0});
   CHECK(std::isnan(models.predict({20, 1}).predicted_s[1]));
 }
 
 TEST_CASE("units without a point get nothing, or a probe where it is asked for, and sums stay exact") {
   PartialModels models(3, {1000.0, 1000.0, 2.5});
-  models.merge(0, {600, 1.0}, 0.95);
+  models.renew(0, {600, 1.0}, 8);
   CHECK(models.unknown() == std::vector<std::size_t>{1, 2});
   CHECK(models.distribute(600, by_lines()) == Slices{600, 0, 0});
   CHECK(models.distribute_and_probe(600, by_lines()) == Slices{586, 12, 2});
@@ -96,11 +83,11 @@ TEST_CASE("units without a point get nothing, or a probe where it is asked for, 
 
 TEST_CASE("a unit that large sizes overwhelmed is asked for the smallest size once") {
   PartialModels models(2);
-  models.merge(0, {50, 1.0}, 0.95);
-  models.merge(1, {50, 1e6}, 0.95);
+  models.renew(0, {50, 1.0}, 8);
+  models.renew(1, {50, 1e6}, 8);
   CHECK(models.distribute(100, by_lines()) == Slices{100, 0});
   CHECK(models.distribute_and_probe(100, by_lines()) == Slices{99, 1});
-  models.merge(1, {1, 100.0}, 0.95);
+  models.renew(1, {1, 100.0}, 8);
   CHECK(models.distribute_and_probe(100, by_lines()) == Slices{100, 0});
 }
 
