@@ -106,15 +106,15 @@ double median_prediction_s(const std::vector<Run>& runs) {
   return median(predictions_s);
 }
 
-/// Median over the rounds that both have of how much longer `other` took. @throws InvalidArgument without such a round
-double paired_gain(const std::vector<Run>& other, const std::vector<Run>& better) {
+/// How much longer `other` took, in every round that both have.
+std::vector<double> paired_gains(const std::vector<Run>& other, const std::vector<Run>& better) {
   std::vector<double> ratios;
   for (const Run& slow : other) {
     for (const Run& fast : better) {
       if (slow.round == fast.round) ratios.push_back(slow.time_s / fast.time_s);
     }
   }
-  return median(ratios);
+  return ratios;
 }
 
 /// Ideal gain of balancing over an even split between a unit and one F times slower: an even split takes as long as the
@@ -123,12 +123,12 @@ double paired_gain(const std::vector<Run>& other, const std::vector<Run>& better
 double ideal_gain(double slowdown) { return (slowdown + 1.0) / 2.0; }
 
 struct Configuration {
-  const char* folder;           ///< of its results
-  const char* text;             ///< with a place for how many times slower its slow unit is
-  const char* other = nullptr;  ///< folder of the configuration that it is to be better than
+  std::string folder;  ///< of its results
+  std::string text;    ///< with a place for how many times slower its slow unit is; empty for the folder's name
+  std::string other;   ///< folder of the configuration that it is to be better than; empty for none
 };
 
-constexpr Configuration configurations[] = {
+const std::vector<Configuration> known_configurations = {
     {"host", "host only"},
     {"even", "host+device, even"},
     {"geometric", "host+device, geometric", "even"},
@@ -144,6 +144,17 @@ constexpr Configuration configurations[] = {
     {"geometric-slow-rank", "2 ranks, one /{:g}, geometric", "even-slow-rank"},
     {"column-slow-rank", "2 ranks, one /{:g}, column", "even-slow-rank"},
 };
+
+/// Those that the main job knows, in its order, and any others.
+std::vector<Configuration> configurations_of(const std::map<std::string, std::vector<Run>>& runs) {
+  std::vector<Configuration> configurations;
+  std::map<std::string, std::vector<Run>> others = runs;
+  for (const Configuration& configuration : known_configurations) {
+    if (others.erase(configuration.folder) > 0) configurations.push_back(configuration);
+  }
+  for (const auto& [folder, of_folder] : others) configurations.push_back({folder, "", ""});
+  return configurations;
+}
 
 /// By configuration, and that by size.
 using Results = std::map<double, std::map<std::string, std::vector<Run>>>;
@@ -179,17 +190,21 @@ bool print_table(const std::string& app, Results& results) {
                "of ideal", "check"});
   std::vector<double> differences;
   for (auto& [size, by_configuration] : results) {
-    for (const Configuration& configuration : configurations) {
+    for (const Configuration& configuration : configurations_of(by_configuration)) {
       const auto found = by_configuration.find(configuration.folder);
-      if (found == by_configuration.end()) continue;
       const Run& run = median_run(found->second);
       std::string gain = "-";
       std::string of_ideal = "-";
-      const auto other =
-          configuration.other != nullptr ? by_configuration.find(configuration.other) : by_configuration.end();
-      if (other != by_configuration.end()) {
-        const double factor = paired_gain(other->second, found->second);
+      const auto other = by_configuration.find(configuration.other);
+      const std::vector<double> factors =
+          other != by_configuration.end() ? paired_gains(other->second, found->second) : std::vector<double>{};
+      if (!factors.empty()) {
+        const double factor = median(factors);
         gain = fmt::format("{:.2f}x", factor);
+        if (factors.size() > 1) {
+          const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
+          gain += fmt::format(" ({:.2f} to {:.2f})", *least, *most);
+        }
         if (run.slowdown > 1.0) of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(run.slowdown) - 1.0));
       }
       const bool passed =
@@ -197,11 +212,13 @@ bool print_table(const std::string& app, Results& results) {
       all_passed = all_passed && passed;
       const double predicted_s = median_prediction_s(found->second);
       differences.push_back(percentage_difference(run.time_s, predicted_s));
-      table.add_row({run.problem, fmt::format(fmt::runtime(configuration.text), run.slowdown), run.distribution,
-                     format_seconds(run.time_s), run.speed_figure != nullptr ? format_speed(run.speed) : "-",
-                     run.bound_figure != nullptr ? fmt::format("{:.2f}", run.share_of_bound) : "-",
-                     format_seconds(predicted_s), fmt::format("{:.1f} %", differences.back()), gain, of_ideal,
-                     passed ? "passed" : "FAILED"});
+      table.add_row(
+          {run.problem,
+           configuration.text.empty() ? configuration.folder
+                                      : fmt::format(fmt::runtime(configuration.text), run.slowdown),
+           run.distribution, format_seconds(run.time_s), run.speed_figure != nullptr ? format_speed(run.speed) : "-",
+           run.bound_figure != nullptr ? fmt::format("{:.2f}", run.share_of_bound) : "-", format_seconds(predicted_s),
+           fmt::format("{:.1f} %", differences.back()), gain, of_ideal, passed ? "passed" : "FAILED"});
     }
   }
   fmt::print("{}\n{}difference of predictions: mean {:.1f} %, median {:.1f} %\n\n", app, table.text(),
