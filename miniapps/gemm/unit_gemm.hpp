@@ -66,6 +66,7 @@ class UnitGemm {
 /// A UnitGemm for panels.
 template <class Scalar>
 using PanelGemm = UnitGemm<Scalar>;
+/// @return a new one @throws InvalidArgument, RuntimeFailure as its constructor does
 template <class Scalar>
 std::unique_ptr<PanelGemm<Scalar>> make_panel_gemm(ProcessingUnit::Kind kind, const PanelProblem& problem,
                                                    double device_memory_bytes) {

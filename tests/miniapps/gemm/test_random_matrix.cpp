@@ -53,7 +53,7 @@ double inner_product(std::uint64_t seed, int vector, std::uint64_t other_seed, i
 
 }  // namespace
 
-TEST_CASE("elements are multiples of 2^-52 in [-1, 1), with the moments of a uniform distribution") {
+TEST_CASE("elements are multiples of 2^-52, at least -1 and below 1, with the moments of a uniform distribution") {
   const std::uint64_t seed = GENERATE(from_range(seeds.begin(), seeds.end()));
   const MatrixName name = GENERATE(from_range(names.begin(), names.end()));
   const std::vector<double> x = filled<double>(RandomMatrix(seed, name), 0, 300, 300);
