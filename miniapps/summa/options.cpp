@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "miniapps/gemm/options.hpp"

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
