@@ -27,7 +27,7 @@ TEST_CASE("summa refuses unknown options and words by name") {
 
 TEST_CASE("summa refuses impossible extents and numbers by value") {
   const Inputs inputs;
-  inputs.expect_refused({{{"--size", "0"}, "--size: Value 0"}, {{"--size", "9", "--block", "0"}, "--block: Value 0"}},
+  inputs.expect_refused({{{"--size", "0"}, "--size 0"}, {{"--size", "9", "--block", "0"}, "--block 0"}},
                         inputs.with_model());
 }
 
