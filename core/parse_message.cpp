@@ -60,7 +60,7 @@ std::string suggestion(const std::string& word, const Words& names) {
   for (const std::string& name : names) {
     const bool is_short_for = word.size() > 3 && name.starts_with(word);
     const std::size_t distance = is_short_for ? 0 : edit_distance(word, name);
-    if (distance >= least) continue;
+    if (distance >= least || distance >= word.size()) continue;
     least = distance;
     nearest = name;
   }
@@ -102,17 +102,17 @@ std::optional<std::string> take_before(std::string& text, const std::string& mar
 /// CLI11's own message, with the option before its value and what is expected in brackets behind it. They are
 /// `OPTION: Value VALUE not in range LEAST to MOST`, `OPTION: VALUE not in {CHOICE,…}`,
 /// `OPTION: 1 required TYPE missing`, `Could not convert: OPTION = VALUE` and what validators say.
-std::string value_message(const CLI::App& command, const std::string& message) {
-  std::string rest = message;
+std::string value_message(const CLI::App& command, const CLI::ParseError& error) {
+  std::string rest = error.what();
   if (rest.starts_with("Could not convert: ")) {
     const std::size_t equals = rest.find(" = ");
     const std::string option = rest.substr(19, equals - 19);
     const CLI::Option* known = command.get_option_no_throw(option);
-    const bool is_flag = known != nullptr && known->get_type_size() == 0;
+    const bool is_flag = known != nullptr && known->get_items_expected_max() == 0;
     return fmt::format("{} {} (expected {})", option, rest.substr(equals + 3), is_flag ? "no value" : "a number");
   }
   const std::size_t colon = rest.find(": ");
-  if (colon == std::string::npos || !rest.starts_with("--")) return message;
+  if (colon == std::string::npos || !rest.starts_with("--")) return rest;
   const std::string option = rest.substr(0, colon);
   rest.erase(0, colon + 2);
   const bool has_value = rest.starts_with("Value ");
@@ -126,7 +126,8 @@ std::string value_message(const CLI::App& command, const std::string& message) {
     return fmt::format("{} {} (expected a number from {})", option, *value, rest);
   }
   if (rest.ends_with(" missing")) return fmt::format("{} has no value", option);
-  return has_value ? fmt::format("{} {}", option, rest) : message;
+  const bool is_value = has_value || dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
+  return is_value ? fmt::format("{} {}", option, rest) : error.what();
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ std::string parse_message(const CLI::App& parser, const CLI::ParseError& error) 
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !names.empty()) {
     return fmt::format("{} ({})", error.what(), expected(names));
   }
-  return value_message(command, error.what());
+  return value_message(command, error);
 }
 
 void require_values(const CLI::App& parser) {

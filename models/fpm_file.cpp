@@ -20,10 +20,7 @@ MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
     reader.fail("units", fmt::format("is {} after {} (expected increasing sizes > 0)", point.units, previous_units));
   }
   point.time_s = reader.number("time_s");
-  if (!(point.time_s >= least_measured_s && point.time_s <= most_measured_s)) {
-    reader.fail("time_s", fmt::format("is {} (expected seconds > 0, from {} to {})", point.time_s, least_measured_s,
-                                      most_measured_s));
-  }
+  if (!(point.time_s > 0.0)) reader.fail("time_s", fmt::format("is {} (expected seconds > 0)", point.time_s));
   const double repetitions = reader.number("repetitions", 1.0);
   if (!(repetitions >= 1.0 && repetitions <= std::numeric_limits<int>::max() &&
         repetitions == std::floor(repetitions))) {

@@ -17,11 +17,6 @@ struct MeasuredPoint {
   double speed() const { return units / time_s; }
 };
 
-/// What a file may say that a size takes: less is no time that a clock tells, more no time that anybody waits, and both
-/// leave no room for sums and quotients of times.
-inline constexpr double least_measured_s = 1e-15;
-inline constexpr double most_measured_s = 1e15;
-
 /// One point of several rounds, which came back to the same size after having measured others: the mean of their means.
 /// Its confidence interval is the wider one of what the rounds' own intervals leave, sqrt(sum c_i^2) / n, and Student's
 /// interval of their means, so that a machine that changes speed between rounds shows in it.

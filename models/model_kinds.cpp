@@ -35,6 +35,17 @@ SpeedModelPtr build_polynomial(Points points, double max_units, const FitOptions
   return std::make_unique<PolynomialModel>(points, options.degree, max_units);
 }
 
+/// Less is no time that a clock tells and more no time that anybody waits; with either, sums and quotients of times
+/// leave the range of numbers.
+void require_measurable(const MeasuredPoint& point) {
+  constexpr double least_s = 1e-15;
+  constexpr double most_s = 1e15;
+  if (!(point.time_s >= least_s && point.time_s <= most_s)) {
+    throw InvalidArgument(fmt::format("speed model: {} computation units in {} s (expected {} to {} s)", point.units,
+                                      point.time_s, least_s, most_s));
+  }
+}
+
 }  // namespace
 
 std::span<const ModelKind> model_kinds() {
@@ -62,6 +73,7 @@ const ModelKind& find_model_kind(const std::string& name) {
 
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, const FitOptions& options) {
   const ModelKind& found = find_model_kind(kind);
+  for (const MeasuredPoint& point : file.points) require_measurable(point);
   const auto beyond = [&](const MeasuredPoint& point) { return point.units > file.in_core_units; };
   if (file.in_core_units >= file.max_units || std::none_of(file.points.begin(), file.points.end(), beyond)) {
     return found.build(file.points, std::min(file.in_core_units, file.max_units), options);

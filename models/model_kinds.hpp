@@ -30,7 +30,8 @@ const ModelKind& find_model_kind(const std::string& name);
 
 /// The model of a file's points and memory limits: beyond `in_core_units` a second one where there are points beyond,
 /// the end otherwise. Points beyond alone stand for all sizes. Source: 000, section 4.1.1.
-/// @throws InvalidArgument for an unknown kind or points that it cannot be built from
+/// @throws InvalidArgument for an unknown kind or points that it cannot be built from, or that take less than 1e-15 s
+/// or more than 1e15 s
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind = "piecewise_linear",
                          const FitOptions& options = {});
 

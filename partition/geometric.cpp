@@ -1,10 +1,14 @@
 #include "partition/geometric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
+
+#include "core/base/errors.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -67,7 +71,11 @@ Distribution geometric(std::int64_t total, Models models) {
   std::int64_t sum = 0;
   for (const std::int64_t slice : units) sum += slice;
   distribute_remainder(total - sum, units, models);
-  return predict(std::move(units), models);
+  Distribution result = predict(std::move(units), models);
+  if (!std::isfinite(result.makespan_s())) {
+    throw InvalidArgument(fmt::format("{} computation units take longer than numbers can say", total));
+  }
+  return result;
 }
 
 }  // namespace steelyard::partition

@@ -13,7 +13,7 @@ try() {
   cmake -G Ninja -S "$root/tests/package" -B "$build/package/$1" "-DCMAKE_PREFIX_PATH=$prefix;${CMAKE_PREFIX_PATH:-}" \
     "${@:2}"
 }
-without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Threads,Boost,Eigen3}=ON)
+without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Threads,Boost,Eigen3}"=ON")
 
 for component in base models partition; do
   try "$component" -DCOMPONENTS="$component" "${without[@]}" "$@"
@@ -31,8 +31,9 @@ for missing in core colour; do
   grep -q "component $missing" "$build/package/log"
 done
 if [[ -e $prefix/include/steelyard/comm ]]; then
-  try everything -DCOMPONENTS="core;comm" "$@"
+  try everything -DCOMPONENTS="core;comm;app" "$@"
   cmake --build "$build/package/everything"
   "$build/package/everything/core"
   "$build/package/everything/comm"
+  "$build/package/everything/app"
 fi

@@ -25,7 +25,7 @@ completes "steelyard mea" measure
 completes "steelyard measure wav" wave2d
 completes "steelyard partition --algo" --algorithm
 completes "jacobi --rep" --repetitions
-completes "jacobi --type d" double
+completes "jacobi --check la" last
 completes "jacobi --size 4 --units host+" host+device
 completes "jacobi --output " ""
 

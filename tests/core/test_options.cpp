@@ -154,6 +154,7 @@ TEST_CASE(
   CHECK_THROWS_MATCHES(Parsed({"--dry-run=maybe"}), InvalidArgument, says("--dry-run maybe (expected no value)"));
   CHECK_THROWS_MATCHES(Parsed({"--type", "singles"}), InvalidArgument,
                        says("--type singles (expected double or float)"));
+  CHECK_THROWS_MATCHES(Parsed({"--check", "x"}), InvalidArgument, says("--check x (expected all, last or none)"));
   CHECK_THROWS_MATCHES(Parsed({"--type", "duble"}), InvalidArgument,
                        says("--type duble (expected double or float; did you mean double?)"));
 }
@@ -255,7 +256,6 @@ TEST_CASE(
 
 TEST_CASE("option --help is answered with every option's name and known defaults, and nothing is run") {
   const Parsed parsed({"--steps", "3", "--help"});
-  CHECK(Parsed({"-h"}).text.value_or("") == parsed.text);
   CHECK_THAT(Parsed({"-h"}).text.value_or(""), ContainsSubstring("=100") && ContainsSubstring("(default 640)"));
   REQUIRE(parsed.text.has_value());
   for (const char* name :

@@ -24,8 +24,8 @@ TEST_CASE("summa refuses words that mean nothing, impossible numbers and matrice
                          {{"--size", "9", "--communication", "foo"}, "foo"},
                          {{"--size", "9", "--partition", "fair"}, "fair"},
                          {{"--size", "9", "--avoid-communication", "--partition", "even"}, "--avoid-communication"},
-                         {{"--size", "0"}, "--size: Value 0"},
-                         {{"--size", "9", "--block", "0"}, "--block: Value 0"},
+                         {{"--size", "0"}, "--size 0"},
+                         {{"--size", "9", "--block", "0"}, "--block 0"},
                          {{"--size", "2000000000", "--block", "1000000"}, "expected at most"}},
                         inputs.with_model());
   // Rectangles of 3 ranks and 8 x 8 blocks.

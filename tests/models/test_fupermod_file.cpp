@@ -120,12 +120,11 @@ TEST_CASE("a wrong line is refused with the file, the line and what is wrong") {
       Bad{"30 1 2 wide", "ci is \"wide\""}, Bad{"30 1,5", "t is \"1,5\""}, Bad{"30; 1", "d is \"30;\""},
       Bad{"30 1s", "t is \"1s\""}, Bad{"0x10 1", "d is \"0x10\""}, Bad{"30 1 # slow", "reps is \"#\""},
       // Numbers out of their range.
-      Bad{"30 -1", "t is -1"}, Bad{"30 0", "t is 0"}, Bad{"30 1e-299", "t is 1e-299"}, Bad{"30 1e308", "t is 1e+308"},
-      Bad{"30 nan", "t is \"nan\""}, Bad{"30 inf", "t is \"inf\""}, Bad{"30 1e999", "t is \"1e999\""},
-      Bad{"-30 1", "d is -30"}, Bad{"0 1", "d is 0"}, Bad{"nan 1", "d is \"nan\""}, Bad{"inf 1", "d is \"inf\""},
-      Bad{"30 1 0", "reps is 0"}, Bad{"30 1 -2", "reps is -2"}, Bad{"30 1 2.5", "reps is 2.5"},
-      Bad{"30 1 1e30", "reps is 1e+30"}, Bad{"30 1 2 -0.1", "ci is -0.1"}, Bad{"30 1 2 inf", "ci is \"inf\""},
-      Bad{"30 1 nan", "reps is \"nan\""},
+      Bad{"30 -1", "t is -1"}, Bad{"30 0", "t is 0"}, Bad{"30 nan", "t is \"nan\""}, Bad{"30 inf", "t is \"inf\""},
+      Bad{"30 1e999", "t is \"1e999\""}, Bad{"-30 1", "d is -30"}, Bad{"0 1", "d is 0"}, Bad{"nan 1", "d is \"nan\""},
+      Bad{"inf 1", "d is \"inf\""}, Bad{"30 1 0", "reps is 0"}, Bad{"30 1 -2", "reps is -2"},
+      Bad{"30 1 2.5", "reps is 2.5"}, Bad{"30 1 1e30", "reps is 1e+30"}, Bad{"30 1 2 -0.1", "ci is -0.1"},
+      Bad{"30 1 2 inf", "ci is \"inf\""}, Bad{"30 1 nan", "reps is \"nan\""},
       // Sizes that do not increase.
       Bad{"20 1", "d is 20 after 20"}, Bad{"19.5 1", "d is 19.5 after 20"});
   const TemporaryFolder folder;

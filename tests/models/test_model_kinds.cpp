@@ -33,6 +33,17 @@ FpmFile file_of_ten() {
 
 }  // namespace
 
+TEST_CASE("a file with times that no clock tells or nobody waits for is no model of any kind") {
+  for (const double time_s : {1e-299, 9e-16, 2e15, 1e308}) {
+    FpmFile file = file_of_ten();
+    file.points[4].time_s = time_s;
+    for (const ModelKind& kind : model_kinds()) {
+      CHECK_THROWS_MATCHES(make_model(file, kind.name), InvalidArgument,
+                           MessageMatches(ContainsSubstring("50 computation units in")));
+    }
+  }
+}
+
 TEST_CASE("every kind that is listed can be built, has its own name and keeps the limit") {
   Random random(1);
   const auto points = random_points(random, 8, 100.0);

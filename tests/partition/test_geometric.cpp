@@ -68,6 +68,10 @@ TEST_CASE("speeds as far apart as numbers can be, and times beyond them, are sha
       }
     }
   }
+  const ConstantModel never(1e-300);
+  const std::vector<const models::SpeedModel*> models{&never, &never};
+  CHECK_THROWS_AS(geometric(total, models), InvalidArgument);
+  CHECK_THROWS_AS(constant(total, models), InvalidArgument);
 }
 
 TEST_CASE("a geometric split is never slower than an even or a constant one where time grows with size") {
