@@ -54,6 +54,7 @@ def evaluate(expression, variables):
 class Run:
     """One run of a step: what is started, and under which key its points are kept."""
 
+    experiment: "Experiment"
     step: dict
     key: str
     columns: dict  # what was swept over, by column
@@ -104,15 +105,15 @@ def _unfold_step(experiment, step, constants):
         for name, expression in experiment.text.get("compute", {}).items():
             try:
                 variables[name] = evaluate(expression, variables)
-            except NameError:
-                pass  # of another step's variable
+            except (NameError, TypeError):
+                pass  # made of what another step sweeps over
         if "when" in step and not evaluate(step["when"], variables):
             continue
         columns = {"step": step["name"], **{name: _text_of(variables[name]) for name in swept}}
         key = " ".join([step["name"], *(f"{name}={_text_of(variables[name])}" for name in swept)])
         variables["key"] = re.sub(r"[^A-Za-z0-9._=-]+", "_", key)
         variables["result"] = "runs/" + variables["key"]
-        runs.append(Run(step, key, columns, variables))
+        runs.append(Run(experiment, step, key, columns, variables))
     return runs
 
 

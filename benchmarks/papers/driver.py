@@ -54,7 +54,7 @@ def machine_facts(binaries):
         "cores": len(os.sched_getaffinity(0)),
         "both": "--units host+device" + ("" if has_gpu else " --slowdown device=4"),
         "slow": "" if has_gpu else "--slowdown device=4",
-        "tree": str(root),
+        "tree": "{tree}",  # stands in commands until they start, so that points do not depend on where the tree is
     }
 
 
@@ -134,7 +134,9 @@ class Driver:
     def command_text(self, run):
         """The command as it stands in points.jsonl, without what differs between folders."""
         if "function" in run.step:
-            return f"{run.step['function']} {sorted((k, str(v)) for k, v in run.columns.items())}"
+            text = run.experiment.text
+            names = sorted({*run.step.get("sweep", []), *text.get("values", {}), *text.get(self.options.scale, {})})
+            return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
         ranks = str(run.step.get("ranks", 1)).format(**run.variables)
         return (f"{ranks} ranks: " if ranks != "1" else "") + " ".join(run.step["command"].format(**run.variables).split())
 
@@ -172,7 +174,7 @@ class Driver:
 
     def start(self, command, folder, ranks=1, any_exit_code=False):
         """Standard output of a program of ours, started in the folder under mpirun where it has several ranks."""
-        words = expand_files(folder, shlex.split(command))
+        words = expand_files(folder, shlex.split(command.replace("{tree}", str(root))))
         words[0] = str(self.binaries / words[0])
         if ranks > 1:
             words = [*shlex.split(self.options.mpirun), "-n", str(ranks), *words]

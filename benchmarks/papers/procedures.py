@@ -3,6 +3,7 @@ and returns rows."""
 
 import json
 
+from readers import READERS
 from results import write_text
 
 
@@ -152,3 +153,168 @@ def write_models(target, models, speeds):
     for unit, model in models.items():
         point = {"units": 1000.0, "time_s": 1000.0 / speeds[unit], "repetitions": 1, "confidence_s": 0.0}
         write_text(target / f"rank0-{unit}.fpm.json", json.dumps({**model, "points": [point]}))
+
+
+def mean_errors(driver, folder, variables, results):
+    """Means of the proportional errors over the layouts that were measured (001, Table 2)."""
+    del driver, folder, variables
+    errors = {}
+    for point in results.points:
+        values = point["values"]
+        measured_s = values.get("communication_s")
+        for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s")):
+            predicted_s = values.get(column)
+            if measured_s and predicted_s:
+                key = tuple(values[name] for name in ("network", "application", "blocks", "barrier")) + (model,)
+                errors.setdefault(key, []).append(max(measured_s, predicted_s) / min(measured_s, predicted_s))
+    names = ("network", "application", "blocks", "barrier", "model")
+    return [{**dict(zip(names, key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
+
+
+def measure_tables(driver, folder, variables, results):
+    """Speed models of both units at every size that splits may have."""
+    del results
+    step = variables["step"]
+    sizes = " ".join(str(size) for size in range(step, variables["most"] + 1, step))
+    driver.start("steelyard measure {measure} --sizes {sizes} {both} {depth} --output models".format(
+        **{**variables, "sizes": sizes}), folder)
+    return READERS["models"](folder, "", {"from": "models"})
+
+
+def _largest_remainders(total, weights, step):
+    """Multiples of step in proportion to the weights."""
+    pieces = [total // step * weight / sum(weights) for weight in weights]
+    counts = [int(piece) for piece in pieces]
+    by_rest = sorted(range(len(pieces)), key=lambda i: counts[i] - pieces[i])
+    for i in by_rest[: total // step - sum(counts)]:
+        counts[i] += 1
+    return [count * step for count in counts]
+
+
+def compare_splits(driver, folder, variables, results):
+    """Splits of workloads from the tables' first third to twice their last size, all judged by the tables (002, section
+    6.2): HPOPTA and exact over the measured points, HPOPTA over the smoothed ones, and constant speeds of three sizes.
+    Improvements of HPOPTA are (other time - its time) / its time; workloads for which a split leaves the tables count for
+    neither, as in 002."""
+    del results
+    tables = []
+    for unit in ("host", "device"):
+        with open(folder / f"models/rank0-{unit}.fpm.json", encoding="utf-8") as file:
+            tables.append({int(p["units"]): p["time_s"] for p in json.load(file)["points"]})
+    step, most = variables["step"], variables["most"]
+    sizes = sorted(set(tables[0]) & set(tables[1]))
+    constant = {
+        "CPM of the smallest size": sizes[0], "CPM of a middle size": sizes[len(sizes) // 2], "CPM of the largest size": sizes[-1],
+    }
+    asked = {"HPOPTA": "--algorithm hpopta --kind table", "exact": "--algorithm exact --kind table",
+             "smooth FPM": f"--algorithm geometric --kind polynomial --granularity {step}"}
+    rows = []
+    totals = range(max(most // 3 // step, 2) * step, 2 * most + 1, max(2 * most // 32 // step, 1) * step)
+    for total in totals:
+        splits = {}
+        for name, options in asked.items():
+            output = driver.start(f"steelyard partition {options} --total {total} --models models/rank0-*.fpm.json "
+                                  "--format json", folder, any_exit_code=True)
+            if output:
+                splits[name] = json.loads(output)["units"]
+        for name, size in constant.items():
+            speeds = [size / table[size] for table in tables]
+            splits[name] = _largest_remainders(total, speeds, step)
+        for name, units in splits.items():
+            if all(one == 0 or one in table for one, table in zip(units, tables)):
+                time_s = max(table.get(one, 0.0) for one, table in zip(units, tables))
+                rows.append({"split": name, "total": total, "time_s": time_s, "speed": total / time_s,
+                             "shares": " + ".join(map(str, units))})
+    best_s = {row["total"]: row["time_s"] for row in rows if row["split"] == "HPOPTA"}
+    by_split = {}
+    for row in rows:
+        if row["split"] != "HPOPTA" and row["total"] in best_s:
+            row["improvement"] = 100.0 * (row["time_s"] / best_s[row["total"]] - 1.0)
+            by_split.setdefault(row["split"], []).append(row["improvement"])
+    for name, values in by_split.items():
+        for statistic, value in (("minimum", min(values)), ("average", sum(values) / len(values)), ("maximum", max(values))):
+            rows.append({"step": "improvements", "split": name, "statistic": statistic, "improvement": value})
+    return rows
+
+
+def share_models(driver, folder, variables, results):
+    """Speed models whose constant speeds give the host the swept percentage of the rows."""
+    del driver, results
+    models = {}
+    for unit in ("host", "device"):
+        with open(folder / f"models/{variables['size']}/rank0-{unit}.fpm.json", encoding="utf-8") as file:
+            models[unit] = json.load(file)
+    host = variables["host_percent"]
+    write_models(folder / f"shares/{host}", models, {"host": host, "device": 100 - host})
+    return [{}]
+
+
+def _histogram(values):
+    """How many values there are in steps of 1, by the middle of each."""
+    counts = {}
+    for value in values:
+        counts[round(value)] = counts.get(round(value), 0) + 1
+    return [{"bin": middle, "count": count} for middle, count in sorted(counts.items())]
+
+
+def share_histogram(driver, folder, variables, results):
+    """Where searches end, in per cent of the rows (003, Fig. 7.32)."""
+    del driver, folder, variables
+    shares = {}
+    for point in results.points:
+        if point["values"]["step"] == "calibrations":
+            shares.setdefault(point["values"]["balance"], []).append(point["values"]["host_share"])
+    return [{"balance": balance, **row} for balance, found in shares.items() for row in _histogram(found)]
+
+
+def deviation_histogram(driver, folder, variables, results):
+    """How far calibrations between equal ranks are from half of the rows (003, Fig. 7.33)."""
+    del driver, folder, variables
+    return _histogram([
+        2.0 * (point["values"]["first_share"] - 50.0) for point in results.points if point["values"]["step"] == "calibration"
+    ])
+
+
+def roofline(driver, folder, variables, results):
+    """Lines of each unit's bandwidth and peak, the kernel's point below them (003, Figs. 7.2 and 7.4 to 7.6), and the
+    bandwidths of STREAM by kernel (7.15, 7.16)."""
+    del driver, folder, variables
+    rates = {}
+    points = {}
+    for values in (point["values"] for point in results.points):
+        if values["step"] == "rates":
+            rates["rank %d %s" % (values["rank"], values["unit"])] = values
+        elif values["step"] == "kernel":
+            points[values["unit"]] = values
+    rows = []
+    for unit, rate in rates.items():
+        stream = {"copy": rate["copy GB/s"], **{name: rate[name] for name in ("scale", "add", "triad")}}
+        rows += [{"step": "STREAM", "unit": unit, "kernel": name, "stream_gb_per_s": value} for name, value in stream.items()]
+        peak = rate["GEMM GFLOP/s double"]
+        for intensity in (1 / 64, 1 / 16, 1 / 4, 1, 4, 16):
+            rows.append({"unit": unit, "line": "STREAM and GEMM", "intensity": intensity,
+                         "gflops": min(peak, stream["triad"] * intensity)})
+        if unit in points:
+            kernel = points[unit]
+            rows.append({
+                "unit": unit, "line": "kernel", "gflops": kernel["gflops"],
+                "intensity": 1e9 * kernel["gflops"] / kernel["bytes_per_s"],
+                "share_of_stream": kernel["bytes_per_s"] / stream["triad"] / 1e7,
+                "share_of_peak": 100.0 * kernel["gflops"] / peak,
+            })
+    return rows
+
+
+def node_speeds(driver, folder, variables, results):
+    """Speed of a node: c cores that compute x / c each, as long as the slowest of them takes (004, section III)."""
+    del driver, folder, variables
+    times = {}
+    for values in (point["values"] for point in results.points):
+        if values["step"] == "cores":
+            times.setdefault((values["node"], values["units"]), []).append((values["time_s"], values["gflops"]))
+    rows = []
+    for (node, units), cores in sorted(times.items()):
+        slowest_s = max(time_s for time_s, _ in cores)
+        flops = sum(time_s * gflops for time_s, gflops in cores)
+        rows.append({"node": node, "total": units * len(cores), "node_gflops": flops / slowest_s})
+    return rows

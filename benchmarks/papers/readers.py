@@ -77,15 +77,16 @@ def read_phases(folder, output, variables):
 
 
 def read_table(folder, output, variables):
-    """A row for each line of a printed table whose first heading is `from`; numbers are read with their units."""
+    """A row for each line of a printed table whose first headings, two spaces between them, are `from`; numbers are
+    read with their units."""
     del folder
-    first = variables["from"]
+    first = variables["from"].split("  ")
     rows = []
     headings = None
     for line in output.splitlines():
         cells = re.split(r"\s{2,}", line.strip())
         if headings is None:
-            if cells[0] == first:
+            if cells[: len(first)] == first:
                 headings = cells
         elif re.fullmatch(r"[-\s]+", line):
             continue
@@ -176,6 +177,12 @@ def read_predict(folder, output, variables):
     for name, time_s in text.get("models", {}).items():
         row["communication_s_by_" + re.sub(r"[^A-Za-z0-9_]+", "_", name)] = time_s
     return [row]
+
+
+def read_cost(folder, output, variables):
+    """The one row of `steelyard cost --format json`."""
+    del folder, variables
+    return [json.loads(output)]
 
 
 def read_communication_models(folder, output, variables):
