@@ -198,11 +198,20 @@ def print_list(scale, chosen):
         experiments, absent = read_paper(paper)
         for experiment in experiments:
             total_s += experiment.expected_s(scale)
-            print(f"{paper}  {', '.join(experiment.text['figures']):<42} {seconds_text(experiment.expected_s(scale)):>7}  "
-                  f"{experiment.text['title']}")
+            needs = "".join(f" ({need['reason']})" for need in experiment.text.get("needs", []))
+            print(f"{paper}  {seconds_text(experiment.expected_s(scale)):>7}  {' '.join(experiment.text['figures'])}: "
+                  f"{experiment.text['title']}{needs}")
         for one in absent:
-            print(f"{paper}  {', '.join(one['figures']):<42} {'-':>7}  not here: {one['reason']}")
+            print(f"{paper}  {'not here':>7}  {' '.join(one['figures'])}: {one['reason']}")
     print(f"in all about {seconds_text(total_s)} at --scale {scale}")
+
+
+def programs_of(experiments):
+    """What has to be built for them."""
+    names = {"steelyard"}
+    for experiment in experiments:
+        names.update(step["command"].split()[0] for step in experiment.text["steps"] if "command" in step)
+    return sorted(names)
 
 
 def choose(experiments, names):
@@ -223,6 +232,7 @@ def parse(arguments):
     parser.add_argument("--scale", choices=SCALES, default="machine", help="problem sizes: to see that everything runs, "
                         "what this machine does in a day, or the paper's (default machine)")
     parser.add_argument("--list", action="store_true", help="list the experiments and the time each takes")
+    parser.add_argument("--programs", action="store_true", help="list the programs that they need")
     parser.add_argument("--fresh", action="store_true", help="repeat points that are finished")
     parser.add_argument("--results", type=Path, help="folder of results (default results/papers below the tree)",
                         default=Path(os.environ.get("STEELYARD_RESULTS", root / "results" / "papers")))
@@ -237,6 +247,7 @@ def parse(arguments):
 
 def main(arguments):
     options = parse(arguments)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # Ends the program that runs as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
     try:
@@ -244,6 +255,9 @@ def main(arguments):
             print_list(options.scale, options.paper)
             return 0
         experiments = choose([one for paper in options.paper for one in read_paper(paper)[0]], options.experiment)
+        if options.programs:
+            print(*programs_of(experiments))
+            return 0
         return 0 if Driver(options).run_all(experiments) else 3
     except DescriptionError as error:
         print(f"benchmarks/run: {error}", file=sys.stderr)
