@@ -59,9 +59,10 @@ def machine_facts(binaries):
 
 
 DEPTHS = {
-    # How thoroughly a point of a speed model, a run and a channel are measured; of a small run only that it runs counts.
+    # How thoroughly models, runs and channels are measured; of a small one only that it runs counts.
     "small": {
-        "depth": "--rounds 1 --repetitions-min 2 --repetitions-max 3 --time-limit 0.1 --confidence 0.5 --precision 0.99",
+        "depth": "--rounds 1 --repetitions-min 2 --repetitions-max 3 --time-limit 0.1 "
+        "--confidence 0.5 --precision 0.99",
         "repeat": "--repetitions 2 --warmups 1",
         "calibration": "--quick --from 1024 --to 16384",
     },
@@ -97,8 +98,8 @@ class Driver:
                 self.run_one(experiment, expected_s[i], sum(expected_s[i + 1 :]))
             except (StepFailed, FileNotFoundError, KeyError, ValueError) as error:
                 failed.append(f"{experiment.paper} {experiment.name}")
-                print(f"{failed[-1]} failed: {error!r}" if isinstance(error, KeyError) else f"{failed[-1]} failed: {error}",
-                      file=sys.stderr)
+                what = repr(error) if isinstance(error, KeyError) else error
+                print(f"{failed[-1]} failed: {what}", file=sys.stderr, flush=True)
         if failed:
             print(f"failed: {', '.join(failed)}", file=sys.stderr)
         return not failed
@@ -138,7 +139,8 @@ class Driver:
             names = sorted({*run.step.get("sweep", []), *text.get("values", {}), *text.get(self.options.scale, {})})
             return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
         ranks = str(run.step.get("ranks", 1)).format(**run.variables)
-        return (f"{ranks} ranks: " if ranks != "1" else "") + " ".join(run.step["command"].format(**run.variables).split())
+        words = " ".join(run.step["command"].format(**run.variables).split())
+        return words if ranks == "1" else f"{ranks} ranks: {words}"
 
     def rows(self, run, command, folder, results):
         """Runs a step once. Its rows get the columns that were swept over."""
@@ -187,7 +189,8 @@ class Driver:
             process.wait()
             raise
         if process.returncode != 0 and not any_exit_code:
-            raise StepFailed(f"exit code {process.returncode} of {shlex.join(words)} in {folder}\n{output}{errors}".strip())
+            what = f"exit code {process.returncode} of {shlex.join(words)} in {folder}"
+            raise StepFailed(f"{what}\n{output}{errors}".strip())
         return output
 
 
@@ -229,8 +232,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="benchmarks/run", description=__doc__)
     parser.add_argument("--paper", action="append", choices=[*papers(), "all"], help="paper; several times for several")
     parser.add_argument("--experiment", action="append", default=[], help="figure or table, such as fig4.9")
-    parser.add_argument("--scale", choices=SCALES, default="machine", help="problem sizes: to see that everything runs, "
-                        "what this machine does in a day, or the paper's (default machine)")
+    parser.add_argument("--scale", choices=SCALES, default="machine",
+                        help="problem sizes: to see that everything runs, for this machine (default), or the paper's")
     parser.add_argument("--list", action="store_true", help="list the experiments and the time each takes")
     parser.add_argument("--programs", action="store_true", help="list the programs that they need")
     parser.add_argument("--fresh", action="store_true", help="repeat points that are finished")

@@ -121,7 +121,8 @@ def _model_files(folder, pattern):
         found = re.match(r"rank(\d+)-(host|device)", path.name)
         return (int(found[1]), found[2] == "device", path.name) if found else (0, False, path.name)
 
-    return sorted((path for path in folder.glob(pattern) if ".solo." not in path.name or ".solo." in pattern), key=order)
+    files = [path for path in folder.glob(pattern) if ".solo." not in path.name or ".solo." in pattern]
+    return sorted(files, key=order)
 
 
 def read_models(folder, output, variables):

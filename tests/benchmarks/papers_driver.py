@@ -14,9 +14,9 @@ tree, binaries = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
 driver = [sys.executable, "-B", str(tree / "benchmarks/papers/driver.py"), "--binaries", str(binaries)]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(tree / "benchmarks/papers"))
-import procedures  # noqa: E402
 from descriptions import papers, read_paper  # noqa: E402
 from readers import quantity, read_table  # noqa: E402
+from worked_example import EXAMPLE, Tree  # noqa: E402
 
 quick = ["--paper", "001", "--experiment", "fig5", "--scale", "small"]
 
@@ -132,7 +132,7 @@ class Readers(unittest.TestCase):
 
 class WorkedExample(unittest.TestCase):
     def test_the_tree_has_the_papers_thresholds_and_its_optimum(self):
-        tree_of_example = procedures.Tree(16, procedures.EXAMPLE)
+        tree_of_example = Tree(16, EXAMPLE)
         self.assertEqual((tree_of_example.best, tree_of_example.best_s), ([8, 8, 0, 0], 1))
         thresholds = [step["size_thresholds"] for step in tree_of_example.steps]
         for expected in ("40 24 15 8", "37 22 13 6", "33 21 13 6"):
