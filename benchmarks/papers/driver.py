@@ -96,9 +96,9 @@ class Driver:
                 continue
             try:
                 self.run_one(experiment, expected_s[i], sum(expected_s[i + 1 :]))
-            except (StepFailed, FileNotFoundError, KeyError, ValueError) as error:
+            except (StepFailed, OSError, LookupError, ValueError, ArithmeticError) as error:
                 failed.append(f"{experiment.paper} {experiment.name}")
-                what = repr(error) if isinstance(error, KeyError) else error
+                what = repr(error) if isinstance(error, LookupError) else error
                 print(f"{failed[-1]} failed: {what}", file=sys.stderr, flush=True)
         if failed:
             print(f"failed: {', '.join(failed)}", file=sys.stderr)

@@ -98,19 +98,14 @@ def read_table(folder, output, variables):
 
 
 def read_units(folder, output, variables):
-    """A row for each processing unit of a mini-app's run, from its table."""
+    """A row for each processing unit of a mini-app's run: its share, and what its kernels took and were to take."""
+    del output
+    run = _load(folder / variables["result"] / "run.json")
     rows = []
-    for row in read_table(folder, output, {**variables, "from": "unit"}):
-        one = {"unit": row["unit"], "slowdown": row.get("slowdown", "-")}
-        for heading, value in row.items():
-            for column, start in (("share", "share"), ("predicted_s", "predicted"), ("measured_s", "measured")):
-                if heading.startswith(start) and isinstance(value, float):
-                    one[column] = value
-            if heading in ("blocks", "block rows", "rows", "row", "column", "columns") and isinstance(value, float):
-                one["units" if heading in ("blocks", "block rows") else heading] = value
-        if "measured_s" not in one:
-            one["measured_s"] = 0.0
-        rows.append(one)
+    for unit, units in zip(run["units"], run["distribution"]):
+        row = {"unit": f"rank {unit['rank']} {unit['kind']}", "slowdown": unit["slowdown"], "units": units}
+        row.update({name: unit[name] for name in ("predicted_s", "measured_s") if unit.get(name) is not None})
+        rows.append(row)
     return rows
 
 

@@ -136,7 +136,7 @@ class Results:
         """A series for every combination of values in the columns `by`, in the order in which they come."""
         by = chart.get("by", [])
         condition = chart.get("where", {})
-        if source == "paper":  # the paper has no steps
+        if source == "paper" and not any("step" in values for values in points):
             condition = {name: value for name, value in condition.items() if name != "step"}
         found = []
         for values in points:
