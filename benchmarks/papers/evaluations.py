@@ -1,5 +1,7 @@
 """What follows from an experiment's earlier points: variations, errors, histograms, lines of a roofline."""
 
+import statistics
+
 
 def _extrema(points):
     """Local minima and maxima of the speeds in (size, speed) pairs, as two lists of pairs; the ends belong to both."""
@@ -59,6 +61,27 @@ def mean_errors(driver, folder, variables, results):
                 errors.setdefault(key, []).append(max(measured_s, predicted_s) / min(measured_s, predicted_s))
     names = ("network", "application", "blocks", "barrier", "model")
     return [{**dict(zip(names, key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
+
+
+def rectangle_errors(driver, folder, variables, results):
+    """Mean proportional error of each model over the matrix sizes, for each choice of rectangles (001, Fig. 16)."""
+    del driver, folder, variables
+    measured, predicted = {}, {}
+    for values in (point["values"] for point in results.points):
+        if values["step"] == "measured":
+            key = values["rectangles"], values["blocks"]
+            if values["metric"] == "predicted_s":
+                predicted.setdefault((*key, values["model"]), []).append(values["value"])
+            else:
+                measured.setdefault(key, []).append(values["value"])
+    errors = {}
+    for (rectangles, blocks, model), times_s in predicted.items():
+        here_s, there_s = statistics.median(measured[rectangles, blocks]), statistics.median(times_s)
+        errors.setdefault((rectangles, model), []).append(max(here_s, there_s) / min(here_s, there_s))
+    return [
+        {"rectangles": rectangles, "model": model, "mu": statistics.mean(mus)}
+        for (rectangles, model), mus in errors.items()
+    ]
 
 
 def _histogram(values):

@@ -41,9 +41,10 @@ class Results:
     def _points_path(self):
         return self.path / "points.jsonl"
 
-    def has(self, key, command):
-        """Whether this run is finished: the same command as now has left points."""
-        return any(point["key"] == key and point["command"] == command for point in self.points)
+    def has(self, key, command, steps):
+        """Whether this run is finished: the same command as now has left points of all steps that it stands for."""
+        found = {point["values"]["step"] for point in self.points if (point["key"], point["command"]) == (key, command)}
+        return found >= set(steps)
 
     def add(self, key, command, rows):
         """Takes the place of what an earlier command left under the same key."""
@@ -55,7 +56,14 @@ class Results:
         self.points = [point for point in self.points if point["key"] in keys]
 
     def _derive(self):
-        """Columns that follow from others, of the same point or of another one."""
+        """Columns that follow from others of the same point, ratios to another point, and what follows from these."""
+        self._derive_columns()
+        for name, ratio in self.experiment.text.get("ratios", {}).items():
+            for point in self.points:
+                self._derive_ratio(name, ratio, point["values"])
+        self._derive_columns()
+
+    def _derive_columns(self):
         for point in self.points:
             values = point["values"]
             for name, expression in self.experiment.text.get("derive", {}).items():
@@ -63,9 +71,6 @@ class Results:
                     values[name] = evaluate(expression, values)
                 except (NameError, TypeError, ZeroDivisionError):
                     values.pop(name, None)  # of points that lack what it is made of
-        for name, ratio in self.experiment.text.get("ratios", {}).items():
-            for point in self.points:
-                self._derive_ratio(name, ratio, point["values"])
 
     def _derive_ratio(self, name, ratio, values):
         """values[name] = that column of the point named by "over" / this point's, both with the same "within"."""

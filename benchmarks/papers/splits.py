@@ -55,7 +55,8 @@ def compare_splits(driver, folder, variables, results):
     asked = {"HPOPTA": "--algorithm hpopta --kind table", "exact": "--algorithm exact --kind table",
              "smooth FPM": f"--algorithm geometric --kind polynomial --granularity {step}"}
     rows = []
-    totals = range(max(most // 3 // step, 2) * step, 2 * most + 1, max(2 * most // 32 // step, 1) * step)
+    between = max(2 * most // variables["workloads"] // step, 1) * step
+    totals = range(max(most // 3 // step, 2) * step, 2 * most + 1, between)
     for total in totals:
         splits = {}
         for name, options in asked.items():

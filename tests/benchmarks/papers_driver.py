@@ -15,7 +15,7 @@ driver = [sys.executable, "-B", str(tree / "benchmarks/papers/driver.py"), "--bi
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(tree / "benchmarks/papers"))
 from descriptions import papers, read_paper  # noqa: E402
-from readers import quantity, read_table  # noqa: E402
+from readers import quantity, read_table, read_units  # noqa: E402
 from worked_example import EXAMPLE, Tree  # noqa: E402
 
 quick = ["--paper", "001", "--experiment", "fig5", "--scale", "small"]
@@ -128,6 +128,17 @@ class Readers(unittest.TestCase):
     def test_a_table_ends_where_its_lines_end(self):
         output = "title\nunit  time\n----------\nhost  2 us\n\nunit  size\n----------\nhost  3\n"
         self.assertEqual(read_table(None, output, {"from": "unit  time"}), [{"unit": "host", "time": 2e-6}])
+
+
+    def test_units_have_their_share_and_their_times_where_a_run_says_them(self):
+        run = {
+            "units": [{"rank": 0, "kind": "host", "slowdown": 1.0, "predicted_s": 0.5, "measured_s": None}],
+            "distribution": [7],
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "run.json").write_text(json.dumps(run))
+            rows = read_units(Path(folder), "", {"result": "."})
+        self.assertEqual(rows, [{"unit": "rank 0 host", "slowdown": 1.0, "units": 7, "predicted_s": 0.5}])
 
 
 class WorkedExample(unittest.TestCase):
