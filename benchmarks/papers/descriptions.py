@@ -16,7 +16,7 @@ _keys = {
         "columns", "derive", "ratios", "charts", "tables", "paper_csv", "paper_note",
     },
     "step": {
-        "name", "sweep", "command", "ranks", "function", "read", "also", "from", "rename", "add", "values", "when",
+        "name", "sweep", "command", "ranks", "function", "read", "also", "from", "rename", "add", "skip", "values", "when",
         "any_exit_code",
     },
     "chart": {"title", "kind", "x", "y", "by", "where", "label", "x_scale", "y_scale", "low", "high", "more", "paper"},

@@ -162,6 +162,8 @@ class Driver:
                 if not found:
                     raise StepFailed(f"{command}: nothing that '{reader}' can read in\n{output}")
                 rows += [{"step": name, **row} for row in found]
+        for name, skipped in step.get("skip", {}).items():
+            rows = [row for row in rows if row.get(name) not in skipped]
         renames = step.get("rename", {})
         added = {name: number(text.format(**run.variables)) for name, text in step.get("add", {}).items()}
         return [
