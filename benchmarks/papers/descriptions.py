@@ -16,8 +16,8 @@ _keys = {
         "columns", "derive", "ratios", "charts", "tables", "paper_csv", "paper_note",
     },
     "step": {
-        "name", "sweep", "command", "ranks", "function", "read", "also", "from", "rename", "add", "skip", "values", "when",
-        "any_exit_code",
+        "name", "sweep", "when", "values", "command", "ranks", "any_exit_code", "function", "read", "also", "from",
+        "rename", "add", "skip",
     },
     "chart": {"title", "kind", "x", "y", "by", "where", "label", "x_scale", "y_scale", "low", "high", "more", "paper"},
     "table": {"title", "columns", "where"},

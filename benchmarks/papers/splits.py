@@ -106,6 +106,19 @@ def fixed_share_models(driver, folder, variables, results):
     return [{}]
 
 
+def one_point_models(driver, folder, variables, results):
+    """Speed models with the smallest measured point alone: constant speeds (CPM) of that size, for `--partition
+    constant`, as 000 and 004 have them."""
+    del driver, results
+    target = folder / f"constant/{variables['size']}"
+    target.mkdir(parents=True, exist_ok=True)
+    for path in (folder / f"models/{variables['size']}").glob("*.fpm.json"):
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)
+        write_text(target / path.name, json.dumps({**model, "points": model["points"][:1]}))
+    return [{}]
+
+
 def share_models(driver, folder, variables, results):
     """Speed models whose constant speeds give the host the swept percentage of the rows."""
     del driver, results
