@@ -66,7 +66,7 @@ DEPTHS = {
         "repeat": "--repetitions 2 --warmups 1",
         "calibration": "--quick --from 1024 --to 16384",
     },
-    "machine": {"depth": "--time-limit 1", "repeat": "--repetitions 5", "calibration": "--quick"},
+    "machine": {"depth": "--precision 0.1 --time-limit 1", "repeat": "--repetitions 5", "calibration": "--quick"},
     "full": {"depth": "", "repeat": "--repetitions 11", "calibration": ""},
 }
 
