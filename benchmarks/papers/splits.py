@@ -25,7 +25,7 @@ def measure_tables(driver, folder, variables, results):
     return READERS["models"](folder, "", {"from": "models"})
 
 
-def _largest_remainders(total, weights, step):
+def largest_remainders(total, weights, step):
     """Multiples of step in proportion to the weights."""
     pieces = [total // step * weight / sum(weights) for weight in weights]
     counts = [int(piece) for piece in pieces]
@@ -38,8 +38,8 @@ def _largest_remainders(total, weights, step):
 def compare_splits(driver, folder, variables, results):
     """Splits of workloads from the tables' first third to twice their last size, all judged by the tables (002, section
     6.2): HPOPTA and exact over the measured points, HPOPTA over the smoothed ones, and constant speeds of three sizes.
-    Improvements of HPOPTA are (other time - its time) / its time; workloads for which a split leaves the tables do not
-    count, as in 002."""
+    Improvements of HPOPTA are (other time - its time) / its time: 002's numbers above 100 % cannot be shares of the other
+    time, as its formula for smooth FPM has it. Workloads for which a split leaves the tables do not count, as in 002."""
     del results
     tables = [
         {int(point["units"]): point["time_s"] for point in model["points"]}
@@ -66,7 +66,7 @@ def compare_splits(driver, folder, variables, results):
                 splits[name] = json.loads(output)["units"]
         for name, size in constant.items():
             speeds = [size / table[size] for table in tables]
-            splits[name] = _largest_remainders(total, speeds, step)
+            splits[name] = largest_remainders(total, speeds, step)
         for name, units in splits.items():
             if all(one == 0 or one in table for one, table in zip(units, tables)):
                 time_s = max(table.get(one, 0.0) for one, table in zip(units, tables))

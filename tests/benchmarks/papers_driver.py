@@ -9,13 +9,16 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 tree, binaries = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
 driver = [sys.executable, "-B", str(tree / "benchmarks/papers/driver.py"), "--binaries", str(binaries)]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(tree / "benchmarks/papers"))
+import evaluations  # noqa: E402
 from descriptions import papers, read_paper  # noqa: E402
 from readers import quantity, read_table, read_units  # noqa: E402
+from splits import largest_remainders  # noqa: E402
 from worked_example import EXAMPLE, Tree  # noqa: E402
 
 quick = ["--paper", "001", "--experiment", "fig5", "--scale", "small"]
@@ -139,6 +142,30 @@ class Readers(unittest.TestCase):
             (Path(folder) / "run.json").write_text(json.dumps(run))
             rows = read_units(Path(folder), "", {"result": "."})
         self.assertEqual(rows, [{"unit": "rank 0 host", "slowdown": 1.0, "units": 7, "predicted_s": 0.5}])
+
+
+class Evaluations(unittest.TestCase):
+    def results(self, **columns):
+        return SimpleNamespace(points=[{"values": dict(zip(columns, row))} for row in zip(*columns.values())])
+
+    def test_variation_is_the_largest_of_neighbouring_extrema_over_the_smaller_one(self):
+        speeds = [10, 20, 15, 30, 10, 12]
+        results = self.results(step=["models"] * 6, measured=["together"] * 6, unit=["a"] * 6, units=range(1, 7),
+                               speed=speeds)
+        *band, last = evaluations.variations(None, None, None, results)
+        self.assertAlmostEqual(last["variation"], 200.0)  # 30 to 10
+        self.assertTrue(all(row["speed_low"] <= row["speed"] <= row["speed_high"] for row in band))
+
+    def test_a_node_takes_as_long_as_its_slowest_core(self):
+        results = self.results(step=["cores"] * 2, node=["n"] * 2, units=[4, 4], time_s=[1.0, 2.0], gflops=[6.0, 3.0])
+        self.assertEqual(evaluations.node_speeds(None, None, None, results),
+                         [{"node": "n", "total": 8, "node_gflops": 6.0}])
+
+    def test_parts_in_proportion_to_weights_sum_to_the_total_in_multiples_of_the_step(self):
+        for total in range(16, 400, 16):
+            parts = largest_remainders(total, [0.34, 0.59, 0.07], 16)
+            self.assertEqual(sum(parts), total)
+            self.assertTrue(all(part % 16 == 0 for part in parts))
 
 
 class WorkedExample(unittest.TestCase):
