@@ -38,8 +38,9 @@ def largest_remainders(total, weights, step):
 def compare_splits(driver, folder, variables, results):
     """Splits of workloads from the tables' first third to twice their last size, all judged by the tables (002, section
     6.2): HPOPTA and exact over the measured points, HPOPTA over the smoothed ones, and constant speeds of three sizes.
-    Improvements of HPOPTA are (other time - its time) / its time: 002's numbers above 100 % cannot be shares of the other
-    time, as its formula for smooth FPM has it. Workloads for which a split leaves the tables do not count, as in 002."""
+    Improvements of HPOPTA are (other time - its time) / its time: 002's numbers above 100 % cannot be shares of the
+    other time, as its formula for smooth FPM has it. Workloads for which a split leaves the tables do not count, as in
+    002."""
     del results
     tables = [
         {int(point["units"]): point["time_s"] for point in model["points"]}
