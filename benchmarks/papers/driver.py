@@ -1,0 +1,276 @@
+#!/usr/bin/env -S python3 -B
+"""Runs the papers' experiments: benchmarks/run --paper, which builds the programs first, calls this.
+
+Each experiment is a description in <paper>/experiments.toml. Its points go to a results folder of its own, where an
+interrupted experiment goes on: points that are there are not repeated.
+"""
+
+import argparse
+import datetime
+import importlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from descriptions import SCALES, DescriptionError, evaluate, number, papers, read_paper
+from readers import READERS, expand_files
+from results import Results
+
+root = Path(__file__).resolve().parents[2]
+
+
+class StepFailed(Exception):
+    """A program of an experiment failed: the command and what it printed."""
+
+
+def seconds_text(seconds):
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
+
+
+def git(*arguments):
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def machine_facts(binaries):
+    """What descriptions may use of this machine, and what results say of it."""
+    done = subprocess.run([binaries / "steelyard", "units"], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    has_gpu = not any(line.split()[:2] == ["gpu", "none"] for line in lines)
+    commit = git("rev-parse", "HEAD") + (" (dirty)" if git("status", "--porcelain") else "")
+    # Without a GPU a slower core stands for a second kind of unit.
+    return {
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "commit": commit,
+        "machine": "; ".join(" ".join(line.split()) for line in lines[: lines.index("") if "" in lines else 4]),
+        "gpu": has_gpu,
+        "cores": len(os.sched_getaffinity(0)),
+        "both": "--units host+device" + ("" if has_gpu else " --slowdown device=4"),
+        "slow": "" if has_gpu else "--slowdown device=4",
+        "tree": "{tree}",  # stands in commands until they start, so that points do not depend on where the tree is
+    }
+
+
+DEPTHS = {
+    # How thoroughly models, runs and channels are measured; of a small one only that it runs counts.
+    "small": {
+        "depth": "--rounds 1 --repetitions-min 2 --repetitions-max 3 --time-limit 0.1 "
+        "--confidence 0.5 --precision 0.99",
+        "repeat": "--repetitions 2 --warmups 1",
+        "calibration": "--quick --from 1024 --to 16384",
+    },
+    "machine": {"depth": "--precision 0.1 --time-limit 1", "repeat": "--repetitions 5", "calibration": "--quick"},
+    "full": {"depth": "", "repeat": "--repetitions 11", "calibration": ""},
+}
+
+
+class Driver:
+    def __init__(self, options):
+        self.options = options
+        self.binaries = options.binaries.resolve()
+        self.facts = {**machine_facts(self.binaries), **DEPTHS[options.scale], "scale": options.scale}
+        self.environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def reason_against(self, experiment):
+        """Why this machine cannot show the experiment, or nothing."""
+        for need in experiment.text.get("needs", []):
+            if not evaluate(need["condition"], self.facts):
+                return need["reason"]
+        return ""
+
+    def run_all(self, experiments):
+        """Runs the experiments one after the other; true when nothing failed."""
+        expected_s = [one.expected_s(self.options.scale) for one in experiments]
+        failed = []
+        for i, experiment in enumerate(experiments):
+            reason = self.reason_against(experiment)
+            if reason:
+                print(f"{experiment.paper} {experiment.name}: {reason}", file=sys.stderr)
+                continue
+            try:
+                self.run_one(experiment, expected_s[i], sum(expected_s[i + 1 :]))
+            except (StepFailed, OSError, LookupError, ValueError, ArithmeticError) as error:
+                failed.append(f"{experiment.paper} {experiment.name}")
+                what = repr(error) if isinstance(error, LookupError) else error
+                print(f"{failed[-1]} failed: {what}", file=sys.stderr, flush=True)
+        if failed:
+            print(f"failed: {', '.join(failed)}", file=sys.stderr)
+        return not failed
+
+    def run_one(self, experiment, expected_s, later_s):
+        folder = self.options.results / experiment.paper / self.options.scale / experiment.name
+        if self.options.fresh and folder.exists():
+            shutil.rmtree(folder)
+        results = Results(folder, experiment, self.options.scale)
+        runs = experiment.unfold(self.options.scale, self.facts)
+        results.keep_only({run.key for run in runs})
+        spent_s = 0.0
+        done = finished = 0
+        for i, run in enumerate(runs):
+            command = self.command_text(run)
+            if results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
+                finished += 1
+                continue
+            pace_s = spent_s / done if done else expected_s / len(runs)
+            left_s = pace_s * (len(runs) - i) + later_s
+            print(f"{experiment.paper} {experiment.name} [{i + 1}/{len(runs)}] {run.key}: "
+                  f"about {seconds_text(left_s)} left", file=sys.stderr, flush=True)
+            start_s = time.monotonic()
+            rows = self.rows(run, command, folder, results)
+            spent_s += time.monotonic() - start_s
+            done += 1
+            results.add(run.key, command, rows)
+            results.write(self.facts, complete=False)
+        results.write(self.facts, complete=True)
+        print(f"{experiment.paper} {experiment.name}: {done} run(s) in {seconds_text(spent_s)}"
+              + (f", {finished} were finished before" if finished else "") + f": {folder}", flush=True)
+
+    def command_text(self, run):
+        """The command as it stands in points.jsonl, without what differs between folders."""
+        if "function" in run.step:
+            text = run.experiment.text
+            names = sorted({*run.step.get("sweep", []), *text.get("values", {}), *text.get(self.options.scale, {})})
+            return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
+        ranks = str(run.step.get("ranks", 1)).format(**run.variables)
+        words = " ".join(run.step["command"].format(**run.variables).split())
+        return words if ranks == "1" else f"{ranks} ranks: {words}"
+
+    def rows(self, run, command, folder, results):
+        """Runs a step once. Its rows get the columns that were swept over."""
+        step = run.step
+        if (folder / run.variables["result"]).exists():
+            shutil.rmtree(folder / run.variables["result"])
+        (folder / "runs").mkdir(exist_ok=True)
+        if "function" in step:
+            module, name = step["function"].split(".")
+            function = getattr(importlib.import_module(module), name)
+            rows = function(self, folder, run.variables, results)
+        else:
+            ranks, _, words = command.rpartition(" ranks: ")
+            output = self.start(words, folder, int(ranks or 1), step.get("any_exit_code", False))
+            readers = {step["name"]: step.get("read", "nothing"), **step.get("also", {})}
+            rows = []
+            for name, reader in readers.items():
+                found = self.read(reader, step.get("from", ""), folder, output, run.variables)
+                if not found:
+                    raise StepFailed(f"{command}: nothing that '{reader}' can read in\n{output}")
+                rows += [{"step": name, **row} for row in found]
+        for name, skipped in step.get("skip", {}).items():
+            rows = [row for row in rows if row.get(name) not in skipped]
+        renames = step.get("rename", {})
+        added = {name: number(text.format(**run.variables)) for name, text in step.get("add", {}).items()}
+        return [
+            {**run.columns, **added, **{renames.get(name, name): value for name, value in row.items()}} for row in rows
+        ]
+
+    def read(self, reader, source, folder, output, variables):
+        """Rows of what a run has left; `source` is the description's `from`."""
+        if reader not in ("text", "table"):
+            source = source.format(**variables)
+        return READERS[reader](folder, output, {**variables, "from": source})
+
+    def start(self, command, folder, ranks=1, any_exit_code=False):
+        """Standard output of a program of ours, started in the folder under mpirun where it has several ranks."""
+        words = expand_files(folder, shlex.split(command.replace("{tree}", str(root))))
+        words[0] = str(self.binaries / words[0])
+        if ranks > 1:
+            words = [*shlex.split(self.options.mpirun), "-n", str(ranks), *words]
+        process = subprocess.Popen(words, cwd=folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+        if process.returncode != 0 and not any_exit_code:
+            what = f"exit code {process.returncode} of {shlex.join(words)} in {folder}"
+            raise StepFailed(f"{what}\n{output}{errors}".strip())
+        return output
+
+
+def print_list(scale, chosen):
+    """A line for each experiment with the time it is expected to take, and one for what cannot be shown."""
+    total_s = 0.0
+    for paper in chosen:
+        experiments, absent = read_paper(paper)
+        for experiment in experiments:
+            total_s += experiment.expected_s(scale)
+            needs = "".join(f" ({need['reason']})" for need in experiment.text.get("needs", []))
+            print(f"{paper}  {seconds_text(experiment.expected_s(scale)):>7}  {' '.join(experiment.text['figures'])}: "
+                  f"{experiment.text['title']}{needs}")
+        for one in absent:
+            print(f"{paper}  {'not here':>7}  {' '.join(one['figures'])}: {one['reason']}")
+    print(f"in all about {seconds_text(total_s)} at --scale {scale}")
+
+
+def programs_of(experiments):
+    """What has to be built for them."""
+    names = {"steelyard"}
+    for experiment in experiments:
+        names.update(step["command"].split()[0] for step in experiment.text["steps"] if "command" in step)
+    return sorted(names)
+
+
+def choose(experiments, names):
+    if not names:
+        return experiments
+    chosen = [one for one in experiments if set(names) & set(one.text["figures"])]
+    known = [figure for one in experiments for figure in one.text["figures"]]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DescriptionError(f"--experiment {', '.join(unknown)} (expected one of: {' '.join(known)})")
+    return chosen
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="benchmarks/run", description=__doc__)
+    parser.add_argument("--paper", action="append", choices=[*papers(), "all"], help="paper; several times for several")
+    parser.add_argument("--experiment", action="append", default=[], help="figure or table, such as fig4.9")
+    parser.add_argument("--scale", choices=SCALES, default="machine",
+                        help="problem sizes: to see that everything runs, for this machine (default), or the paper's")
+    parser.add_argument("--list", action="store_true", help="list the experiments and the time each takes")
+    parser.add_argument("--programs", action="store_true", help="list the programs that they need")
+    parser.add_argument("--fresh", action="store_true", help="repeat points that are finished")
+    parser.add_argument("--results", type=Path, help="folder of results (default results/papers below the tree)",
+                        default=Path(os.environ.get("STEELYARD_RESULTS", root / "results" / "papers")))
+    parser.add_argument("--binaries", type=Path, default=root / "build" / "release" / "bin", help="folder of programs")
+    parser.add_argument("--mpirun", help="how ranks are started",
+                        default="mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1")
+    options = parser.parse_args(arguments)
+    options.results = options.results.resolve()
+    options.paper = papers() if not options.paper or "all" in options.paper else options.paper
+    return options
+
+
+def main(arguments):
+    options = parse(arguments)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # Ends the program that runs as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    try:
+        if options.list:
+            print_list(options.scale, options.paper)
+            return 0
+        experiments = choose([one for paper in options.paper for one in read_paper(paper)[0]], options.experiment)
+        if options.programs:
+            print(*programs_of(experiments))
+            return 0
+        return 0 if Driver(options).run_all(experiments) else 3
+    except DescriptionError as error:
+        print(f"benchmarks/run: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on here", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""What follows from an experiment's earlier points: variations, errors, histograms, lines of a roofline."""
+
+import statistics
+
+
+def _extrema(points):
+    """Local minima and maxima of the speeds in (size, speed) pairs, as two lists of pairs; the ends belong to both."""
+    minima, maxima = [points[0]], [points[0]]
+    for before, here, after in zip(points, points[1:], points[2:]):
+        if before[1] > here[1] <= after[1]:
+            minima.append(here)
+        elif before[1] < here[1] >= after[1]:
+            maxima.append(here)
+    return [*minima, points[-1]], [*maxima, points[-1]]
+
+
+def _interpolate(points, x):
+    """The line through the points at x, which lies between the first and the last of them."""
+    for (x0, y0), (x1, y1) in zip(points, points[1:]):
+        if x0 <= x <= x1:
+            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    return points[-1][1]
+
+
+def variations(driver, folder, variables, results):
+    """Largest variation of neighbouring extrema, |s1 - s2| / min(s1, s2) (002, eq. 1), of each unit's measured speeds;
+    the band between the lines through their minima and their maxima, and its greatest relative width (6.2.3)."""
+    del driver, folder, variables
+    by_unit = {}
+    for point in results.points:
+        values = point["values"]
+        if values["step"] == "models" and values.get("measured") == "together":
+            by_unit.setdefault(values["unit"], []).append((values["units"], values["speed"]))
+    rows = []
+    for unit, points in by_unit.items():
+        minima, maxima = _extrema(sorted(points))
+        turns = [speed for _, speed in sorted({*minima, *maxima})]
+        gaps = [abs(a - b) / min(a, b) for a, b in zip(turns, turns[1:])]
+        width = 0.0
+        for units, speed in sorted(points):
+            low, high = _interpolate(minima, units), _interpolate(maxima, units)
+            low, high = min(low, high), max(low, high)
+            width = max(width, high / low - 1.0)
+            band = {"speed": speed, "speed_low": low, "speed_high": high}
+            rows.append({"step": "band", "unit": unit, "units": units, **band})
+        rows.append({"unit": unit, "variation": 100.0 * max(gaps), "band": 100.0 * width})
+    return rows
+
+
+def mean_errors(driver, folder, variables, results):
+    """Means of the proportional errors over the layouts that were measured (001, Table 2)."""
+    del driver, folder, variables
+    errors = {}
+    for point in results.points:
+        values = point["values"]
+        measured_s = values.get("communication_s")
+        for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s")):
+            predicted_s = values.get(column)
+            if measured_s and predicted_s:
+                key = tuple(values[name] for name in ("network", "application", "blocks", "barrier")) + (model,)
+                errors.setdefault(key, []).append(max(measured_s, predicted_s) / min(measured_s, predicted_s))
+    names = ("network", "application", "blocks", "barrier", "model")
+    return [{**dict(zip(names, key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
+
+
+def rectangle_errors(driver, folder, variables, results):
+    """Mean proportional error of each model over the matrix sizes, for each choice of rectangles (001, Fig. 16)."""
+    del driver, folder, variables
+    measured, predicted = {}, {}
+    for values in (point["values"] for point in results.points):
+        if values["step"] == "measured":
+            key = values["rectangles"], values["blocks"]
+            if values["metric"] == "predicted_s":
+                predicted.setdefault((*key, values["model"]), []).append(values["value"])
+            else:
+                measured.setdefault(key, []).append(values["value"])
+    errors = {}
+    for (rectangles, blocks, model), times_s in predicted.items():
+        here_s, there_s = statistics.median(measured[rectangles, blocks]), statistics.median(times_s)
+        errors.setdefault((rectangles, model), []).append(max(here_s, there_s) / min(here_s, there_s))
+    return [
+        {"rectangles": rectangles, "model": model, "mu": statistics.mean(mus)}
+        for (rectangles, model), mus in errors.items()
+    ]
+
+
+def _histogram(values):
+    """How many values there are in steps of 1, by the middle of each."""
+    counts = {}
+    for value in values:
+        counts[round(value)] = counts.get(round(value), 0) + 1
+    return [{"bin": middle, "count": count} for middle, count in sorted(counts.items())]
+
+
+def share_histogram(driver, folder, variables, results):
+    """Where searches end, in per cent of the rows (003, Fig. 7.32)."""
+    del driver, folder, variables
+    shares = {}
+    for point in results.points:
+        if point["values"]["step"] == "calibrations":
+            shares.setdefault(point["values"]["balance"], []).append(point["values"]["host_share"])
+    return [{"balance": balance, **row} for balance, found in shares.items() for row in _histogram(found)]
+
+
+def deviation_histogram(driver, folder, variables, results):
+    """How far calibrations between equal ranks are from half of the rows (003, Fig. 7.33)."""
+    del driver, folder, variables
+    shares = [point["values"]["first_share"] for point in results.points if point["values"]["step"] == "calibration"]
+    return _histogram([2.0 * (share - 50.0) for share in shares])
+
+
+def roofline(driver, folder, variables, results):
+    """Lines of each unit's bandwidth and peak, the kernel's point below them (003, Figs. 7.2 and 7.4 to 7.6), and the
+    bandwidths of STREAM by kernel (7.15, 7.16)."""
+    del driver, folder, variables
+    rates = {}
+    points = {}
+    for values in (point["values"] for point in results.points):
+        if values["step"] == "rates":
+            rates["rank %d %s" % (values["rank"], values["unit"])] = values
+        elif values["step"] == "kernel":
+            points[values["unit"]] = values
+    rows = []
+    for unit, rate in rates.items():
+        stream = {"copy": rate["copy GB/s"], **{name: rate[name] for name in ("scale", "add", "triad")}}
+        for name, value in stream.items():
+            rows.append({"step": "STREAM", "unit": unit, "kernel": name, "stream_gb_per_s": value})
+        peak = rate["GEMM GFLOP/s double"]
+        for intensity in (1 / 64, 1 / 16, 1 / 4, 1, 4, 16):
+            rows.append({"unit": unit, "line": "STREAM and GEMM", "intensity": intensity,
+                         "gflops": min(peak, stream["triad"] * intensity)})
+        if unit in points:
+            kernel = points[unit]
+            rows.append({
+                "unit": unit, "line": "kernel", "gflops": kernel["gflops"],
+                "intensity": 1e9 * kernel["gflops"] / kernel["bytes_per_s"],
+                "share_of_stream": kernel["bytes_per_s"] / stream["triad"] / 1e7,
+                "share_of_peak": 100.0 * kernel["gflops"] / peak,
+            })
+    return rows
+
+
+def node_speeds(driver, folder, variables, results):
+    """Speed of a node: c cores that compute x / c each, as long as the slowest of them takes (004, section III)."""
+    del driver, folder, variables
+    times = {}
+    for values in (point["values"] for point in results.points):
+        if values["step"] == "cores":
+            times.setdefault((values["node"], values["units"]), []).append((values["time_s"], values["gflops"]))
+    rows = []
+    for (node, units), cores in sorted(times.items()):
+        slowest_s = max(time_s for time_s, _ in cores)
+        flops = sum(time_s * gflops for time_s, gflops in cores)
+        rows.append({"node": node, "total": units * len(cores), "node_gflops": flops / slowest_s})
+    return rows

@@ -1,0 +1,248 @@
+"""Rows of columns from what a program has written: a reader takes the run's folder, its output and its variables."""
+
+import json
+import re
+from pathlib import Path
+
+_factors = {
+    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
+    "B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "B/s": 1.0, "GB/s": 1e9, "MB/s": 1e6,
+    "GFLOP/s": 1e9, "%": 1.0, "x": 1.0, "times": 1.0,
+}
+
+
+def quantity(text):
+    """A number in SI units of what a table shows: `1.3 ms` is 0.0013; per cent stay per cent; other text stays text."""
+    found = re.fullmatch(r"(-?[0-9][0-9.]*(?:e[-+]?[0-9]+)?)\s*([A-Za-z%/]*)(?: \(emulated\))?", text.strip())
+    if not found or (found[2] and found[2] not in _factors):
+        return text.strip()
+    return float(found[1]) * (_factors[found[2]] if found[2] else 1.0)
+
+
+def _load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def read_run(folder, output, variables):
+    """What a mini-app's run.json says, in one row."""
+    del output
+    run = _load(folder / variables["result"] / "run.json")
+    row = {"time_s": run["median_time_s"], "predicted_s": run["predicted_time_s"]}
+    for name, value in run["figures"].items():
+        if isinstance(value, (int, float)):
+            row[re.sub(r"[^A-Za-z0-9_]+", "_", name)] = value
+    for phase in run["phases"]:
+        row[phase["name"] + "_s"] = phase["measured_s"]
+        row[phase["name"] + "_predicted_s"] = phase["predicted_s"]
+    total = sum(run["distribution"])
+    row["distribution"] = " + ".join(str(units) for units in run["distribution"])
+    row["units_total"] = total
+    for i, (unit, units) in enumerate(zip(run["units"], run["distribution"])):
+        row[f"units_{i}"] = units
+        row[f"share_{i}"] = 100.0 * units / total if total else 0.0
+    row["first_share"] = row.get("share_0", 0.0)
+    row["passed"] = run["check"].get("passed")
+    return [row]
+
+
+def read_repetitions(folder, output, variables):
+    """A row for each timed repetition of a mini-app's run."""
+    del output
+    rows = []
+    with open(folder / variables["result"] / "samples.jsonl", encoding="utf-8") as file:
+        for line in file:
+            sample = json.loads(line)
+            if sample["metric"] == "time_s":
+                rows.append({"repetition": int(sample["params"]["repetition"]), "time_s": sample["value"]})
+    return rows
+
+
+def read_samples(folder, output, variables):
+    """A row for each sample of a result folder: its parameters, keys, metric and value."""
+    del output
+    with open(folder / variables["result"] / "samples.jsonl", encoding="utf-8") as file:
+        samples = [json.loads(line) for line in file]
+    return [{**{k: v for k, v in sample.items() if k != "params"}, **sample["params"]} for sample in samples]
+
+
+def read_phases(folder, output, variables):
+    """A row for each phase of a mini-app's run."""
+    del output
+    run = _load(folder / variables["result"] / "run.json")
+    return [
+        {"phase": phase["name"], "time_s": phase["measured_s"], "predicted_s": phase["predicted_s"]}
+        for phase in run["phases"]
+    ]
+
+
+def read_table(folder, output, variables):
+    """A row for each line of a printed table whose first headings, two spaces between them, are `from`; numbers are
+    read with their units."""
+    del folder
+    first = variables["from"].split("  ")
+    rows = []
+    headings = None
+    for line in output.splitlines():
+        cells = re.split(r"\s{2,}", line.strip())
+        if headings is None:
+            if cells[: len(first)] == first:
+                headings = cells
+        elif re.fullmatch(r"[-\s]+", line):
+            continue
+        elif len(cells) == len(headings):
+            rows.append({heading: quantity(cell) for heading, cell in zip(headings, cells)})
+        elif rows:
+            headings = None  # the table ends; another one of the same heading may follow
+    return rows
+
+
+def read_units(folder, output, variables):
+    """A row for each processing unit of a mini-app's run: its share, and what its kernels took and were to take."""
+    del output
+    run = _load(folder / variables["result"] / "run.json")
+    rows = []
+    for unit, units in zip(run["units"], run["distribution"]):
+        row = {"unit": f"rank {unit['rank']} {unit['kind']}", "slowdown": unit["slowdown"], "units": units}
+        row.update({name: unit[name] for name in ("predicted_s", "measured_s") if unit.get(name) is not None})
+        rows.append(row)
+    return rows
+
+
+def _model_files(folder, pattern):
+    """In the order of the units: rank by rank, the host unit before the companion."""
+
+    def order(path):
+        found = re.match(r"rank(\d+)-(host|device)", path.name)
+        return (int(found[1]), found[2] == "device", path.name) if found else (0, False, path.name)
+
+    files = [path for path in folder.glob(pattern) if ".solo." not in path.name or ".solo." in pattern]
+    return sorted(files, key=order)
+
+
+def read_models(folder, output, variables):
+    """A row for each measured point of the speed models in the folder `from`."""
+    del output
+    rows = []
+    for path in sorted((folder / variables["from"]).glob("*.fpm.json")):
+        model = _load(path)
+        unit = re.match(r"rank(\d+)-(host|device)", path.name)
+        for point in model["points"]:
+            speed = point["units"] / point["time_s"]
+            spread = point.get("confidence_s", 0.0) / point["time_s"]
+            rows.append({
+                "unit": f"rank {unit[1]} {unit[2]}",
+                "measured": "alone" if ".solo." in path.name else "together",
+                "units": point["units"],
+                "time_s": point["time_s"],
+                "speed": speed,
+                "speed_low": speed / (1.0 + spread),
+                "speed_high": speed / max(1.0 - spread, 0.1),
+                "gflops": speed * model.get("flops_per_unit", 0.0) / 1e9,
+                "bytes_per_s": speed * model.get("bytes_per_unit", 0.0),
+                "columns": model.get("parameters", {}).get("columns", model.get("parameters", {}).get("n", 0.0)),
+                "in_core_units": model.get("in_core_units", 0.0),
+            })
+    return rows
+
+
+def read_model_at(folder, output, variables):
+    """A row for each size of `steelyard model --at … --format json`."""
+    del folder, variables
+    text = json.loads(output)
+    return [{"kind": text["kind"], **point} for point in text["at"]]
+
+
+def read_partition(folder, output, variables):
+    """A row for each unit of `steelyard partition --format json`."""
+    del folder, variables
+    text = json.loads(output)
+    return [
+        {"unit": i, "units": units, "predicted_s": time_s, "makespan_s": text["makespan_s"]}
+        for i, (units, time_s) in enumerate(zip(text["units"], text["predicted_s"]))
+    ]
+
+
+def read_predict(folder, output, variables):
+    """One row of `steelyard predict … --format json`, with what each communication model says."""
+    del folder, variables
+    text = json.loads(output)
+    row = {"predicted_s": text["time_s"]}
+    for phase in text["phases"]:
+        row[phase["name"] + "_predicted_s"] = phase["time_s"]
+    for name, time_s in text.get("models", {}).items():
+        row["communication_s_by_" + re.sub(r"[^A-Za-z0-9_]+", "_", name)] = time_s
+    return [row]
+
+
+def read_cost(folder, output, variables):
+    """The one row of `steelyard cost --format json`."""
+    del folder, variables
+    return [json.loads(output)]
+
+
+def read_communication_models(folder, output, variables):
+    """A row for each communication model of `steelyard predict … --format json`."""
+    del folder, variables
+    return [{"model": name, "predicted_s": time_s} for name, time_s in json.loads(output)["models"].items()]
+
+
+def read_rectangles(folder, output, variables):
+    """A row for each rectangle of `--format json`, rank by rank."""
+    del folder, variables
+    return [
+        {"rank": rank, "x": one["column"], "y": one["row"], "width": one["columns"], "height": one["rows"]}
+        for rank, one in enumerate(json.loads(output)["rectangles"])
+    ]
+
+
+def read_platform(folder, output, variables):
+    """A row for each measured point of a platform file's channels, and for what the fitted models make of it."""
+    del output
+    rows = []
+    for channel in _load(folder / variables["from"])["channels"]:
+        for point in channel.get("tau_lop", {}).get("transfer", []):
+            rows.append({
+                "channel": channel["name"], "quantity": "transfer", "bytes": point["bytes"],
+                "concurrency": point.get("concurrency", 1), "time_s": point["time_s"],
+            })
+        for segment in channel.get("hockney", {}).get("segments", []):
+            rows.append({
+                "channel": channel["name"], "quantity": "Hockney", "latency_s": segment["latency_s"],
+                "bandwidth_bytes_per_s": segment["bandwidth_bytes_per_s"],
+            })
+    return rows
+
+
+def read_text(folder, output, variables):
+    """A row for each match of the regular expression `from`, whose groups are the columns."""
+    del folder
+    return [
+        {name: quantity(text) for name, text in found.groupdict().items() if text is not None}
+        for found in re.finditer(variables["from"], output, re.MULTILINE)
+    ]
+
+
+def read_nothing(folder, output, variables):
+    """A step that only makes files for later ones: one row without columns."""
+    del folder, output, variables
+    return [{}]
+
+
+READERS = {
+    name.removeprefix("read_"): function for name, function in list(globals().items()) if name.startswith("read_")
+}
+
+
+def expand_files(folder, command):
+    """Replaces patterns of files, such as models/*.fpm.json, by the files there are, in the order of the units."""
+    words = []
+    for word in command:
+        if "*" not in word:
+            words.append(word)
+            continue
+        files = _model_files(folder, word)
+        if not files:
+            raise FileNotFoundError(f"{folder / word}: no such files (a step before this one has to make them)")
+        words += [str(Path(path).relative_to(folder)) for path in files]
+    return words

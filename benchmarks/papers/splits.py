@@ -1,0 +1,129 @@
+"""Splits between host and companion: made of measured tables and judged by them, or given."""
+
+import json
+
+from readers import READERS
+from results import write_text
+
+
+def _read_models(folder):
+    """Speed models of a rank's two units, by unit."""
+    models = {}
+    for unit in ("host", "device"):
+        with open(folder / f"rank0-{unit}.fpm.json", encoding="utf-8") as file:
+            models[unit] = json.load(file)
+    return models
+
+
+def measure_tables(driver, folder, variables, results):
+    """Speed models of both units at every size that splits may have."""
+    del results
+    step = variables["step"]
+    sizes = " ".join(str(size) for size in range(step, variables["most"] + 1, step))
+    driver.start("steelyard measure {measure} --sizes {sizes} {both} {depth} --output models".format(
+        **{**variables, "sizes": sizes}), folder)
+    return READERS["models"](folder, "", {"from": "models"})
+
+
+def largest_remainders(total, weights, step):
+    """Multiples of step in proportion to the weights."""
+    pieces = [total // step * weight / sum(weights) for weight in weights]
+    counts = [int(piece) for piece in pieces]
+    by_rest = sorted(range(len(pieces)), key=lambda i: counts[i] - pieces[i])
+    for i in by_rest[: total // step - sum(counts)]:
+        counts[i] += 1
+    return [count * step for count in counts]
+
+
+def compare_splits(driver, folder, variables, results):
+    """Splits of workloads from the tables' first third to twice their last size, all judged by the tables (002, section
+    6.2): HPOPTA and exact over the measured points, HPOPTA over the smoothed ones, and constant speeds of three sizes.
+    Improvements of HPOPTA are (other time - its time) / its time: 002's numbers above 100 % cannot be shares of the
+    other time, as its formula for smooth FPM has it. Workloads for which a split leaves the tables do not count, as in
+    002."""
+    del results
+    tables = [
+        {int(point["units"]): point["time_s"] for point in model["points"]}
+        for model in _read_models(folder / "models").values()
+    ]
+    step, most = variables["step"], variables["most"]
+    sizes = sorted(set(tables[0]) & set(tables[1]))
+    constant = {
+        "CPM of the smallest size": sizes[0],
+        "CPM of a middle size": sizes[len(sizes) // 2],
+        "CPM of the largest size": sizes[-1],
+    }
+    asked = {"HPOPTA": "--algorithm hpopta --kind table", "exact": "--algorithm exact --kind table",
+             "smooth FPM": f"--algorithm geometric --kind polynomial --granularity {step}"}
+    rows = []
+    between = max(2 * most // variables["workloads"] // step, 1) * step
+    totals = range(max(most // 3 // step, 2) * step, 2 * most + 1, between)
+    for total in totals:
+        splits = {}
+        for name, options in asked.items():
+            output = driver.start(f"steelyard partition {options} --total {total} --models models/rank0-*.fpm.json "
+                                  "--format json", folder, any_exit_code=True)
+            if output:
+                splits[name] = json.loads(output)["units"]
+        for name, size in constant.items():
+            speeds = [size / table[size] for table in tables]
+            splits[name] = largest_remainders(total, speeds, step)
+        for name, units in splits.items():
+            if all(one == 0 or one in table for one, table in zip(units, tables)):
+                time_s = max(table.get(one, 0.0) for one, table in zip(units, tables))
+                rows.append({"split": name, "total": total, "time_s": time_s, "speed": total / time_s,
+                             "shares": " + ".join(map(str, units))})
+    best_s = {row["total"]: row["time_s"] for row in rows if row["split"] == "HPOPTA"}
+    by_split = {}
+    for row in rows:
+        if row["split"] != "HPOPTA" and row["total"] in best_s:
+            row["improvement"] = 100.0 * (row["time_s"] / best_s[row["total"]] - 1.0)
+            by_split.setdefault(row["split"], []).append(row["improvement"])
+    for name, values in by_split.items():
+        statistics = {"minimum": min(values), "average": sum(values) / len(values), "maximum": max(values)}
+        for statistic, value in statistics.items():
+            rows.append({"step": "improvements", "split": name, "statistic": statistic, "improvement": value})
+    return rows
+
+
+def write_models(target, models, speeds):
+    """The models with one point each, of a speed that is given."""
+    target.mkdir(parents=True, exist_ok=True)
+    for unit, model in models.items():
+        point = {"units": 1000.0, "time_s": 1000.0 / speeds[unit], "repetitions": 1, "confidence_s": 0.0}
+        write_text(target / f"rank0-{unit}.fpm.json", json.dumps({**model, "points": [point]}))
+
+
+def fixed_share_models(driver, folder, variables, results):
+    """Speed models whose constant speeds are as two units' shares are to be: with them `--partition constant` shares
+    out so. The larger share goes to the unit that was faster, alone or with the other one, at the largest size."""
+    del driver, results
+    size, ratio = variables["size"], variables["ratio"]
+    models = _read_models(folder / f"models/{size}")
+    last = {unit: model["points"][-1]["units"] / model["points"][-1]["time_s"] for unit, model in models.items()}
+    faster = max(last, key=last.get)
+    target = folder / f"shares/{size}-{ratio['slower']}-{ratio['faster']}"
+    write_models(target, models, {unit: ratio["faster" if unit == faster else "slower"] for unit in models})
+    return [{}]
+
+
+def one_point_models(driver, folder, variables, results):
+    """Speed models with the smallest measured point alone: constant speeds (CPM) of that size, for `--partition
+    constant`, as 000 and 004 have them."""
+    del driver, results
+    target = folder / f"constant/{variables['size']}"
+    target.mkdir(parents=True, exist_ok=True)
+    for path in (folder / f"models/{variables['size']}").glob("*.fpm.json"):
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)
+        write_text(target / path.name, json.dumps({**model, "points": model["points"][:1]}))
+    return [{}]
+
+
+def share_models(driver, folder, variables, results):
+    """Speed models whose constant speeds give the host the swept percentage of the rows."""
+    del driver, results
+    models = _read_models(folder / f"models/{variables['size']}")
+    host = variables["host_percent"]
+    write_models(folder / f"shares/{host}", models, {"host": host, "device": 100 - host})
+    return [{}]

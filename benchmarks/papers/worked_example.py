@@ -1,0 +1,100 @@
+"""The worked example of 002, section 4: its functions, and every step of the search for the best split."""
+
+from results import write_text
+
+# 002, Fig. 5: workloads and their times, in the order in which HPOPTA examines them.
+EXAMPLE = [
+    [(8, 1), (3, 2), (12, 2), (9, 3), (15, 3), (10, 4), (14, 5), (1, 6)]
+    + [(16, 10), (13, 11), (4, 12), (2, 13), (7, 13), (5, 14), (6, 14), (11, 20)],
+    [(8, 1), (9, 3), (5, 4), (6, 4), (4, 6), (3, 7), (7, 8), (2, 10)]
+    + [(1, 12), (11, 13), (12, 13), (10, 16), (13, 16), (16, 17), (14, 18), (15, 20)],
+    [(1, 1), (7, 1), (3, 4), (4, 4), (2, 7), (5, 8), (6, 9), (9, 13)]
+    + [(8, 14), (10, 14), (12, 15), (15, 16), (13, 18), (14, 18), (11, 19), (16, 19)],
+    [(6, 2), (2, 3), (5, 3), (3, 4), (4, 4), (1, 6), (7, 7), (8, 9)]
+    + [(9, 13), (11, 13), (10, 14), (15, 15), (12, 16), (14, 17), (13, 19), (16, 20)],
+]
+
+
+def hpopta_inputs(driver, folder, variables, results):
+    """The time functions of 002, Fig. 5, by workload; also as files of speed models, in Fupermod's format."""
+    del driver, variables, results
+    for i, times in enumerate(EXAMPLE):
+        lines = "".join(f"{units} {time_s} 1 0\n" for units, time_s in sorted(times))
+        write_text(folder / f"P{i}.fpm", lines)
+    return [
+        {"unit": f"P{i}", "units": units, "time_s": time_s, "speed": units / time_s}
+        for i, times in enumerate(EXAMPLE)
+        for units, time_s in sorted(times)
+    ]
+
+
+class Tree:
+    """HPOPTA's tree (002, section 4): depth first, with its four operations Cut, Save, Backtrack and ReadMemory. It
+    keeps what the example shows; partition/hpopta.cpp is the algorithm."""
+
+    def __init__(self, total, times):
+        self.times = times
+        self.steps = []
+        self.memory = {}  # (level, workload) -> (time, workloads of this level and below)
+        even = total // len(times)
+        self.best_s = max(dict(one)[even] for one in times)
+        self.best = [even] * len(times)
+        self.thresholds = self._size_thresholds()
+        self.note(0, total, "start", f"even split {tuple(self.best)}")
+        self._examine(0, total, [], [])
+
+    def _size_thresholds(self):
+        """sigma_i: the most that units i and after can do in less than the time threshold."""
+        sizes = [max((units for units, time_s in one if time_s < self.best_s), default=0) for one in self.times]
+        return [sum(sizes[i:]) for i in range(len(sizes))]
+
+    def note(self, level, workload, operation, text):
+        self.steps.append({
+            "number": len(self.steps), "level": level, "workload": workload, "operation": operation, "what": text,
+            "threshold_s": self.best_s, "size_thresholds": " ".join(map(str, self.thresholds)),
+        })
+
+    def _solve(self, given, taken_s):
+        """Takes a solution that is faster than the best one. Returns the level to go on at: above the unit that takes
+        longest, whose other workloads would take longer still."""
+        rest = len(self.times) - len(given)
+        self.best_s, self.best = max(taken_s), given + [0] * rest
+        self.thresholds = self._size_thresholds()
+        for level in range(1, len(self.times) - 1):
+            self.memory[level, sum(self.best[level:])] = (max([*taken_s, *[0] * rest][level:]), self.best[level:])
+        self.note(len(given), 0, "Save", f"{tuple(self.best)} takes {self.best_s}")
+        target = taken_s.index(self.best_s) - 1
+        left = sum(self.best[max(target, 0) :])
+        where = f"to the node of {left} at level {target}" if target >= 0 else "beyond the root: done"
+        self.note(max(target, 0), left, "Backtrack", where)
+        return target
+
+    def _examine(self, level, workload, given, taken_s):
+        """Expands a node. Returns the level to go on at, one above or further up."""
+        if workload > self.thresholds[level]:
+            self.note(level, workload, "Cut", f"{workload} > {self.thresholds[level]}, the size threshold of the level")
+            return level - 1
+        if (level, workload) in self.memory:
+            time_s, known = self.memory[level, workload]
+            if time_s >= self.best_s:
+                self.note(level, workload, "ReadMemory", f"{tuple(known)} takes {time_s}, not less than {self.best_s}")
+                return level - 1
+        last = level == len(self.times) - 1
+        for units, time_s in [(0, 0), *self.times[level]]:
+            if time_s >= self.best_s:
+                break
+            if units > workload or (last and units < workload):
+                continue
+            if units == workload:
+                target = self._solve([*given, units], [*taken_s, time_s])
+            else:
+                target = self._examine(level + 1, workload - units, [*given, units], [*taken_s, time_s])
+            if target < level:
+                return target
+        return level - 1
+
+
+def hpopta_tree(driver, folder, variables, results):
+    """Every operation of HPOPTA on the worked example."""
+    del driver, folder, variables, results
+    return Tree(16, EXAMPLE).steps

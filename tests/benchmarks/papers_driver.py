@@ -1,0 +1,183 @@
+"""papers_driver.py TREE BINARIES: the driver of the papers' experiments lists what it has, goes on where it was killed,
+and leaves results folders as benchmarks/papers/README.md describes them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+
+tree, binaries = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
+driver = [sys.executable, "-B", str(tree / "benchmarks/papers/driver.py"), "--binaries", str(binaries)]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(tree / "benchmarks/papers"))
+import evaluations  # noqa: E402
+from descriptions import papers, read_paper  # noqa: E402
+from readers import quantity, read_table, read_units  # noqa: E402
+from splits import largest_remainders  # noqa: E402
+from worked_example import EXAMPLE, Tree  # noqa: E402
+
+quick = ["--paper", "001", "--experiment", "fig5", "--scale", "small"]
+
+
+def drive(*arguments):
+    return subprocess.run([*driver, *arguments], capture_output=True, text=True, check=False)
+
+
+class Listing(unittest.TestCase):
+    def test_list_has_every_figure_of_every_paper_once(self):
+        done = drive("--list", "--scale", "small")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        figures = {}
+        for line in done.stdout.splitlines()[:-1]:
+            paper, listed = line.split(maxsplit=1)
+            for word in listed.split(":")[0].split():
+                if word.startswith(("fig", "table")):
+                    figures.setdefault(paper, []).append(word)
+        self.assertEqual(sorted(figures), papers())
+        for paper, found in figures.items():
+            self.assertEqual(len(found), len(set(found)), f"{paper} has a figure twice")
+        asked = {
+            "000": "2.1 3.2 3.5 3.6 4.3 4.4 4.6 4.7 4.8 4.9 4.10 4.11 4.12 5.1 5.2 6.1",
+            "001": "5 6 8 9 10 12 13 14 15 16",
+            "002": " ".join(str(i) for i in range(1, 17)),
+            "003": " ".join(f"7.{i}" for i in range(2, 38)),
+            "004": "3 4 5 6",
+        }
+        for paper, numbers in asked.items():
+            self.assertLessEqual({f"fig{number}" for number in numbers.split()}, set(figures[paper]))
+
+    def test_an_unknown_experiment_is_a_wrong_argument_and_says_what_there_is(self):
+        done = drive("--paper", "002", "--experiment", "fig99")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("fig14", done.stderr)
+
+
+class Descriptions(unittest.TestCase):
+    facts = {"both": "", "slow": "", "depth": "", "repeat": "", "calibration": "", "tree": "", "cores": 4, "gpu": False}
+
+    def test_every_command_is_complete_at_every_scale(self):
+        for experiment in (one for paper in papers() for one in read_paper(paper)[0]):
+            for scale in ("small", "machine", "full"):
+                runs = experiment.unfold(scale, self.facts)
+                self.assertTrue(runs, f"{experiment.paper} {experiment.name} at {scale} runs nothing")
+                self.assertEqual(len({run.key for run in runs}), len(runs))
+                for run in runs:
+                    run.step.get("command", "").format(**run.variables)
+                    str(run.step.get("ranks", 1)).format(**run.variables)
+
+    def test_charts_tables_and_the_papers_numbers_have_columns_of_the_experiment(self):
+        for experiment in (one for paper in papers() for one in read_paper(paper)[0]):
+            text = experiment.text
+            columns = {one[0] if isinstance(one, list) else one for one in text["columns"]} | {"step"}
+            for chart in text.get("charts", []):
+                self.assertLessEqual({chart["x"], chart["y"], *chart.get("by", [])}, columns, chart["title"])
+            for step in text["steps"]:
+                self.assertLessEqual(set(step.get("sweep", [])), columns, step["name"])
+            for table in text.get("tables", []):
+                self.assertLessEqual(set(table["columns"]), columns, table["title"])
+            for point in experiment.paper_points():
+                self.assertLessEqual(set(point), columns, experiment.name)
+
+
+class Resuming(unittest.TestCase):
+    def test_a_killed_experiment_goes_on_and_repeats_no_finished_point(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([*driver, *quick, "--results", folder], stderr=subprocess.PIPE, text=True,
+                                       start_new_session=True)
+            for line in process.stderr:
+                if "[4/" in line:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    break
+            process.communicate()
+            results = Path(folder) / "001/small/fig5"
+            points = (results / "points.jsonl").read_text().splitlines()
+            self.assertGreaterEqual(len(points), 3)
+            self.assertFalse(json.loads((results / "experiment.json").read_text())["complete"])
+
+            done = drive(*quick, "--results", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("[1/", done.stderr)
+            self.assertIn("[10/10]", done.stderr)
+            all_points = (results / "points.jsonl").read_text().splitlines()
+            self.assertEqual(all_points[: len(points)], points)
+            self.assertEqual(len(all_points), 10)
+
+            again = drive(*quick, "--results", folder)
+            self.assertIn("10 were finished before", again.stdout)
+            self.assertNotIn("/10]", again.stderr)
+            self.check_contract(results)
+
+    def check_contract(self, results):
+        experiment = json.loads((results / "experiment.json").read_text())
+        self.assertEqual(experiment["schema"], "steelyard.experiment/1")
+        self.assertTrue(experiment["complete"])
+        columns = {column["name"] for column in experiment["columns"]}
+        for line in (results / experiment["points_file"]).read_text().splitlines():
+            self.assertTrue(set(json.loads(line)["values"]) & columns)
+
+
+class Readers(unittest.TestCase):
+    def test_quantities_of_tables_are_read_with_their_units(self):
+        self.assertEqual(quantity("1.5 ms"), 0.0015)
+        self.assertEqual(quantity("12.5 %"), 12.5)
+        self.assertEqual(quantity("3 (emulated)"), 3.0)
+        self.assertEqual(quantity("rank 0 host"), "rank 0 host")
+
+    def test_a_table_ends_where_its_lines_end(self):
+        output = "title\nunit  time\n----------\nhost  2 us\n\nunit  size\n----------\nhost  3\n"
+        self.assertEqual(read_table(None, output, {"from": "unit  time"}), [{"unit": "host", "time": 2e-6}])
+
+
+    def test_units_have_their_share_and_their_times_where_a_run_says_them(self):
+        run = {
+            "units": [{"rank": 0, "kind": "host", "slowdown": 1.0, "predicted_s": 0.5, "measured_s": None}],
+            "distribution": [7],
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "run.json").write_text(json.dumps(run))
+            rows = read_units(Path(folder), "", {"result": "."})
+        self.assertEqual(rows, [{"unit": "rank 0 host", "slowdown": 1.0, "units": 7, "predicted_s": 0.5}])
+
+
+class Evaluations(unittest.TestCase):
+    def results(self, **columns):
+        return SimpleNamespace(points=[{"values": dict(zip(columns, row))} for row in zip(*columns.values())])
+
+    def test_variation_is_the_largest_of_neighbouring_extrema_over_the_smaller_one(self):
+        speeds = [10, 20, 15, 30, 10, 12]
+        results = self.results(step=["models"] * 6, measured=["together"] * 6, unit=["a"] * 6, units=range(1, 7),
+                               speed=speeds)
+        *band, last = evaluations.variations(None, None, None, results)
+        self.assertAlmostEqual(last["variation"], 200.0)  # 30 to 10
+        self.assertTrue(all(row["speed_low"] <= row["speed"] <= row["speed_high"] for row in band))
+
+    def test_a_node_takes_as_long_as_its_slowest_core(self):
+        results = self.results(step=["cores"] * 2, node=["n"] * 2, units=[4, 4], time_s=[1.0, 2.0], gflops=[6.0, 3.0])
+        self.assertEqual(evaluations.node_speeds(None, None, None, results),
+                         [{"node": "n", "total": 8, "node_gflops": 6.0}])
+
+    def test_parts_in_proportion_to_weights_sum_to_the_total_in_multiples_of_the_step(self):
+        for total in range(16, 400, 16):
+            parts = largest_remainders(total, [0.34, 0.59, 0.07], 16)
+            self.assertEqual(sum(parts), total)
+            self.assertTrue(all(part % 16 == 0 for part in parts))
+
+
+class WorkedExample(unittest.TestCase):
+    def test_the_tree_has_the_papers_thresholds_and_its_optimum(self):
+        tree_of_example = Tree(16, EXAMPLE)
+        self.assertEqual((tree_of_example.best, tree_of_example.best_s), ([8, 8, 0, 0], 1))
+        thresholds = [step["size_thresholds"] for step in tree_of_example.steps]
+        for expected in ("40 24 15 8", "37 22 13 6", "33 21 13 6"):
+            self.assertIn(expected, thresholds)
+        self.assertEqual({step["operation"] for step in tree_of_example.steps},
+                         {"start", "Cut", "Save", "Backtrack", "ReadMemory"})
+
+
+if __name__ == "__main__":
+    unittest.main()
