@@ -7,10 +7,10 @@
 
 #include "comm/collective.hpp"
 #include "comm/unit_group.hpp"
+#include "core/sweep/row_field.hpp"
 #include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/row_sweep.hpp"
+#include "core/sweep/sweep_body.hpp"
 #include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/flow_state.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/row_sweep.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
 #include "miniapps/cavity/solvers/step_solvers.hpp"
 #include "miniapps/cavity/solvers/vector_operations.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "comm/row_exchange.hpp"
 #include "comm/unit_group.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/sweep/row_field.hpp"
 
 namespace steelyard::cavity {
 

@@ -7,7 +7,7 @@
 
 #include "comm/row_exchange.hpp"
 #include "comm/row_gather.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/grid/shared_grid.hpp"
 
 namespace steelyard::cavity {

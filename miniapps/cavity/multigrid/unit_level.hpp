@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/grid/unit_table.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/sweep_body.hpp"
 #include "miniapps/cavity/grid/unit_grid.hpp"
 #include "miniapps/cavity/solvers/solve_monitor.hpp"
 

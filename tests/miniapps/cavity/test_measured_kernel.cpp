@@ -189,7 +189,7 @@ TEST_CASE("a flow of the program fits into the memory that the facts say, and ne
       numerics.pressure_preconditioner = PreconditionerKind::multigrid;
       for (const Kind kind : kinds()) {
         CAPTURE(rows, columns, static_cast<int>(kind), static_cast<int>(reductions));
-        const Allocations fields("steelyard::cavity::field");
+        const Allocations fields("steelyard::sweep::field");
         cavity::Flow flow(kind, problem, numerics);
         cavity::FlowTimes times;
         flow.step(times);

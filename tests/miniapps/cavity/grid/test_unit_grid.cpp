@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "miniapps/cavity/grid/unit_grid.hpp"
+#include "tests/core/sweep/unit_values.hpp"
 #include "tests/miniapps/cavity/grid/grid_run.hpp"
-#include "tests/miniapps/cavity/grid/unit_values.hpp"
 
 namespace steelyard::test_unit_grid {
 
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
+using namespace steelyard::tests;
 
 namespace {
 

@@ -2,12 +2,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
+#include "miniapps/cavity/operators.hpp"
 #include "tests/miniapps/cavity/grid/grid_run.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
-namespace steelyard::test_column {
+namespace steelyard::test_operators {
 
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
@@ -124,4 +123,4 @@ TEMPLATE_TEST_CASE("matrices are the same in sweeps over long rows as cell by ce
   }
 }
 
-}  // namespace steelyard::test_column
+}  // namespace steelyard::test_operators
