@@ -73,6 +73,8 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region) {
   const Measurement measurement = repeat(frame, run, region);
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan);
+  record.params.insert(outcome.params.begin(), outcome.params.end());
+  record.points = outcome.points;
   record_times(record, measurement.times_s, plan.time_s);
   record.phases = outcome.phases;
   record.figures.insert(outcome.figures.begin(), outcome.figures.end());

@@ -57,6 +57,10 @@ struct Outcome {
   std::string of_what;                    ///< words behind the time, such as `for 20 steps`
   std::string below;                      ///< lines between the lines `predicted` and `check`
   std::string failure;                    ///< what ends the run with exit code 3 once its results are written
+  /// Of the run that are known at its end only, beside those of describe().
+  std::map<std::string, double> params;
+  /// Figures that are points of the plane.
+  std::map<std::string, std::vector<double>> points;
 };
 
 /// A repetition that counts.
