@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/sweep/column.hpp"
 #include "core/sweep/sweep_body.hpp"
 
 namespace steelyard {

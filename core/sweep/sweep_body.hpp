@@ -5,29 +5,12 @@
 #include <tuple>
 #include <type_traits>
 
-#include "core/compatibility.hpp"
 #include "core/compensated_sum.hpp"
 #include "core/streamed_store.hpp"
+#include "core/sweep/column.hpp"
 #include "core/sweep/row_field.hpp"
 
 namespace steelyard {
-
-/// A column of the grid in a sweep's body, where it is its index. A uniform grid's coefficients are the same in all
-/// columns but the first and the last one. Sweeps on the host say so of whole loops, in which compilers take `is_inner`
-/// for the constant that it is there: what is the same everywhere is then not read again and again.
-class Column {
- public:
-  KOKKOS_FORCEINLINE_FUNCTION Column(const std::int64_t index, const bool is_inner = false)
-      : index_(index), is_inner_(is_inner) {}
-
-  KOKKOS_FORCEINLINE_FUNCTION operator std::int64_t() const { return index_; }
-  /// Neither the first nor the last column; false as well where the caller has not checked.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_inner() const { return is_inner_; }
-
- private:
-  std::int64_t index_;
-  bool is_inner_;
-};
 
 /// What a cell adds to each of N sums.
 template <int N>

@@ -24,7 +24,7 @@ struct MergedRows {
     return level.row(j).left(i, r(j, i), step(j, i - 1), step(j, i + 1), step(j - 1, i), step(j + 1, i));
   }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t merged, const std::int64_t i) const {
-    const RowChildren children = level.children(merged);
+    const CellChildren children = level.children[merged];
     const std::int64_t j = children.first;
     result(merged, i) = children.merged(left(j - 1, i), left(j, i), left(j + 1, i), left(j + 2, i));
   }
@@ -47,7 +47,7 @@ struct CorrectedStep {
   RowAccess<1> z;
 
   KOKKOS_FORCEINLINE_FUNCTION double corrected(const std::int64_t j, const std::int64_t i) const {
-    const RowParents parents = level.parents(j);
+    const CellParents parents = level.parents[j];
     return level.row(j).step(i, r(j, i)) +
            parents.interpolated(correction(parents.parent, i), correction(parents.other, i));
   }
@@ -91,11 +91,11 @@ class MultigridHostRows {
   /// Restricts what a step from 0 leaves of r. @param merged rows of the result
   void down(const RowAccess<1>& r, const RowAccess<1>& result, std::int64_t merged_columns, RowRange merged) const {
     if (merged.empty()) return;
-    const std::int64_t begin = level_.first[merged.begin] - 1;
+    const std::int64_t begin = level_.children[merged.begin].first - 1;
     std::int64_t steps = begin - 1, lefts = begin;  // The first rows not yet there.
     double* const sum = kept(7);
     for (std::int64_t m = merged.begin; m < merged.end; ++m) {
-      const RowChildren children = level_.children(m);
+      const CellChildren children = level_.children[m];
       for (; lefts < children.first + 3; ++lefts) {
         for (; steps < lefts + 2; ++steps) write_step(steps, &r(steps, 0));
         write_left(lefts, &r(lefts, 0));
@@ -154,7 +154,7 @@ class MultigridHostRows {
   }
   void write_corrected(std::int64_t j, const double* r, const RowAccess<1>& correction) const {
     const LevelRow row = level_.row(j);
-    const RowParents parents = level_.parents(j);
+    const CellParents parents = level_.parents[j];
     const double *const first = &correction(parents.parent, 0), *const second = &correction(parents.other, 0);
     double* const to = step_row(j);
     for_columns(columns_,

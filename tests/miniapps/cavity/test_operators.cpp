@@ -3,13 +3,14 @@
 #include <cstdint>
 
 #include "miniapps/cavity/operators.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
+#include "tests/comm/shared_units.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
 namespace steelyard::test_operators {
 
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
+using steelyard::tests::TestUnits;
 
 namespace {
 

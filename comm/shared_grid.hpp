@@ -10,7 +10,7 @@
 #include "comm/unit_group.hpp"
 #include "core/sweep/row_field.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// A grid whose rows are shared out among the units of all ranks, in the order of their slots: what the units of a rank
 /// need to work on it together. See UnitGrid for what one unit does.
@@ -55,4 +55,4 @@ class SharedGrid {
   std::vector<std::unique_ptr<RowExchange>> exchanges_;  ///< by components and depth
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 
+#include "comm/shared_grid.hpp"
 #include "comm/unit_group.hpp"
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
-#include "miniapps/cavity/grid/shared_grid.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// One unit's part of a shared grid, and what it does there together with all others: sweeps over its cells, sums over
 /// the cells of all units, exchanges of halos. All units call the same in the same order. Bodies of sweeps are called
@@ -155,4 +155,4 @@ class UnitGrid {
   CellSums<Execution> sums_;
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard
