@@ -187,10 +187,8 @@ class Run : public AppRun {
 
   /// Empty where there is a prediction.
   std::string no_prediction_line() const {
-    return prediction_.failure.empty()
-               ? ""
-               : fmt::format("predicted  nothing, for the steps that units sampled alone failed: {}\n",
-                             prediction_.failure);
+    if (prediction_.failure.empty()) return "";
+    return fmt::format("predicted  nothing: a unit's sample of the steps failed ({})\n", prediction_.failure);
   }
 
   std::unique_ptr<Flow> make_flow(const std::vector<std::int64_t>& rows) {

@@ -119,7 +119,8 @@ std::string sample_steps(Frame& frame, const Problem& problem, const Numerics& n
     frame.co_execution().run([&] { on_host.run(); }, [&] { on_companion.run(); });
   });
   samples = {on_host.parts(), on_companion.parts()};
-  for (const std::string& of_rank : all_gather_text(frame.comm(), on_host.failure() + on_companion.failure())) {
+  const std::string& own = on_host.failure().empty() ? on_companion.failure() : on_host.failure();
+  for (const std::string& of_rank : all_gather_text(frame.comm(), own)) {
     if (!of_rank.empty()) return of_rank;
   }
   return "";

@@ -135,7 +135,7 @@ class UnitFlow {
  public:
   /// At rest. To be called by the unit's own thread, as all else. @param multigrid where that is the pressure's
   /// preconditioner, none otherwise
-  UnitFlow(const Execution&, const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem,
+  UnitFlow(Execution, const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem,
            const Numerics& numerics, const Coefficients& coefficients, MultigridLevels* multigrid)
       : problem_(problem),
         lid_source_(coefficients.lid_source),
