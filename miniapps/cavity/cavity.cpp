@@ -81,6 +81,9 @@ class Run : public AppRun {
     plan.distribution = rows_;
     plan.headings = {"rows", "/step"};
     plan.unit_s = prediction_.unit_step_s(n_m, n_p);
+    plan.models = {{"", models.files()}};
+    plan.text = no_prediction_line();
+    if (!plan.text.empty()) return plan;
     plan.text = fmt::format("predicted  {} per step with {:.3g} iterations for momentum and {:.3g} for pressure\n",
                             format_seconds(prediction_.step_s(n_m, n_p)), n_m, n_p);
     for (const Part& part : parts) {
@@ -88,7 +91,6 @@ class Run : public AppRun {
       plan.text += fmt::format("  {:<10}{} per {}, {} of it communication\n", part.name, format_seconds(cost.total_s()),
                                part.call, format_seconds(cost.communication_s));
     }
-    plan.models = {{"", models.files()}};
     return plan;
   }
 
@@ -117,7 +119,7 @@ class Run : public AppRun {
   }
   std::optional<FoundError> check() override {
     state_ = flow_->gather();
-    return check_mass(problem_, state_, log_);
+    return check_mass(problem_, start_, state_, log_);
   }
   void keep(const Repetition& repetition) override {
     if (repetition.is_last && options_.run.check == CheckLevel::none) state_ = flow_->gather();
@@ -134,10 +136,12 @@ class Run : public AppRun {
     const double time_s = measurement.median_s;
     const auto steps = static_cast<double>(log_.steps);
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps, state_.time);
-    frame_.record().params["steps"] = steps;
+    outcome.params["steps"] = steps;
+    outcome.below = no_prediction_line();
     add_phases(outcome, time_s);
-    plan.time_s = 0.0;
-    for (const PhaseTime& phase : outcome.phases) *plan.time_s += phase.predicted_s.value_or(0.0);
+    for (const PhaseTime& phase : outcome.phases) {
+      if (phase.predicted_s) plan.time_s = plan.time_s.value_or(0.0) + *phase.predicted_s;
+    }
     // With as many iterations as the run needed.
     plan.unit_s = prediction_.unit_step_s(iterations(StepPart::momentum) / std::max(1.0, steps),
                                           iterations(StepPart::pressure) / std::max(1.0, steps));
@@ -180,6 +184,12 @@ class Run : public AppRun {
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
   }
 
+  /// Empty where there is a prediction.
+  std::string no_prediction_line() const {
+    if (prediction_.failure.empty()) return "";
+    return fmt::format("predicted  nothing: a unit's sample of the steps failed ({})\n", prediction_.failure);
+  }
+
   std::unique_ptr<Flow> make_flow(const std::vector<std::int64_t>& rows) {
     Numerics numerics = options_.numerics;
     numerics.pressure.keep_history = numerics.momentum.keep_history = keeps_histories();
@@ -206,8 +216,9 @@ class Run : public AppRun {
     const std::vector<double> measured = parts_.values();
     const double measured_s[] = {measured[0], measured[1], std::max(0.0, time_s - measured[0] - measured[1])};
     for (const Part& part : parts) {
-      outcome.phases.push_back(
-          {part.name, measured_s[part.index], iterations(part.index) * prediction_.parts[part.index].total_s()});
+      outcome.phases.push_back({part.name, measured_s[part.index], {}});
+      if (!prediction_.failure.empty()) continue;
+      outcome.phases.back().predicted_s = iterations(part.index) * prediction_.parts[part.index].total_s();
     }
   }
 
@@ -239,14 +250,15 @@ class Run : public AppRun {
     const double steps = iterations(StepPart::rest), count = iterations(part.index);
     const bool has_iterations = part.index != StepPart::rest && count > 0.0;
     const double calls = has_iterations ? count : steps, predicted_s = phase.predicted_s.value_or(0.0);
-    return fmt::format("  {:<10}{} per step{}, {} per {}, predicted {}{}\n", part.name,
-                       format_seconds(phase.measured_s / steps),
-                       has_iterations ? fmt::format(" in {:.3g} iterations", count / steps) : "",
-                       format_seconds(phase.measured_s / calls), has_iterations ? "iteration" : "step",
-                       format_seconds(predicted_s / calls),
-                       predicted_s > 0.0 && phase.measured_s > 0.0
-                           ? fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s))
-                           : "");
+    std::string line =
+        fmt::format("  {:<10}{} per step{}, {} per {}", part.name, format_seconds(phase.measured_s / steps),
+                    has_iterations ? fmt::format(" in {:.3g} iterations", count / steps) : "",
+                    format_seconds(phase.measured_s / calls), has_iterations ? "iteration" : "step");
+    if (phase.predicted_s) line += fmt::format(", predicted {}", format_seconds(predicted_s / calls));
+    if (predicted_s > 0.0 && phase.measured_s > 0.0) {
+      line += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s));
+    }
+    return line + "\n";
   }
 
   /// By what lid-driven cavities are compared. On rank 0, which has the flow.
@@ -257,7 +269,7 @@ class Run : public AppRun {
     if (flow.vortex) {
       const auto& [x, y] = flow.vortex->position;
       outcome.figures["streamfunction_min"] = flow.vortex->streamfunction;
-      frame_.record().points["vortex_centre"] = {x, y};
+      outcome.points["vortex_centre"] = {x, y};
       outcome.below +=
           fmt::format("vortex     streamfunction {:.6f} at ({:.4f}, {:.4f})\n", flow.vortex->streamfunction, x, y);
     }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "miniapps/cavity/grid/unit_table.hpp"
+#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/problem.hpp"
 

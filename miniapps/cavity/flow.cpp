@@ -3,195 +3,150 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <numeric>
-#include <optional>
-#include <type_traits>
+#include <utility>
 
 #include "comm/block_exchange.hpp"
 #include "comm/collective.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/timing.hpp"
-#include "miniapps/cavity/coefficients.hpp"
-#include "miniapps/cavity/grid/shared_grid.hpp"
 #include "miniapps/cavity/unit_flow.hpp"
 
 namespace steelyard::cavity {
 namespace {
 
-void check(const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows) {
-  if (problem.rows < 1 || problem.columns < 1) {
-    throw InvalidArgument(
-        fmt::format("a grid of {} x {} cells (expected at least one)", problem.rows, problem.columns));
-  }
+/// @return the problem @throws InvalidArgument
+const Problem& checked(const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows) {
   if (std::any_of(rows.begin(), rows.end(), [](std::int64_t count) { return count < 0; }) ||
       std::accumulate(rows.begin(), rows.end(), std::int64_t{0}) != problem.rows) {
     throw InvalidArgument(fmt::format("rows of units that are not the grid's {}", problem.rows));
   }
-  const auto positive = [](const char* name, double value) {
+  const std::pair<const char*, double> positive[] = {{"rows", static_cast<double>(problem.rows)},
+                                                     {"columns", static_cast<double>(problem.columns)},
+                                                     {"height", problem.height},
+                                                     {"Reynolds number", problem.reynolds},
+                                                     {"time step", problem.time_step},
+                                                     {"correctors", problem.correctors}};
+  for (const auto& [name, value] : positive) {
     // Not "value <= 0", which is false for what is no number.
-    if (!(value > 0.0)) throw InvalidArgument(fmt::format("{} {} (expected a positive number)", name, value));
-  };
-  positive("height", problem.height);
-  positive("Reynolds number", problem.reynolds);
-  positive("time step", problem.time_step);
-  if (problem.correctors < 1) {
-    throw InvalidArgument(fmt::format("{} correctors (expected at least one)", problem.correctors));
+    if (!(value > 0.0)) throw InvalidArgument(fmt::format("{}: {} (expected a positive number)", name, value));
   }
   if (numerics.momentum_preconditioner == PreconditionerKind::multigrid) {
     throw InvalidArgument("multigrid for momentum (expected none or jacobi)");
   }
+  return problem;
 }
 
 }  // namespace
 
-class Flow::State {
- public:
-  State(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
-        const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows)
-      : problem_(problem),
-        group_(session.comm(), co_execution, units, slots),
-        grid_(group_, rows, problem.columns),
-        coefficients_(problem) {
-    make_units(numerics);
-  }
-
-  State(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics)
-      : problem_(problem),
-        group_(kind),
-        grid_(group_, std::array{problem.rows}, problem.columns),
-        coefficients_(problem) {
-    make_units(numerics);
-  }
-
-  void load(const FlowState& state) {
-    if (state.rows != problem_.rows || state.columns != problem_.columns) {
-      throw InvalidArgument(fmt::format("a flow on {} x {} cells (expected {} x {})", state.rows, state.columns,
-                                        problem_.rows, problem_.columns));
-    }
-    group_.run([&](const auto& peer) { unit(peer)->load(state); });
-    steps_ = state.steps;
-    time_ = state.time;
-  }
-
-  FlowState gather() {
-    const std::vector<RowRange> of_ranks = rows_of_ranks();
-    const RowRange own = of_ranks[static_cast<std::size_t>(group_.rank())];
-    const bool is_root = group_.rank() == 0;
-    FlowState state{problem_.rows, problem_.columns, steps_, time_, {}, {}, {}, {}, {}};
-    const std::array<std::vector<double>*, 5> fields = {&state.u, &state.v, &state.p, &state.u_before, &state.v_before};
-    const std::int64_t held = is_root ? problem_.rows : own.count();
-    for (auto* const field : fields) field->resize(static_cast<std::size_t>(held * problem_.columns));
-    group_.run([&](const auto& peer) { unit(peer)->store(state, own.begin); });
-
-    std::vector<ExchangedBlock> sends, receives;
-    for (std::size_t tag = 0; tag < fields.size(); ++tag) {
-      if (!is_root) sends.push_back({0, static_cast<int>(tag), fields[tag]->data(), own.count()});
-      for (std::size_t rank = 1; is_root && rank < of_ranks.size(); ++rank) {
-        receives.push_back({static_cast<int>(rank), static_cast<int>(tag),
-                            fields[tag]->data() + of_ranks[rank].begin * problem_.columns, of_ranks[rank].count()});
-      }
-    }
-    // A row is what is counted, so that no grid is too large for a message.
-    BlockExchange exchange(group_.comm(), static_cast<std::size_t>(problem_.columns) * sizeof(double), sends, receives);
-    exchange.start_receives();
-    exchange.send(0);
-    exchange.wait();
-    if (!is_root) {
-      for (auto* const field : fields) field->clear();
-    }
-    return state;
-  }
-
-  std::int64_t steps() const { return steps_; }
-  double time() const { return time_; }
-
-  StepReport step(FlowTimes& times) {
-    const double start_s = now_s();
-    FlowTimes spent;
-    spent.meetings -= group_.meetings();
-    PerUnit<StepReport> reports;
-    const UnitSeconds busy = group_.run([&](const auto& peer) { reports[peer.kind()] = unit(peer)->step(spent); });
-    const bool has_host = group_.slot(ProcessingUnit::Kind::host) >= 0;
-    StepReport report = has_host ? reports.host : reports.companion;
-    require_solved("momentum", report.momentum);
-    for (const SolveReport& solve : report.pressure) require_solved("pressure", solve);
-    std::vector<double> maxima = {std::max(reports.host.mass_imbalance, reports.companion.mass_imbalance),
-                                  std::max(reports.host.change, reports.companion.change)};
-    if (group_.size() > 1) maxima = all_max(group_.comm(), maxima);
-    report.mass_imbalance = maxima[0];
-    report.change = maxima[1];
-    ++steps_;
-    time_ += problem_.time_step;
-    spent.total_s = now_s() - start_s;
-    spent.host_s = busy.host_s;
-    spent.companion_s = busy.companion_s;
-    spent.meetings += group_.meetings();
-    times += spent;
-    return report;
-  }
-
- private:
-  /// Each on its own thread, for its own threads touch the memory first.
-  void make_units(const Numerics& numerics) {
-    if (numerics.pressure_preconditioner == PreconditionerKind::multigrid) {
-      multigrid_.emplace(grid_, multigrid_levels(coefficients_.column_faces, coefficients_.row_weights,
-                                                 coefficients_.row_faces, coefficients_.column_weights));
-    }
-    MultigridLevels* const multigrid = multigrid_ ? &*multigrid_ : nullptr;
-    group_.run(
-        [&](const auto& peer) { unit(peer).emplace(peer, grid_, problem_, numerics, coefficients_, multigrid); });
-  }
-
-  template <class Execution>
-  std::optional<UnitFlow<Execution>>& unit(const UnitPeer<Execution>&) {
-    if constexpr (std::is_same_v<Execution, HostExecution>) {
-      return host_;
-    } else {
-      return companion_;
-    }
-  }
-
-  std::vector<RowRange> rows_of_ranks() const {
-    std::vector<RowRange> of_ranks;
-    const std::vector<Slot>& slots = group_.slots();
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const RowRange rows = grid_.rows_of(static_cast<int>(i));
-      if (static_cast<std::size_t>(slots[i].rank) == of_ranks.size()) of_ranks.push_back(rows);
-      of_ranks.back().end = rows.end;
-    }
-    return of_ranks;
-  }
-
-  Problem problem_;
-  UnitGroup group_;
-  SharedGrid grid_;
-  Coefficients coefficients_;
-  std::optional<MultigridLevels> multigrid_;
-  std::optional<UnitFlow<HostExecution>> host_;
-  std::optional<UnitFlow<CompanionExecution>> companion_;
-  std::int64_t steps_ = 0;
-  double time_ = 0.0;
-};
-
 Flow::Flow(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
-           const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows) {
-  check(problem, numerics, rows);
-  state_ = std::make_unique<State>(session, co_execution, units, slots, problem, numerics, rows);
+           const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows)
+    : problem_(checked(problem, numerics, rows)),
+      group_(session.comm(), co_execution, units, slots),
+      grid_(group_, rows, problem.columns),
+      coefficients_(problem) {
+  make_units(numerics);
 }
 
-Flow::Flow(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics) {
-  check(problem, numerics, std::array{problem.rows});
-  state_ = std::make_unique<State>(kind, problem, numerics);
+Flow::Flow(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics)
+    : problem_(checked(problem, numerics, std::array{problem.rows})),
+      group_(kind),
+      grid_(group_, std::array{problem.rows}, problem.columns),
+      coefficients_(problem) {
+  make_units(numerics);
 }
 
 Flow::~Flow() = default;
 
-void Flow::load(const FlowState& state) { state_->load(state); }
-FlowState Flow::gather() const { return state_->gather(); }
-std::int64_t Flow::steps() const { return state_->steps(); }
-double Flow::time() const { return state_->time(); }
-StepReport Flow::step(FlowTimes& times) { return state_->step(times); }
+void Flow::load(const FlowState& state) {
+  if (state.rows != problem_.rows || state.columns != problem_.columns) {
+    throw InvalidArgument(fmt::format("a flow on {} x {} cells (expected {} x {})", state.rows, state.columns,
+                                      problem_.rows, problem_.columns));
+  }
+  group_.run([&](const auto& peer) { units_[peer].load(state); });
+  steps_ = state.steps;
+  time_ = state.time;
+}
+
+FlowState Flow::gather() {
+  const std::vector<RowRange> of_ranks = rows_of_ranks();
+  const RowRange own = of_ranks[static_cast<std::size_t>(group_.rank())];
+  const bool is_root = group_.rank() == 0;
+  FlowState state{problem_.rows, problem_.columns, steps_, time_, {}, {}, {}, {}, {}};
+  const std::array<std::vector<double>*, 5> fields = {&state.u, &state.v, &state.p, &state.u_before, &state.v_before};
+  const std::int64_t held = is_root ? problem_.rows : own.count();
+  for (auto* const field : fields) field->resize(static_cast<std::size_t>(held * problem_.columns));
+  group_.run([&](const auto& peer) { units_[peer].store(state, own.begin); });
+
+  std::vector<ExchangedBlock> sends, receives;
+  for (std::size_t tag = 0; tag < fields.size(); ++tag) {
+    if (!is_root) sends.push_back({0, static_cast<int>(tag), fields[tag]->data(), own.count()});
+    for (std::size_t rank = 1; is_root && rank < of_ranks.size(); ++rank) {
+      receives.push_back({static_cast<int>(rank), static_cast<int>(tag),
+                          fields[tag]->data() + of_ranks[rank].begin * problem_.columns, of_ranks[rank].count()});
+    }
+  }
+  // A row is what is counted, so that no grid is too large for a message.
+  BlockExchange exchange(group_.comm(), static_cast<std::size_t>(problem_.columns) * sizeof(double), sends, receives);
+  exchange.start_receives();
+  exchange.send(0);
+  exchange.wait();
+  if (!is_root) {
+    for (auto* const field : fields) field->clear();
+  }
+  return state;
+}
+
+StepReport Flow::step(FlowTimes& times) {
+  const double start_s = now_s();
+  FlowTimes spent;
+  spent.meetings -= group_.meetings();
+  PerUnit<StepReport> reports;
+  const UnitSeconds busy = group_.run([&](const auto& peer) { reports[peer.kind()] = units_[peer].step(spent); });
+  const bool has_host = group_.slot(ProcessingUnit::Kind::host) >= 0;
+  StepReport report = has_host ? reports.host : reports.companion;
+  require_solved("momentum", report.momentum);
+  for (const SolveReport& solve : report.pressure) require_solved("pressure", solve);
+  std::vector<double> maxima = {std::max(reports.host.mass_imbalance, reports.companion.mass_imbalance),
+                                std::max(reports.host.change, reports.companion.change)};
+  if (group_.size() > 1) maxima = all_max(group_.comm(), maxima);
+  report.mass_imbalance = maxima[0];
+  report.change = maxima[1];
+  ++steps_;
+  time_ += problem_.time_step;
+  spent.total_s = now_s() - start_s;
+  spent.host_s = busy.host_s;
+  spent.companion_s = busy.companion_s;
+  spent.meetings += group_.meetings();
+  times += spent;
+  return report;
+}
+
+/// Each on its own thread, for its own threads touch the memory first.
+void Flow::make_units(const Numerics& numerics) {
+  if (numerics.pressure_preconditioner == PreconditionerKind::multigrid) {
+    multigrid_.emplace(grid_, multigrid_levels(coefficients_.column_faces, coefficients_.row_weights,
+                                               coefficients_.row_faces, coefficients_.column_weights));
+  }
+  MultigridLevels* const multigrid = multigrid_ ? &*multigrid_ : nullptr;
+  group_.run([&](const auto& peer) {
+    units_.emplace(peer, peer, std::ref(grid_), problem_, numerics, coefficients_, multigrid);
+  });
+}
+
+std::vector<RowRange> Flow::rows_of_ranks() const {
+  std::vector<RowRange> of_ranks;
+  const std::vector<Slot>& slots = group_.slots();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const RowRange rows = grid_.rows_of(static_cast<int>(i));
+    if (static_cast<std::size_t>(slots[i].rank) == of_ranks.size()) of_ranks.push_back(rows);
+    of_ranks.back().end = rows.end;
+  }
+  return of_ranks;
+}
 
 }  // namespace steelyard::cavity

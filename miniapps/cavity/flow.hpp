@@ -1,15 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "comm/session.hpp"
+#include "comm/shared_grid.hpp"
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
+#include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow_state.hpp"
+#include "miniapps/cavity/multigrid/levels.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
@@ -43,6 +46,9 @@ struct FlowTimes : SolveTimes {
   }
 };
 
+template <class Execution>
+class UnitFlow;
+
 /// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients
 /// for pressure, BiCGSTAB for momentum. Fields are the same bits however rows are shared out. Source: 000, sections
 /// 5.3.1-5.3.3.
@@ -62,18 +68,28 @@ class Flow {
   /// Goes on from a state of the same grid, which every rank has. Collective.
   void load(const FlowState& state);
   /// The whole flow, on rank 0; elsewhere without values. Collective.
-  FlowState gather() const;
+  FlowState gather();
 
-  std::int64_t steps() const;
-  double time() const;
+  std::int64_t steps() const { return steps_; }
+  double time() const { return time_; }
 
   /// One time step. Collective. @param times is added to
   /// @throws SolveFailure, on all ranks alike, where a linear solver fails; the flow is unusable then
   StepReport step(FlowTimes& times);
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  void make_units(const Numerics& numerics);
+  /// What each rank's units own together.
+  std::vector<RowRange> rows_of_ranks() const;
+
+  Problem problem_;
+  UnitGroup group_;
+  SharedGrid grid_;
+  Coefficients coefficients_;
+  std::optional<MultigridLevels> multigrid_;
+  UnitData<UnitFlow> units_;
+  std::int64_t steps_ = 0;
+  double time_ = 0.0;
 };
 
 }  // namespace steelyard::cavity

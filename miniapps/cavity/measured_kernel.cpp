@@ -5,10 +5,9 @@
 #include <array>
 #include <vector>
 
+#include "comm/shared_grid.hpp"
+#include "comm/unit_grid.hpp"
 #include "comm/unit_group.hpp"
-#include "miniapps/cavity/grid/shared_grid.hpp"
-#include "miniapps/cavity/grid/unit_grid.hpp"
-#include "miniapps/cavity/measured_system.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"

@@ -1,7 +1,7 @@
-#include "miniapps/cavity/measured_system.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "miniapps/cavity/measured_kernel.hpp"
 
 namespace steelyard::cavity {
 namespace {

@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "core/multiply_add.hpp"
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/sweep/column.hpp"
+#include "core/sweep/row_field.hpp"
 
 namespace steelyard::cavity {
 

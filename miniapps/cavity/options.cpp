@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -27,37 +27,25 @@ constexpr double most_cells = 9.0e15;
 constexpr double least_tolerance = 1e-15;
 constexpr double most_tolerance = 0.9;
 
-/// Words that users type, and their values.
-template <class Value>
-using Words = std::vector<std::pair<std::string, Value>>;
+using Names = std::vector<std::string>;
 
-const Words<TimeScheme> schemes{{"euler", TimeScheme::euler}, {"crank-nicolson", TimeScheme::crank_nicolson}};
-const Words<PreconditionerKind> pointwise_preconditioners{{"none", PreconditionerKind::none},
-                                                          {"jacobi", PreconditionerKind::jacobi}};
-const Words<PreconditionerKind> preconditioners{{"none", PreconditionerKind::none},
-                                                {"jacobi", PreconditionerKind::jacobi},
-                                                {"multigrid", PreconditionerKind::multigrid}};
-const Words<Reductions> all_reductions{{"separate", Reductions::separate}, {"merged", Reductions::merged}};
+// Each in the order of its type's values.
+const Names schemes{"euler", "crank-nicolson"};
+const Names preconditioners{"none", "jacobi", "multigrid"}, pointwise_preconditioners{"none", "jacobi"};
+const Names all_reductions{"separate", "merged"};
 
 template <class Value>
-const char* name_in(const Words<Value>& words, Value value) {
-  for (const auto& [word, named] : words) {
-    if (named == value) return word.c_str();
-  }
-  return "unknown";
+const char* name_in(const Names& names, Value value) {
+  return names.at(static_cast<std::size_t>(value)).c_str();
 }
 
 template <class Value>
-void add_choice(CLI::App& parser, const std::string& name, Value& value, const Words<Value>& words,
+void add_choice(CLI::App& parser, const std::string& option, Value& value, const Names& names,
                 const std::string& description) {
-  const auto choose = [&value, &words](const std::string& typed) {
-    for (const auto& [word, named] : words) {
-      if (word == typed) value = named;
-    }
+  const auto choose = [&value, &names](const std::string& name) {
+    value = static_cast<Value>(std::find(names.begin(), names.end(), name) - names.begin());
   };
-  std::vector<std::string> names;
-  for (const auto& [word, named] : words) names.push_back(word);
-  parser.add_option_function<std::string>(name, choose, description)
+  parser.add_option_function<std::string>(option, choose, description)
       ->check(CLI::IsMember(names))
       ->type_name(CLI::detail::join(names, "|"));
 }
@@ -133,17 +121,18 @@ const char* name_of(Reductions reductions) { return name_in(all_reductions, redu
 void add_options(CLI::App& parser, Options& options) {
   add_grid_options(parser, options.grid, 0);
   adapt_shared_options(parser);
-  add_positive(parser, "--reynolds", options.reynolds, "RE", "Lid speed * width / kinematic viscosity (default 100)");
-  add_positive(parser, "--height", options.height, "H", "Height of the cavity in widths (default 1)");
+  add_positive(parser, "--reynolds", options.problem.reynolds, "RE",
+               "Lid speed * width / kinematic viscosity (default 100)");
+  add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
   CLI::Option* const time_step =
-      add_positive(parser, "--time-step", options.time_step, "DT", "Time step, in widths / lid speed");
+      add_positive(parser, "--time-step", options.problem.time_step, "DT", "Time step, in widths / lid speed");
   add_positive(parser, "--cfl", options.cfl, "C", "The same as lid speed * time step / cell's shorter edge (default 1)")
       ->excludes(time_step);
   add_positive(parser, "--end-time", options.end_time, "T", "Time to step to");
   add_positive(parser, "--steady", options.steady, "TOL",
                "Step until no velocity changes faster than this, in lid speeds / time");
-  add_choice(parser, "--scheme", options.scheme, schemes, "Time scheme (default euler)");
-  parser.add_option("--correctors", options.correctors, "Pressure corrections of a time step (PISO)")
+  add_choice(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
+  parser.add_option("--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)")
       ->check(CLI::Range(1, 100))
       ->type_name("N")
       ->capture_default_str();
@@ -161,7 +150,10 @@ void add_options(CLI::App& parser, Options& options) {
 
 Problem make_problem(const Options& options) {
   partition::find_algorithm(options.run.partition);
-  Problem problem;
+  if (const auto& output = options.run.output; !output.empty() && output.extension() != ".vti") {
+    throw InvalidArgument(fmt::format("--output {} (expected a name that ends in .vti)", output.string()));
+  }
+  Problem problem = options.problem;
   problem.rows = options.grid.rows;
   problem.columns = options.grid.columns;
   if ((problem.rows == 0) != (problem.columns == 0)) {
@@ -176,11 +168,7 @@ Problem make_problem(const Options& options) {
       static_cast<double>(problem.rows) * static_cast<double>(problem.columns) > most_cells) {
     throw InvalidArgument(fmt::format("grid of {} x {} cells is beyond any memory", problem.rows, problem.columns));
   }
-  problem.height = options.height;
-  problem.reynolds = options.reynolds;
-  problem.scheme = options.scheme;
-  problem.correctors = options.correctors;
-  problem.time_step = options.time_step > 0.0 ? options.time_step : options.cfl * std::min(problem.dx(), problem.dy());
+  if (problem.time_step == 0.0) problem.time_step = options.cfl * std::min(problem.dx(), problem.dy());
   return problem;
 }
 

@@ -24,11 +24,7 @@ struct Options {
 
   RunOptions run;
   GridOptions grid;
-  double height = 1.0;
-  double reynolds = 100.0;
-  TimeScheme scheme = TimeScheme::euler;
-  int correctors = 2;
-  double time_step = 0.0;  ///< 0 for the Courant number's
+  Problem problem;  ///< its time step is 0 for the Courant number's, and its grid is above
   double cfl = 1.0;
   double end_time = 0.0;  ///< 0 for none
   double steady = 0.0;    ///< 0 for none

@@ -7,10 +7,10 @@
 
 #include "comm/collective.hpp"
 #include "comm/unit_group.hpp"
+#include "core/sweep/row_field.hpp"
 #include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {
@@ -43,20 +43,14 @@ class SampledSteps {
     if (problem_.rows > 0) flow_ = std::make_unique<Flow>(kind_, problem_, numerics);
   }
   void run() {
-    constexpr int fewest = 2, most = 6;
-    constexpr double enough_s = 0.5;
     if (!flow_) return;
-    // The first step touches memory and wakes threads.
-    FlowTimes first;
-    flow_->step(first);
-    const double start_s = now_s();
-    while (steps_ < fewest || (steps_ < most && now_s() - start_s < enough_s)) {
-      const StepReport report = flow_->step(times_);
-      ++steps_;
-      momentum_iterations_ += report.momentum.iterations;
-      for (const SolveReport& solve : report.pressure) pressure_iterations_ += solve.iterations;
+    try {
+      run_steps();
+    } catch (const SolveFailure& error) {
+      failure_ = error.what();
     }
   }
+  const std::string& failure() const { return failure_; }
 
   /// Zeros for a unit without rows.
   PerPart<PartSample> parts() const {
@@ -69,6 +63,21 @@ class SampledSteps {
   }
 
  private:
+  void run_steps() {
+    constexpr int fewest = 2, most = 6;
+    constexpr double enough_s = 0.5;
+    // The first step touches memory and wakes threads.
+    FlowTimes first;
+    flow_->step(first);
+    const double start_s = now_s();
+    while (steps_ < fewest || (steps_ < most && now_s() - start_s < enough_s)) {
+      const StepReport report = flow_->step(times_);
+      ++steps_;
+      momentum_iterations_ += report.momentum.iterations;
+      for (const SolveReport& solve : report.pressure) pressure_iterations_ += solve.iterations;
+    }
+  }
+
   PartSample part(const SolveTimes& all, double calls) const {
     const double of = std::max(1.0, calls);
     return {scale_ * all.total_s / of,
@@ -85,6 +94,7 @@ class SampledSteps {
   int steps_ = 0;
   double momentum_iterations_ = 0.0;
   double pressure_iterations_ = 0.0;
+  std::string failure_;
 };
 
 /// As many rows as make CG's four fields, the least that goes through memory again and again, larger than any cache.
@@ -97,9 +107,9 @@ std::int64_t most_sampled_rows(const Machine& machine, const Problem& problem) {
   return std::max<std::int64_t>(64, static_cast<std::int64_t>(cache_bytes / bytes) + 1);
 }
 
-/// Samples steps on both units of a rank at once. Collective.
-PerUnit<PerPart<PartSample>> sample_steps(Frame& frame, const Problem& problem, const Numerics& numerics,
-                                          const UnitSizes& share) {
+/// Samples steps on both units of a rank at once. @return the same failure on all ranks, or none. Collective.
+std::string sample_steps(Frame& frame, const Problem& problem, const Numerics& numerics, const UnitSizes& share,
+                         PerUnit<PerPart<PartSample>>& samples) {
   using enum ProcessingUnit::Kind;
   const std::int64_t most_rows = most_sampled_rows(frame.session().machine(), problem);
   SampledSteps on_host(host, problem, share.host, most_rows);
@@ -108,7 +118,12 @@ PerUnit<PerPart<PartSample>> sample_steps(Frame& frame, const Problem& problem, 
     frame.co_execution().run([&] { on_host.allocate(numerics); }, [&] { on_companion.allocate(numerics); });
     frame.co_execution().run([&] { on_host.run(); }, [&] { on_companion.run(); });
   });
-  return {on_host.parts(), on_companion.parts()};
+  samples = {on_host.parts(), on_companion.parts()};
+  const std::string& own = on_host.failure().empty() ? on_companion.failure() : on_host.failure();
+  for (const std::string& of_rank : all_gather_text(frame.comm(), own)) {
+    if (!of_rank.empty()) return of_rank;
+  }
+  return "";
 }
 
 /// Seconds that a sum takes the two units of a rank, of the rank that takes longest; 0 for ranks with one. Collective.
@@ -187,9 +202,11 @@ Prediction predict(Frame& frame, const Problem& problem, const Numerics& numeric
                    const std::vector<std::int64_t>& rows) {
   const SyncCosts costs = measured_sync_costs(frame, problem);
   const UnitSizes share = frame.own_share(rows);
-  const PerUnit<PerPart<PartSample>> samples = sample_steps(frame, problem, numerics, share);
+  PerUnit<PerPart<PartSample>> samples;
   Prediction prediction;
+  prediction.failure = sample_steps(frame, problem, numerics, share, samples);
   prediction.unit_work_s.resize(rows.size());
+  if (!prediction.failure.empty()) return prediction;
   for (const StepPart::Index part : {StepPart::momentum, StepPart::pressure, StepPart::rest}) {
     const PartSample &host = samples.host[part], &companion = samples.companion[part];
     const std::vector<double> work_s = frame.gather_seconds({host.work_s, companion.work_s});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "miniapps/app/frame.hpp"
@@ -22,6 +23,7 @@ struct PartCost {
 struct Prediction {
   PerPart<PartCost> parts;
   std::vector<PerPart<double>> unit_work_s;  ///< of every slot's own sweeps
+  std::string failure;  ///< why nothing is predicted: a linear solver that failed in a unit's own cavity
 
   /// Seconds of a step with so many iterations.
   double step_s(double momentum_iterations, double pressure_iterations) const;
@@ -32,7 +34,8 @@ struct Prediction {
 /// Times a few steps from rest on every unit of each rank at once, each in a cavity of its own that is as large as its
 /// share, or as what no cache holds and then in proportion, without communication; adds what synchronisations cost on
 /// the platform, and between the two units of a rank, which is measured. Collective.
-/// @param rows of every slot @throws CollectiveError where memory is short or a linear solver fails
+/// A cavity as low as a unit's share can be one that a solver fails in where the whole one is solved; nothing is
+/// predicted then. @param rows of every slot @throws CollectiveError where memory is short
 Prediction predict(Frame& frame, const Problem& problem, const Numerics& numerics,
                    const std::vector<std::int64_t>& rows);
 

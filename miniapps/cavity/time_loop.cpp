@@ -49,12 +49,12 @@ double net_flux(const Problem& problem, const FlowState& state) {
   return finite ? largest / std::max(dx, dy) : std::numeric_limits<double>::infinity();
 }
 
-FoundError check_mass(const Problem& problem, const FlowState& state, const RunLog& log) {
+FoundError check_mass(const Problem& problem, const FlowState& start, const FlowState& state, const RunLog& log) {
   // Velocities up to 1, four of them, and a right-hand side that is itself a difference of such fluxes.
   constexpr double rounding = 64.0 * std::numeric_limits<double>::epsilon();
   FoundError found;
   found.error = state.u.empty() ? 0.0 : std::max(net_flux(problem, state), log.mass_imbalance);
-  found.tolerance = log.mass_tolerance + rounding;
+  found.tolerance = (log.steps > 0 ? log.mass_tolerance : net_flux(problem, start)) + rounding;
   found.against = "conservation of mass in every cell at every step";
   return found;
 }

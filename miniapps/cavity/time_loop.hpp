@@ -35,8 +35,9 @@ RunLog run_steps(Flow& flow, const Problem& problem, const SolveSettings& pressu
 double net_flux(const Problem& problem, const FlowState& state);
 
 /// Whether mass is conserved in every cell, in the state after the last step, added up anew, and in every step as it
-/// was found then: the tolerance is what the pressure solves allow, and rounding. @param state of rank 0; others' is
-/// empty
-FoundError check_mass(const Problem& problem, const FlowState& state, const RunLog& log);
+/// was found then: the tolerance is what the pressure solves allow, and rounding. After no steps it is what the first
+/// state has lost, for that is not the run's fault. @param start which every rank has @param state of rank 0; others'
+/// is empty
+FoundError check_mass(const Problem& problem, const FlowState& start, const FlowState& state, const RunLog& log);
 
 }  // namespace steelyard::cavity

@@ -4,15 +4,20 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <variant>
 
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/row_sweep.hpp"
+#include "core/sweep/sweep_body.hpp"
 #include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/flow_state.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/row_sweep.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
-#include "miniapps/cavity/solvers/step_solvers.hpp"
+#include "miniapps/cavity/multigrid/multigrid_preconditioner.hpp"
+#include "miniapps/cavity/operators.hpp"
+#include "miniapps/cavity/solvers/bicgstab.hpp"
+#include "miniapps/cavity/solvers/conjugate_gradient.hpp"
+#include "miniapps/cavity/solvers/preconditioner.hpp"
 #include "miniapps/cavity/solvers/vector_operations.hpp"
 
 namespace steelyard::cavity {
@@ -130,8 +135,8 @@ class UnitFlow {
  public:
   /// At rest. To be called by the unit's own thread, as all else. @param multigrid where that is the pressure's
   /// preconditioner, none otherwise
-  UnitFlow(const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem, const Numerics& numerics,
-           const Coefficients& coefficients, MultigridLevels* multigrid)
+  UnitFlow(Execution, const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem,
+           const Numerics& numerics, const Coefficients& coefficients, MultigridLevels* multigrid)
       : problem_(problem),
         lid_source_(coefficients.lid_source),
         grid_(peer, grid),
@@ -142,9 +147,15 @@ class UnitFlow {
         estimate_(grid_.template field<2>()),
         pressure_(grid_.field()),
         source_(grid_.field()),
-        momentum_solver_(grid_, numerics),
-        pressure_solver_(grid_, coefficients_.pressure(), numerics, multigrid) {
+        numerics_(numerics),
+        momentum_solver_(grid_, numerics.reductions),
+        pressure_solver_(grid_, numerics.reductions) {
     if (extrapolates()) convecting_ = grid_.template field<2>();
+    if (multigrid != nullptr) {
+      preconditioner_.template emplace<MultigridPreconditioner<Execution>>(grid_, *multigrid);
+    } else if (numerics.pressure_preconditioner == PreconditionerKind::jacobi) {
+      preconditioner_.template emplace<PressureJacobi>(PressureJacobi{coefficients_.pressure()});
+    }
   }
   UnitFlow(const UnitFlow&) = delete;
   UnitFlow& operator=(const UnitFlow&) = delete;
@@ -179,11 +190,11 @@ class UnitFlow {
     if (extrapolates()) extrapolate();
     const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
     assemble_momentum_rhs(momentum);
-    report.momentum = timed(times.momentum, [&] { return momentum_solver_.solve(momentum, estimate_, other_); });
+    report.momentum = timed(times.momentum, [&] { return solve_momentum(momentum); });
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
-      report.pressure.push_back(timed(times.pressure, [&] { return pressure_solver_.solve(source_, pressure_); }));
+      report.pressure.push_back(timed(times.pressure, [&] { return solve_pressure(); }));
       if (report.pressure.back().outcome != SolveOutcome::converged) return report;
       correct(momentum);
     }
@@ -218,6 +229,24 @@ class UnitFlow {
     // The fields are named so that hosts sweep one component after the other: both together read more rows than they
     // prefetch well.
     grid_.for_cells("steelyard::cavity::momentum_rhs", reading(fields(u, p, b, right, x), each_component<2>(body)));
+  }
+
+  /// M x = b - grad p from x on.
+  SolveReport solve_momentum(const MomentumOperator& momentum) {
+    if (numerics_.momentum_preconditioner == PreconditionerKind::jacobi) {
+      JacobiPreconditioner<MomentumOperator> jacobi{momentum};
+      return momentum_solver_.solve(momentum, jacobi, estimate_, other_, numerics_.momentum);
+    }
+    IdentityPreconditioner none;
+    return momentum_solver_.solve(momentum, none, estimate_, other_, numerics_.momentum);
+  }
+
+  /// L p = -div h from p on.
+  SolveReport solve_pressure() {
+    const auto solve = [&](auto& preconditioner) {
+      return pressure_solver_.solve(coefficients_.pressure(), preconditioner, source_, pressure_, numerics_.pressure);
+    };
+    return std::visit(solve, preconditioner_);
   }
 
   /// h, and from it the right side of the pressure equation.
@@ -286,6 +315,8 @@ class UnitFlow {
     grid_.peer().compute([&] { for_cells(grid_.space(), label, rows, grid_.columns(), body); });
   }
 
+  using PressureJacobi = JacobiPreconditioner<PressureOperator>;
+
   Problem problem_;
   double lid_source_;
   UnitGrid<Execution> grid_;
@@ -297,8 +328,10 @@ class UnitFlow {
   RowField<Execution, 2> estimate_;    ///< h
   RowField<Execution> pressure_;
   RowField<Execution> source_;  ///< -div h
-  MomentumSolver<Execution> momentum_solver_;
-  PressureSolver<Execution> pressure_solver_;
+  Numerics numerics_;
+  BiCgStab<Execution, 2> momentum_solver_;
+  ConjugateGradient<Execution> pressure_solver_;
+  std::variant<IdentityPreconditioner, PressureJacobi, MultigridPreconditioner<Execution>> preconditioner_;
 };
 
 }  // namespace steelyard::cavity

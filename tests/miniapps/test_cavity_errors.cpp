@@ -1,6 +1,7 @@
 // What a user can get wrong, and linear solvers that do not get there.
 
 #include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/miniapps/cavity_runs.hpp"
 
@@ -22,6 +23,7 @@ TEST_CASE("Words of cavity that there are not, and values that cannot be, are re
                        {{"--momentum-preconditioner", "multigrid"}, "multigrid"},
                        {{"--pressure-tolerance", "2"}, "--pressure-tolerance"},
                        {{"--type", "float"}, "--type"},
+                       {{"--output", "flow.npy"}, ".vti"},
                        {{"--input", "a.npy"}, "--input"}},
                       runs.with_model(), {2});
   runs.expect_refused({{{"--rows", "9"}, "--rows"}}, runs.with_model(), {1});
@@ -59,6 +61,24 @@ TEST_CASE("A linear solver that does not converge ends the run with 3, and no re
     CHECK(outcome.err.find("iterations 2") != std::string::npos);
     CHECK(empty.entries() == 0);
   }
+}
+
+TEST_CASE("A solver that fails in a unit's sample alone costs the prediction, and a line says why") {
+  const TemporaryFolder folder, both, alone;
+  const Words low{"--rows", "24", "--columns", "12", "--reynolds", "10", "--correctors", "1", "--height", "0.5"};
+  const Words flat = Words{"--rows", "2", "--columns", "24", "--reynolds", "1", "--cfl", "0.5", "--correctors", "1"} +
+                     Words{"--scheme", "crank-nicolson", "--pressure-preconditioner", "none", "--reductions", "merged"};
+  const Words models = with_models(both, {1e-6, 1e-6});
+  for (const Words& words : {low + models + Words{"--units", "host+device", "--steps", "0", "--result", "result"},
+                             low + models + Words{"--units", "host+device", "--dry-run"},
+                             flat + Words{"--units", "host", "--steps", "1"} + with_models(alone, {1e-6})}) {
+    const Outcome outcome = run_cavity(1, words, folder);
+    INFO(outcome.out << outcome.err);
+    CHECK(lines_that_start(outcome.out, "predicted  nothing") == 1);
+    CHECK(outcome.out.find("the solver") != std::string::npos);
+  }
+  const auto json = read_run(folder / "result", "cavity");
+  CHECK(json.at("predicted_time_s").is_null());
 }
 
 TEST_CASE("A flow that does not become steady in the steps given ends with 3, and what there is is kept") {

@@ -68,6 +68,13 @@ TEST_CASE("A run that goes on from a checkpoint does what one run would have don
       run_cavity(3, problem + Words{"--steps", "5", "--restart", "first", "--checkpoint", "second"}, folder);
   CHECK(lines_that_start(rest.out, "restart    from step 4") == 1);
   CHECK((folder.read("second") == folder.read("whole")));
+  // As little as that may be.
+  const double time = 4.0 * 0.5 / 20.0;
+  for (const Words& end : {Words{"--steps", "0"}, Words{"--end-time", std::to_string(time)}}) {
+    const Outcome none = run_cavity(2, problem + Words{"--restart", "first", "--checkpoint", "again"} + end, folder);
+    CHECK(none.out.find("check      passed") != std::string::npos);
+    CHECK((folder.read("again") == folder.read("first")));
+  }
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/row_sweep.hpp"
+#include "core/sweep/host_row.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/row_sweep.hpp"
 #include "miniapps/cavity/multigrid/unit_level.hpp"
 
 namespace steelyard::cavity {
@@ -23,7 +24,7 @@ struct MergedRows {
     return level.row(j).left(i, r(j, i), step(j, i - 1), step(j, i + 1), step(j - 1, i), step(j + 1, i));
   }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t merged, const std::int64_t i) const {
-    const RowChildren children = level.children(merged);
+    const CellChildren children = level.children[merged];
     const std::int64_t j = children.first;
     result(merged, i) = children.merged(left(j - 1, i), left(j, i), left(j + 1, i), left(j + 2, i));
   }
@@ -46,7 +47,7 @@ struct CorrectedStep {
   RowAccess<1> z;
 
   KOKKOS_FORCEINLINE_FUNCTION double corrected(const std::int64_t j, const std::int64_t i) const {
-    const RowParents parents = level.parents(j);
+    const CellParents parents = level.parents[j];
     return level.row(j).step(i, r(j, i)) +
            parents.interpolated(correction(parents.parent, i), correction(parents.other, i));
   }
@@ -90,11 +91,11 @@ class MultigridHostRows {
   /// Restricts what a step from 0 leaves of r. @param merged rows of the result
   void down(const RowAccess<1>& r, const RowAccess<1>& result, std::int64_t merged_columns, RowRange merged) const {
     if (merged.empty()) return;
-    const std::int64_t begin = level_.first[merged.begin] - 1;
+    const std::int64_t begin = level_.children[merged.begin].first - 1;
     std::int64_t steps = begin - 1, lefts = begin;  // The first rows not yet there.
     double* const sum = kept(7);
     for (std::int64_t m = merged.begin; m < merged.end; ++m) {
-      const RowChildren children = level_.children(m);
+      const CellChildren children = level_.children[m];
       for (; lefts < children.first + 3; ++lefts) {
         for (; steps < lefts + 2; ++steps) write_step(steps, &r(steps, 0));
         write_left(lefts, &r(lefts, 0));
@@ -102,12 +103,12 @@ class MultigridHostRows {
       const double *const a = left_row(children.first - 1), *const b = left_row(children.first);
       const double *const c = left_row(children.first + 1), *const d = left_row(children.first + 2);
       double* const target = level_.column_transfer.merges ? sum : &result(m, 0);
-      detail::for_columns(columns_, [=](const std::int64_t i) { target[i] = children.merged(a[i], b[i], c[i], d[i]); });
+      for_columns(columns_, [=](const std::int64_t i) { target[i] = children.merged(a[i], b[i], c[i], d[i]); });
       if (!level_.column_transfer.merges) continue;
       sum[-1] = sum[columns_] = sum[columns_ + 1] = 0.0;
       double* const to = &result(m, 0);
       const ColumnTransfer transfer = level_.column_transfer;
-      detail::for_columns(merged_columns, [=](const std::int64_t i) { to[i] = transfer.merged(sum, i); });
+      for_columns(merged_columns, [=](const std::int64_t i) { to[i] = transfer.merged(sum, i); });
     }
   }
 
@@ -122,7 +123,7 @@ class MultigridHostRows {
       const double *const below = step_row(j - 1), *const here = step_row(j), *const above = step_row(j + 1);
       const double* const right = &r(j, 0);
       double* const to = &z(j, 0);
-      detail::for_columns(columns_, [=](const std::int64_t i) {
+      for_columns(columns_, [=](const std::int64_t i) {
         to[i] = row.next_step(i, right[i], here[i], here[i - 1], here[i + 1], below[i], above[i]);
       });
       finished(j);
@@ -141,24 +142,23 @@ class MultigridHostRows {
   void write_step(std::int64_t j, const double* r) const {
     const LevelRow row = level_.row(j);
     double* const to = step_row(j);
-    detail::for_columns(columns_, [=](const std::int64_t i) { to[i] = row.step(i, r[i]); });
+    for_columns(columns_, [=](const std::int64_t i) { to[i] = row.step(i, r[i]); });
     to[-1] = to[columns_] = 0.0;
   }
   void write_left(std::int64_t j, const double* r) const {
     const LevelRow row = level_.row(j);
     const double *const below = step_row(j - 1), *const here = step_row(j), *const above = step_row(j + 1);
     double* const to = left_row(j);
-    detail::for_columns(columns_, [=](const std::int64_t i) {
-      to[i] = row.left(i, r[i], here[i - 1], here[i + 1], below[i], above[i]);
-    });
+    for_columns(columns_,
+                [=](const std::int64_t i) { to[i] = row.left(i, r[i], here[i - 1], here[i + 1], below[i], above[i]); });
   }
   void write_corrected(std::int64_t j, const double* r, const RowAccess<1>& correction) const {
     const LevelRow row = level_.row(j);
-    const RowParents parents = level_.parents(j);
+    const CellParents parents = level_.parents[j];
     const double *const first = &correction(parents.parent, 0), *const second = &correction(parents.other, 0);
     double* const to = step_row(j);
-    detail::for_columns(
-        columns_, [=](const std::int64_t i) { to[i] = row.step(i, r[i]) + parents.interpolated(first[i], second[i]); });
+    for_columns(columns_,
+                [=](const std::int64_t i) { to[i] = row.step(i, r[i]) + parents.interpolated(first[i], second[i]); });
     to[-1] = to[columns_] = 0.0;
   }
 
@@ -192,7 +192,7 @@ struct ExtendedColumns {
     const double* const from = &z(j, 0);
     double* const to = &result(j, 0);
     if (across.merges) {
-      detail::for_columns(columns, [=](const std::int64_t i) { across.extend(from, to, i); });
+      for_columns(columns, [=](const std::int64_t i) { across.extend(from, to, i); });
     } else {
       std::copy(from, from + columns, to);
     }
@@ -207,10 +207,9 @@ class MultigridSweeps {
 
   MultigridSweeps() = default;
   /// @param merged rows of the next coarser level at most
-  MultigridSweeps(const Execution& space, const LevelAccess& level, RowRange merged)
-      : level_(level), chunks_(runs_on_host<Execution> ? space.concurrency() : 1) {
+  MultigridSweeps(const Execution& space, const LevelAccess& level, RowRange merged) : level_(level) {
     if constexpr (runs_on_host<Execution>) {
-      scratch_ = Field(space, RowRange{0, chunks_}, MultigridHostRows::scratch_elements(level.columns));
+      scratch_ = Field(space, RowRange{0, space.concurrency()}, MultigridHostRows::scratch_elements(level.columns));
     } else {
       merged_rows_ = Field(space, merged, level.columns + 2);
     }
@@ -221,8 +220,8 @@ class MultigridSweeps {
             RowRange merged) const {
     constexpr const char* label = "steelyard::cavity::multigrid_down";
     if constexpr (runs_on_host<Execution>) {
-      for_chunks(space, label, merged, 2 * level_.columns,
-                 [=](const MultigridHostRows& rows, RowRange chunk) { rows.down(r, result, merged_columns, chunk); });
+      by_thread(space, label, merged, 2 * level_.columns,
+                [=](const MultigridHostRows& rows, RowRange chunk) { rows.down(r, result, merged_columns, chunk); });
     } else {
       const RowAccess<1> half = merged_rows_.access();
       for_cells(space, label, merged, level_.columns, detail::MergedRows{level_, r, half});
@@ -235,7 +234,7 @@ class MultigridSweeps {
           RowRange rows, const ExtendedColumns& extended) const {
     constexpr const char* label = "steelyard::cavity::multigrid_up";
     if constexpr (runs_on_host<Execution>) {
-      for_chunks(space, label, rows, level_.columns, [=](const MultigridHostRows& host, RowRange chunk) {
+      by_thread(space, label, rows, level_.columns, [=](const MultigridHostRows& host, RowRange chunk) {
         host.up(r, correction, z, chunk, [&](std::int64_t j) { extended.row(j); });
       });
     } else {
@@ -250,7 +249,7 @@ class MultigridSweeps {
     constexpr const char* label = "steelyard::cavity::multigrid_bottom";
     if constexpr (runs_on_host<Execution>) {
       for (std::int64_t j = rows.begin; j < rows.end; ++j) {
-        detail::host_row(solve, j, solve.columns);
+        for_columns(solve.columns, [=](const std::int64_t i) { solve(j, i); });
         extended.row(j);
       }
     } else {
@@ -260,26 +259,18 @@ class MultigridSweeps {
   }
 
  private:
-  /// Every thread its part of the rows; one thread all of them where waking up others would take longer.
+  /// Calls `body` for the rows of each host thread.
   template <class Body>
-  void for_chunks(const Execution& space, const char* label, RowRange rows, std::int64_t row_cells,
-                  const Body& body) const {
-    constexpr std::int64_t few_cells = 4096;
+  void by_thread(const Execution& space, const char* label, RowRange rows, std::int64_t row_cells,
+                 const Body& body) const {
     const RowAccess<1> scratch = scratch_.access();
     const LevelAccess level = level_;
-    if (rows.count() * row_cells <= few_cells || chunks_ == 1) {
-      body(MultigridHostRows(level, &scratch(0, 0)), rows);
-      return;
-    }
-    const std::int64_t chunks = chunks_;
-    Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, chunks), [=](const std::int64_t k) {
-      const RowRange chunk{rows.begin + rows.count() * k / chunks, rows.begin + rows.count() * (k + 1) / chunks};
-      body(MultigridHostRows(level, &scratch(k, 0)), chunk);
+    for_row_chunks(space, label, rows, row_cells, [=](const std::int64_t thread, RowRange chunk) {
+      body(MultigridHostRows(level, &scratch(thread, 0)), chunk);
     });
   }
 
   LevelAccess level_;
-  std::int64_t chunks_ = 1;
   Field scratch_;      ///< of a host's threads, a row each
   Field merged_rows_;  ///< of a device
 };

@@ -14,21 +14,11 @@ namespace {
 /// Cells of the other axis may be so much narrower before this one is not coarsened.
 constexpr double most_ratio = 1.5;
 
-std::size_t size(std::int32_t cell) { return static_cast<std::size_t>(cell); }
+std::size_t index(std::int64_t cell) { return static_cast<std::size_t>(cell); }
 
-/// The merged cell that each cell is in.
-std::vector<std::int32_t> parents(std::size_t cells, bool merge) {
-  std::vector<std::int32_t> parent(cells);
-  const std::size_t merged = cells % 4 == 1 ? std::max<std::size_t>(1, cells / 2) : (cells + 1) / 2;
-  for (std::size_t i = 0; i < cells; ++i) {
-    parent[i] = static_cast<std::int32_t>(merge ? std::min(i / 2, merged - 1) : i);
-  }
-  return parent;
-}
-
-std::vector<double> merged_sums(const std::vector<double>& values, const std::vector<std::int32_t>& parent) {
-  std::vector<double> sums(size(parent.back()) + 1, 0.0);
-  for (std::size_t i = 0; i < values.size(); ++i) sums[size(parent[i])] += values[i];
+std::vector<double> merged_sums(const std::vector<double>& values, const AxisTransfer& axis) {
+  std::vector<double> sums(axis.children.size(), 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) sums[index(axis.parents[i].parent)] += values[i];
   return sums;
 }
 
@@ -49,30 +39,33 @@ std::vector<double> faces_between(const std::vector<double>& widths) {
 }
 
 AxisTransfer transfer(const std::vector<double>& widths, bool merge) {
+  const auto cells = static_cast<std::int64_t>(widths.size());
+  const std::int64_t pairs = cells % 4 == 1 ? std::max<std::int64_t>(1, cells / 2) : (cells + 1) / 2;
   AxisTransfer axis;
-  axis.parent = parents(widths.size(), merge);
-  const std::vector<double> merged = merged_sums(widths, axis.parent);
-  const std::vector<double> fine_centres = centres(widths), merged_centres = centres(merged);
-  axis.first.assign(merged.size(), -1);
-  for (auto& weights : axis.up) weights.assign(merged.size(), 0.0);
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (axis.first[size(axis.parent[i])] < 0) axis.first[size(axis.parent[i])] = static_cast<std::int32_t>(i);
+  axis.parents.resize(widths.size());
+  axis.children.resize(index(merge ? pairs : cells));
+  for (std::int64_t i = cells; i-- > 0;) {
+    const std::int64_t parent = merge ? std::min(i / 2, pairs - 1) : i;
+    axis.parents[index(i)].parent = parent;
+    axis.children[index(parent)].first = i;
   }
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    const std::size_t parent = size(axis.parent[i]);
-    const bool is_first = i == size(axis.first[parent]);
-    const bool is_last = i + 1 == widths.size() || axis.parent[i + 1] != axis.parent[i];
-    std::size_t other = parent;
-    if (is_first && !is_last && parent > 0) other = parent - 1;
-    if (is_last && !is_first && parent + 1 < merged.size()) other = parent + 1;
-    const double share =
-        other == parent ? 0.0
-                        : (fine_centres[i] - merged_centres[parent]) / (merged_centres[other] - merged_centres[parent]);
-    axis.other.push_back(static_cast<std::int32_t>(other));
-    axis.parent_weight.push_back(1.0 - share);
-    axis.other_weight.push_back(share);
-    axis.up[i + 1 - size(axis.first[parent])][parent] += 1.0 - share;
-    if (other != parent) axis.up[i + 1 - size(axis.first[other])][other] += share;
+  const std::vector<double> fine_centres = centres(widths), merged_centres = centres(merged_sums(widths, axis));
+  for (std::int64_t i = 0; i < cells; ++i) {
+    CellParents& way = axis.parents[index(i)];
+    CellChildren& own = axis.children[index(way.parent)];
+    const bool is_first = i == own.first;
+    const bool is_last = i + 1 == cells || axis.parents[index(i + 1)].parent != way.parent;
+    way.other = way.parent;
+    if (is_first && !is_last && way.parent > 0) way.other = way.parent - 1;
+    if (is_last && !is_first && index(way.parent + 1) < axis.children.size()) way.other = way.parent + 1;
+    const double from_parent = fine_centres[index(i)] - merged_centres[index(way.parent)];
+    if (way.other != way.parent) {
+      CellChildren& neighbour = axis.children[index(way.other)];
+      way.other_weight = from_parent / (merged_centres[index(way.other)] - merged_centres[index(way.parent)]);
+      neighbour.weights[i + 1 - neighbour.first] += way.other_weight;
+    }
+    way.parent_weight = 1.0 - way.other_weight;
+    own.weights[i + 1 - own.first] += way.parent_weight;
   }
   return axis;
 }
@@ -94,10 +87,10 @@ MultigridLevel coarser(MultigridLevel& fine) {
   fine.column_transfer = transfer(fine.column_widths, merge_columns);
   fine.row_transfer = transfer(fine.row_widths, merge_rows);
   MultigridLevel coarse;
-  coarse.column_widths = merged_sums(fine.column_widths, fine.column_transfer.parent);
-  coarse.row_widths = merged_sums(fine.row_widths, fine.row_transfer.parent);
-  coarse.column_weights = merged_sums(fine.column_weights, fine.column_transfer.parent);
-  coarse.row_weights = merged_sums(fine.row_weights, fine.row_transfer.parent);
+  coarse.column_widths = merged_sums(fine.column_widths, fine.column_transfer);
+  coarse.row_widths = merged_sums(fine.row_widths, fine.row_transfer);
+  coarse.column_weights = merged_sums(fine.column_weights, fine.column_transfer);
+  coarse.row_weights = merged_sums(fine.row_weights, fine.row_transfer);
   coarse.column_faces = faces_between(coarse.column_widths);
   coarse.row_faces = faces_between(coarse.row_widths);
   return coarse;
@@ -111,10 +104,10 @@ std::vector<std::int64_t> counts(const std::vector<std::int64_t>& begins) {
 
 /// The slots' merged rows: those whose first row is theirs.
 std::vector<std::int64_t> merged_begins(const std::vector<std::int64_t>& begins,
-                                        const std::vector<std::int32_t>& first) {
+                                        const std::vector<CellChildren>& children) {
   std::vector<std::int64_t> merged;
   for (const std::int64_t begin : begins) {
-    merged.push_back(std::lower_bound(first.begin(), first.end(), begin) - first.begin());
+    merged.push_back(std::ranges::lower_bound(children, begin, {}, &CellChildren::first) - children.begin());
   }
   return merged;
 }
@@ -208,7 +201,7 @@ MultigridLevels::MultigridLevels(SharedGrid& grid, std::vector<MultigridLevel> l
   for (int level = 0; level < count(); ++level) {
     const auto index = static_cast<std::size_t>(level);
     if (level > 0) {
-      begins_.push_back(merged_begins(begins_[index - 1], levels_[index - 1].row_transfer.first));
+      begins_.push_back(merged_begins(begins_[index - 1], levels_[index - 1].row_transfer.children));
       const bool is_small = levels_[index].cells() <= most_whole_cells;
       if (!alone && (is_small || !leaves_rows(begins_[index - 1], begins_[index]))) first_whole_ = level;
     } else if (!alone && count() == 1) {

@@ -1,16 +1,39 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "comm/row_exchange.hpp"
 #include "comm/row_gather.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/shared_grid.hpp"
+#include "comm/shared_grid.hpp"
+#include "core/compatibility.hpp"
+#include "core/sweep/row_field.hpp"
 
 namespace steelyard::cavity {
+
+/// A fine cell's way down: the merged cell that it is in, and the one whose value it takes a share of as well, the
+/// parent where there is none. Both weights add up to 1.
+struct CellParents {
+  std::int64_t parent = 0;
+  std::int64_t other = 0;
+  double parent_weight = 1.0;
+  double other_weight = 0.0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double interpolated(const double from_parent, const double from_other) const {
+    return parent_weight * from_parent + other_weight * from_other;
+  }
+};
+
+/// A merged cell's way up: the first fine cell in it, and weights of the cells first-1, first, first+1 and first+2.
+struct CellChildren {
+  std::int64_t first = 0;
+  double weights[4] = {};
+
+  KOKKOS_FORCEINLINE_FUNCTION double merged(const double a, const double b, const double c, const double d) const {
+    return (weights[0] * a + weights[1] * b) + (weights[2] * c + weights[3] * d);
+  }
+};
 
 /// How values go between the cells along one axis of a grid and those of the next coarser one, where neighbours are
 /// merged in pairs. The last one of an odd number joins the last pair, or stays alone, whichever leaves an even number.
@@ -20,13 +43,10 @@ namespace steelyard::cavity {
 /// cell. Up goes the transpose, which keeps sums: what has been integrated over cells stays so. Without merging (see
 /// MultigridLevel) both are the identity.
 struct AxisTransfer {
-  std::vector<std::int32_t> parent;  ///< of a fine cell: the merged cell that it is in
-  std::vector<std::int32_t> other;  ///< the one whose value it takes a share of as well; the parent where there is none
-  std::vector<double> parent_weight;  ///< these two add up to 1
-  std::vector<double> other_weight;
-  std::vector<std::int32_t> first;  ///< of a merged cell: the first fine one in it
-  /// Of a merged cell: weights of the fine cells first-1, first, first+1 and first+2.
-  std::array<std::vector<double>, 4> up;
+  std::vector<CellParents> parents;    ///< of fine cells
+  std::vector<CellChildren> children;  ///< of merged cells; as many as fine ones where none are merged
+
+  bool merges() const { return children.size() < parents.size(); }
 };
 
 /// One level of the multigrid hierarchy of PressureOperator, whose four arrays these are. Coarser ones are discretised

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "miniapps/cavity/grid/unit_grid.hpp"
-#include "miniapps/cavity/grid/unit_table.hpp"
+#include "comm/unit_grid.hpp"
+#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/multigrid/level_sweeps.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 #include "miniapps/cavity/multigrid/unit_level.hpp"
@@ -113,11 +113,11 @@ class MultigridPreconditioner {
 
   /// Merged rows whose residuals need no rows of other units.
   RowRange without_halo_down(int k) const {
-    const auto& first = at(levels_->levels(), k).row_transfer.first;
+    const auto& children = at(levels_->levels(), k).row_transfer.children;
     const std::int64_t all = at(levels_->levels(), k).rows();
     const RowRange held = at(units_, k).held();
     return inner(at(units_, k).merged(), [&](std::int64_t row) {
-      const std::int64_t begin = first[static_cast<std::size_t>(row)] - 2;
+      const std::int64_t begin = children[static_cast<std::size_t>(row)].first - 2;
       return std::max<std::int64_t>(0, begin) >= held.begin && std::min(all, begin + 6) <= held.end;
     });
   }
@@ -129,8 +129,8 @@ class MultigridPreconditioner {
     return inner(at(units_, k).held(), [&](std::int64_t row) {
       for (std::int64_t j = std::max<std::int64_t>(0, row - 1); j < std::min(at(levels_->levels(), k).rows(), row + 2);
            ++j) {
-        const auto index = static_cast<std::size_t>(j);
-        if (!is_own(transfer.parent[index]) || !is_own(transfer.other[index])) return false;
+        const CellParents& way = transfer.parents[static_cast<std::size_t>(j)];
+        if (!is_own(way.parent) || !is_own(way.other)) return false;
       }
       return true;
     });

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/unit_table.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {
@@ -45,28 +46,6 @@ struct LevelRow {
   }
 };
 
-/// A row's way down from merged rows; see AxisTransfer.
-struct RowParents {
-  std::int64_t parent = 0;
-  std::int64_t other = 0;
-  double parent_weight = 0.0;
-  double other_weight = 0.0;
-
-  KOKKOS_FORCEINLINE_FUNCTION double interpolated(const double from_parent, const double from_other) const {
-    return parent_weight * from_parent + other_weight * from_other;
-  }
-};
-
-/// A merged row's way up: its first row, and weights of the row before and of three from the first on.
-struct RowChildren {
-  std::int64_t first = 0;
-  double weights[4] = {};
-
-  KOKKOS_FORCEINLINE_FUNCTION double merged(const double a, const double b, const double c, const double d) const {
-    return (weights[0] * a + weights[1] * b) + (weights[2] * c + weights[3] * d);
-  }
-};
-
 /// The ways across columns, for merged cell I of the columns 2I and 2I+1; without merging, a copy.
 struct ColumnTransfer {
   bool merges = false;
@@ -95,12 +74,8 @@ struct LevelAccess {
   const std::int32_t* kind_of_row = nullptr;  ///< rows of one kind share their diagonals
   const double* inverse_diagonals = nullptr;  ///< by kind of row and column; column 0 of kind 0
   std::int64_t kind_pitch = 0;
-  const std::int32_t* parent = nullptr;  ///< of rows; see AxisTransfer
-  const std::int32_t* other = nullptr;
-  const double* parent_weight = nullptr;
-  const double* other_weight = nullptr;
-  const std::int32_t* first = nullptr;
-  const double* up[4] = {};
+  const CellParents* parents = nullptr;    ///< of rows
+  const CellChildren* children = nullptr;  ///< of merged rows
   ColumnTransfer column_transfer;
 
   KOKKOS_FORCEINLINE_FUNCTION LevelRow row(const std::int64_t j) const {
@@ -110,12 +85,6 @@ struct LevelAccess {
             row_weights[j],
             row_faces[j],
             row_faces[j + 1]};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION RowParents parents(const std::int64_t j) const {
-    return {parent[j], other[j], parent_weight[j], other_weight[j]};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION RowChildren children(const std::int64_t merged) const {
-    return {first[merged], {up[0][merged], up[1][merged], up[2][merged], up[3][merged]}};
   }
 };
 
@@ -131,9 +100,12 @@ class MultigridUnitLevel {
     access_.row_weights = table(space, level.row_weights);
     access_.row_faces = table(space, level.row_faces);
     access_.column_weights = table(space, level.column_weights);
-    if (level.row_transfer.parent.empty()) return;
+    if (level.row_transfer.parents.empty()) return;
     add_diagonals(space, level);
-    add_rows(space, level.row_transfer);
+    parents_ = {space, level.row_transfer.parents, padding};
+    children_ = {space, level.row_transfer.children, padding};
+    access_.parents = parents_.data();
+    access_.children = children_.data();
     add_columns(space, level.column_transfer);
   }
 
@@ -148,34 +120,24 @@ class MultigridUnitLevel {
   const double* table(const Execution& space, const std::vector<double>& values) {
     return numbers_.emplace_back(space, values, padding).data();
   }
-  const std::int32_t* table(const Execution& space, const std::vector<std::int32_t>& values) {
-    return indices_.emplace_back(space, values, padding).data();
-  }
-
-  void add_rows(const Execution& space, const AxisTransfer& axis) {
-    access_.parent = table(space, axis.parent);
-    access_.other = table(space, axis.other);
-    access_.first = table(space, axis.first);
-    access_.parent_weight = table(space, axis.parent_weight);
-    access_.other_weight = table(space, axis.other_weight);
-    for (std::size_t k = 0; k < axis.up.size(); ++k) access_.up[k] = table(space, axis.up[k]);
-  }
 
   void add_columns(const Execution& space, const AxisTransfer& axis) {
     ColumnTransfer& transfer = access_.column_transfer;
-    transfer.merges = axis.first.size() < axis.parent.size();
+    transfer.merges = axis.merges();
     if (!transfer.merges) return;
-    for (std::size_t k = 0; k < axis.up.size(); ++k) transfer.up[k] = table(space, axis.up[k]);
-    const std::size_t pairs = (axis.parent.size() + 1) / 2;
-    std::vector<double> weights[2][2];
-    for (auto& of_side : weights) {
-      for (auto& of_source : of_side) of_source.assign(pairs, 0.0);
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::vector<double> weights;
+      for (const CellChildren& cell : axis.children) weights.push_back(cell.weights[k]);
+      transfer.up[k] = table(space, weights);
     }
-    for (std::size_t i = 0; i < axis.parent.size(); ++i) {
+    const std::vector<double> zeros((axis.parents.size() + 1) / 2, 0.0);
+    std::array<std::array<std::vector<double>, 2>, 2> weights = {{{zeros, zeros}, {zeros, zeros}}};
+    for (std::size_t i = 0; i < axis.parents.size(); ++i) {
+      const CellParents& way = axis.parents[i];
       // The last of three belongs to the pair before its own.
-      const bool is_third = static_cast<std::size_t>(axis.parent[i]) != i / 2;
-      weights[i % 2][is_third ? 1 : 0][i / 2] = axis.parent_weight[i];
-      if (!is_third) weights[i % 2][1][i / 2] = axis.other_weight[i];
+      const bool is_third = static_cast<std::size_t>(way.parent) != i / 2;
+      weights[i % 2][is_third ? 1 : 0][i / 2] = way.parent_weight;
+      if (!is_third) weights[i % 2][1][i / 2] = way.other_weight;
     }
     for (std::size_t k = 0; k < 2; ++k) {
       transfer.even[k] = table(space, weights[0][k]);
@@ -201,7 +163,8 @@ class MultigridUnitLevel {
         quotients.push_back(diagonal > 0.0 ? multigrid_damping / diagonal : 0.0);
       }
     }
-    access_.kind_of_row = table(space, kind_of_row);
+    kind_of_row_ = {space, kind_of_row, padding};
+    access_.kind_of_row = kind_of_row_.data();
     access_.inverse_diagonals = table(space, quotients);
   }
 
@@ -209,7 +172,9 @@ class MultigridUnitLevel {
   RowRange merged_;
   LevelAccess access_;
   std::vector<UnitTable<Execution, double>> numbers_;
-  std::vector<UnitTable<Execution, std::int32_t>> indices_;
+  UnitTable<Execution, std::int32_t> kind_of_row_;
+  UnitTable<Execution, CellParents> parents_;
+  UnitTable<Execution, CellChildren> children_;
 };
 
 }  // namespace steelyard::cavity

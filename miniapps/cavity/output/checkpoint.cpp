@@ -36,8 +36,6 @@ constexpr std::array<std::pair<const char*, Field>, 5> fields = {{{"u", &FlowSta
                                                                   {"u_before", &FlowState::u_before},
                                                                   {"v_before", &FlowState::v_before}}};
 
-const char* scheme_name(TimeScheme scheme) { return scheme == TimeScheme::euler ? "euler" : "crank_nicolson"; }
-
 /// FNV-1a, over words of 8 bytes in place of single bytes.
 std::string checksum(const FlowState& state) {
   std::uint64_t hash = 0xcbf29ce484222325U;
@@ -62,72 +60,54 @@ std::string wrong_value(const FlowState& state, std::string_view name, std::span
   return "";
 }
 
-/// The file's first line, parsed.
-class Header {
- public:
-  Header(const std::filesystem::path& path, std::ifstream& file) : path_(path.string()), value_(parse(file)) {
-    reader().require_schema(std::string(schema));
-    require_text("byte_order", "little");
-    require_text("element", "float64");
+/// The file's first line.
+nlohmann::ordered_json header_of(const Problem& problem, const FlowState& state) {
+  nlohmann::ordered_json header = {{"schema", schema},
+                                   {"byte_order", "little"},
+                                   {"element", "float64"},
+                                   {"rows", problem.rows},
+                                   {"columns", problem.columns},
+                                   {"height", problem.height},
+                                   {"reynolds", problem.reynolds},
+                                   {"scheme", problem.scheme == TimeScheme::euler ? "euler" : "crank_nicolson"},
+                                   {"time_step", problem.time_step},
+                                   {"steps", state.steps},
+                                   {"time", state.time},
+                                   {"checksum", checksum(state)},
+                                   {"arrays", nlohmann::ordered_json::array()}};
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    header["arrays"].push_back({{"name", fields[k].first}, {"offset", k * sizeof(double) * state.u.size()}});
   }
+  return header;
+}
 
-  JsonReader reader() const { return {path_, value_}; }
+nlohmann::json read_header(const std::string& path, std::ifstream& file) {
+  std::string line(longest_header, '\0');
+  file.read(line.data(), longest_header);
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  const std::size_t end = line.find('\n');
+  const auto fail = [&](const std::string& problem) {
+    throw FileFormatError(path, "line 1", fmt::format("{} (expected the JSON object of a {})", problem, schema));
+  };
+  if (end == std::string::npos) fail("has no end");
+  nlohmann::json header = nlohmann::json::parse(line.substr(0, end), nullptr, false);
+  if (!header.is_object()) fail("is something else");
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(end) + 1);
+  return header;
+}
 
-  /// A size or a count.
-  std::int64_t whole(const std::string& key) const {
-    const double number = reader().number(key);
-    if (!(number >= 0.0 && number < 9e15 && number == std::floor(number))) {
-      reader().fail(key, fmt::format("is {} (expected a whole number >= 0)", number));
+/// @throws FileFormatError for another cavity than the run's, or data in another order
+void require_same_cavity(const JsonReader& header, const nlohmann::json& expected) {
+  header.require_schema(std::string(schema));
+  for (const char* key : {"byte_order", "element", "rows", "columns", "height", "reynolds", "scheme", "arrays"}) {
+    const auto found = header.value().find(key);
+    if (found == header.value().end()) header.fail(key, "is missing");
+    if (*found != expected[key]) {
+      header.fail(key, fmt::format("is {} (expected {})", found->dump(), expected[key].dump()));
     }
-    return static_cast<std::int64_t>(number);
   }
-  void require_text(const std::string& key, const std::string& expected) const {
-    const std::string found = reader().text(key);
-    if (found != expected) reader().fail(key, fmt::format("is \"{}\" (expected \"{}\")", found, expected));
-  }
-  template <class Value>
-  void require_same(const std::string& key, const Value& found, const Value& run) const {
-    if (found != run) reader().fail(key, fmt::format("is {} (expected this run's {})", found, run));
-  }
-  /// The arrays are there and where they are expected.
-  void require_arrays(std::int64_t bytes_each) const {
-    const std::vector<JsonReader> arrays = reader().array("arrays");
-    if (arrays.size() != fields.size()) {
-      reader().fail("arrays", fmt::format("has {} elements (expected {})", arrays.size(), fields.size()));
-    }
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      const std::string name = arrays[k].text("name");
-      if (name != fields[k].first) {
-        arrays[k].fail("name", fmt::format("is \"{}\" (expected \"{}\")", name, fields[k].first));
-      }
-      const double offset = arrays[k].number("offset");
-      const std::int64_t expected = static_cast<std::int64_t>(k) * bytes_each;
-      if (offset != static_cast<double>(expected)) {
-        arrays[k].fail("offset", fmt::format("is {} (expected {})", offset, expected));
-      }
-    }
-  }
-
- private:
-  nlohmann::json parse(std::ifstream& file) const {
-    std::string line(longest_header, '\0');
-    file.read(line.data(), longest_header);
-    line.resize(static_cast<std::size_t>(file.gcount()));
-    const std::size_t end = line.find('\n');
-    const auto fail = [&](const std::string& problem) {
-      throw FileFormatError(path_, "line 1", fmt::format("{} (expected the JSON object of a {})", problem, schema));
-    };
-    if (end == std::string::npos) fail("has no end");
-    nlohmann::json value = nlohmann::json::parse(line.substr(0, end), nullptr, false);
-    if (!value.is_object()) fail("is something else");
-    file.clear();
-    file.seekg(static_cast<std::streamoff>(end) + 1);
-    return value;
-  }
-
-  std::string path_;
-  nlohmann::json value_;
-};
+}
 
 }  // namespace
 
@@ -142,30 +122,14 @@ std::string Checkpoint::note(const Problem& problem) const {
 
 void write_checkpoint(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
   require_flow_of(problem, state);
-  nlohmann::ordered_json header = {{"schema", schema},
-                                   {"byte_order", "little"},
-                                   {"element", "float64"},
-                                   {"rows", problem.rows},
-                                   {"columns", problem.columns},
-                                   {"height", problem.height},
-                                   {"reynolds", problem.reynolds},
-                                   {"scheme", scheme_name(problem.scheme)},
-                                   {"time_step", problem.time_step},
-                                   {"steps", state.steps},
-                                   {"time", state.time},
-                                   {"checksum", checksum(state)},
-                                   {"arrays", nlohmann::ordered_json::array()}};
-  const std::size_t bytes_each = sizeof(double) * state.u.size();
-  for (std::size_t k = 0; k < fields.size(); ++k) {
-    const auto& [name, field] = fields[k];
+  for (const auto& [name, field] : fields) {
     const std::string wrong = wrong_value(state, name, state.*field);
     if (!wrong.empty()) throw InvalidArgument(fmt::format("{}: {} {}", path.string(), name, wrong));
-    header["arrays"].push_back({{"name", name}, {"offset", k * bytes_each}});
   }
   NewFile file(path);
-  file.write(header.dump() + "\n");
+  file.write(header_of(problem, state).dump() + "\n");
   for (const auto& [name, field] : fields) {
-    file.write({reinterpret_cast<const char*>((state.*field).data()), bytes_each});
+    file.write({reinterpret_cast<const char*>((state.*field).data()), sizeof(double) * state.u.size()});
   }
   file.finish();
 }
@@ -177,19 +141,19 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& pro
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
-  const Header header(path, file);
-  header.require_same("rows", header.whole("rows"), problem.rows);
-  header.require_same("columns", header.whole("columns"), problem.columns);
-  header.require_same("height", header.reader().number("height"), problem.height);
-  header.require_same("reynolds", header.reader().number("reynolds"), problem.reynolds);
-  header.require_same("scheme", header.reader().text("scheme"), std::string(scheme_name(problem.scheme)));
-
-  Checkpoint checkpoint{FlowState::at_rest(problem), header.reader().number("time_step")};
+  const nlohmann::json first_line = read_header(path.string(), file);
+  const JsonReader header(path.string(), first_line);
+  Checkpoint checkpoint{FlowState::at_rest(problem), 0.0};
   FlowState& state = checkpoint.state;
-  state.steps = header.whole("steps");
-  state.time = header.reader().number("time");
+  require_same_cavity(header, header_of(problem, state));
+  checkpoint.time_step = header.number("time_step");
+  const double steps = header.number("steps");
+  if (!(steps >= 0.0 && steps < 9e15 && steps == std::floor(steps))) {
+    header.fail("steps", fmt::format("is {} (expected a whole number >= 0)", steps));
+  }
+  state.steps = static_cast<std::int64_t>(steps);
+  state.time = header.number("time");
   const auto bytes_each = static_cast<std::int64_t>(sizeof(double) * state.u.size());
-  header.require_arrays(bytes_each);
   const auto data = static_cast<std::int64_t>(file.tellg());
   const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path, error)) - data;
   const std::int64_t expected = static_cast<std::int64_t>(fields.size()) * bytes_each;
@@ -205,8 +169,8 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& pro
     if (!wrong.empty()) throw FileFormatError(path.string(), name, wrong);
   }
   const std::string sum = checksum(state);
-  if (const std::string kept = header.reader().text("checksum"); kept != sum) {
-    header.reader().fail("checksum", fmt::format("is \"{}\" (expected the data's \"{}\": damaged)", kept, sum));
+  if (const std::string kept = header.text("checksum"); kept != sum) {
+    header.fail("checksum", fmt::format("is \"{}\" (expected the data's \"{}\": damaged)", kept, sum));
   }
   return checkpoint;
 }

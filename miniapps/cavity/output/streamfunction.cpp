@@ -61,9 +61,8 @@ std::optional<VortexCentre> primary_vortex(const Problem& problem, const Streamf
 }
 
 FlowFigures flow_figures(const Problem& problem, const FlowState& state) {
-  const Streamfunction psi = streamfunction(problem, state);
   const Profile v = v_on_horizontal_centre_line(problem, state);
-  return {primary_vortex(problem, psi), psi.closure_error(), u_on_vertical_centre_line(problem, state).minimum(),
+  return {primary_vortex(problem, streamfunction(problem, state)), u_on_vertical_centre_line(problem, state).minimum(),
           v.minimum(), v.maximum()};
 }
 

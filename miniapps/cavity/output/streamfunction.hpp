@@ -42,7 +42,6 @@ std::optional<VortexCentre> primary_vortex(const Problem& problem, const Streamf
 /// speeds.
 struct FlowFigures {
   std::optional<VortexCentre> vortex;  ///< the primary one; none at rest
-  double closure_error = 0.0;          ///< of the streamfunction: how sure its last digits are
   Extreme u_min;                       ///< on the vertical centre line
   Extreme v_min;                       ///< on the horizontal centre line
   Extreme v_max;

@@ -91,7 +91,7 @@ class BiCgStab {
       if (has_vanished(r0_v, shadow.square, vv)) return r0_v;
       // s = r - alpha v, t = A s^
       const double alpha = rho / r0_v;
-      const auto [ss, ts, tt] = half_step(matrix, preconditioner, alpha);
+      const auto [ss, ts, tt] = half_step<false>(matrix, preconditioner, alpha);
       if (std::sqrt(ss) <= monitor.tolerance() || has_vanished(ts, ss, tt)) {
         return end_with_half_step(monitor, solution, alpha, p_hat<Preconditioner>(), ss, ts);
       }
@@ -111,13 +111,13 @@ class BiCgStab {
                                        SolveMonitor& monitor, const Shadow& shadow) {
     double rho = shadow.r;
     // p = r, v = A p^
-    std::array<double, 2> direction = first_direction(matrix, preconditioner);
+    std::array<double, 2> direction = update_direction(matrix, preconditioner, 0.0, 0.0);
     for (;;) {
       const auto [r0_v, vv] = direction;
       if (has_vanished(r0_v, shadow.square, vv)) return r0_v;
       // s = r - alpha v, t = A s^
       const double alpha = rho / r0_v;
-      const auto [ss, ts, tt, r0_s, r0_t] = merged_half_step(matrix, preconditioner, alpha);
+      const auto [ss, ts, tt, r0_s, r0_t] = half_step<true>(matrix, preconditioner, alpha);
       if (std::sqrt(ss) <= monitor.tolerance() || has_vanished(ts, ss, tt)) {
         return end_with_half_step(monitor, solution, alpha, p_hat<Preconditioner>(), ss, ts);
       }
@@ -168,13 +168,6 @@ class BiCgStab {
     return direction_image(matrix, preconditioner, "steelyard::cavity::bicgstab_p", fields(r, p, v), update);
   }
   template <class Operator, class Preconditioner>
-  std::array<double, 2> first_direction(const Operator& matrix, Preconditioner& preconditioner) {
-    const auto r = r_.access();
-    const auto store = preconditioned_store(preconditioner, preconditioned_p_);
-    const detail::FirstDirection<Preconditioner, Components> update{store, r, p_.access()};
-    return direction_image(matrix, preconditioner, "steelyard::cavity::bicgstab_p", fields(r), update);
-  }
-  template <class Operator, class Preconditioner>
   std::array<double, 2> full_and_direction_step(const Operator& matrix, Preconditioner& preconditioner, Field& solution,
                                                 double alpha, double beta, double omega) {
     const auto x = solution.access(), r = r_.access(), p = p_.access(), v = v_.access(), t = t_.access(),
@@ -196,31 +189,26 @@ class BiCgStab {
                              reading(fields(shadow, matrix), each_component<Components>(image)));
   }
 
-  /// @return s^T s, t^T s and t^T t
-  template <class Operator, class Preconditioner>
-  std::array<double, 3> half_step(const Operator& matrix, Preconditioner& preconditioner, double alpha) {
-    const auto sh = s_hat<Preconditioner>().access();
-    const detail::ResidualImage<Operator, Components, Preconditioner::is_identity> image{matrix, sh, r_.access()};
-    return residual_image<3>(preconditioner, alpha, fields(matrix), image);
-  }
-  /// @return s^T s, t^T s, t^T t, r0^T s and r0^T t
-  template <class Operator, class Preconditioner>
-  std::array<double, 5> merged_half_step(const Operator& matrix, Preconditioner& preconditioner, double alpha) {
-    const auto sh = s_hat<Preconditioner>().access(), shadow = shadow_.access();
-    const detail::ResidualImageAndShadow<Operator, Components, Preconditioner::is_identity> image{matrix, sh,
-                                                                                                  r_.access(), shadow};
-    return residual_image<5>(preconditioner, alpha, fields(shadow, matrix), image);
-  }
-  /// t = A s^ behind s = r - alpha v. @return sums of `image`
-  template <int N, class Preconditioner, class Fields, class Image>
-  std::array<double, N> residual_image(Preconditioner& preconditioner, double alpha, const Fields& read,
-                                       const Image& image) {
-    const auto r = r_.access(), v = v_.access();
+  /// s = r - alpha v and t = A s^ behind it. @return s^T s, t^T s and t^T t, and for merged reductions r0^T s and r0^T
+  /// t
+  template <bool merged, class Operator, class Preconditioner>
+  auto half_step(const Operator& matrix, Preconditioner& preconditioner, double alpha) {
+    using Image = detail::ResidualImage<Operator, Components, Preconditioner::is_identity, merged>;
+    Field& s_hat = this->s_hat<Preconditioner>();
+    const auto r = r_.access(), v = v_.access(), shadow = shadow_.access();
     const auto store = preconditioned_store(preconditioner, preconditioned_s_);
     const detail::HalfStep<Preconditioner, Components> update{store, r, v, alpha};
-    return updated_totals<N>(preconditioner, grid_, r_, s_hat<Preconditioner>(), "steelyard::cavity::bicgstab_s",
-                             reading(fields(r, v), each_component<Components>(update)), "steelyard::cavity::bicgstab_t",
-                             reading(read, each_component<Components>(storing(t_, image))));
+    const auto image = each_component<Components>(storing(t_, Image{matrix, s_hat.access(), r, shadow}));
+    const auto step = [&](const auto& read) {
+      return updated_totals<Image::products>(preconditioner, grid_, r_, s_hat, "steelyard::cavity::bicgstab_s",
+                                             reading(fields(r, v), each_component<Components>(update)),
+                                             "steelyard::cavity::bicgstab_t", reading(read, image));
+    };
+    if constexpr (merged) {
+      return step(fields(shadow, matrix));
+    } else {
+      return step(fields(matrix));
+    }
   }
 
   /// @return r^T r and r0^T r

@@ -90,15 +90,23 @@ struct DirectionStep {
   }
 };
 
-/// t = A s^; s^T s, t^T s and t^T t.
-template <class Operator, int Components, bool identity>
+/// t = A s^; s^T s, t^T s and t^T t, and for merged reductions r0^T s and r0^T t.
+template <class Operator, int Components, bool identity, bool merged>
 struct ResidualImage {
-  Operator matrix;
-  RowAccess<Components> s_hat, s_itself;
+  static constexpr int products = merged ? 5 : 3;
 
-  KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<3> operator()(const int c, const std::int64_t j, const Column i) const {
+  Operator matrix;
+  RowAccess<Components> s_hat, s_itself, shadow;
+
+  KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<products> operator()(const int c, const std::int64_t j,
+                                                                 const Column i) const {
     const double value = matrix(s_hat, c, j, i), s = identity ? s_hat(c, j, i) : s_itself(c, j, i);
-    return {value, {{s * s, value * s, value * value}}};
+    if constexpr (merged) {
+      const double other = shadow(c, j, i);
+      return {value, {{s * s, value * s, value * value, other * s, other * value}}};
+    } else {
+      return {value, {{s * s, value * s, value * value}}};
+    }
   }
 };
 
@@ -114,31 +122,6 @@ struct FullStep {
     const double residual = s - omega * t(c, j, i);
     r(c, j, i) = residual;
     return {{residual * residual, residual * shadow(c, j, i)}};
-  }
-};
-
-/// p = r, and p^.
-template <class Preconditioner, int Components>
-struct FirstDirection {
-  PreconditionedStore<Preconditioner, Components> store;
-  RowAccess<Components> r, p;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    p(c, j, i) = r(c, j, i);
-    store(r(c, j, i), c, j, i);
-  }
-};
-
-/// t = A s^; s^T s, t^T s, t^T t, r0^T s and r0^T t.
-template <class Operator, int Components, bool identity>
-struct ResidualImageAndShadow {
-  Operator matrix;
-  RowAccess<Components> s_hat, s_itself, shadow;
-
-  KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<5> operator()(const int c, const std::int64_t j, const Column i) const {
-    const double value = matrix(s_hat, c, j, i), other = shadow(c, j, i);
-    const double s = identity ? s_hat(c, j, i) : s_itself(c, j, i);
-    return {value, {{s * s, value * s, value * value, other * s, other * value}}};
   }
 };
 

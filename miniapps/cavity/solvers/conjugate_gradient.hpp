@@ -51,7 +51,7 @@ struct Curvature {
   RowAccess<1> p;
 
   KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const {
-    return {{quadratic_form(matrix, p, j, i)}};
+    return {{matrix.quadratic_form(p, j, i)}};
   }
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "miniapps/cavity/grid/unit_grid.hpp"
+#include "comm/unit_grid.hpp"
 
 namespace steelyard::cavity {
 

@@ -3,24 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 namespace steelyard::cavity {
 
 std::string to_string(SolveOutcome outcome) {
-  switch (outcome) {
-    case SolveOutcome::converged:
-      return "converged";
-    case SolveOutcome::too_many_iterations:
-      return "did not converge within the iterations allowed";
-    case SolveOutcome::stagnated:
-      return "stagnated";
-    case SolveOutcome::broke_down:
-      return "broke down";
-    case SolveOutcome::not_finite:
-      return "met a number that is not finite";
-  }
-  return "unknown";
+  constexpr std::array words{"converged", "did not converge within the iterations allowed", "stagnated", "broke down",
+                             "met a number that is not finite"};
+  return words.at(static_cast<std::size_t>(outcome));
 }
 
 SolveFailure::SolveFailure(const std::string& system, const SolveReport& report)

@@ -17,8 +17,9 @@ struct SolveSettings {
   bool keep_history = false;  ///< of residuals
 };
 
+/// In the order of the words in to_string().
 enum class SolveOutcome { converged, too_many_iterations, stagnated, broke_down, not_finite };
-/// In words, for messages.
+/// For messages.
 std::string to_string(SolveOutcome outcome);
 
 /// How a linear solver got on; the same on all units.

@@ -3,47 +3,14 @@
 #include <cmath>
 #include <cstdint>
 
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
-#include "miniapps/cavity/grid/unit_grid.hpp"
+#include "comm/unit_grid.hpp"
+#include "core/sweep/field_operations.hpp"
+#include "core/sweep/sweep_body.hpp"
 #include "miniapps/cavity/solvers/solve_monitor.hpp"
 
 namespace steelyard::cavity {
 
-/// What cell (j, i) adds to p^T A p. Operators may say so in a cheaper way than by a product with A, as a sum over
-/// faces.
-template <class Operator>
-KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const Operator& matrix, const RowAccess<1>& p, const std::int64_t j,
-                                                  const Column i) {
-  if constexpr (requires { matrix.quadratic_form(p, j, i); }) {
-    return matrix.quadratic_form(p, j, i);
-  } else {
-    return p(j, i) * matrix(p, 0, j, i);
-  }
-}
-
-/// factor x, and 0 for a factor of 0 whatever x is: what an iteration keeps of the one before, of which there is none
-/// at first. Reads x in any case, for compilers to vectorise what is around it.
-KOKKOS_FORCEINLINE_FUNCTION double scaled_or_zero(const double factor, const double x) {
-  const double product = factor * x;
-  return factor == 0.0 ? 0.0 : product;
-}
-
-/// Whether constants are in a matrix's null space: `static constexpr bool maps_constants_to_zero = true` in its class.
-template <class Operator>
-inline constexpr bool maps_constants_to_zero = requires {
-  requires Operator::maps_constants_to_zero;
-};
-
 namespace detail {
-
-/// The sum of x.
-struct SumOfCells {
-  RowAccess<1> x;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const { return {{x(j, i)}}; }
-};
 
 /// r^T r of r = b - offset - A x.
 template <class Operator, int Components>
@@ -58,51 +25,20 @@ struct SquaredResidual {
   }
 };
 
-/// a^T b.
-template <int Components>
-struct InnerProduct {
-  RowAccess<Components> a, b;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const int c, const std::int64_t j, const Column i) const {
-    return {{a(c, j, i) * b(c, j, i)}};
-  }
-};
-
-/// x = 0.
-template <int Components>
-struct SetToZero {
-  RowAccess<Components> x;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    x(c, j, i) = 0.0;
-  }
-};
-
-/// x = x + factor y.
-template <int Components>
-struct AddMultiple {
-  RowAccess<Components> x, y;
-  double factor;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    x(c, j, i) += factor * y(c, j, i);
-  }
-};
-
 }  // namespace detail
 
 /// Mean of the values of all units' cells.
 template <class Execution>
 double mean(const UnitGrid<Execution>& grid, const RowField<Execution>& field) {
-  const double sum = grid.template totals<1>("steelyard::cavity::mean", detail::SumOfCells{field.access()})[0];
+  const double sum = grid.template totals<1>("steelyard::cavity::mean", SumOfCells{field.access()})[0];
   return sum / (static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns()));
 }
 
-/// What to take off b so that A x = b has a solution: its mean where A is symmetric and maps constants to 0; otherwise
-/// nothing.
+/// What to take off b so that A x = b has a solution: its mean where A is symmetric and maps constants to 0, as `static
+/// constexpr bool maps_constants_to_zero = true` in its class says; otherwise nothing.
 template <class Operator, class Execution>
 double inconsistent_part(const UnitGrid<Execution>& grid, const Operator&, const RowField<Execution>& b) {
-  if constexpr (maps_constants_to_zero<Operator>) {
+  if constexpr (requires { requires Operator::maps_constants_to_zero; }) {
     return mean(grid, b);
   } else {
     return 0.0;
@@ -125,15 +61,14 @@ double residual_norm(const UnitGrid<Execution>& grid, const Operator& matrix,
 template <class Execution, int Components>
 double inner_product(const UnitGrid<Execution>& grid, const RowField<Execution, Components>& a,
                      const RowField<Execution, Components>& b) {
-  return grid.template totals<1>(
-      "steelyard::cavity::inner_product",
-      each_component<Components>(detail::InnerProduct<Components>{a.access(), b.access()}))[0];
+  return grid.template totals<1>("steelyard::cavity::inner_product",
+                                 each_component<Components>(InnerProduct<Components>{a.access(), b.access()}))[0];
 }
 
 /// x = 0 in the unit's own rows.
 template <class Execution, int Components>
 void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field) {
-  grid.for_cells("steelyard::cavity::zero", each_component<Components>(detail::SetToZero<Components>{field.access()}));
+  grid.for_cells("steelyard::cavity::zero", each_component<Components>(SetToZero<Components>{field.access()}));
 }
 
 /// x += factor y in the unit's own rows.
@@ -141,7 +76,7 @@ template <class Execution, int Components>
 void add_multiple(const UnitGrid<Execution>& grid, RowField<Execution, Components>& to, const double factor,
                   const RowField<Execution, Components>& field) {
   grid.for_cells("steelyard::cavity::add_multiple",
-                 each_component<Components>(detail::AddMultiple<Components>{to.access(), field.access(), factor}));
+                 each_component<Components>(AddMultiple<Components>{to.access(), field.access(), factor}));
 }
 
 /// Whether a solve has to iterate from r = b - A x. Sets x to 0 where nothing else solves the system.

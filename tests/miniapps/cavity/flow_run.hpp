@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "miniapps/cavity/flow.hpp"
+#include "tests/comm/shared_units.hpp"
 #include "tests/comm/started_session.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
 #include "tests/miniapps/cavity/solvers/field_norms.hpp"
 
 namespace steelyard::cavity::tests {
+
+using steelyard::tests::TestUnits;
 
 /// A flow whose rows are shared out among the test's units; even shares unless told otherwise.
 class FlowRun {

@@ -72,7 +72,7 @@ class Sweeps {
 /// What a kernel's fields on the host, four of one component and eight of two, may have more where they are large
 /// enough for huge pages: two of these each, and a page and a half.
 double room_for_huge_pages(std::int64_t rows, std::int64_t columns) {
-  using Field = cavity::RowField<HostExecution>;
+  using Field = RowField<HostExecution>;
   const std::int64_t elements = (rows + 2 * Field::ghost_rows) * Field::pitch_of(columns);
   const auto of = [](double fields, std::int64_t size) {
     const bool huge = worth_huge_pages(static_cast<std::size_t>(size) * sizeof(double));
@@ -126,26 +126,17 @@ TEST_CASE("sizes worth measuring go from a cache's to far beyond it, for rows of
   }
 }
 
-TEST_CASE("a run goes on and on, on every unit, for any number of rows and columns") {
-  for (const Kind kind : kinds()) {
-    for (const std::int64_t columns : {2, 3, 17, 64, 501}) {
-      for (const std::int64_t rows : {1, 2, 3, 16, 40}) {
-        CAPTURE(rows, columns, static_cast<int>(kind));
-        const std::unique_ptr<KernelRun> run = MeasuredKernel(columns).allocate(kind, rows);
-        for (int i = 0; i < 3; ++i) CHECK_NOTHROW(run->run());
-      }
-    }
-  }
-}
-
-TEST_CASE("every run of a size worth measuring has all iterations, however well they converge") {
+TEST_CASE("a unit runs any size, and one worth measuring with all iterations, however well they converge") {
   for (const Kind kind : kinds()) {
     for (const std::int64_t columns : {2, 3, 64, 501}) {
       const MeasuredKernel kernel(columns);
-      for (const std::int64_t rows : {kernel.facts().smallest, std::int64_t{17}, std::int64_t{100}}) {
+      for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{3}, kernel.facts().smallest, std::int64_t{100}}) {
         const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
         for (int i = 0; i < 3; ++i) {
           CAPTURE(rows, columns, static_cast<int>(kind));
+          CHECK_NOTHROW(run->run());
+          // Smaller ones may be solved before that.
+          if (rows < kernel.facts().smallest) continue;
           for (const char* sweep : {"steelyard::cavity::cg_update", "steelyard::cavity::bicgstab_update"}) {
             const Sweeps sweeps(sweep);
             run->run();
@@ -189,7 +180,7 @@ TEST_CASE("a flow of the program fits into the memory that the facts say, and ne
       numerics.pressure_preconditioner = PreconditionerKind::multigrid;
       for (const Kind kind : kinds()) {
         CAPTURE(rows, columns, static_cast<int>(kind), static_cast<int>(reductions));
-        const Allocations fields("steelyard::cavity::field");
+        const Allocations fields("steelyard::sweep::field");
         cavity::Flow flow(kind, problem, numerics);
         cavity::FlowTimes times;
         flow.step(times);

@@ -34,28 +34,29 @@ std::vector<MultigridLevel> levels(std::int64_t rows, std::int64_t columns, doub
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-std::size_t index(std::int32_t cell) { return static_cast<std::size_t>(cell); }
+std::size_t index(std::int64_t cell) { return static_cast<std::size_t>(cell); }
 
 std::vector<double> interpolated(const AxisTransfer& axis, const std::vector<double>& merged) {
   std::vector<double> fine;
-  for (std::size_t i = 0; i < axis.parent.size(); ++i) {
-    fine.push_back(axis.parent_weight[i] * merged[index(axis.parent[i])] +
-                   axis.other_weight[i] * merged[index(axis.other[i])]);
+  for (const CellParents& way : axis.parents) {
+    fine.push_back(way.interpolated(merged[index(way.parent)], merged[index(way.other)]));
   }
   return fine;
 }
 
 std::vector<double> restricted(const AxisTransfer& axis, const std::vector<double>& fine) {
-  std::vector<double> merged(axis.first.size(), 0.0);
-  for (std::size_t m = 0; m < merged.size(); ++m) {
-    for (std::size_t k = 0; k < axis.up.size(); ++k) {
-      const auto i = static_cast<std::int64_t>(axis.first[m]) - 1 + static_cast<std::int64_t>(k);
+  std::vector<double> merged;
+  for (const CellChildren& cell : axis.children) {
+    double sum = 0.0;
+    for (std::int64_t k = 0; k < 4; ++k) {
+      const std::int64_t i = cell.first - 1 + k;
       if (i < 0 || i >= static_cast<std::int64_t>(fine.size())) {
-        CHECK(axis.up[k][m] == 0.0);
+        CHECK(cell.weights[k] == 0.0);
       } else {
-        merged[m] += axis.up[k][m] * fine[static_cast<std::size_t>(i)];
+        sum += cell.weights[k] * fine[index(i)];
       }
     }
+    merged.push_back(sum);
   }
   return merged;
 }
@@ -103,7 +104,7 @@ TEST_CASE("multigrid goes up by the transpose of the way down, which keeps const
     const auto all = levels(cells, 90, static_cast<double>(cells) / 90.0);
     for (std::size_t k = 0; k + 1 < all.size(); ++k) {
       const AxisTransfer& axis = all[k].row_transfer;
-      const std::size_t fine = axis.parent.size(), merged = axis.first.size();
+      const std::size_t fine = axis.parents.size(), merged = axis.children.size();
       CHECK(merged == all[k + 1].row_widths.size());
       for (const double value : interpolated(axis, std::vector<double>(merged, 1.0))) CHECK(value == 1.0);
 
@@ -153,8 +154,8 @@ TEST_CASE("multigrid levels halve and stay discretisations of the same cavity") 
 
 TEST_CASE("multigrid merges only the axis of narrow cells until cells are about square") {
   const auto all = levels(16, 256);
-  CHECK(all[0].row_transfer.first.size() == 16);
-  CHECK(all[0].column_transfer.first.size() == 128);
+  CHECK(all[0].row_transfer.children.size() == 16);
+  CHECK(all[0].column_transfer.children.size() == 128);
   CHECK(all[4].rows() == 16);
   CHECK(all[4].columns() == 16);
   CHECK(all[5].rows() == 8);

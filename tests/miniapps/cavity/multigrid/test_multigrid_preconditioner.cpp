@@ -6,12 +6,12 @@
 #include "miniapps/cavity/multigrid/multigrid_preconditioner.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
+#include "tests/comm/shared_units.hpp"
 
 namespace steelyard::test_multigrid_preconditioner {
 
 using namespace steelyard::cavity;
-using steelyard::cavity::tests::TestUnits;
+using steelyard::tests::TestUnits;
 
 namespace {
 

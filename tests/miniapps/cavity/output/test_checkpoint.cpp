@@ -116,14 +116,14 @@ TEST_CASE("another grid, height, Reynolds number or scheme is refused with both 
   const Problem problem = cavity_of(8, 6, 0.5, 100.0);
   write_checkpoint(folder / "a", problem, random_flow(problem, 1));
   const auto refused = [&](const Problem& other) { return refusal(folder / "a", other); };
-  CHECK_THAT(refused(cavity_of(9, 6, 0.5)), ContainsSubstring("rows: is 8 (expected this run's 9)"));
-  CHECK_THAT(refused(cavity_of(8, 7, 0.5)), ContainsSubstring("columns: is 6 (expected this run's 7)"));
-  CHECK_THAT(refused(cavity_of(6, 8, 0.5)), ContainsSubstring("rows: is 8 (expected this run's 6)"));
-  CHECK_THAT(refused(cavity_of(8, 6, 1.0)), ContainsSubstring("height: is 0.5 (expected this run's 1)"));
-  CHECK_THAT(refused(cavity_of(8, 6, 0.5, 400.0)), ContainsSubstring("reynolds: is 100 (expected this run's 400)"));
+  CHECK_THAT(refused(cavity_of(9, 6, 0.5)), ContainsSubstring("rows: is 8 (expected 9)"));
+  CHECK_THAT(refused(cavity_of(8, 7, 0.5)), ContainsSubstring("columns: is 6 (expected 7)"));
+  CHECK_THAT(refused(cavity_of(6, 8, 0.5)), ContainsSubstring("rows: is 8 (expected 6)"));
+  CHECK_THAT(refused(cavity_of(8, 6, 1.0)), ContainsSubstring("height: is 0.5 (expected 1.0)"));
+  CHECK_THAT(refused(cavity_of(8, 6, 0.5, 400.0)), ContainsSubstring("reynolds: is 100.0 (expected 400.0)"));
   Problem scheme = problem;
   scheme.scheme = TimeScheme::crank_nicolson;
-  CHECK_THAT(refused(scheme), ContainsSubstring("scheme: is euler (expected this run's crank_nicolson)"));
+  CHECK_THAT(refused(scheme), ContainsSubstring(R"(scheme: is "euler" (expected "crank_nicolson"))"));
 }
 
 TEST_CASE("another time step or number of correctors is allowed, and the former is said") {
@@ -221,10 +221,10 @@ TEST_CASE("a header with a member that is missing or wrong is refused by the mem
   CHECK_THAT(with("/steps", -1), ContainsSubstring("steps: is -1 (expected a whole number >= 0)"));
   CHECK_THAT(with("/steps", 1.5), ContainsSubstring("steps: is 1.5"));
   CHECK_THAT(with("/rows", 1e300), ContainsSubstring("rows: is 1e+300"));
-  CHECK_THAT(with("/arrays/1/name", "w"), ContainsSubstring("arrays[1].name: is \"w\" (expected \"v\")"));
-  CHECK_THAT(with("/arrays/2/offset", 8), ContainsSubstring("arrays[2].offset: is 8 (expected 96)"));
+  CHECK_THAT(with("/arrays/1/name", "w"), ContainsSubstring(R"(arrays: is [{"name":"u","offset":0},{"name":"w")"));
+  CHECK_THAT(with("/arrays/2/offset", 8), ContainsSubstring(R"({"name":"p","offset":8})"));
   CHECK_THAT(with("/arrays", nlohmann::ordered_json::array()),
-             ContainsSubstring("arrays: has 0 elements (expected 5)"));
+             ContainsSubstring(R"(arrays: is [] (expected [{"name":"u")"));
   CHECK_THAT(with("/checksum", "0"), ContainsSubstring("checksum: is \"0\"") && ContainsSubstring("damaged"));
 }
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "comm/unit_grid.hpp"
 #include "core/host_copy.hpp"
-#include "miniapps/cavity/grid/unit_grid.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "tests/miniapps/cavity/solvers/field_norms.hpp"
 
@@ -112,6 +112,9 @@ struct ShiftedOperator {
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
                                                 const Column i) const {
     return pressure(p, 0, j, i) + shift * p(j, i);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
+    return p(j, i) * (*this)(p, 0, j, i);
   }
   KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const Column i) const {
     return pressure.diagonal(0, j, i) + shift;

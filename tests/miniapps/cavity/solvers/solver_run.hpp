@@ -8,10 +8,12 @@
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
 #include "miniapps/cavity/solvers/preconditioner.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
+#include "tests/comm/shared_units.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
 namespace steelyard::cavity::tests {
+
+using steelyard::tests::TestUnits;
 
 /// Solvers and preconditioners to choose from by type.
 template <Reductions chosen>

@@ -4,7 +4,7 @@
 
 #include "core/compatibility.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// A column of the grid in a sweep's body, where it is its index. A uniform grid's coefficients are the same in all
 /// columns but the first and the last one. Sweeps on the host say so of whole loops, in which compilers take `is_inner`
@@ -41,4 +41,4 @@ struct ColumnFaces {
   KOKKOS_FORCEINLINE_FUNCTION double right(const Column i) const { return i.is_inner() ? inner : all[i + 1]; }
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard

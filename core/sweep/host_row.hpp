@@ -3,10 +3,21 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
+#include "core/sweep/column.hpp"
+#include "core/sweep/sweep_body.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
+
+/// Calls `body(i)` for all columns of a row, in any order, by one host thread. What it writes in a column it reads in
+/// no other one.
+template <class Body>
+[[gnu::flatten]] void for_columns(const std::int64_t columns, const Body body) {
+#if defined(_OPENMP)
+#pragma omp simd
+#endif
+  for (std::int64_t i = 0; i < columns; ++i) body(i);
+}
+
 // Sweeps over one row by one host thread.
 namespace detail {
 
@@ -20,15 +31,6 @@ template <bool inner, class Body>
 #pragma omp simd
 #endif
   for (std::int64_t i = begin; i < end; ++i) body(j, Column(i, inner));
-}
-
-/// Calls `body(i)` for all columns, which have nothing to do with each other.
-template <class Body>
-[[gnu::flatten]] void for_columns(const std::int64_t columns, const Body body) {
-#if defined(_OPENMP)
-#pragma omp simd
-#endif
-  for (std::int64_t i = 0; i < columns; ++i) body(i);
 }
 
 /// So few cells that processors, which execute some hundreds of instructions out of order, load the next block's values
@@ -179,4 +181,4 @@ void host_row_terms_behind(const Update& update, const Body& body, const std::in
 }
 
 }  // namespace detail
-}  // namespace steelyard::cavity
+}  // namespace steelyard

@@ -7,13 +7,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "miniapps/cavity/grid/host_row.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
-#include "miniapps/cavity/operators.hpp"
+#include "core/sweep/host_row.hpp"
+#include "core/sweep/sweep_body.hpp"
 
 namespace steelyard::test_sweep_body {
-
-using namespace steelyard::cavity;
 
 namespace {
 
@@ -31,11 +28,22 @@ struct Rows {
 template <int Component, class Read>
 std::vector<const double*> rows_read(const Read& field) {
   std::vector<const double*> rows;
-  cavity::detail::each_row_read<Component>(field, row, [&](const double* place) { rows.push_back(place); });
+  detail::each_row_read<Component>(field, row, [&](const double* place) { rows.push_back(place); });
   return rows;
 }
 
 using Places = std::vector<const double*>;
+
+/// A matrix that reads a field of its own.
+struct Matrix {
+  RowAccess<2> own;
+
+  std::tuple<RowAccess<2>> fields() const { return {own}; }
+};
+/// One that has coefficients only.
+struct Coefficients {
+  std::tuple<> fields() const { return {}; }
+};
 
 }  // namespace
 
@@ -54,13 +62,11 @@ TEST_CASE("a body reads its own component's row of a field, and comes to the nex
 }
 
 TEST_CASE("all that an operator reads of its own is asked for with the first component") {
-  Rows<2> velocity;
-  MomentumOperator momentum;
-  momentum.convecting = velocity.access();
-  const auto w = momentum.convecting;
-  CHECK(rows_read<0>(momentum) == Places{&w(0, row + 1, 0), &w(1, row + 1, 0)});
-  CHECK(rows_read<1>(momentum).empty());
-  CHECK(rows_read<0>(PressureOperator{}).empty());
+  Rows<2> field;
+  const auto own = field.access();
+  CHECK(rows_read<0>(Matrix{own}) == Places{&own(0, row + 1, 0), &own(1, row + 1, 0)});
+  CHECK(rows_read<1>(Matrix{own}).empty());
+  CHECK(rows_read<0>(Coefficients{}).empty());
 }
 
 TEST_CASE("sweeps compute the same whatever their bodies say that they read, at any place") {
@@ -73,19 +79,17 @@ TEST_CASE("sweeps compute the same whatever their bodies say that they read, at 
         return Terms<2>{{u(c, j, i), u(c, j, i) * u(c, j + 1, i)}};
       };
       std::array<double, 4> sums = {};
-      cavity::detail::host_row(reads(each_component<2>(update)), row, columns);
-      cavity::detail::host_row_terms_behind<2>(reads(each_component<2>(update)), reads(each_component<2>(body)), row,
-                                               columns, sums.data());
-      cavity::detail::host_row_terms<2>(reads(each_component<2>(body)), row, columns, sums.data() + 2);
+      detail::host_row(reads(each_component<2>(update)), row, columns);
+      detail::host_row_terms_behind<2>(reads(each_component<2>(update)), reads(each_component<2>(body)), row, columns,
+                                       sums.data());
+      detail::host_row_terms<2>(reads(each_component<2>(body)), row, columns, sums.data() + 2);
       return sums;
     };
     double value = 0.0;
     const RowAccess<2> elsewhere{&value, pitch};
-    MomentumOperator momentum;
-    momentum.convecting = elsewhere;
     const auto expected = sums_of(plain, [](const auto& body) { return body; });
     const auto sums = sums_of(other, [&](const auto& body) {
-      return reading(fields(elsewhere, around_cells(other.access()), momentum), body);
+      return reading(fields(elsewhere, around_cells(other.access()), Matrix{elsewhere}), body);
     });
     CAPTURE(columns);
     CHECK(sums == expected);
@@ -152,7 +156,7 @@ void check_both(const Sweep& sweep) {
 
 TEST_CASE("a sweep over a row stores values, past the caches or not, and adds up their terms") {
   check_both([](const auto& body, std::int64_t columns, std::array<double, 2>& sums) {
-    cavity::detail::host_row_terms<2>(body, row, columns, sums.data());
+    detail::host_row_terms<2>(body, row, columns, sums.data());
   });
 }
 
@@ -162,7 +166,7 @@ TEST_CASE("so does one behind updates, and one that says what it reads") {
     const RowAccess<2> elsewhere{&value, pitch};
     constexpr int components = components_of<std::decay_t<decltype(body)>>;
     const auto nothing = each_component<components>([](int, std::int64_t, Column) {});
-    cavity::detail::host_row_terms_behind<2>(nothing, reading(fields(elsewhere), body), row, columns, sums.data());
+    detail::host_row_terms_behind<2>(nothing, reading(fields(elsewhere), body), row, columns, sums.data());
   });
 }
 

@@ -12,7 +12,7 @@
 #include "core/spaces.hpp"
 #include "core/untouched_array.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// Rows [begin, end) of a grid.
 struct RowRange {
@@ -50,6 +50,9 @@ struct RowAccess {
 
 namespace detail {
 
+template <class Execution>
+using RowPolicy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+
 /// Zeros, so many at once.
 struct ZeroElements {
   double* data;
@@ -78,7 +81,7 @@ class RowField {
     const std::int64_t held = rows.count() + 2 * ghost_rows;
     const auto elements = static_cast<std::size_t>(held * row_elements());
     const bool huge = runs_on_host<Execution> && worth_huge_pages(elements * sizeof(double));
-    memory_ = {space, "steelyard::cavity::field", elements + (huge ? 7 * apart : 0)};
+    memory_ = {space, "steelyard::sweep::field", elements + (huge ? 7 * apart : 0)};
     first_ = memory_.data();
     if (huge) {
       // Fields that all begin with a page would wait for each other in the cache.
@@ -89,8 +92,8 @@ class RowField {
         elements * sizeof(double) > cached_bytes_per_thread * static_cast<std::size_t>(space.concurrency());
     // Rows by the host threads that will sweep them, elements side by side on a device.
     const std::int64_t at_once = runs_on_host<Execution> ? row_elements() : 1;
-    using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::cavity::touch", Policy(space, 0, held * row_elements() / at_once),
+    Kokkos::parallel_for("steelyard::sweep::touch",
+                         detail::RowPolicy<Execution>(space, 0, held * row_elements() / at_once),
                          detail::ZeroElements{first_, at_once});
     space.fence();
   }
@@ -141,7 +144,7 @@ void copy_rows_out(const Execution& space, const RowField<Execution, Components>
                    const std::array<double*, static_cast<std::size_t>(Components)>& first_rows) {
   if (field.rows().empty()) return;
   const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
-  const UntouchedArray<double, PinnedMemory> staged("steelyard::cavity::staged_rows", elements);
+  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
   copy_to_host(space, staged.data(), field.slice(), elements);
   space.fence();
   for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
@@ -157,7 +160,7 @@ void copy_rows_in(const Execution& space, const RowField<Execution, Components>&
                   const std::array<const double*, static_cast<std::size_t>(Components)>& first_rows) {
   if (field.rows().empty()) return;
   const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
-  const UntouchedArray<double, PinnedMemory> staged("steelyard::cavity::staged_rows", elements);
+  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
   std::fill_n(staged.data(), elements, 0.0);
   for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
     std::copy_n(first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns(),
@@ -167,4 +170,4 @@ void copy_rows_in(const Execution& space, const RowField<Execution, Components>&
   space.fence();
 }
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard

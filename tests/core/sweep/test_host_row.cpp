@@ -3,11 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "miniapps/cavity/grid/host_row.hpp"
+#include "core/sweep/host_row.hpp"
 
 namespace steelyard::test_host_row {
-
-using namespace steelyard::cavity;
 
 namespace {
 
@@ -49,7 +47,7 @@ double number(int c, std::int64_t j, std::int64_t i) { return static_cast<double
 TEST_CASE("a sweep over a row comes to each column once, and knows the inner ones") {
   for (std::int64_t columns = 1; columns <= most_columns; ++columns) {
     Visits visits(columns);
-    cavity::detail::host_row([&](std::int64_t, Column i) { visits.add(i); }, row, columns);
+    detail::host_row([&](std::int64_t, Column i) { visits.add(i); }, row, columns);
     check(visits, columns);
     if (columns == most_columns) CHECK(mostly_inner(visits));
   }
@@ -63,7 +61,7 @@ TEST_CASE("a row's sums are those of its columns, and of both components") {
       return Terms<2>{{number(c, j, i), 1.0}};
     });
     std::array<double, 2> sums = {}, expected = {};
-    cavity::detail::host_row_terms<2>(body, row, columns, sums.data());
+    detail::host_row_terms<2>(body, row, columns, sums.data());
     for (std::int64_t i = 0; i < columns; ++i) {
       expected[0] += number(0, row, i) + number(1, row, i);
       expected[1] += 2.0;
@@ -91,7 +89,7 @@ TEST_CASE("sums a row behind updates see them in their own component, up to a co
       return Terms<2>{{at(c, j + 1, i), at(c, j + 1, i + 1)}};
     });
     std::array<double, 2> sums = {}, expected = {};
-    cavity::detail::host_row_terms_behind<2>(update, body, row, columns, sums.data());
+    detail::host_row_terms_behind<2>(update, body, row, columns, sums.data());
     for (int c = 0; c < 2; ++c) {
       for (std::int64_t i = 0; i < columns; ++i) {
         expected[0] += number(c, row + 1, i);

@@ -2,15 +2,15 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
+#include "miniapps/cavity/operators.hpp"
+#include "tests/comm/shared_units.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
-namespace steelyard::test_column {
+namespace steelyard::test_operators {
 
 using namespace steelyard::cavity;
 using namespace steelyard::cavity::tests;
+using steelyard::tests::TestUnits;
 
 namespace {
 
@@ -76,23 +76,6 @@ struct Found {
 
 }  // namespace
 
-TEST_CASE("a column is its index, and an inner one only where that is said") {
-  const Column column = 7, inner(7, true);
-  CHECK(column == 7);
-  CHECK(column + 1 == 8);
-  CHECK_FALSE(column.is_inner());
-  CHECK(inner.is_inner());
-  const double all[] = {1.0, 2.0, 3.0};
-  const ColumnValues values{all, 5.0};
-  CHECK(values(Column(1)) == 2.0);
-  CHECK(values(Column(1, true)) == 5.0);
-  const ColumnFaces faces{all, 5.0};
-  CHECK(faces.left(Column(1)) == 2.0);
-  CHECK(faces.right(Column(1)) == 3.0);
-  CHECK(faces.left(Column(1, true)) == 5.0);
-  CHECK(faces.right(Column(1, true)) == 5.0);
-}
-
 TEMPLATE_TEST_CASE("matrices are the same in sweeps over long rows as cell by cell", "", Poisson, Momentum) {
   TestUnits units;
   const auto rows = static_cast<std::int64_t>(2 * units.slots().size());
@@ -124,4 +107,4 @@ TEMPLATE_TEST_CASE("matrices are the same in sweeps over long rows as cell by ce
   }
 }
 
-}  // namespace steelyard::test_column
+}  // namespace steelyard::test_operators

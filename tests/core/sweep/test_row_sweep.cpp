@@ -5,18 +5,15 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
-#include "miniapps/cavity/grid/row_sweep.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
-#include "tests/miniapps/cavity/grid/unit_values.hpp"
+#include "core/sweep/row_sweep.hpp"
+#include "tests/core/sweep/unit_values.hpp"
 
 namespace steelyard::test_row_sweep {
 
 using Catch::Matchers::WithinRel;
-using namespace steelyard::cavity;
-using namespace steelyard::cavity::tests;
+using namespace steelyard::tests;
 
 namespace {
 
@@ -29,9 +26,10 @@ struct Swept {
 };
 
 template <class Execution>
-void sweep(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns, Swept& swept) {
-  const CellSums<Execution> cell_sums(peer.space(), rows);
-  RowField<Execution> field(peer.space(), rows, columns);
+Swept sweep(const Execution& space, RowRange rows, std::int64_t columns) {
+  Swept swept;
+  const CellSums<Execution> cell_sums(space, rows);
+  RowField<Execution> field(space, rows, columns);
   const auto access = field.access();
   const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
     const double value = cell_value(0, j, i);
@@ -42,27 +40,26 @@ void sweep(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns,
     terms.of[2] = 1.0;
     return terms;
   };
-  cell_sums.template sweep<3>(peer.space(), "at once", {rows, {}}, columns, body);
-  const Sums<3> at_once = cell_sums.template total<3>(peer.space(), columns);
+  cell_sums.template sweep<3>(space, "at once", {rows, {}}, columns, body);
+  const Sums<3> at_once = cell_sums.template total<3>(space, columns);
   for (std::int64_t j = rows.end; j-- > rows.begin;) {
-    cell_sums.template sweep<3>(peer.space(), "by rows", {{j, j + 1}, {}}, columns, body);
+    cell_sums.template sweep<3>(space, "by rows", {{j, j + 1}, {}}, columns, body);
   }
-  const Sums<3> by_rows = cell_sums.template total<3>(peer.space(), columns);
+  const Sums<3> by_rows = cell_sums.template total<3>(space, columns);
   for (std::size_t k = 0; k < 3; ++k) {
     swept.at_once[k] = at_once[k].value();
     swept.by_rows[k] = by_rows[k].value();
   }
-  swept.memory = memory_of(peer.space(), field);
+  swept.memory = memory_of(space, field);
+  return swept;
 }
 
 }  // namespace
 
 TEST_CASE("sums over cells are the same bits at once and row by row, on hosts and devices, for all widths") {
-  TestUnits units;
   for (std::int64_t columns = 1; columns <= 40; ++columns) {
     const RowRange rows{3, 3 + columns % 5 + 1};
-    std::array<Swept, 2> swept;
-    units.group().run([&](const auto& peer) { sweep(peer, rows, columns, swept[unit_index(peer.kind())]); });
+    const std::array<Swept, 2> swept{sweep(HostExecution(), rows, columns), sweep(CompanionExecution(), rows, columns)};
     double sum = 0.0, squares = 0.0;
     std::vector<double> expected(swept[0].memory.size(), 0.0);
     const std::int64_t pitch = RowField<HostExecution>::pitch_of(columns);
@@ -75,16 +72,14 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on hosts an
             value + value;
       }
     }
-    for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
-      if (units.group().slot(kind) < 0) continue;
-      const Swept& own = swept[unit_index(kind)];
+    for (const Swept& own : swept) {
       CAPTURE(columns);
       CHECK(own.at_once == own.by_rows);
       CHECK(std::abs(own.at_once[0] - sum) <= 1e-12 * std::sqrt(squares));
       CHECK_THAT(own.at_once[1], WithinRel(squares, 1e-13));
       CHECK(own.at_once[2] == static_cast<double>(rows.count() * columns));
       CHECK(own.memory == expected);
-      if (units.group().unit_count() == 2) CHECK(own.at_once == swept[0].at_once);
+      CHECK(own.at_once == swept[0].at_once);
     }
   }
 }
@@ -92,7 +87,7 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on hosts an
 TEST_CASE("chunks of rows follow one another, of two rows at least where there is more than one") {
   for (std::int64_t count = 0; count <= 20; ++count) {
     for (int threads = 1; threads <= 8; ++threads) {
-      const cavity::detail::RowChunks chunks({5, 5 + count}, threads);
+      const detail::RowChunks chunks({5, 5 + count}, threads);
       CAPTURE(count, threads);
       REQUIRE(chunks.count >= 1);
       CHECK(chunks.count <= threads);
@@ -107,26 +102,22 @@ TEST_CASE("chunks of rows follow one another, of two rows at least where there i
 }
 
 TEST_CASE("sweeps over no rows or no columns do nothing") {
-  TestUnits units;
   for (const auto& [rows, columns] : {std::pair{RowRange{4, 4}, std::int64_t{5}}, {RowRange{4, 6}, std::int64_t{0}}}) {
-    Swept host, companion;
-    units.group().run([&, rows = rows, columns = columns](const auto& peer) {
-      sweep(peer, rows, columns, peer.kind() == ProcessingUnit::Kind::host ? host : companion);
+    on_both_units([rows = rows, columns = columns](const auto& space) {
+      CHECK(sweep(space, rows, columns).at_once == std::array<double, 3>{});
     });
-    CHECK(host.at_once == std::array<double, 3>{});
-    CHECK(companion.at_once == std::array<double, 3>{});
   }
 }
 
 namespace {
 
-/// The largest magnitude of a value and of its double, in all cells but one, where it is `odd`; by every unit.
+/// The largest magnitude of a value and of its double, in all cells but one, where it is `odd`.
 template <class Execution>
-std::array<double, 2> maxima_with(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns,
-                                  std::int64_t odd_j, std::int64_t odd_i, double odd) {
-  return CellSums<Execution>(peer.space(), rows)
+std::array<double, 2> maxima_with(const Execution& space, RowRange rows, std::int64_t columns, std::int64_t odd_j,
+                                  std::int64_t odd_i, double odd) {
+  return CellSums<Execution>(space, rows)
       .template maxima<2>(
-          peer.space(), "maxima", columns, KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+          space, "maxima", columns, KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
             const double value = j == odd_j && i == odd_i ? odd : std::fabs(cell_value(0, j, i));
             return Terms<2>{{value, 2.0 * cell_value(0, j, i) * cell_value(0, j, i)}};
           });
@@ -135,7 +126,6 @@ std::array<double, 2> maxima_with(const UnitPeer<Execution>& peer, RowRange rows
 }  // namespace
 
 TEST_CASE("the largest terms are found in whatever cell they are, and what is not a number counts as infinite") {
-  TestUnits units;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (std::int64_t columns : {1, 7, 8, 9, 16, 21}) {
     const RowRange rows{2, 4};
@@ -147,11 +137,10 @@ TEST_CASE("the largest terms are found in whatever cell they are, and what is no
       }
     }
     const double larger = 2.0 * largest + 1.0;
-    std::array<int, 2> wrong = {};  // each unit counts its own
-    units.group().run([&](const auto& peer) {
-      int& own = wrong[unit_index(peer.kind())];
+    int wrong = 0;
+    on_both_units([&](const auto& space) {
       const auto expect = [&](std::int64_t odd_j, std::int64_t odd_i, double odd, double expected) {
-        own += maxima_with(peer, rows, columns, odd_j, odd_i, odd) == std::array{expected, largest_square} ? 0 : 1;
+        wrong += maxima_with(space, rows, columns, odd_j, odd_i, odd) == std::array{expected, largest_square} ? 0 : 1;
       };
       expect(-1, -1, 0.0, largest);
       for (std::int64_t j = rows.begin; j < rows.end; ++j) {
@@ -160,11 +149,11 @@ TEST_CASE("the largest terms are found in whatever cell they are, and what is no
           expect(j, i, std::nan(""), infinity);
         }
       }
-      own += maxima_with(peer, RowRange{2, 2}, columns, -1, -1, 0.0) == std::array{0.0, 0.0} ? 0 : 1;
-      own += maxima_with(peer, rows, 0, -1, -1, 0.0) == std::array{0.0, 0.0} ? 0 : 1;
+      wrong += maxima_with(space, RowRange{2, 2}, columns, -1, -1, 0.0) == std::array{0.0, 0.0} ? 0 : 1;
+      wrong += maxima_with(space, rows, 0, -1, -1, 0.0) == std::array{0.0, 0.0} ? 0 : 1;
     });
     CAPTURE(columns);
-    CHECK(wrong == std::array{0, 0});
+    CHECK(wrong == 0);
   }
 }
 

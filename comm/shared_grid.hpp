@@ -8,9 +8,9 @@
 
 #include "comm/row_exchange.hpp"
 #include "comm/unit_group.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/sweep/row_field.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// A grid whose rows are shared out among the units of all ranks, in the order of their slots: what the units of a rank
 /// need to work on it together. See UnitGrid for what one unit does.
@@ -55,4 +55,4 @@ class SharedGrid {
   std::vector<std::unique_ptr<RowExchange>> exchanges_;  ///< by components and depth
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard

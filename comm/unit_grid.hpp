@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 
+#include "comm/shared_grid.hpp"
 #include "comm/unit_group.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/row_sweep.hpp"
-#include "miniapps/cavity/grid/shared_grid.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/row_sweep.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// One unit's part of a shared grid, and what it does there together with all others: sweeps over its cells, sums over
 /// the cells of all units, exchanges of halos. All units call the same in the same order. Bodies of sweeps are called
@@ -19,7 +19,7 @@ template <class Execution>
 class UnitGrid {
  public:
   UnitGrid(const UnitPeer<Execution>& peer, SharedGrid& grid)
-      : peer_(peer), grid_(&grid), rows_(grid.rows_of(peer.slot())), sums_(peer.space(), rows_) {}
+      : peer_(peer), grid_(&grid), rows_(grid.rows_of(peer_.slot())), sums_(peer_.space(), rows_) {}
 
   const UnitPeer<Execution>& peer() const { return peer_; }
   SharedGrid& shared() const { return *grid_; }
@@ -36,7 +36,7 @@ class UnitGrid {
   /// Calls `body(j, i)` for the unit's cells.
   template <class Body>
   void for_cells(const char* label, const Body& body) const {
-    peer_.compute([&] { cavity::for_cells(peer_.space(), label, rows_, columns(), body); });
+    peer_.compute([&] { steelyard::for_cells(peer_.space(), label, rows_, columns(), body); });
   }
 
   /// Sums of `body(j, i)`, Terms<N>, over the cells of all units, the same bits on all of them however the rows are
@@ -62,7 +62,7 @@ class UnitGrid {
   /// cells that do not need them are swept.
   template <class Body, int Components>
   void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
-    const auto sweep = [&](RowRange rows) { cavity::for_cells(peer_.space(), label, rows, columns(), body); };
+    const auto sweep = [&](RowRange rows) { steelyard::for_cells(peer_.space(), label, rows, columns(), body); };
     with_halo(field, sweep, [&](RowPieces outer) {
       sweep(outer.first);
       sweep(outer.second);
@@ -85,8 +85,8 @@ class UnitGrid {
     if (grid_->exchange(Components, 1).any()) {
       peer_.compute([&] {
         const RowPieces outer = outer_rows();
-        cavity::for_cells(peer_.space(), update_label, outer.first, columns(), update);
-        cavity::for_cells(peer_.space(), update_label, outer.second, columns(), update);
+        steelyard::for_cells(peer_.space(), update_label, outer.first, columns(), update);
+        steelyard::for_cells(peer_.space(), update_label, outer.second, columns(), update);
       });
     }
     return totals_after<N>(field, label, body, [&](RowRange rows) {
@@ -155,4 +155,4 @@ class UnitGrid {
   CellSums<Execution> sums_;
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard

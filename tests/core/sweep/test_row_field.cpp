@@ -1,29 +1,24 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
-#include <stdexcept>
-#include <type_traits>
 #include <vector>
 
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/row_sweep.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
-#include "tests/miniapps/cavity/grid/unit_values.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/row_sweep.hpp"
+#include "tests/core/sweep/unit_values.hpp"
 
 namespace steelyard::test_row_field {
 
-using namespace steelyard::cavity;
-using namespace steelyard::cavity::tests;
+using namespace steelyard::tests;
 
 namespace {
 
 /// Writes all cells of some rows on a unit. @return its memory
-template <class Execution, int Components>
-std::vector<double> written(const UnitPeer<Execution>& peer, RowRange rows, std::int64_t columns) {
-  const Execution space = peer.space();
+template <int Components, class Execution>
+std::vector<double> written(const Execution& space, RowRange rows, std::int64_t columns) {
   RowField<Execution, Components> field(space, rows, columns);
   const auto access = field.access();
   for_cells(
-      peer.space(), "write", rows, columns, KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+      space, "write", rows, columns, KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
         for (int c = 0; c < Components; ++c) access(c, j, i) = 1.0 + cell_value(c, j, i) * cell_value(c, j, i);
       });
   space.fence();
@@ -68,18 +63,15 @@ TEST_CASE("a field exceeds its unit's caches from two MiB a thread on") {
 }
 
 TEST_CASE("a field is zero but where its cells have been written") {
-  TestUnits units;
   for (const RowRange rows : {RowRange{0, 0}, RowRange{5, 5}, RowRange{0, 1}, RowRange{1000, 1007}}) {
     for (const std::int64_t columns : {1, 2, 7, 8, 9, 31, 503, 504}) {
-      units.group().run([&](const auto& peer) {
-        using Execution = std::decay_t<decltype(peer.space())>;
-        const int wrong = wrong_elements<1>(written<Execution, 1>(peer, rows, columns), rows, columns) +
-                          wrong_elements<2>(written<Execution, 2>(peer, rows, columns), rows, columns);
-        if (wrong != 0) throw std::runtime_error("wrong elements");
+      CAPTURE(rows.begin, rows.end, columns);
+      on_both_units([&, columns = columns](const auto& space) {
+        CHECK(wrong_elements<1>(written<1>(space, rows, columns), rows, columns) == 0);
+        CHECK(wrong_elements<2>(written<2>(space, rows, columns), rows, columns) == 0);
       });
     }
   }
-  SUCCEED();
 }
 
 }  // namespace steelyard::test_row_field

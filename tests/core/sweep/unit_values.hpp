@@ -4,9 +4,17 @@
 #include <vector>
 
 #include "core/host_copy.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/spaces.hpp"
+#include "core/sweep/row_field.hpp"
 
-namespace steelyard::cavity::tests {
+namespace steelyard::tests {
+
+/// Calls `test` with the execution space of either unit; twice with the same where a build has no companion.
+template <class Test>
+void on_both_units(const Test& test) {
+  test(HostExecution());
+  test(CompanionExecution());
+}
 
 /// A unit's memory of a field as the host sees it, from its first ghost row on.
 template <class Execution, int Components>
@@ -25,4 +33,4 @@ KOKKOS_INLINE_FUNCTION double cell_value(const int c, const std::int64_t j, cons
   return static_cast<double>(mixed) / static_cast<double>(1 + (3 * i + 5 * j) % 17);
 }
 
-}  // namespace steelyard::cavity::tests
+}  // namespace steelyard::tests

@@ -1,26 +1,23 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
-#include "miniapps/cavity/grid/shared_grid.hpp"
-#include "miniapps/cavity/grid/unit_grid.hpp"
 #include "tests/comm/started_session.hpp"
 
-namespace steelyard::cavity::tests {
+namespace steelyard::tests {
 
 /// The units that the test's ranks drive, and ways to share out rows among them.
 class TestUnits {
  public:
   TestUnits()
-      : co_execution_(steelyard::tests::session().machine(), steelyard::tests::started_units()),
-        slots_(gather_slots(steelyard::tests::session(), steelyard::tests::started_units())),
-        group_(steelyard::tests::session().comm(), co_execution_, steelyard::tests::started_units(), slots_) {}
+      : co_execution_(session().machine(), started_units()),
+        slots_(gather_slots(session(), started_units())),
+        group_(session().comm(), co_execution_, started_units(), slots_) {}
 
   UnitGroup& group() { return group_; }
   CoExecution& co_execution() { return co_execution_; }
@@ -50,4 +47,4 @@ class TestUnits {
   UnitGroup group_;
 };
 
-}  // namespace steelyard::cavity::tests
+}  // namespace steelyard::tests

@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "miniapps/cavity/grid/unit_grid.hpp"
-#include "tests/miniapps/cavity/grid/grid_run.hpp"
-#include "tests/miniapps/cavity/grid/unit_values.hpp"
+#include "comm/unit_grid.hpp"
+#include "tests/comm/shared_units.hpp"
+#include "tests/core/sweep/unit_values.hpp"
 
 namespace steelyard::test_unit_grid {
 
-using namespace steelyard::cavity;
-using namespace steelyard::cavity::tests;
+using namespace steelyard::tests;
 
 namespace {
 

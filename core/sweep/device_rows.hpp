@@ -3,11 +3,11 @@
 #include <cstdint>
 
 #include "core/spaces.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/sweep_body.hpp"
 
 /// Sums and maxima over rows on a device.
-namespace steelyard::cavity::detail {
+namespace steelyard::detail {
 
 /// Where a device keeps what its rows give, from the unit's first row on.
 template <class Total>
@@ -128,4 +128,4 @@ struct DeviceRows {
   }
 };
 
-}  // namespace steelyard::cavity::detail
+}  // namespace steelyard::detail

@@ -7,10 +7,10 @@
 
 #include "core/compensated_sum.hpp"
 #include "core/streamed_store.hpp"
-#include "miniapps/cavity/grid/column.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
+#include "core/sweep/column.hpp"
+#include "core/sweep/row_field.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// What a cell adds to each of N sums.
 template <int N>
@@ -263,4 +263,4 @@ struct KeepLarger {
 };
 
 }  // namespace detail
-}  // namespace steelyard::cavity
+}  // namespace steelyard

@@ -6,7 +6,7 @@
 #include "core/host_copy.hpp"
 #include "core/spaces.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 /// A table in a unit's memory, of which nothing changes.
 template <class Execution, class Element>
@@ -20,7 +20,7 @@ class UnitTable {
     std::vector<Element> padded(padding, values.front());
     padded.insert(padded.end(), values.begin(), values.end());
     padded.resize(padded.size() + padding, values.back());
-    memory_ = Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::table"), padded.size());
+    memory_ = Memory(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::sweep::table"), padded.size());
     copy_from_host(space, memory_.data(), padded.data(), padded.size());
     space.fence();
   }
@@ -34,4 +34,4 @@ class UnitTable {
   Memory memory_;
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard

@@ -8,20 +8,17 @@
 
 #include "core/compensated_sum.hpp"
 #include "core/host_copy.hpp"
-#include "miniapps/cavity/grid/device_rows.hpp"
-#include "miniapps/cavity/grid/host_row.hpp"
-#include "miniapps/cavity/grid/row_field.hpp"
-#include "miniapps/cavity/grid/sweep_body.hpp"
+#include "core/sweep/device_rows.hpp"
+#include "core/sweep/host_row.hpp"
+#include "core/sweep/row_field.hpp"
+#include "core/sweep/sweep_body.hpp"
 
-namespace steelyard::cavity {
+namespace steelyard {
 
 template <int N>
 using Sums = std::array<CompensatedSum, static_cast<std::size_t>(N)>;
 
 namespace detail {
-
-template <class Execution>
-using RowPolicy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
 
 /// Rows that host threads share out among them so that each can follow one sweep with another one a row behind, while
 /// the first one's values are in its cache. Chunks have two rows at least, for the ends of each to be different rows.
@@ -53,6 +50,22 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
   }
 }
 
+/// Calls `body(k, chunk)` for consecutive chunks of some rows, by host thread k of the unit; one thread sweeps all rows
+/// where few cells do not pay for waking up the others. The caller fences. @param row_cells cells that a row costs
+template <class Execution, class Body>
+void for_row_chunks(const Execution& space, const char* label, RowRange rows, std::int64_t row_cells,
+                    const Body& body) {
+  static_assert(runs_on_host<Execution>);
+  constexpr std::int64_t few_cells = 4096;
+  const detail::RowChunks chunks(rows, static_cast<int>(space.concurrency()));
+  if (rows.count() * row_cells <= few_cells || chunks.count == 1) {
+    body(0, rows);
+    return;
+  }
+  Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, chunks.count),
+                       [=](const std::int64_t k) { body(k, chunks[k]); });
+}
+
 /// Sums over a unit's cells: rows are summed up in a fixed order each and then, with compensation, all of them, so that
 /// totals depend neither on how rows are shared out nor on what sums them up. Sweeps fence; between two totals every
 /// row of the unit is swept once, in whatever pieces.
@@ -65,13 +78,13 @@ class CellSums {
   /// @param rows of the unit
   CellSums(const Execution& space, RowRange rows)
       : rows_(rows),
-        row_terms_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::cavity::row_terms"),
+        row_terms_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "steelyard::sweep::row_terms"),
                    static_cast<std::size_t>(rows.count() * most_sums)) {
     if constexpr (!runs_on_host<Execution>) {
-      swept_ = decltype(swept_)("steelyard::cavity::swept_rows", 1);
-      total_ = decltype(total_)(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::total"), most_sums);
+      swept_ = decltype(swept_)("steelyard::sweep::swept_rows", 1);
+      total_ = decltype(total_)(Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::sweep::total"), most_sums);
       pinned_total_ = decltype(pinned_total_)(
-          Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::cavity::pinned_total"), most_sums);
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "steelyard::sweep::pinned_total"), most_sums);
     }
     space.fence();
   }
@@ -192,4 +205,4 @@ class CellSums {
   Kokkos::View<CompensatedSum*, PinnedMemory> pinned_total_;
 };
 
-}  // namespace steelyard::cavity
+}  // namespace steelyard
