@@ -28,6 +28,8 @@ void record_plan(RunRecord& record, const Plan& plan) {
   record.distribution = plan.distribution;
   record.column_distribution = plan.column_distribution;
   record.rectangles = plan.rectangles;
+  record.params.insert(plan.params.begin(), plan.params.end());
+  record.figures.insert(plan.figures.begin(), plan.figures.end());
 }
 
 /// All repetitions; `region` is the name of a repetition's profiling region.

@@ -39,6 +39,7 @@ struct Plan {
   std::vector<double> unit_s;    ///< predicted seconds of every slot's kernels, for what `headings.per` says
   std::optional<double> time_s;  ///< predicted seconds of a repetition; nothing where no model predicts them
   std::string text;              ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
+  std::map<std::string, double> params, figures;  ///< what else was chosen, and found, kept in `run.json`
   std::vector<KeptModels> models;
 };
 
