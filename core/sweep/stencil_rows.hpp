@@ -19,8 +19,8 @@ struct StencilRows {
 namespace detail {
 
 template <bool Copies, class Member, class Scalar, int Rows, int Radius, class Stencil>
-KOKKOS_INLINE_FUNCTION void sweep_rows(const Member& member, const std::int64_t begin, const std::int64_t end,
-                                       const StencilRows<Scalar, Rows, Radius>& set, const Stencil& formula) {
+KOKKOS_FORCEINLINE_FUNCTION void sweep_rows(const Member& member, const std::int64_t begin, const std::int64_t end,
+                                            const StencilRows<Scalar, Rows, Radius>& set, const Stencil& formula) {
   // Copies on the stack: pointers that the stores cannot change.
   const Stencil stencil = formula;
   const StencilRows<Scalar, Rows, Radius> rows = set;
@@ -45,10 +45,13 @@ KOKKOS_INLINE_FUNCTION void sweep_rows(const Member& member, const std::int64_t 
 
 /// next_r(j) = stencil.next(old_r(j), current_r(j), at, beside) for each row r and column j in [begin, end), all of
 /// which have their neighbours: at(d) is the value `d` rows below, beside(d) that `d` columns to the right. By the
-/// vector lanes of a team's thread on a device and with SIMD on a host; does not fence.
+/// vector lanes of a team's thread on a device and with SIMD on a host; does not fence. Inlined for certain, so that a
+/// host's compiler keeps the pointers apart from what is stored.
 template <class Member, class Scalar, int Rows, int Radius, class Stencil>
-KOKKOS_INLINE_FUNCTION void sweep_stencil_rows(const Member& member, const std::int64_t begin, const std::int64_t end,
-                                               const StencilRows<Scalar, Rows, Radius>& rows, const Stencil& stencil) {
+KOKKOS_FORCEINLINE_FUNCTION void sweep_stencil_rows(const Member& member, const std::int64_t begin,
+                                                    const std::int64_t end,
+                                                    const StencilRows<Scalar, Rows, Radius>& rows,
+                                                    const Stencil& stencil) {
   if (rows.copy[0] != nullptr) {
     detail::sweep_rows<true>(member, begin, end, rows, stencil);
   } else {

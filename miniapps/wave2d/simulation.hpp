@@ -7,8 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "comm/unit_messages.hpp"
+#include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/wave2d/unit_halos.hpp"
+#include "miniapps/wave2d/unit_field.hpp"
 
 namespace steelyard::wave2d {
 
@@ -42,7 +44,7 @@ class Simulation {
         time_tile_(time_tile),
         overlap_(overlap) {
     allocate(rectangles);
-    halos_.emplace(group_, problem_, rectangles_, time_tile_, overlap_);
+    connect();
   }
 
   /// Sets both levels, halos included.
@@ -105,7 +107,7 @@ class Simulation {
         if (piece.to == peer.slot()) units_[peer].load(piece.level, piece.part, piece.memory.data());
       }
     });
-    halos_.emplace(group_, problem_, rectangles_, time_tile_, overlap_);
+    connect();
     return now_s() - start_s;
   }
 
@@ -153,6 +155,10 @@ class Simulation {
       const Rectangle& owned = rectangles_[static_cast<std::size_t>(peer.slot())];
       units_.emplace(peer, problem_, owned, time_tile_, overlap_);
     });
+  }
+
+  void connect() {
+    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), overlap_ == Overlap::full);
   }
 
   /// Passes without a stop, each as 003 has them: borders on both units of a rank, exchange started, interior on both
@@ -223,7 +229,7 @@ class Simulation {
   Overlap overlap_;
   std::vector<Rectangle> rectangles_;  ///< of every slot
   UnitData<Unit> units_;
-  std::optional<UnitHalos<Scalar>> halos_;
+  std::optional<UnitMessages<Scalar, HaloMessage>> halos_;
 };
 
 }  // namespace steelyard::wave2d

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/home.hpp"
 #include "core/host_copy.hpp"
 #include "core/timing.hpp"
 #include "miniapps/wave2d/assignment.hpp"
@@ -14,11 +15,7 @@ namespace steelyard::wave2d {
 
 /// A message and where it lies: its parts one after the other, those of level n first.
 template <class Scalar>
-struct HaloBuffer {
-  const HaloMessage* message = nullptr;
-  Scalar* data = nullptr;
-  Home home = Home::host;  ///< the unit's own memory, where MPI reaches the message there
-};
+using HaloBuffer = MessageBuffer<Scalar, HaloMessage>;
 
 /// One processing unit's part of a pass: first the points that other units need, then, while these are on their way,
 /// the rest. On a device kernels and copies have a queue each, and the interior is launched right behind the border.

@@ -98,11 +98,12 @@ class Run : public AppRun {
     if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
     const PassCost pass = pass_.value_or(PassCost());
-    const double start_s = pass_ ? frame_.start_seconds() : 0.0;
-    const double time_s = start_s + static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
-    if (pass_ && options_.run.steps > 0) plan.time_s = time_s;
-    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n", format_seconds(time_s),
-                            options_.run.steps, format_seconds(pass.exchange_s / time_tile_));
+    if (pass_ && options_.run.steps > 0) {
+      plan.time_s = frame_.start_seconds() + static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
+    }
+    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n",
+                            format_seconds(plan.time_s.value_or(0.0)), options_.run.steps,
+                            format_seconds(pass.exchange_s / time_tile_));
     return plan;
   }
 
@@ -139,7 +140,6 @@ class Run : public AppRun {
     const double discrete = wave_.discrete_amplitude(options_.run.steps);
     double error = 0.0;
     double analytic_error = 0.0;
-    bool finite = true;
     std::vector<double> shape;
     simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
       shape.resize(values.size());
@@ -147,9 +147,7 @@ class Run : public AppRun {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = static_cast<double>(values[i]);
         const double deviation = std::abs(value - discrete * shape[i]);
-        error = std::max(error, deviation);
-        // A NaN compares as nothing, least of all as large.
-        finite = finite && std::isfinite(deviation);
+        error = std::isfinite(deviation) ? std::max(error, deviation) : HUGE_VAL;
         analytic_error = std::max(analytic_error, std::abs(value - exact * shape[i]));
       }
     });
@@ -159,7 +157,6 @@ class Run : public AppRun {
     const double n = static_cast<double>(options_.run.steps);
     const double tolerance =
         std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * (16.0 + 8.0 * n * std::sqrt(n)));
-    if (!finite) error = std::numeric_limits<double>::infinity();
     return FoundError{error, tolerance, "the scheme's exact standing wave"};
   }
 
