@@ -200,8 +200,9 @@ class LeapFrog {
   KOKKOS_INLINE_FUNCTION Rows<Count> rows_around(const Tile& tile, int step, std::int64_t i) const {
     Rows<Count> rows;
     for (int r = 0; r < Count + 2 * Radius; ++r) {
-      // No point reads rows beyond the grid.
-      const std::int64_t at = lesser(greater(i - Radius + r, grid_.row), grid_.end_row - 1);
+      std::int64_t at = i - Radius + r;
+      // A single row may lie at the grid's edge; nothing is read beyond that.
+      if (Count == 1) at = lesser(greater(at, grid_.row), grid_.end_row - 1);
       rows.current[r] = row(tile, step - 1, at);
     }
     const bool copies = step == steps_ && steps_ > 1;
