@@ -139,16 +139,16 @@ ExitCode run(Session& session, const Options& options) {
   const wave2d::MeasuredKernel kernel = splits.kernel();
   for (int i = 0; i < options.calibrations; ++i) {
     for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
-      const wave2d::Assignment found = wave2d::calibrate(frame, kernel, {options.size, options.size}, balancing);
-      const std::int64_t host_rows = found.rectangles[0].rows;
+      const wave2d::Calibration found = wave2d::calibrate(frame, kernel, {options.size, options.size}, balancing);
+      const std::int64_t host_rows = found.assignment.rectangles[0].rows;
       const std::vector<Splits::Rounds> pass_s = splits.measure({host_rows, best.host_rows});
       const double excess = median(ratios(pass_s[0], pass_s[1])) - 1.0;
       near[balancing] += excess <= 0.02 ? 1 : 0;
       table.add_row(
           {wave2d::balancing_name(balancing),
            fmt::format("{:.1f} %", 100.0 * static_cast<double>(host_rows) / static_cast<double>(options.size)),
-           format_seconds(frame.record().figures.at("calibration_time_s")), format_seconds(median(pass_s[0])),
-           format_seconds(median(pass_s[1])), fmt::format("{:.1f} %", 100.0 * excess)});
+           format_seconds(found.time_s), format_seconds(median(pass_s[0])), format_seconds(median(pass_s[1])),
+           fmt::format("{:.1f} %", 100.0 * excess)});
     }
   }
   session.print(table.text());

@@ -203,12 +203,20 @@ class UnitData {
   /// Makes the unit's object anew, by its own thread: Of<Execution>(space, arguments…).
   template <class Execution, class... Arguments>
   void emplace(const UnitPeer<Execution>& peer, const Arguments&... arguments) {
-    data<Execution>(peer.kind()) = std::make_unique<Of<Execution>>(peer.space(), arguments...);
+    auto& object = data<Execution>(peer.kind());
+    object.reset();  // there may not be memory for two
+    object = std::make_unique<Of<Execution>>(peer.space(), arguments...);
   }
   /// @pre emplace() of the same unit
   template <class Execution>
   Of<Execution>& operator[](const UnitPeer<Execution>& peer) {
     return *data<Execution>(peer.kind());
+  }
+  /// Calls `use(object)` for each that there is, one after the other on the calling thread.
+  template <class Use>
+  void for_each(const Use& use) const {
+    if (host_) use(*host_);
+    if (companion_) use(*companion_);
   }
 
  private:

@@ -6,4 +6,12 @@ namespace steelyard {
 /// spaces is the same.
 enum class Home { host, unit };
 
+/// A message between units and where it lies.
+template <class Scalar, class Message>
+struct MessageBuffer {
+  const Message* message = nullptr;
+  Scalar* data = nullptr;
+  Home home = Home::host;
+};
+
 }  // namespace steelyard

@@ -64,7 +64,7 @@ std::string row_algorithm(const std::string& partition) {
   try {
     partition::find_algorithm(partition);
   } catch (const InvalidArgument& error) {
-    throw InvalidArgument(fmt::format("{}, or column", error.what()));
+    throw InvalidArgument(fmt::format("{}, dynamic, or column", error.what()));
   }
   return partition;
 }

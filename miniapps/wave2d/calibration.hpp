@@ -116,11 +116,18 @@ class InsideRank {
   std::map<std::int64_t, Found> found_;
 };
 
+/// The rows of every slot, and what finding them took.
+struct Calibration {
+  Assignment assignment;
+  double time_s = 0.0;
+};
+
 /// Finds the rows of every slot by trying out passes of the kernel on all units of all ranks at once, by
 /// Balancing::binary or ternary. Collective; every rank gets the same. Prints how many distributions were tried, how
-/// long that took and why it ended, and keeps the seconds as `calibration_time_s`.
+/// long that took and why it ended.
 /// @throws CollectiveError where memory is short, or a rank's units cannot have a row each
-inline Assignment calibrate(Frame& frame, const MeasurableKernel& kernel, const Problem& problem, Balancing balancing) {
+inline Calibration calibrate(Frame& frame, const MeasurableKernel& kernel, const Problem& problem,
+                             Balancing balancing) {
   const double start_s = now_s();
   const auto ranks = static_cast<std::size_t>(frame.session().size());
   const auto own = static_cast<std::size_t>(frame.session().rank());
@@ -148,13 +155,12 @@ inline Assignment calibrate(Frame& frame, const MeasurableKernel& kernel, const 
        frame.gather_seconds({static_cast<double>(found.rows.host), static_cast<double>(found.rows.companion)})) {
     slot_rows.push_back(static_cast<std::int64_t>(count));
   }
-  Assignment assignment{row_slices(problem, slot_rows), frame.gather_seconds(found.seconds)};
+  const Assignment assignment{row_slices(problem, slot_rows), frame.gather_seconds(found.seconds)};
   const double spent_s = frame.max(now_s() - start_s);
-  frame.record().figures["calibration_time_s"] = spent_s;
   frame.session().print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n",
                                     format_seconds(spent_s), outcome.measurements, outcome.measurements == 1 ? "" : "s",
                                     partition::to_string(outcome.reason)));
-  return assignment;
+  return {assignment, spent_s};
 }
 
 }  // namespace steelyard::wave2d

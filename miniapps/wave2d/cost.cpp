@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "models/communication/pattern_costs.hpp"
-
 namespace steelyard::wave2d {
 
 models::MessagePattern exchange_pattern(const std::vector<HaloMessage>& messages, std::span<const int> rank_of_unit,
@@ -17,15 +15,6 @@ models::MessagePattern exchange_pattern(const std::vector<HaloMessage>& messages
     pattern.phases.front().messages.push_back({from, to, element_bytes * static_cast<double>(message.points())});
   }
   return pattern;
-}
-
-std::vector<ExchangeCost> exchange_costs(const models::MessagePattern& pattern, const models::Platform& platform,
-                                         const models::Placement& placement) {
-  std::vector<ExchangeCost> costs;
-  for (const models::PatternCosts& one : models::pattern_costs(std::span(&pattern, 1), platform, placement)) {
-    costs.push_back({one.model, one.time_s.front()});
-  }
-  return costs;
 }
 
 std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,

@@ -5,14 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "models/communication/placement.hpp"
-#include "models/communication/platform.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard {
@@ -25,16 +22,6 @@ namespace steelyard::wave2d {
 /// @param rank_of_unit rank that drives the unit which owns rectangle i
 models::MessagePattern exchange_pattern(const std::vector<HaloMessage>& messages, std::span<const int> rank_of_unit,
                                         int ranks, double element_bytes);
-
-/// Seconds of an exchange by one model.
-struct ExchangeCost {
-  std::string model;  ///< as in models::cost_model_names()
-  double time_s = 0.0;
-};
-/// By each model whose parameters all channels in use have; nothing to send costs nothing by all of them.
-/// @throws InvalidArgument where no model has parameters, or no channel joins two ranks
-std::vector<ExchangeCost> exchange_costs(const models::MessagePattern& pattern, const models::Platform& platform,
-                                         const models::Placement& placement);
 
 /// Points that a unit's pass works on besides its interior.
 struct EdgePoints {
@@ -54,7 +41,7 @@ struct UnitTimes {
   double packing_s = 0.0;  ///< borders out of the unit's memory
   double interior_s = 0.0;
 
-  /// Until the border is packed, which other units wait for.
+  /// Until the border is packed.
   double begin_s() const { return unpacking_s + border_s + packing_s; }
 };
 
@@ -79,21 +66,20 @@ inline UnitTimes slower(UnitTimes a, const UnitTimes& b) {
 UnitTimes split_pass(double pass_s, std::int64_t owned_points, const EdgePoints& unit, const UnitTimes& sample,
                      const EdgePoints& sample_points);
 
-/// Seconds of a pass: T = start + max_X T_X,b + max(max_D T_D,i + T_comm, max_X T_X,i), where X is every unit and D
-/// those whose thread also drives MPI (the host's, or a rank's only unit's); others go on meanwhile. Packing counts as
-/// border. Source: 003, equations 5.5-5.10, for passes of several steps.
+/// Seconds of a pass: T = max_X T_X,b + max(max_D T_D,i + T_comm, max_X T_X,i), where X is every unit and D those whose
+/// thread also drives MPI (the host's, or a rank's only unit's); others go on meanwhile. Packing counts as border.
+/// Source: 003, equations 5.5-5.10, for passes of several steps.
 struct PassCost {
-  double start_s = 0.0;    ///< starting the units and waiting for both, twice a pass
   UnitTimes phases;        ///< of the slowest unit each
   double begin_s = 0.0;    ///< of the slowest unit, until its border is packed
   double driving_s = 0.0;  ///< interior of the slowest unit that also drives MPI
   double exchange_s = 0.0;
 
   double kernels_s() const { return begin_s + phases.interior_s; }
-  double total_s() const { return start_s + begin_s + std::max(driving_s + exchange_s, phases.interior_s); }
+  double total_s() const { return begin_s + std::max(driving_s + exchange_s, phases.interior_s); }
 };
 
-/// Of units with such phases; nothing for starting them, and no exchange. The first unit of every rank drives MPI.
+/// Of units with such phases, without an exchange. The first unit of every rank drives MPI.
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
 

@@ -106,8 +106,7 @@ void fill_initial(const Problem& problem, const StandingWave& wave, const std::v
   read(files.back(), std::span<Scalar>(current));
   std::size_t at = 0;
   for_points(part, [&](std::int64_t i, std::int64_t j) {
-    const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
-    if (edge) values[at] = current[at];
+    if (is_edge(problem, i, j)) values[at] = current[at];
     ++at;
   });
 }

@@ -26,19 +26,18 @@ struct Zero {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
 };
 
-/// The rectangle of the grid that one processing unit owns, in its own memory, with the points that it reads around it:
-/// two time levels for passes of one step, which are made in place, and two more for longer ones. Rectangles are
-/// counted in the grid. Everything runs on the thread that calls; functions say whether they fence.
+/// The rectangle of the grid that one processing unit owns, which may be empty, in its own memory, with the points that
+/// it reads around it: two time levels for passes of one step, which are made in place, and two more for longer ones.
+/// Rectangles are counted in the grid. Everything runs on the thread that calls; functions say whether they fence.
 template <class Execution, class Scalar>
 class LocalField {
  public:
   /// Allocates and touches with the unit's own threads; fences.
-  /// @param owned not empty
   /// @param steps the most that a pass makes
   /// @throws InvalidArgument for more steps than a device's scratch memory holds
   LocalField(const Execution& space, const Problem& problem, const partition::Rectangle& owned, int steps)
       : space_(space), problem_(problem), owned_(owned) {
-    if (TileShape<Execution>::columns(steps, problem.radius(), sizeof(Scalar)) == 0) {
+    if (!owned.empty() && TimeTiles<Execution>::most_columns(steps, problem.radius(), sizeof(Scalar)) == 0) {
       throw InvalidArgument(
           fmt::format("passes of {} steps on a device (expected fewer: its teams' scratch memory holds no tile of so "
                       "many)",

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -42,8 +41,7 @@ MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
 /// boundary may hold, are the same in both levels.
 double check_input(const Problem& problem, Level level, std::int64_t row, std::int64_t column) {
   const double value = static_cast<double>((7 * row + 3 * column) % 11 - 5) / 8.0;
-  const bool edge = row == 0 || row == problem.rows - 1 || column == 0 || column == problem.columns - 1;
-  if (edge || level == Level::current) return value;
+  if (is_edge(problem, row, column) || level == Level::current) return value;
   return value + static_cast<double>((row + 2 * column) % 3 - 1) / 4.0;
 }
 
@@ -51,11 +49,10 @@ template <class Execution, class Scalar>
 class MiddleSlice : public PassRun {
  public:
   MiddleSlice(const Problem& problem, int steps, std::int64_t rows, Overlap overlap)
-      : steps_(steps), middle_(middle_rows(problem, steps, rows)) {
-    const std::vector<Rectangle>& slices = middle_.slices;
-    if (slices[1].empty()) return;
-    points_ = edge_points(middle_.problem, slices, steps)[1];
-    unit_.emplace(middle_.problem, slices[1], steps, overlap);
+      : steps_(steps),
+        middle_(middle_rows(problem, steps, rows)),
+        points_(edge_points(middle_.problem, middle_.slices, steps)[1]),
+        unit_(Execution(), middle_.problem, middle_.slices[1], steps, overlap) {
     for (const HaloMessage& message : middle_.messages) {
       memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
@@ -66,18 +63,16 @@ class MiddleSlice : public PassRun {
 
   void run() override {
     times_ = {};
-    if (!unit_) return;
-    unit_->begin(steps_, arrived_, leaving_, times_);
-    unit_->finish(steps_, times_);
+    unit_.begin(steps_, arrived_, leaving_, times_);
+    unit_.finish(steps_, times_);
   }
   std::vector<double> check_run() override {
-    if (!unit_) return {};
     const Rectangle& owned = middle_.slices[1];
     const auto points = static_cast<std::size_t>(owned.area());
     const UntouchedArray<Scalar, PinnedMemory> rows("steelyard::wave2d::checked", points);
     for (const Level level : {Level::current, Level::previous}) {
       fill(level, owned, rows.data());
-      unit_->load(level, owned, rows.data());
+      unit_.load(level, owned, rows.data());
     }
     for (const HaloBuffer<Scalar>& buffer : arrived_) {
       Scalar* data = buffer.data;
@@ -86,7 +81,7 @@ class MiddleSlice : public PassRun {
     run();
     std::vector<double> values;
     for (const Level level : {Level::current, Level::previous}) {
-      unit_->store(level, owned, rows.data());
+      unit_.store(level, owned, rows.data());
       values.insert(values.end(), rows.data(), rows.data() + points);
     }
     for (const HaloBuffer<Scalar>& buffer : leaving_) {
@@ -112,7 +107,7 @@ class MiddleSlice : public PassRun {
   std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;
   std::vector<HaloBuffer<Scalar>> leaving_;
   std::vector<HaloBuffer<Scalar>> arrived_;
-  std::optional<UnitField<Execution, Scalar>> unit_;
+  UnitField<Execution, Scalar> unit_;
   UnitTimes times_;
 };
 
@@ -125,34 +120,28 @@ std::unique_ptr<PassRun> make_pass(ProcessingUnit::Kind kind, const Problem& pro
   return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem, steps, rows, overlap);
 }
 
-/// D u along a row or a column of `extent` points, u(n) its values: see Stencil. Beyond the ends the field is even
+/// The field after a step in more than double precision: see Stencil. Beyond the ends of a row or a column it is even
 /// about them (Neumann), or odd about their values.
-template <class Line>
-long double second_difference(const Line& line, std::int64_t extent, std::int64_t at, const Problem& problem) {
-  const auto u = [&](std::int64_t n) -> long double {
-    if (n >= 0 && n < extent) return line(n);
-    const std::int64_t end = n < 0 ? 0 : extent - 1;
-    const long double mirrored = line(2 * end - n);
-    return problem.boundary == Boundary::neumann ? mirrored : 2.0L * line(end) - mirrored;
-  };
-  if (problem.order == 2) return u(at - 1) - 2.0L * u(at) + u(at + 1);
-  return (-u(at - 2) + 16.0L * u(at - 1) - 30.0L * u(at) + 16.0L * u(at + 1) - u(at + 2)) / 12.0L;
-}
-
-/// One step of the scheme on the whole grid.
 std::vector<long double> next_level(const Problem& problem, const std::vector<long double>& previous,
                                     const std::vector<long double>& current) {
-  const auto index = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * problem.columns + j); };
   std::vector<long double> next = current;
+  const auto second_difference = [&](std::int64_t first, std::int64_t stride, std::int64_t extent, std::int64_t at) {
+    const auto u = [&](std::int64_t n) -> long double {
+      const auto value = [&](std::int64_t k) { return current[static_cast<std::size_t>(first + k * stride)]; };
+      if (n >= 0 && n < extent) return value(n);
+      const std::int64_t end = n < 0 ? 0 : extent - 1;
+      return problem.boundary == Boundary::neumann ? value(2 * end - n) : 2.0L * value(end) - value(2 * end - n);
+    };
+    if (problem.order == 2) return u(at - 1) - 2.0L * u(at) + u(at + 1);
+    return (-u(at - 2) + 16.0L * u(at - 1) - 30.0L * u(at) + 16.0L * u(at + 1) - u(at + 2)) / 12.0L;
+  };
   for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
-    const bool edge = i == 0 || i == problem.rows - 1 || j == 0 || j == problem.columns - 1;
-    if (edge && problem.boundary == Boundary::dirichlet) return;
-    const auto along_row = [&](std::int64_t n) { return current[index(i, n)]; };
-    const auto along_column = [&](std::int64_t n) { return current[index(n, j)]; };
-    next[index(i, j)] = 2.0L * current[index(i, j)] - previous[index(i, j)] +
-                        problem.courant * problem.courant *
-                            (second_difference(along_row, problem.columns, j, problem) +
-                             second_difference(along_column, problem.rows, i, problem));
+    if (is_edge(problem, i, j) && problem.boundary == Boundary::dirichlet) return;
+    const auto at = static_cast<std::size_t>(i * problem.columns + j);
+    next[at] = 2.0L * current[at] - previous[at] +
+               problem.courant * problem.courant *
+                   (second_difference(i * problem.columns, 1, problem.columns, j) +
+                    second_difference(j, problem.columns, problem.rows, i));
   });
   return next;
 }
@@ -167,12 +156,7 @@ void MeasuredKernel::add_options(CLI::App& parser) {
       ->check(CLI::Range(smallest_extent, std::int64_t{1} << 31))
       ->type_name("N")
       ->capture_default_str();
-  add_element_option(parser, element_);
-  add_order_option(parser, problem_.order);
-  parser.add_option("--time-tile", time_tile_, "Steps of a pass over memory")
-      ->check(CLI::Range(1, most_steps_per_pass))
-      ->type_name("K")
-      ->capture_default_str();
+  add_kernel_options(parser, problem_.order, element_, time_tile_);
 }
 
 KernelFacts MeasuredKernel::facts() const {
@@ -247,7 +231,6 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  if (units == 0) return {};
   const MiddleRows middle = middle_rows(problem_, time_tile_, units);
   const Problem& problem = middle.problem;
   std::vector<long double> previous, current;

@@ -52,14 +52,23 @@ void take_extents(const Options& options, bool extents_given, Problem& problem) 
   }
 }
 
-}  // namespace
-
-const std::string& balancing_name(Balancing balancing) { return balancing_names[static_cast<std::size_t>(balancing)]; }
-
 void add_order_option(CLI::App& parser, int& order) {
   parser.add_option("--order", order, "Order in space: 2 (5 points) or 4 (9 points) (default 2)")
       ->check(CLI::IsMember({2, 4}))
       ->type_name("2|4");
+}
+
+}  // namespace
+
+const std::string& balancing_name(Balancing balancing) { return balancing_names[static_cast<std::size_t>(balancing)]; }
+
+void add_kernel_options(CLI::App& parser, int& order, ElementType& element, int& time_tile) {
+  add_order_option(parser, order);
+  add_element_option(parser, element);
+  parser.add_option("--time-tile", time_tile, "Steps of a pass over memory, from one exchange to the next")
+      ->check(CLI::Range(1, most_steps_per_pass))
+      ->type_name("K")
+      ->capture_default_str();
 }
 
 void add_options(CLI::App& parser, Options& options) {
@@ -96,7 +105,13 @@ void add_options(CLI::App& parser, Options& options) {
                   "Run the phases of a pass one after the other, to time them apart (slower)");
 }
 
-Problem make_problem(const Options& options) {
+Problem make_problem(Options& options) {
+  if (options.run.partition == "dynamic") {
+    if (options.balancing == Balancing::binary || options.balancing == Balancing::ternary) {
+      throw InvalidArgument("--partition dynamic balances while running (expected no other --balance beside it)");
+    }
+    options.balancing = Balancing::dynamic;
+  }
   const Boundary boundary = options.boundary == "neumann" ? Boundary::neumann : Boundary::dirichlet;
   Problem problem{options.grid.rows, options.grid.columns, options.courant, boundary, options.order};
   if ((problem.rows == 0) != (problem.columns == 0)) {
@@ -118,7 +133,7 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument(fmt::format("--courant {} (expected 0 < C <= {:.4f}, beyond which the scheme is unstable)",
                                       problem.courant, std::floor(most * 1e4) / 1e4));
   }
-  row_algorithm(options.run.partition);
+  row_algorithm(options.algorithm());
   if (options.balancing != Balancing::model && options.run.partition == "column") {
     throw InvalidArgument("--partition column goes by models (expected --balance model, or slices of rows)");
   }

@@ -36,15 +36,18 @@ struct Options {
   std::filesystem::path frame_folder = "frames";
 
   Overlap overlap() const { return serialize ? Overlap::none : Overlap::full; }
+  /// Of `--partition`: that which balances while running goes by the geometric one.
+  std::string algorithm() const { return run.partition == "dynamic" ? "geometric" : run.partition; }
 };
 
 /// Adds the options that the frame does not add.
 void add_options(CLI::App& parser, Options& options);
-/// Adds `--order 2|4`, which the program and `steelyard measure wave2d` share.
-void add_order_option(CLI::App& parser, int& order);
+/// Adds `--order`, `--type` and `--time-tile`, which fix what a speed model is of, for `steelyard measure wave2d` and
+/// `steelyard predict wave2d`.
+void add_kernel_options(CLI::App& parser, int& order, ElementType& element, int& time_tile);
 
 /// Checks the options that depend on each other, and takes the grid's extents from the input file where there is one.
-/// @throws InvalidArgument, FileFormatError
-Problem make_problem(const Options& options);
+/// `--partition dynamic` sets `balancing` as `--balance dynamic` does. @throws InvalidArgument, FileFormatError
+Problem make_problem(Options& options);
 
 }  // namespace steelyard::wave2d

@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "comm/mpi_check.hpp"
+#include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
+#include "core/sweep/time_tiles.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/options.hpp"
-#include "miniapps/wave2d/tile_shape.hpp"
+#include "models/communication/pattern_costs.hpp"
 #include "models/fpm_file.hpp"
 #include "partition/balancing/outcome.hpp"
 
@@ -30,7 +32,11 @@ class PassPrediction {
  public:
   /// Obtains the platform. @throws CollectiveError for a bad platform file
   PassPrediction(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem), candidates_{options.time_tile} {
+      : frame_(frame),
+        options_(options),
+        problem_(problem),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()),
+        candidates_{options.time_tile} {
     if (options.time_tile == 0) candidates_ = time_tile_candidates();
     platform_ = frame.platform(message_facts(candidates_.front(), candidates_.back()));
     if (platform_) placement_ = frame.placement(*platform_);
@@ -38,13 +44,13 @@ class PassPrediction {
 
   /// Steps per pass: those of `--time-tile`, those of the models of `--model`, or of some candidates the one whose
   /// steps cost least: sampled passes, scaled to an even share, plus the predicted exchange. Prints which one is chosen
-  /// and how long that took, and keeps both as `time_tile` and `time_tile_time_s`.
+  /// and how long that took, and keeps both in the plan as `time_tile` and `time_tile_time_s`.
   /// @throws CollectiveError for bad model files, and where memory is short
-  int choose_time_tile() {
+  int choose_time_tile(Plan& plan) {
     int chosen = options_.time_tile;
     if (chosen == 0) chosen = time_tile_of_models();
-    if (chosen == 0) chosen = fastest_time_tile();
-    frame_.record().params["time_tile"] = chosen;
+    if (chosen == 0) chosen = fastest_time_tile(plan);
+    plan.params["time_tile"] = chosen;
     return chosen;
   }
 
@@ -55,7 +61,6 @@ class PassPrediction {
     const std::vector<partition::Rectangle>& rectangles = assignment.rectangles;
     const double pass_exchange_s = exchange_s(rectangles, time_tile);
     if (assignment.makespan_s() == 0.0) return std::nullopt;
-    const std::vector<Slot>& slots = frame_.slots();
     std::vector<std::int64_t> rows;
     for (const partition::Rectangle& part : rectangles) {
       rows.push_back((part.area() + problem_.columns - 1) / problem_.columns);
@@ -63,21 +68,19 @@ class PassPrediction {
     const PerUnit<UnitSample> samples = sample(frame_.own_share(rows), time_tile, options_.overlap());
     const std::vector<EdgePoints> points = edge_points(problem_, rectangles, time_tile);
     PerUnit<UnitTimes> own;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].rank != frame_.session().rank()) continue;
-      const UnitSample& sampled = samples[slots[i].kind];
-      own[slots[i].kind] =
-          split_pass(assignment.pass_s[i], rectangles[i].area(), points[i], sampled.times, sampled.points);
+    for (const Kind kind : {Kind::host, Kind::companion}) {
+      if (group_.slot(kind) < 0) continue;
+      const auto slot = static_cast<std::size_t>(group_.slot(kind));
+      own[kind] = split_pass(assignment.pass_s[slot], rectangles[slot].area(), points[slot], samples[kind].times,
+                             samples[kind].points);
     }
-    std::vector<UnitTimes> units(slots.size());
+    std::vector<UnitTimes> units(rectangles.size());
     for (const auto phase : unit_phases) {
       const std::vector<double> seconds = frame_.gather_seconds({own.host.*phase, own.companion.*phase});
-      for (std::size_t i = 0; i < slots.size(); ++i) units[i].*phase = seconds[i];
+      for (std::size_t i = 0; i < units.size(); ++i) units[i].*phase = seconds[i];
     }
     PassCost pass = pass_cost(frame_.slot_ranks(), units);
     pass.exchange_s = pass_exchange_s;
-    // Both units are started twice a pass: for borders and for the interior.
-    pass.start_s = 2.0 * frame_.start_seconds();
     return pass;
   }
 
@@ -104,7 +107,7 @@ class PassPrediction {
   int longest_pass() const {
     int own = most_steps_per_pass;
     if (frame_.units().companion) {
-      own = TileShape<CompanionExecution>::most_steps(problem_.radius(),
+      own = TimeTiles<CompanionExecution>::most_steps(own, problem_.radius(),
                                                       static_cast<std::size_t>(frame_.element_bytes()));
     }
     return -static_cast<int>(frame_.max(-static_cast<double>(own)));
@@ -154,40 +157,36 @@ class PassPrediction {
     const UnitSizes rows{std::min(share.host, most_rows), std::min(share.companion, most_rows)};
     PerUnit<std::unique_ptr<PassRun>> passes;
     PerUnit<Medians> seconds;
-    const auto on_units = [&](const auto& work) {
-      return frame_.co_execution().run([&] { work(Kind::host); }, [&] { work(Kind::companion); });
-    };
-    const auto keep = [&](Kind kind, double pass_s, const std::optional<ProcessingUnit>& unit) {
-      if (!passes[kind]) return;
-      const UnitTimes times = unit->slowdown * passes[kind]->times();
-      seconds[kind].add({pass_s, times.unpacking_s, times.border_s, times.packing_s, times.interior_s});
-    };
-    const auto result = [&](Kind kind) -> UnitSample {
-      if (!passes[kind]) return {};
-      const std::vector<double> s = seconds[kind].values();
-      return {rows[kind], s[0], {s[1], s[2], s[3], s[4]}, passes[kind]->points()};
-    };
     frame_.collectively([&] {
-      on_units([&](Kind kind) {
-        if (rows[kind] > 0) passes[kind] = kernel.allocate_pass(kind, rows[kind], overlap);
+      group_.run([&](const auto& peer) {
+        passes[peer.kind()] = kernel.allocate_pass(peer.kind(), rows[peer.kind()], overlap);
       });
     });
     double spent_s = 0.0;
     // The first one touches caches and wakes threads.
-    for (int pass = -1; pass < most_passes; ++pass) {
+    for (int pass = -1; pass < most_passes && (pass < fewest_passes || spent_s <= enough_s); ++pass) {
       STEELYARD_MPI(MPI_Barrier(frame_.comm()));
       const double start_s = now_s();
-      const UnitSeconds unit_s = on_units([&](Kind kind) {
-        if (passes[kind]) passes[kind]->run();
-      });
+      const UnitSeconds unit_s =
+          group_.run([&](const auto& peer) { peer.compute([&] { passes[peer.kind()]->run(); }); });
       const double pass_s = frame_.max(now_s() - start_s);
       if (pass < 0) continue;
+      spent_s += pass_s;
+      const auto keep = [&](Kind kind, double unit_pass_s, const std::optional<ProcessingUnit>& unit) {
+        if (!unit) return;
+        const UnitTimes times = unit->slowdown * passes[kind]->times();
+        seconds[kind].add({unit_pass_s, times.unpacking_s, times.border_s, times.packing_s, times.interior_s});
+      };
       keep(Kind::host, unit_s.host_s, frame_.units().host);
       keep(Kind::companion, unit_s.companion_s, frame_.units().companion);
-      spent_s += pass_s;
-      if (pass + 1 >= fewest_passes && spent_s > enough_s) break;
     }
-    return {result(Kind::host), result(Kind::companion)};
+    PerUnit<UnitSample> samples;
+    for (const Kind kind : {Kind::host, Kind::companion}) {
+      if (!passes[kind]) continue;
+      const std::vector<double> s = seconds[kind].values();
+      samples[kind] = {rows[kind], s[0], {s[1], s[2], s[3], s[4]}, passes[kind]->points()};
+    }
+    return samples;
   }
 
   /// Seconds of the exchange of a pass; 0 without a platform.
@@ -198,7 +197,7 @@ class PassPrediction {
       const models::MessagePattern pattern =
           exchange_pattern(halo_messages(problem_, rectangles, steps), frame_.slot_ranks(), frame_.session().size(),
                            frame_.element_bytes());
-      seconds = exchange_costs(pattern, *platform_, *placement_).front().time_s;
+      seconds = models::pattern_costs(std::span(&pattern, 1), *platform_, *placement_).front().time_s.front();
     });
     return seconds;
   }
@@ -222,7 +221,7 @@ class PassPrediction {
     return steps;
   }
 
-  int fastest_time_tile() {
+  int fastest_time_tile(Plan& plan) {
     const double start_s = now_s();
     const std::vector<std::int64_t> rows = partition::start_or_even(problem_.rows, frame_.slots().size(), {}, {});
     const UnitSizes share = frame_.own_share(rows);
@@ -242,7 +241,7 @@ class PassPrediction {
       }
     }
     const double seconds = frame_.max(now_s() - start_s);
-    frame_.record().figures["time_tile_time_s"] = seconds;
+    plan.figures["time_tile_time_s"] = seconds;
     frame_.session().print(fmt::format("time tile  {} step{} per pass, chosen in {}\n", chosen, chosen == 1 ? "" : "s",
                                        format_seconds(seconds)));
     return chosen;
@@ -251,6 +250,7 @@ class PassPrediction {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
+  UnitGroup group_;
   std::vector<int> candidates_;  ///< time tiles that are considered
   std::optional<models::Platform> platform_;
   std::optional<models::Placement> placement_;

@@ -42,7 +42,6 @@ class Pictures {
     STEELYARD_MPI(MPI_Reduce(session_.is_root() ? MPI_IN_PLACE : picture.data(), picture.data(),
                              static_cast<int>(picture.size()), MPI_FLOAT, MPI_SUM, 0, session_.comm()));
     on_root(session_.comm(), [&] {
-      correct_edges(picture);
       if (count_ == 0) {
         for (const float value : picture) largest_ = std::max(largest_, std::abs(value));
       }
@@ -59,27 +58,18 @@ class Pictures {
   template <class Scalar>
   std::vector<float> own_part(const Simulation<Scalar>& simulation) const {
     std::vector<float> picture(static_cast<std::size_t>(rows_ * columns_));
-    const float points = static_cast<float>(square_ * square_);
     simulation.store([&](const partition::Rectangle& part, std::span<const Scalar> values) {
       const Scalar* value = values.data();
       for_points(part, [&](std::int64_t i, std::int64_t j) {
-        picture[static_cast<std::size_t>(i / square_ * columns_ + j / square_)] +=
-            static_cast<float>(*value++) / points;
+        const std::int64_t row = i / square_, column = j / square_;
+        // Squares on the grid's lower and right edge have fewer points.
+        const std::int64_t points =
+            std::min(square_, problem_.rows - row * square_) * std::min(square_, problem_.columns - column * square_);
+        picture[static_cast<std::size_t>(row * columns_ + column)] +=
+            static_cast<float>(*value++) / static_cast<float>(points);
       });
     });
     return picture;
-  }
-
-  /// Squares on the grid's lower and right edge have fewer points.
-  void correct_edges(std::vector<float>& picture) const {
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::int64_t high = std::min(square_, problem_.rows - i * square_);
-      for (std::int64_t j = 0; j < columns_; ++j) {
-        const std::int64_t wide = std::min(square_, problem_.columns - j * square_);
-        picture[static_cast<std::size_t>(i * columns_ + j)] *=
-            static_cast<float>(square_ * square_) / static_cast<float>(high * wide);
-      }
-    }
   }
 
   void write(const std::vector<float>& picture) const {

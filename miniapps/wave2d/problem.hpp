@@ -36,6 +36,11 @@ struct Problem {
   int radius() const { return order / 2; }
 };
 
+/// Whether a point is one of the outermost.
+inline bool is_edge(const Problem& problem, std::int64_t row, std::int64_t column) {
+  return row == 0 || row == problem.rows - 1 || column == 0 || column == problem.columns - 1;
+}
+
 /// The largest C = c dt / dx at which the scheme is stable: 2 / sqrt(2 l), where l is the largest eigenvalue of the
 /// second difference, 4 for second order and 16/3 for fourth.
 inline double largest_courant(int order) { return std::sqrt(order == 2 ? 0.5 : 0.375); }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/home.hpp"
 #include "core/host_copy.hpp"
 #include "core/timing.hpp"
 #include "miniapps/wave2d/assignment.hpp"
@@ -14,21 +15,18 @@ namespace steelyard::wave2d {
 
 /// A message and where it lies: its parts one after the other, those of level n first.
 template <class Scalar>
-struct HaloBuffer {
-  const HaloMessage* message = nullptr;
-  Scalar* data = nullptr;
-  Home home = Home::host;  ///< the unit's own memory, where MPI reaches the message there
-};
+using HaloBuffer = MessageBuffer<Scalar, HaloMessage>;
 
-/// One processing unit's part of a pass: first the points that others wait for, then, while these are on their way,
+/// One processing unit's part of a pass: first the points that other units need, then, while these are on their way,
 /// the rest. On a device kernels and copies have a queue each, and the interior is launched right behind the border.
 /// Source: 003, section 4.3, algorithms 3 to 5.
 template <class Execution, class Scalar>
 class UnitField {
  public:
   /// @param steps the most that a pass makes
-  UnitField(const Problem& problem, const partition::Rectangle& owned, int steps, Overlap overlap)
-      : queues_(make_unit_queues()),
+  UnitField(const Execution& space, const Problem& problem, const partition::Rectangle& owned, int steps,
+            Overlap overlap)
+      : queues_(make_unit_queues(space)),
         parts_(cut_border(problem, owned, steps)),
         overlap_(overlap),
         field_(queues_.kernels, problem, owned, steps) {}
@@ -80,9 +78,9 @@ class UnitField {
   struct Queues {
     Execution kernels, copies;
   };
-  static Queues make_unit_queues() {
+  static Queues make_unit_queues([[maybe_unused]] const Execution& space) {
     if constexpr (runs_on_host<Execution>) {
-      return {};
+      return {space, space};
     } else {
       const std::vector<Execution> queues = make_queues(2);
       return {queues[0], queues[1]};

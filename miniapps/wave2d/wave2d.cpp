@@ -75,6 +75,9 @@ class Run : public AppRun {
     record.settings["balance"] = balancing_name(options_.balancing);
     record.settings["boundary"] = options_.boundary;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
+    if (has_input() && options_.run.check != CheckLevel::none) {
+      record.check.against = "no reference solution for a given field";
+    }
   }
 
   std::string title(const RunRecord& record) const override {
@@ -86,8 +89,8 @@ class Run : public AppRun {
   Plan plan() override {
     Plan plan;
     PassPrediction prediction(frame_, options_, problem_);
-    time_tile_ = prediction.choose_time_tile();
-    const Assignment assignment = balance(plan.models);
+    time_tile_ = prediction.choose_time_tile(plan);
+    const Assignment assignment = balance(plan);
     rectangles_ = assignment.rectangles;
     pass_ = prediction.predict(assignment, time_tile_);
     plan.distribution = assignment.shares(problem_);
@@ -95,10 +98,12 @@ class Run : public AppRun {
     if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
     const PassCost pass = pass_.value_or(PassCost());
-    const double time_s = static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
-    if (pass_ && options_.run.steps > 0) plan.time_s = time_s;
-    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n", format_seconds(time_s),
-                            options_.run.steps, format_seconds(pass.exchange_s / time_tile_));
+    if (pass_ && options_.run.steps > 0) {
+      plan.time_s = frame_.start_seconds() + static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
+    }
+    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n",
+                            format_seconds(plan.time_s.value_or(0.0)), options_.run.steps,
+                            format_seconds(pass.exchange_s / time_tile_));
     return plan;
   }
 
@@ -130,15 +135,11 @@ class Run : public AppRun {
 
   /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
   std::optional<FoundError> check() override {
-    if (!options_.run.input.empty()) {
-      frame_.record().check.against = "no reference solution for a given field";
-      return std::nullopt;
-    }
+    if (has_input()) return std::nullopt;
     const double exact = wave_.exact_amplitude(options_.run.steps);
     const double discrete = wave_.discrete_amplitude(options_.run.steps);
     double error = 0.0;
     double analytic_error = 0.0;
-    bool finite = true;
     std::vector<double> shape;
     simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
       shape.resize(values.size());
@@ -146,9 +147,7 @@ class Run : public AppRun {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = static_cast<double>(values[i]);
         const double deviation = std::abs(value - discrete * shape[i]);
-        error = std::max(error, deviation);
-        // A NaN compares as nothing, least of all as large.
-        finite = finite && std::isfinite(deviation);
+        error = std::isfinite(deviation) ? std::max(error, deviation) : HUGE_VAL;
         analytic_error = std::max(analytic_error, std::abs(value - exact * shape[i]));
       }
     });
@@ -158,7 +157,6 @@ class Run : public AppRun {
     const double n = static_cast<double>(options_.run.steps);
     const double tolerance =
         std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * (16.0 + 8.0 * n * std::sqrt(n)));
-    if (!finite) error = std::numeric_limits<double>::infinity();
     return FoundError{error, tolerance, "the scheme's exact standing wave"};
   }
 
@@ -199,8 +197,10 @@ class Run : public AppRun {
                           ExitCode::wrong_input, 0);
   }
 
-  /// The points that every unit starts with. @param models that were measured or read for that
-  Assignment balance(std::vector<KeptModels>& models) {
+  bool has_input() const { return !options_.run.input.empty(); }
+
+  /// The points that every unit starts with. @param plan gets the models that were measured or read for that
+  Assignment balance(Plan& plan) {
     const MeasuredKernel kernel(problem_, options_.run.element, time_tile_);
     const std::size_t units = frame_.slots().size();
     if (options_.balancing == Balancing::dynamic) {
@@ -208,10 +208,12 @@ class Run : public AppRun {
       return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
     if (options_.balancing != Balancing::model) {
-      return calibrate(frame_, kernel, problem_, options_.balancing);
+      const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing);
+      plan.figures["calibration_time_s"] = found.time_s;
+      return found.assignment;
     }
     const SpeedModels measured = frame_.speed_models(kernel, problem_.rows, row_algorithm(options_.run.partition));
-    models.push_back({"", measured.files()});
+    plan.models.push_back({"", measured.files()});
     Assignment assignment;
     frame_.collectively([&] { assignment = assign(problem_, measured.pointers(), options_.run.partition); });
     return assignment;
@@ -230,7 +232,7 @@ class Run : public AppRun {
     options.window = 3;
     options.redistribution_s =
         copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
-    balancer_.emplace(problem_.rows, frame_.slots().size(), partition::find_algorithm(options_.run.partition), options);
+    balancer_.emplace(problem_.rows, frame_.slots().size(), partition::find_algorithm(options_.algorithm()), options);
     redistribution_s_ = 0.0;
   }
 
@@ -275,9 +277,8 @@ class Run : public AppRun {
   std::vector<PhaseTime> phases() const {
     constexpr std::array names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
     const PassCost pass = pass_.value_or(PassCost());
-    const std::array predicted_s{pass.start_s + pass.kernels_s(), pass.exchange_s,
-                                 pass.phases.unpacking_s,         pass.phases.border_s,
-                                 pass.phases.packing_s,           pass.phases.interior_s};
+    const std::array predicted_s{pass.kernels_s(),     pass.exchange_s,       pass.phases.unpacking_s,
+                                 pass.phases.border_s, pass.phases.packing_s, pass.phases.interior_s};
     const double passes = static_cast<double>(options_.run.steps) / time_tile_;
     const std::vector<double> measured_s = seconds_.values();
     std::vector<PhaseTime> phases;

@@ -39,21 +39,16 @@ TEST_CASE("Units without rows leave the field as it is") {
   for (std::size_t i = 0; i < rows.size(); ++i) CHECK((rows[i] == 0) == (seconds[i] == 1.0));
 }
 
-TEST_CASE("One row for each unit is enough") {
-  const int order = GENERATE(2, 4);
-  SplitTest<double> test({.rows = 6, .columns = 3, .neumann = true, .order = order});
-  const Words even{"--partition", "even"};
-  test.expect_same({{3, even + Words{"--units", "host+device"}},
-                    {6, even + Words{"--units", "host"}},
-                    {6, even + Words{"--units", "host", "--time-tile", "5"}}});
-}
-
-TEST_CASE("The smallest grid is computed like any other") {
+TEST_CASE("One row for each unit is enough, and the smallest grid is computed like any other") {
   const bool neumann = GENERATE(false, true);
   const int order = GENERATE(2, 4);
-  SplitTest<float> test({.rows = 3, .columns = 3, .neumann = neumann, .order = order});
-  test.expect_same({{3, {"--units", "host", "--partition", "even"}},
-                    {1, {"--units", "host+device", "--time-tile", "4"}},
+  const Words even{"--partition", "even", "--units"};
+  SplitTest<double>({.rows = 6, .columns = 3, .neumann = neumann, .order = order})
+      .expect_same(
+          {{3, even + Words{"host+device"}}, {6, even + Words{"host"}}, {6, even + Words{"host", "--time-tile", "5"}}});
+  SplitTest<float>({.rows = 3, .columns = 3, .neumann = neumann, .order = order})
+      .expect_same({{3, even + Words{"host"}},
+                    {1, even + Words{"host+device", "--time-tile", "4"}},
                     {3, {"--units", "host", "--partition", "column", "--time-tile", "2"}}});
 }
 

@@ -179,8 +179,8 @@ using LevelWindows = std::tuple<LevelWindow<HostExecution, double>, LevelWindow<
 /// Whether a unit has the scratch memory for this many steps in one pass; a device may not.
 template <class Window>
 bool can_take(int steps, const wave2d::Problem& problem) {
-  using Shape = wave2d::TileShape<typename Window::Space>;
-  return Shape::columns(steps, problem.order / 2, sizeof(typename Window::Element)) > 0;
+  using Tiles = TimeTiles<typename Window::Space>;
+  return Tiles::most_columns(steps, problem.order / 2, sizeof(typename Window::Element)) > 0;
 }
 
 /// One step of the kernel on the whole grid, again and again in place: element k is the field k steps after `current`.

@@ -58,7 +58,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-TEST_CASE("rectangles cover the grid once, whatever the partition and the models") {
+TEST_CASE("rectangles cover the grid once, slices with the rows that the algorithm gives, whatever the models") {
   Random random(1);
   for (int trial = 0; trial < 60; ++trial) {
     tests::Units units;
@@ -71,10 +71,13 @@ TEST_CASE("rectangles cover the grid once, whatever the partition and the models
       REQUIRE(assignment.rectangles.size() == units.models.size());
       REQUIRE(assignment.pass_s.size() == units.models.size());
       REQUIRE(covers(assignment.rectangles, problem));
+      if (name != "column") {
+        const auto distribution = partition::find_algorithm(name).distribute(problem.rows, units.models);
+        REQUIRE(assignment.rectangles == row_slices(problem, distribution.units));
+      }
       double longest_s = 0.0;
       for (std::size_t i = 0; i < units.models.size(); ++i) {
         const Rectangle& own = assignment.rectangles[i];
-        if (name != "column" && !own.empty()) REQUIRE(own.columns == problem.columns);
         REQUIRE(assignment.pass_s[i] == (own.empty() ? 0.0 : units.models[i]->time_s(rows_of(own, problem))));
         longest_s = std::max(longest_s, assignment.pass_s[i]);
       }
@@ -84,24 +87,6 @@ TEST_CASE("rectangles cover the grid once, whatever the partition and the models
       const std::vector<std::int64_t> shares = assignment.shares(problem);
       REQUIRE(shares.size() == units.models.size());
       REQUIRE(sum(shares) == (whole_rows ? problem.rows : problem.rows * problem.columns));
-    }
-  }
-}
-
-TEST_CASE("slices have the rows that the algorithm gives, in the order of the units") {
-  Random random(2);
-  for (int trial = 0; trial < 30; ++trial) {
-    tests::Units units;
-    for (int i = whole(random, 1, 9); i > 0; --i) {
-      units.add(tests::random_model(random, tests::Kind::as_measured, 40.0));
-    }
-    const Problem problem = grid_of(whole(random, 3, 200), 7);
-    for (const partition::Algorithm& algorithm : partition::algorithms()) {
-      const partition::Distribution distribution = algorithm.distribute(problem.rows, units.models);
-      const Assignment assignment = assign(problem, units.models, algorithm.name);
-      REQUIRE(assignment.rectangles == row_slices(problem, distribution.units));
-      REQUIRE(assignment.shares(problem) == distribution.units);
-      REQUIRE(assignment.pass_s == distribution.predicted_s);
     }
   }
 }
@@ -118,7 +103,8 @@ TEST_CASE("areas of column are those of the geometric algorithm, arranged in col
   CHECK(assignment.shares(problem) == std::vector<std::int64_t>{288, 48, 48});
 }
 
-TEST_CASE("shares are rows as long as everybody's are whole, and otherwise points") {
+TEST_CASE("shares are rows as long as all are whole, and otherwise points; slices of no rows are nowhere") {
+  CHECK(row_slices(grid_of(9, 5), {4, 0, 2, 3}) == Rectangles{{0, 0, 4, 5}, {}, {4, 0, 2, 5}, {6, 0, 3, 5}});
   const Problem problem = grid_of(6, 10);
   const auto shares = [&](const Rectangles& rectangles) { return Assignment{rectangles, {}}.shares(problem); };
   CHECK(shares({{0, 0, 4, 10}, {}, {4, 0, 2, 10}}) == std::vector<std::int64_t>{4, 0, 2});
@@ -127,35 +113,6 @@ TEST_CASE("shares are rows as long as everybody's are whole, and otherwise point
   // One below the other is both.
   const ConstantModel model(1.0);
   CHECK(assign(grid_of(90, 3), {&model}, "column").shares(grid_of(90, 3)) == std::vector<std::int64_t>{90});
-}
-
-TEST_CASE("slices of given rows follow each other, and those without rows are nowhere") {
-  const Problem problem = grid_of(9, 5);
-  CHECK(row_slices(problem, {4, 0, 2, 3}) == Rectangles{{0, 0, 4, 5}, {}, {4, 0, 2, 5}, {6, 0, 3, 5}});
-  CHECK(row_slices(problem, {0, 0, 9, 0}) == Rectangles{{}, {}, {0, 0, 9, 5}, {}});
-  CHECK(row_slices(problem, {}).empty());
-}
-
-TEST_CASE("more units than rows leave some without") {
-  const ConstantModel model(1.0);
-  for (const std::string& name : partition_names()) {
-    INFO(name);
-    const Assignment assignment = assign(grid_of(3, 3), Models(12, &model), name);
-    CHECK(covers(assignment.rectangles, grid_of(3, 3)));
-    CHECK(std::ranges::count(assignment.rectangles, Rectangle{}) >= 3);
-  }
-}
-
-TEST_CASE("the makespan of nothing is nothing") {
-  CHECK(Assignment{}.makespan_s() == 0.0);
-  CHECK(Assignment{{{0, 0, 1, 1}, {}}, {0.25, 0.0}}.makespan_s() == 0.25);
-}
-
-TEST_CASE("shares of column come from the geometric algorithm, of others from themselves") {
-  CHECK(row_algorithm("column") == "geometric");
-  for (const partition::Algorithm& algorithm : partition::algorithms()) {
-    CHECK(row_algorithm(algorithm.name) == algorithm.name);
-  }
 }
 
 TEST_CASE("a partition that there is not is refused with those that there are") {
@@ -221,6 +178,8 @@ TEST_CASE("units without a model get nothing") {
       CHECK(assignment.pass_s[i] == 0.0);
     }
     CHECK(assignment.makespan_s() == (name == "even" ? 4.0 : 2.0));
+    // And more units than rows leave some without.
+    CHECK(std::ranges::count(assign(grid_of(3, 3), Models(12, &slow), name).rectangles, Rectangle{}) >= 3);
   }
 }
 

@@ -30,7 +30,7 @@ TEST_CASE("A pass has packed its halos before the interior ends, whatever memory
                              : pinned.emplace_back(message.points()).data();
     (message.from == 1 ? leaving : arrived).push_back({&message, data, home});
   }
-  UnitField<CompanionExecution, double> field(problem, rectangles[1], steps, Overlap::full);
+  UnitField<CompanionExecution, double> field(CompanionExecution(), problem, rectangles[1], steps, Overlap::full);
   UnitTimes times;
   emulated::take_orders();
   field.begin(steps, arrived, leaving, times);

@@ -144,7 +144,7 @@ TEST_CASE("what a pass reads around a unit's rectangle comes once and from its o
   });
 }
 
-TEST_CASE("messages go by sender, then by receiver, one for each two units that need one, and count their points") {
+TEST_CASE("messages go by sender, then by receiver, one for each two units that need one, with points of borders") {
   for_random_cuts(2, 250, [](const Problem& problem, const Rectangles& rectangles, int steps) {
     std::pair<int, int> before{-1, -1};
     for (const HaloMessage& message : halo_messages(problem, rectangles, steps)) {
@@ -153,40 +153,15 @@ TEST_CASE("messages go by sender, then by receiver, one for each two units that 
       before = now;
       REQUIRE(message.from != message.to);
       std::int64_t points = 0;
-      for_parts(message, [&](Level, const Rectangle& part) { points += part.area(); });
+      // Nothing of the interior leaves.
+      const Rectangle& owner = rectangles[static_cast<std::size_t>(message.from)];
+      const Rectangle interior = cut_border(problem, owner, steps).interior;
+      for_parts(message, [&](Level, const Rectangle& part) {
+        REQUIRE(partition::common_part(part, interior).empty());
+        points += part.area();
+      });
       REQUIRE(points > 0);
       REQUIRE(message.points() == points);
-    }
-  });
-}
-
-TEST_CASE("a pass reads level n as far as its steps reach, and level n - 1 one step less far") {
-  for (int steps = 1; steps <= 64; ++steps) {
-    for (const int order : {2, 4}) {
-      const std::int64_t radius = order / 2;
-      CHECK(halo_depth(problem_of(9, 9, order), steps).current == radius * steps);
-      CHECK(halo_depth(problem_of(9, 9, order), steps).previous == radius * (steps - 1));
-    }
-  }
-}
-
-TEST_CASE("a widened rectangle has the points up to that distance that are in the grid") {
-  for_random_cuts(3, 60, [](const Problem& problem, const Rectangles& rectangles, int steps) {
-    for (const Rectangle& rectangle : rectangles) {
-      const std::int64_t depth = std::int64_t{3} * (steps - 1);
-      const Rectangle wide = widened(problem, rectangle, depth);
-      if (rectangle.empty()) {
-        REQUIRE(wide == Rectangle{});
-        continue;
-      }
-      REQUIRE((depth > 0 || wide == rectangle));
-      Counts found(problem.rows, problem.columns), expected(problem.rows, problem.columns);
-      REQUIRE(partition::common_part(wide, {0, 0, problem.rows, problem.columns}) == wide);
-      count(wide, found);
-      for (std::int64_t i = 0; i < problem.rows; ++i) {
-        for (std::int64_t j = 0; j < problem.columns; ++j) expected(i, j) = distance(rectangle, i, j) <= depth ? 1 : 0;
-      }
-      REQUIRE(found == expected);
     }
   });
 }
@@ -219,17 +194,6 @@ TEST_CASE(
         deep(i, j) = free_above && free_below && free_left && free_right ? 1 : 0;
       });
       REQUIRE(interior == deep);
-    }
-  });
-}
-
-TEST_CASE("no message takes a point of its owner's interior") {
-  for_random_cuts(5, 250, [](const Problem& problem, const Rectangles& rectangles, int steps) {
-    for (const HaloMessage& message : halo_messages(problem, rectangles, steps)) {
-      const Rectangle& owner = rectangles[static_cast<std::size_t>(message.from)];
-      const Rectangle interior = cut_border(problem, owner, steps).interior;
-      for_parts(message,
-                [&](Level, const Rectangle& part) { REQUIRE(partition::common_part(part, interior).empty()); });
     }
   });
 }

@@ -148,43 +148,11 @@ TEMPLATE_LIST_TEST_CASE("A region needs Radius k cells of current around it and 
       TestType window(problem, extent);
       window.give_current(example.current, read_of_current);
       window.give_previous(example.previous, read_of_previous);
-      window.advance(region, example.steps, static_cast<int>(any_of(random, 1, 6)));
+      // A single step in place of the level before, or beside it.
+      window.advance(region, example.steps, static_cast<int>(any_of(random, 1, 6)), random() % 2 == 0);
       REQUIRE(example.done(window, {region}));
     }
   }
-}
-
-TEMPLATE_LIST_TEST_CASE("A step of a region reads of previous only the region itself, wherever it writes", "",
-                        LevelWindows) {
-  std::mt19937 random(9);
-  for (int repetition = 0; repetition < 50; ++repetition) {
-    const Case<TestType> example(random);
-    INFO(described(example.problem) << ", " << example.steps << " steps");
-    const Region region = random_region(example.problem, random);
-    INFO("region: " << described(region));
-    TestType window(example.problem, whole(example.problem));
-    window.give_current(example.current, whole(example.problem));
-    window.give_previous(example.previous, region);
-    window.advance(region, 1, 1, false);
-    REQUIRE(window.holds(example.levels[0], example.levels[1], {region}));
-  }
-}
-
-TEMPLATE_LIST_TEST_CASE("Empty regions touch nothing", "", LevelWindows) {
-  const int order = GENERATE(2, 4);
-  const Problem problem{9, 11, 0.6, GENERATE(Boundary::dirichlet, Boundary::neumann), order};
-  TestType window(problem, whole(problem));
-  const Grid<typename TestType::Element> nothing(9, 11);
-  for (const int steps : {1, 2, 5}) {
-    for (const Region& region : {Region{}, Region{4, 4, 0, 11}, Region{0, 9, 7, 7}, Region{9, 9, 11, 11},
-                                 Region{0, 0, 0, 0}, Region{5, 4, 0, 11}, Region{0, 9, 7, 6}}) {
-      INFO(steps << " steps, region: " << described(region));
-      REQUIRE(region.empty());
-      window.advance(region, steps, 3);
-      REQUIRE(window.holds(nothing, nothing, {}));
-    }
-  }
-  CHECK_FALSE(Region{0, 1, 0, 1}.empty());
 }
 
 }  // namespace

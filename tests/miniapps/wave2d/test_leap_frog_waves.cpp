@@ -83,72 +83,6 @@ TEMPLATE_LIST_TEST_CASE("Every wave that fits between the boundaries swings at t
   }
 }
 
-/// a + b i + c j.
-template <class Scalar>
-Grid<Scalar> plane(const Problem& problem, double a, double b, double c) {
-  Grid<Scalar> field(problem.rows, problem.columns);
-  for (std::int64_t i = 0; i < field.rows; ++i) {
-    for (std::int64_t j = 0; j < field.columns; ++j) {
-      field(i, j) = static_cast<Scalar>(a + b * static_cast<double>(i) + c * static_cast<double>(j));
-    }
-  }
-  return field;
-}
-
-TEMPLATE_LIST_TEST_CASE("What is at rest stays at rest: a plane between fixed edges, a constant between mirrors", "",
-                        LevelWindows) {
-  using Scalar = typename TestType::Element;
-  const Boundary boundary = GENERATE(Boundary::dirichlet, Boundary::neumann);
-  const int order = GENERATE(2, 4);
-  for (const auto& [rows, columns] : {std::pair(3, 3), std::pair(4, 30), std::pair(41, 22)}) {
-    const Problem problem{rows, columns, 0.6, boundary, order};
-    const double tilt = boundary == Boundary::dirichlet ? 0.01 : 0.0;
-    const auto field = plane<Scalar>(problem, 0.3, tilt, -2.0 * tilt);
-    const auto found = kernel_advanced<TestType>(problem, field, field, 20, 8);
-    CHECK(tests::largest_difference(found, field) <= tests::rounding<Scalar>(20));
-  }
-}
-
-/// How far a standing wave on n x n points, moved by the value of a plane, is from the differential equation's.
-template <class Window>
-double distance_from_equation(std::int64_t n, double courant, int steps, Boundary boundary, int order) {
-  const Problem problem{n, n, courant, boundary, order};
-  const double tilt = boundary == Boundary::dirichlet ? 1.0 / static_cast<double>(n - 1) : 0.0;
-  const auto wave_at = [&](int step) {
-    auto field = plane<double>(problem, 0.5, tilt, -0.3 * tilt);
-    const auto wave = tests::standing_wave_at<double>(n, n, step, courant, boundary == Boundary::neumann);
-    for (std::size_t k = 0; k < field.values.size(); ++k) field.values[k] += wave.values[k];
-    return field;
-  };
-  return tests::largest_difference(kernel_advanced<Window>(problem, wave_at(-1), wave_at(0), steps, 4), wave_at(steps));
-}
-
-TEMPLATE_TEST_CASE("The kernel converges to the wave equation at the order of the scheme", "",
-                   (LevelWindow<HostExecution, double>), (LevelWindow<CompanionExecution, double>)) {
-  const Boundary boundary = GENERATE(Boundary::dirichlet, Boundary::neumann);
-  SECTION("second order in time and space together") {
-    double coarser = 0.0;
-    for (const int factor : {1, 2, 4, 8}) {
-      const double error = distance_from_equation<TestType>(12 * factor + 1, 0.5, 15 * factor, boundary, 2);
-      INFO("error " << error << " after " << coarser);
-      if (factor > 1) CHECK(std::log2(coarser / error) >= 1.9);
-      if (factor > 1) CHECK(std::log2(coarser / error) <= 2.1);
-      coarser = error;
-    }
-  }
-  SECTION("fourth order in space, with time steps that shrink with the square of the spacing") {
-    double coarser = 0.0;
-    for (const int factor : {1, 2, 4}) {
-      const double error =
-          distance_from_equation<TestType>(12 * factor + 1, 0.5 / factor, 15 * factor * factor, boundary, 4);
-      INFO("error " << error << " after " << coarser);
-      if (factor > 1) CHECK(std::log2(coarser / error) >= 3.7);
-      if (factor > 1) CHECK(std::log2(coarser / error) <= 4.3);
-      coarser = error;
-    }
-  }
-}
-
 /// A mirrored field has half a cell at its edges.
 double weight(const Problem& problem, std::int64_t i, std::int64_t j) {
   if (problem.boundary == Boundary::dirichlet) return 1.0;
@@ -226,6 +160,32 @@ TEMPLATE_LIST_TEST_CASE("Energy does not drift in thousands of steps, near the l
   // Rounding adds a random walk, and fields near the limit are many times larger than their energy tells.
   INFO("drift " << drift << " in " << steps << " steps");
   CHECK(drift <= 4.0 * std::numeric_limits<Scalar>::epsilon() * std::sqrt(static_cast<double>(steps)));
+}
+
+/// The largest value that a checkerboard of 1 and -1 reaches in a number of steps.
+template <int Radius>
+double checkerboard_reaches(double courant, int steps) {
+  const Stencil<double, Radius> stencil(courant);
+  double previous = 1.0, current = 1.0, largest = 1.0;
+  for (int step = 0; step < steps; ++step) {
+    const auto neighbour = [&](int d) { return d % 2 == 0 ? current : -current; };
+    const double next = stencil.next(previous, current, neighbour, neighbour);
+    previous = current;
+    current = next;
+    largest = std::max(largest, std::abs(current));
+  }
+  return largest;
+}
+
+TEMPLATE_TEST_CASE_SIG("A checkerboard stays bounded below the largest Courant number and grows without end above it",
+                       "", ((int radius), radius), 1, 2) {
+  const double limit = largest_courant(2 * radius);
+  for (const double below : {0.5, 0.9, 0.99, 0.999}) {
+    // u(n + 1) = 2 cos(w) u(n) - u(n - 1) never exceeds (|u(0)| + |u(1)|) / sin(w); cos(w) = 1 - 2 (C / limit)^2.
+    const double cosine = 1.0 - 2.0 * below * below;
+    CHECK(checkerboard_reaches<radius>(below * limit, 20000) <= 1.001 * 2.0 / std::sqrt(1.0 - cosine * cosine));
+  }
+  for (const double above : {1.001, 1.01, 1.1}) CHECK(checkerboard_reaches<radius>(above * limit, 1000) >= 1e9);
 }
 
 }  // namespace

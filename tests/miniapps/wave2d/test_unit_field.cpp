@@ -4,7 +4,6 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -73,7 +72,7 @@ class Units {
   Units(const Problem& problem, const Rectangles& rectangles, int steps, Overlap overlap)
       : problem_(problem), messages_(halo_messages(problem, rectangles, steps)), ends_(rectangles.size()) {
     for (const Rectangle& rectangle : rectangles) {
-      units_.push_back(rectangle.empty() ? nullptr : std::make_unique<Unit>(problem, rectangle, steps, overlap));
+      units_.push_back(std::make_unique<Unit>(Execution(), problem, rectangle, steps, overlap));
     }
     for (const HaloMessage& message : messages_) {
       leaving_.emplace_back(message.points());
@@ -88,7 +87,6 @@ class Units {
   /// Halos too; what is around a unit's own rectangle beyond what messages bring is as in the grid.
   void load(const Grid<Scalar>& previous, const Grid<Scalar>& current) {
     for (const auto& unit : units_) {
-      if (!unit) continue;
       const Rectangle& held = unit->field().held();
       const PinnedPart<Scalar> old(previous, held), now(current, held);
       unit->load(Level::previous, held, old.data());
@@ -103,7 +101,7 @@ class Units {
     const auto at = static_cast<std::size_t>(n) + 1;
     static const std::vector<HaloBuffer<Scalar>> nothing;
     for (std::size_t i = 0; i < units_.size(); ++i) {
-      if (units_[i]) units_[i]->begin(steps, first_ ? nothing : ends_[i].arrived, ends_[i].leaving, times_);
+      units_[i]->begin(steps, first_ ? nothing : ends_[i].arrived, ends_[i].leaving, times_);
     }
     // What the others wait for is there now, not only at the end.
     for (std::size_t i = 0; i < messages_.size(); ++i) {
@@ -115,9 +113,7 @@ class Units {
       REQUIRE(arrived_[i].guards_are_untouched());
       std::copy(leaving_[i].data(), leaving_[i].data() + leaving_[i].count(), arrived_[i].data());
     }
-    for (const auto& unit : units_) {
-      if (unit) unit->finish(steps, times_);
-    }
+    for (const auto& unit : units_) unit->finish(steps, times_);
     first_ = false;
   }
 
@@ -126,7 +122,6 @@ class Units {
     Grid<Scalar> unknown(problem_.rows, problem_.columns);
     std::ranges::fill(unknown.values, std::numeric_limits<Scalar>::quiet_NaN());
     for (const auto& unit : units_) {
-      if (!unit) continue;
       for (const Rectangle& part : tests::frame(unit->field().held(), unit->field().owned())) {
         const PinnedPart<Scalar> values(unknown, part);
         unit->load(Level::previous, part, values.data());
@@ -138,7 +133,6 @@ class Units {
   Grid<Scalar> read(Level level = Level::current) const {
     Grid<Scalar> grid(problem_.rows, problem_.columns);
     for (const auto& unit : units_) {
-      if (!unit) continue;
       const PinnedPart<Scalar> values(unit->field().owned().area());
       unit->store(level, unit->field().owned(), values.data());
       REQUIRE(values.guards_are_untouched());
@@ -146,8 +140,6 @@ class Units {
     }
     return grid;
   }
-
-  const UnitTimes& times() const { return times_; }
 
  private:
   struct Ends {
@@ -210,82 +202,12 @@ TEMPLATE_LIST_TEST_CASE("Units that hand each other their borders make the whole
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("Slices of any number of rows, between others or at an edge, make the whole grid's field", "",
-                        UnitKinds) {
-  const Boundary boundary = GENERATE(Boundary::dirichlet, Boundary::neumann);
-  const int order = GENERATE(2, 4);
-  for (std::int64_t count = 1; count <= 20; ++count) {
-    for (const std::int64_t columns : {3, 8, 17, 65}) {
-      const int most = 1 + static_cast<int>((count + columns) % 4);
-      for (const std::vector<std::int64_t>& rows :
-           {std::vector<std::int64_t>{count, 2}, {3, count, 4}, {1, count, 1}}) {
-        const Problem problem{std::accumulate(rows.begin(), rows.end(), std::int64_t{0}), columns, courant_of(order),
-                              boundary, order};
-        compare<typename TestType::Space, typename TestType::Element>(problem, row_slices(problem, rows), most,
-                                                                      tests::passes_of(5, most), Overlap::full);
-      }
-    }
-  }
-}
-
 TEMPLATE_LIST_TEST_CASE("Rectangles larger than a tile make the whole grid's field", "", UnitKinds) {
   const int order = GENERATE(2, 4);
   const Problem problem{301, 1283, courant_of(order), Boundary::neumann, order};
   const Rectangles rectangles{{0, 0, 200, 1150}, {200, 0, 101, 1150}, {0, 1150, 301, 133}};
   compare<typename TestType::Space, typename TestType::Element>(problem, rectangles, 3, {3, 2}, Overlap::full);
   compare<typename TestType::Space, typename TestType::Element>(problem, rectangles, 1, {1, 1}, Overlap::full);
-}
-
-TEMPLATE_LIST_TEST_CASE("Units without points are passed over by their neighbours", "", UnitKinds) {
-  const Boundary boundary = GENERATE(Boundary::dirichlet, Boundary::neumann);
-  const int order = GENERATE(2, 4);
-  const Problem problem{9, 13, courant_of(order), boundary, order};
-  const Rectangle upper{0, 0, 5, 13}, lower{5, 0, 4, 13};
-  for (const Rectangles& rectangles :
-       {Rectangles{{}, upper, lower}, {upper, {}, lower}, {lower, upper, {}}, {{}, {}, {0, 0, 9, 13}, {}}}) {
-    for (const int most : {1, 2, 6}) {
-      compare<typename TestType::Space, typename TestType::Element>(problem, rectangles, most,
-                                                                    tests::passes_of(8, most), Overlap::full);
-    }
-  }
-}
-
-TEMPLATE_LIST_TEST_CASE("A unit that is loaded again starts anew", "", UnitKinds) {
-  using Scalar = typename TestType::Element;
-  const Problem problem{17, 21, 0.6, Boundary::dirichlet, GENERATE(2, 4)};
-  const Rectangles rectangles{{0, 0, 17, 8}, {0, 8, 6, 13}, {6, 8, 11, 13}};
-  Units<typename TestType::Space, Scalar> units(problem, rectangles, 3, Overlap::full);
-  for (const unsigned seed : {1U, 7U}) {
-    const tests::MovingField<Scalar> start(problem, seed);
-    const std::vector<Grid<Scalar>> levels = levels_of<typename TestType::Space>(problem, start, 7);
-    units.load(start.previous, start.current);
-    units.pass(0, 3, levels);
-    units.pass(3, 3, levels);
-    units.pass(6, 1, levels);
-    CHECK(units.read() == levels.back());
-  }
-}
-
-TEMPLATE_LIST_TEST_CASE("The seconds of each phase add up from pass to pass", "", UnitKinds) {
-  using Scalar = typename TestType::Element;
-  const Overlap overlap = GENERATE(Overlap::full, Overlap::none);
-  const Problem problem{60, 70, 0.5, Boundary::neumann};
-  const tests::MovingField<Scalar> start(problem, 1);
-  const std::vector<Grid<Scalar>> levels = levels_of<typename TestType::Space>(problem, start, 8);
-  Units<typename TestType::Space, Scalar> units(problem, {{0, 0, 30, 70}, {30, 0, 30, 70}}, 2, overlap);
-  units.load(start.previous, start.current);
-  UnitTimes before;
-  double sum_s = 0.0;
-  const double begin_s = now_s();
-  for (int n = 0; n < 8; n += 2) {
-    units.pass(n, 2, levels);
-    const UnitTimes& now = units.times();
-    for (const auto phase : unit_phases) CHECK(now.*phase >= before.*phase);
-    before = now;
-    sum_s = now.unpacking_s + now.border_s + now.packing_s + now.interior_s;
-  }
-  CHECK(sum_s > 0.0);
-  CHECK(sum_s <= now_s() - begin_s);
 }
 
 }  // namespace steelyard::wave2d::test_unit_field

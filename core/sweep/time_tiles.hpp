@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+
+#include "core/device/device.hpp"
+#include "core/spaces.hpp"
+
+namespace steelyard {
+
+/// How a back end cuts rows and columns of points into tiles, one for a team, which goes down its rows with several
+/// steps of a stencil one behind the other. The steps between the first and the last live in a ring of rows in scratch
+/// memory: two levels of as many rows as all steps span, as wide as the first one.
+template <class Execution>
+struct TimeTiles {
+  static constexpr bool on_host = runs_on_host<Execution>;
+  /// Rows that one thread advances together, so that each loaded row serves several of them.
+  static constexpr int rows_per_thread = on_host ? 4 : 1;
+  static constexpr int team_size = on_host ? 1 : 8;
+  static constexpr int vector_length = on_host ? 1 : 32;
+  /// Scratch memory: cache on a host, the device's shared memory.
+  static constexpr int scratch_level = on_host ? 1 : 0;
+  /// Rows that a team advances together.
+  static constexpr int rows_per_front = rows_per_thread * team_size;
+  /// A device keeps two teams at work on each of its processors, so that one computes while the other waits for memory.
+  using Policy = Kokkos::TeamPolicy<Execution, Kokkos::LaunchBounds<team_size * vector_length, 2>>;
+
+  std::int64_t rows = 0;     ///< of a tile
+  std::int64_t columns = 0;  ///< likewise
+  std::int64_t across = 0;   ///< tiles beside each other
+  std::int64_t down = 0;     ///< tiles below each other
+  int ring_rows = 0;         ///< of a level
+  int ring_pitch = 0;        ///< elements from one row to the next
+  int scratch_bytes = 0;     ///< of a team
+
+  /// Tiles of a region, about equal in size. @param threads of a host that share out the tiles; there are as many tiles
+  /// at least where rows allow
+  static TimeTiles cut(std::int64_t region_rows, std::int64_t region_columns, int steps, int radius,
+                       std::size_t scalar_bytes, int threads) {
+    TimeTiles tiles;
+    tiles.columns = even_part(region_columns, most_columns(steps, radius, scalar_bytes), 8);
+    tiles.across = divide_up(region_columns, tiles.columns);
+    // Every thread gets as many tiles as the others.
+    const std::int64_t unit = threads / std::gcd(std::max<std::int64_t>(1, tiles.across), std::int64_t{threads});
+    const std::int64_t some_rows = std::max<std::int64_t>(1, region_rows);
+    const std::int64_t parts =
+        divide_up(divide_up(some_rows, most_rows(steps, radius, region_rows, threads)), unit) * unit;
+    tiles.rows = even_part(region_rows, std::max<std::int64_t>(1, divide_up(some_rows, parts)), rows_per_front);
+    tiles.down = divide_up(region_rows, tiles.rows);
+    tiles.ring_rows = rows_of_ring(steps, radius);
+    tiles.ring_pitch = static_cast<int>(tiles.columns + std::int64_t{2} * radius * (steps - 1));
+    tiles.scratch_bytes = static_cast<int>(ring_bytes(tiles.columns, steps, radius, scalar_bytes));
+    return tiles;
+  }
+
+  /// Points of a row that a team writes: on a host whole rows in a plain sweep; a few steps' rows must fit into the
+  /// cache that a core has for itself, and on a device into scratch memory. 0 where no tile does.
+  static std::int64_t most_columns(int steps, int radius, std::size_t scalar_bytes) {
+    if (on_host) return steps == 1 ? std::int64_t{1} << 40 : 1024;
+    if (steps == 1) return 512;
+    const std::int64_t most_scratch_bytes = team_scratch_bytes(team_size);
+    std::int64_t columns = 128;
+    while (columns > 0 && ring_bytes(columns, steps, radius, scalar_bytes) > most_scratch_bytes) columns -= 8;
+    return columns;
+  }
+  /// The most steps up to `most` for which there is a tile.
+  static int most_steps(int most, int radius, std::size_t scalar_bytes) {
+    while (most_columns(most, radius, scalar_bytes) == 0) --most;
+    return most;
+  }
+
+ private:
+  static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+  /// Parts of a length that are about equal, at most `most` and a multiple of `unit`.
+  static std::int64_t even_part(std::int64_t length, std::int64_t most, std::int64_t unit) {
+    const std::int64_t parts = std::max<std::int64_t>(1, divide_up(length, most));
+    return std::max(unit, divide_up(divide_up(length, parts), unit) * unit);
+  }
+  static int rows_of_ring(int steps, int radius) { return rows_per_front + steps * radius; }
+  static std::int64_t ring_bytes(std::int64_t columns, int steps, int radius, std::size_t scalar_bytes) {
+    return std::int64_t{2} * rows_of_ring(steps, radius) * (columns + std::int64_t{2} * radius * (steps - 1)) *
+               static_cast<std::int64_t>(scalar_bytes) +
+           64;
+  }
+  /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both read or
+  /// compute a small part. @param region_rows of all teams together
+  static std::int64_t most_rows(int steps, int radius, std::int64_t region_rows, std::int64_t threads) {
+    if (steps > 1) return std::int64_t{on_host ? 32 : 16} * steps * radius;
+    if (!on_host) return std::int64_t{2} * rows_per_front;
+    return std::clamp<std::int64_t>(region_rows / (3 * threads), 48, 256);
+  }
+};
+
+}  // namespace steelyard
