@@ -51,6 +51,7 @@ template <class E, class S>
 struct On {
   using Execution = E;
   using Scalar = S;
+  using Complex = Kokkos::complex<S>;
   static constexpr auto kind =
       std::is_same_v<E, HostExecution> ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion;
   static constexpr double tolerance = std::is_same_v<S, double> ? 1e-13 : 1e-5;
@@ -79,24 +80,21 @@ class Array {
   Kokkos::View<Element*, PinnedMemory> memory_;
 };
 
-template <class Scalar>
-Array<Kokkos::complex<Scalar>> random_rows(std::int64_t points, unsigned seed) {
+/// Numbers, or parts of complex ones, from -1 to 1.
+template <class Element>
+Array<Element> random_rows(std::int64_t points, unsigned seed) {
+  using Scalar = typename ScalarOf<Element>::Type;
   std::mt19937 engine(seed);
   std::uniform_real_distribution<Scalar> number(-1, 1);
-  Array<Kokkos::complex<Scalar>> rows(points);
+  Array<Element> rows(points);
   for (std::int64_t i = 0; i < points; ++i) {
     const Scalar real = number(engine);
-    rows[i] = Kokkos::complex<Scalar>(real, number(engine));
+    if constexpr (std::is_same_v<Element, Scalar>) {
+      rows[i] = real;
+    } else {
+      rows[i] = Element(real, number(engine));
+    }
   }
-  return rows;
-}
-
-template <class Scalar>
-Array<Scalar> random_real_rows(std::int64_t points, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<Scalar> number(-1, 1);
-  Array<Scalar> rows(points);
-  for (std::int64_t i = 0; i < points; ++i) rows[i] = number(engine);
   return rows;
 }
 

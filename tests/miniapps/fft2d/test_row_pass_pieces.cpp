@@ -128,8 +128,8 @@ void check_cuts(const RowTransformation& transformation, const Array<Element>& r
 TEMPLATE_LIST_TEST_CASE("However rows are cut and batched, the same bits are stored, and nothing else", "", Units) {
   using Scalar = typename TestType::Scalar;
   for (const std::int64_t n : some_lengths) {
-    const auto rows = tests::random_rows<Scalar>(row_count * n, 11);
-    const auto real_rows = tests::random_real_rows<Scalar>(row_count * n, 12);
+    const auto rows = tests::random_rows<Kokkos::complex<Scalar>>(row_count * n, 11);
+    const auto real_rows = tests::random_rows<Scalar>(row_count * n, 12);
     for (const bool transpose : {true, false}) {
       check_cuts<TestType>({n, Direction::forward, 0.25, transpose}, rows);
       check_cuts<TestType>({n, Direction::forward, 0.25, transpose}, real_rows);
@@ -142,7 +142,7 @@ TEMPLATE_LIST_TEST_CASE("Many rows are transformed as few are", "", Units) {
   using Scalar = typename TestType::Scalar;
   // So many that they are stored past the caches, in columns that begin anywhere in a cache line.
   const std::int64_t n = 48, many = 9001;
-  const auto rows = tests::random_rows<Scalar>(many * n, 13);
+  const auto rows = tests::random_rows<Kokkos::complex<Scalar>>(many * n, 13);
   for (const std::string& library : row_fft_libraries<typename TestType::Execution>()) {
     const auto all = tests::run_pass<TestType>({n}, library, rows);
     for (std::int64_t i = 0; i < many; i += 900) {
