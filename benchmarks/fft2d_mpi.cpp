@@ -16,6 +16,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/slots.hpp"
+#include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -86,8 +87,7 @@ struct Result {
   double error = 0.0;  ///< largest difference over the largest number
 };
 
-Result measure(const Session& session, CoExecution& co_execution, const std::vector<Slot>& slots,
-               const Options& options, std::int64_t n) {
+Result measure(const Session& session, UnitGroup& group, const Options& options, std::int64_t n) {
   const unsigned effort = options.planner == "estimate"  ? FFTW_ESTIMATE
                           : options.planner == "patient" ? FFTW_PATIENT
                                                          : FFTW_MEASURE;
@@ -107,7 +107,7 @@ Result measure(const Session& session, CoExecution& co_execution, const std::vec
   for (const double count : all_gather(comm, {static_cast<double>(out_of_place->rows())})) {
     rows.push_back(static_cast<std::int64_t>(count));
   }
-  fft2d::Transform<double> ours(session, co_execution, problem, slots, {rows, rows}, {{}, {"fftw", planner}});
+  fft2d::Transform<double> ours(group, problem, {rows, rows}, {{}, {"fftw", planner}});
   const auto source = [&](std::int64_t first_row, std::span<double> values) {
     auto* const points = reinterpret_cast<Complex*>(values.data());
     const auto count = static_cast<std::int64_t>(values.size()) / 2;
@@ -142,7 +142,7 @@ Result measure(const Session& session, CoExecution& co_execution, const std::vec
 ExitCode run(Session& session, const Options& options) {
   const StartedUnits started(session, options.run);
   CoExecution co_execution(session.machine(), started.units());
-  const std::vector<Slot> slots = gather_slots(session, started.units());
+  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
   fftw_mpi_init();
   session.print(fmt::format("{} ranks on {} node{}, planner {}; Gflop/s (5 N log2 N), medians of {} rounds\n",
                             session.size(), session.nodes().count(), session.nodes().count() == 1 ? "" : "s",
@@ -150,7 +150,7 @@ ExitCode run(Session& session, const Options& options) {
   Table table({"n", "ours", "FFTW-MPI", "ours/FFTW-MPI", "difference"});
   std::vector<double> ratios;
   for (const std::int64_t n : options.sizes) {
-    const Result result = measure(session, co_execution, slots, options, n);
+    const Result result = measure(session, group, options, n);
     const double points = static_cast<double>(n) * static_cast<double>(n);
     const double flops = 5.0 * points * std::log2(points);
     ratios.push_back(result.fftw_s / result.ours_s);

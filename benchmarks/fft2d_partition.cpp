@@ -20,6 +20,7 @@
 #include "comm/collective.hpp"
 #include "comm/model_builder.hpp"
 #include "comm/slots.hpp"
+#include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -147,8 +148,8 @@ class Splits {
   std::vector<models::SpeedModelPtr> tables_;
 };
 
-void run_in_turns(const Session& session, CoExecution& co_execution, const std::vector<Slot>& slots, std::int64_t n,
-                  int rounds, std::vector<Contender>& contenders) {
+void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int rounds,
+                  std::vector<Contender>& contenders) {
   fft2d::Problem problem;
   problem.rows = problem.columns = n;
   for (int round = 0; round < rounds; ++round) {
@@ -160,8 +161,7 @@ void run_in_turns(const Session& session, CoExecution& co_execution, const std::
         continue;
       }
       // Every round has matrices of its own, for where they lie in memory costs a few percent more or less.
-      fft2d::Transform<double> transform(session, co_execution, problem, slots,
-                                         fft2d::Shares{contender->rows, contender->rows}, fft2d::TransformChoice{});
+      fft2d::Transform<double> transform(group, problem, {contender->rows, contender->rows}, {});
       const auto run_once = [&] {
         transform.load([](std::int64_t first_row, std::span<double> values) {
           for (std::size_t k = 0; k < values.size(); ++k) {
@@ -229,7 +229,7 @@ ExitCode run(Session& session, const Options& options) {
                           ExitCode::wrong_input, 0);
   }
   CoExecution co_execution(session.machine(), started.units());
-  const std::vector<Slot> slots = gather_slots(session, started.units());
+  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
   const double host = 1.0 / started.units().host->slowdown, companion = 1.0 / started.units().companion->slowdown;
   // Of units that are alike but for what slows them down.
   const double ideal = 0.5 * (host + companion) / std::min(host, companion);
@@ -248,7 +248,7 @@ ExitCode run(Session& session, const Options& options) {
     const Splits splits(files, n);
     std::vector<Contender> contenders{splits.even(), splits.by("geometric", "polynomial"), splits.by("exact", "shrunk"),
                                       splits.by("exact", "piecewise_linear")};
-    run_in_turns(session, co_execution, slots, n, options.rounds, contenders);
+    run_in_turns(session, group, n, options.rounds, contenders);
     const Contender &even = contenders[0], &smooth = contenders[1], &shrunk = contenders[2], &measured = contenders[3];
     shrunk_over_smooth.add(shrunk, smooth);
     measured_over_smooth.add(measured, smooth);

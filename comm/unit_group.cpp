@@ -76,13 +76,14 @@ void UnitGroup::fail(std::exception_ptr error) {
   if (!failed_.exchange(true)) error_ = std::move(error);
 }
 
-void UnitGroup::await(const Signal& signal, std::uint64_t count) {
+void UnitGroup::await(const Signal& signal, std::uint64_t count, const CoExecution::Work& meanwhile) {
   for (int look = 0; !signal.reached(count); ++look) {
     // What a unit told before it failed counts: where all fail at the same place, all get there.
     if (failed_.load(std::memory_order_acquire) && !signal.reached(count)) {
       given_up_ = true;
       throw RuntimeFailure("another processing unit of this rank has failed");
     }
+    if (meanwhile) meanwhile();
     if (may_spin_ && look < looks) {
       relax();
     } else {

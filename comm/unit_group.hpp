@@ -112,8 +112,9 @@ class UnitGroup {
    private:
     std::atomic<std::uint64_t> count_{0};
   };
-  /// Returns when the signal has been raised so far. @throws RuntimeFailure where another unit has failed before that
-  void await(const Signal& signal, std::uint64_t count);
+  /// Returns when the signal has been raised so far. @param meanwhile called again and again until then; may be empty
+  /// @throws RuntimeFailure where another unit has failed before that
+  void await(const Signal& signal, std::uint64_t count, const CoExecution::Work& meanwhile = {});
 
   /// The two halves of a sum over all units; work may be done in between. One sum at a time.
   /// @param values as many from every unit, at most `most_values`. @throws InvalidArgument for more

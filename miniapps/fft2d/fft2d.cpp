@@ -64,7 +64,8 @@ class Run : public AppRun {
       : frame_(frame),
         options_(options),
         input_extents_(input),
-        exchange_(options.exchange.choice(frame.session().nodes().count())) {
+        exchange_(options.exchange.choice(frame.session().nodes().count())),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {
     Options padded = options;
     if (options.padding.kind == Padding::Kind::automatic) {
       padding_s_ = timed_region(frame.session(), "steelyard::fft2d::padding",
@@ -133,8 +134,7 @@ class Run : public AppRun {
     const double start_s = now_s();
     input_.emplace(problem_, input_extents_, options_.run.input.empty() ? "" : options_.run.input.front(),
                    options_.run.seed);
-    transform_.emplace(frame_.session(), frame_.co_execution(), problem_, frame_.slots(), assignment_.shares(),
-                       TransformChoice{exchange_, options_.fft});
+    transform_.emplace(group_, problem_, assignment_.shares(), TransformChoice{exchange_, options_.fft});
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
     spectrum_check_.emplace(frame_.session(), problem_, own_rows_, *input_, options_.run.seed);
@@ -146,8 +146,7 @@ class Run : public AppRun {
   }
   UnitSeconds run() override {
     times_ = transform_->run();
-    UnitSeconds seconds = times_.row_pass;
-    return seconds += times_.column_pass;
+    return times_.passes;
   }
   std::optional<FoundError> check() override { return spectrum_check_->check(*transform_); }
   void keep(const Repetition&) override {
@@ -264,6 +263,7 @@ class Run : public AppRun {
   const Options& options_;
   Extents input_extents_;
   ExchangeChoice exchange_;
+  UnitGroup group_;
   std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
   Problem problem_;
   Assignment assignment_;

@@ -48,7 +48,8 @@ struct Fill {
 template <class Execution, class Element>
 class RowsRun : public KernelRun {
  public:
-  RowsRun(const RowTransformation& transformation, std::int64_t rows, const RowFftChoice& choice)
+  RowsRun(ProcessingUnit::Kind kind, const RowTransformation& transformation, std::int64_t rows,
+          const RowFftChoice& choice)
       : rows_(rows),
         length_(transformation.length),
         stored_(stored_points(length_, RowPass<Element>::real)),
@@ -56,7 +57,7 @@ class RowsRun : public KernelRun {
         out_pitch_(padded_pitch<Complex>(rows)),
         matrix_(padded_pitch<Scalar>(std::max(parts * rows * in_pitch_, 2 * stored_ * out_pitch_))),
         matrices_(ring_length(matrix_ * static_cast<std::int64_t>(sizeof(Scalar)))),
-        pass_(make_row_pass<Execution, Element>(space_, transformation, rows, choice)),
+        pass_(make_row_pass<Element>(kind, transformation, rows, choice)),
         memory_("steelyard::fft2d::rows", static_cast<std::size_t>(matrices_ * matrix_)) {
     for (std::int64_t i = 0; i < matrices_; ++i) {
       const Kokkos::RangePolicy<Execution> numbers(space_, i * matrix_, (i + 1) * matrix_);
@@ -109,11 +110,13 @@ class RowsRun : public KernelRun {
   std::int64_t current_ = 0;
 };
 
-template <class Execution, class Scalar>
-std::unique_ptr<KernelRun> make(bool real, const RowTransformation& transformation, std::int64_t rows,
+template <class Element>
+std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformation& transformation, std::int64_t rows,
                                 const RowFftChoice& choice) {
-  if (real) return std::make_unique<RowsRun<Execution, Scalar>>(transformation, rows, choice);
-  return std::make_unique<RowsRun<Execution, Kokkos::complex<Scalar>>>(transformation, rows, choice);
+  if (kind == ProcessingUnit::Kind::host) {
+    return std::make_unique<RowsRun<HostExecution, Element>>(kind, transformation, rows, choice);
+  }
+  return std::make_unique<RowsRun<CompanionExecution, Element>>(kind, transformation, rows, choice);
 }
 
 }  // namespace
@@ -162,13 +165,10 @@ KernelFacts MeasuredKernel::facts() const {
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   // Numbers stay as large as they are from pass to pass.
   const RowTransformation rows{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
-  const bool is_double = element_ == ElementType::float64;
-  if (kind == ProcessingUnit::Kind::host) {
-    return is_double ? make<HostExecution, double>(real_, rows, units, choice_)
-                     : make<HostExecution, float>(real_, rows, units, choice_);
+  if (element_ == ElementType::float64) {
+    return real_ ? make<double>(kind, rows, units, choice_) : make<Kokkos::complex<double>>(kind, rows, units, choice_);
   }
-  return is_double ? make<CompanionExecution, double>(real_, rows, units, choice_)
-                   : make<CompanionExecution, float>(real_, rows, units, choice_);
+  return real_ ? make<float>(kind, rows, units, choice_) : make<Kokkos::complex<float>>(kind, rows, units, choice_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {

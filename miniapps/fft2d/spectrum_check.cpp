@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "comm/collective.hpp"
-#include "miniapps/fft2d/unit_transform.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::fft2d {
@@ -28,18 +27,12 @@ std::complex<double> root(std::int64_t k, std::int64_t j, std::int64_t n, double
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// Real and imaginary parts of the roots of unity that a row's sum needs.
-struct Roots {
-  std::vector<double> re, im;
-
-  Roots(std::int64_t k, std::int64_t n, double sign) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      const std::complex<double> value = root(k, j, n, sign);
-      re.push_back(value.real());
-      im.push_back(value.imag());
-    }
-  }
-};
+/// The roots of unity that a row's sum needs.
+std::vector<std::complex<double>> roots_of_row(std::int64_t k, std::int64_t n, double sign) {
+  std::vector<std::complex<double>> roots;
+  for (std::int64_t j = 0; j < n; ++j) roots.push_back(root(k, j, n, sign));
+  return roots;
+}
 
 /// Adds term(j) for j in [0, n), which gives a pair.
 template <class Term>
@@ -48,18 +41,11 @@ Extended sum_of(std::int64_t n, const Term& term) {
   for (std::int64_t begin = 0; begin < n; begin += terms_per_sum) {
     const std::int64_t end = std::min(n, begin + terms_per_sum);
     std::array<double, lanes> re{}, im{};
-    std::int64_t j = begin;
-    for (; j + lanes <= end; j += lanes) {
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        const auto [a, b] = term(j + lane);
-        re[static_cast<std::size_t>(lane)] += a;
-        im[static_cast<std::size_t>(lane)] += b;
-      }
-    }
-    for (std::int64_t lane = 0; j < end; ++j, ++lane) {
+    for (std::int64_t j = begin; j < end; ++j) {
       const auto [a, b] = term(j);
-      re[static_cast<std::size_t>(lane)] += a;
-      im[static_cast<std::size_t>(lane)] += b;
+      const auto lane = static_cast<std::size_t>(j % lanes);
+      re[lane] += a;
+      im[lane] += b;
     }
     double all_re = 0.0, all_im = 0.0;
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
@@ -88,18 +74,11 @@ long double squares(const Scalar* values, std::int64_t count) {
 
 /// The sum over a row of the input that belongs to a bin.
 template <class Scalar>
-Extended bin_sum(const Scalar* x, std::int64_t columns, bool real, const Roots& roots) {
-  const double* const re = roots.re.data();
-  const double* const im = roots.im.data();
-  if (real) {
-    return sum_of(columns, [=](std::int64_t j) {
-      const auto a = static_cast<double>(x[j]);
-      return Pair{a * re[j], a * im[j]};
-    });
-  }
+Extended bin_sum(const Scalar* x, std::int64_t columns, bool real, const std::complex<double>* roots) {
   return sum_of(columns, [=](std::int64_t j) {
-    const auto a = static_cast<double>(x[2 * j]), b = static_cast<double>(x[2 * j + 1]);
-    return Pair{a * re[j] - b * im[j], a * im[j] + b * re[j]};
+    const auto a = static_cast<double>(real ? x[j] : x[2 * j]), b = real ? 0.0 : static_cast<double>(x[2 * j + 1]);
+    const double re = roots[j].real(), im = roots[j].imag();
+    return Pair{a * re - b * im, a * im + b * re};
   });
 }
 
@@ -129,9 +108,8 @@ SpectrumCheck<Scalar>::SpectrumCheck(const Session& session, const Problem& prob
 template <class Scalar>
 void SpectrumCheck<Scalar>::sum_up(const Range& rows, const Source& source) {
   const double sign = problem_.direction == Direction::forward ? -1.0 : 1.0;
-  std::vector<Roots> roots;
-  roots.reserve(bins_.size());
-  for (const Bin& bin : bins_) roots.emplace_back(bin.column, problem_.columns, sign);
+  std::vector<std::vector<std::complex<double>>> roots;
+  for (const Bin& bin : bins_) roots.push_back(roots_of_row(bin.column, problem_.columns, sign));
   const std::int64_t row_numbers = problem_.columns * (problem_.real ? 1 : 2);
   const std::int64_t most = std::max<std::int64_t>(1, staging_numbers / row_numbers);
   std::vector<Scalar> values;
@@ -142,12 +120,15 @@ void SpectrumCheck<Scalar>::sum_up(const Range& rows, const Source& source) {
     values.resize(static_cast<std::size_t>(count * row_numbers));
     source(row, values);
     sums.resize(static_cast<std::size_t>(count) * totals.size());
-    for_each_on_host("steelyard::fft2d::check", HostExecution(), count, [&](const std::int64_t i) {
+    Kokkos::parallel_for("steelyard::fft2d::check", Kokkos::RangePolicy<HostExecution>(0, count), [&](std::int64_t i) {
       const Scalar* const x = values.data() + i * row_numbers;
       Extended* const of_row = sums.data() + i * static_cast<std::int64_t>(totals.size());
-      for (std::size_t b = 0; b < roots.size(); ++b) of_row[b] = bin_sum(x, problem_.columns, problem_.real, roots[b]);
+      for (std::size_t b = 0; b < roots.size(); ++b) {
+        of_row[b] = bin_sum(x, problem_.columns, problem_.real, roots[b].data());
+      }
       of_row[roots.size()] = squares(x, row_numbers);
     });
+    HostExecution().fence();
     for (std::int64_t i = 0; i < count; ++i) {
       const Extended* const of_row = sums.data() + i * static_cast<std::int64_t>(totals.size());
       for (std::size_t b = 0; b < bins_.size(); ++b) {
@@ -169,7 +150,7 @@ FoundError SpectrumCheck<Scalar>::check(const Transform<Scalar>& transform) cons
   // Of real input the columns that are not made mirror those that are, but for the first and of even lengths the last.
   const auto weight = [&](std::int64_t column) {
     const bool alone = !problem_.real || column == 0 || 2 * column == problem_.columns;
-    return alone ? 1.0L : 2.0L;
+    return alone ? 1.0 : 2.0;
   };
   double error = 0.0;
   bool finite = true;
@@ -179,14 +160,10 @@ FoundError SpectrumCheck<Scalar>::check(const Transform<Scalar>& transform) cons
     const auto* const numbers = reinterpret_cast<const Scalar*>(values.data());
     for (std::int64_t i = 0; i < rows; ++i) {
       const Scalar* const row = numbers + 2 * i * length;
-      if (problem_.transposed) {
-        energy += weight(first + i) * squares(row, 2 * length);
-      } else if (!problem_.real) {
-        energy += squares(row, 2 * length);
-      } else {
-        energy += 2.0L * squares(row, 2 * length) - squares(row, 2);
-        if (problem_.columns % 2 == 0) energy -= squares(row + 2 * (length - 1), 2);
-      }
+      energy += sum_of(length, [&](std::int64_t j) {
+                  const auto a = static_cast<double>(row[2 * j]), b = static_cast<double>(row[2 * j + 1]);
+                  return Pair{weight(problem_.transposed ? first + i : j) * (a * a + b * b), 0.0};
+                }).real();
     }
     for (const Bin& bin : bins_) {
       const std::int64_t row = (problem_.transposed ? bin.column : bin.row) - first;

@@ -1,9 +1,9 @@
 #include "miniapps/fft2d/transform.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "comm/collective.hpp"
+#include "core/padded_pitch.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard::fft2d {
@@ -11,72 +11,104 @@ namespace {
 
 constexpr std::int64_t staging_bytes = 4 << 20;
 
-/// Marks a unit as ended, after an error too, or the other one would wait for ever.
-class EndOfWork {
- public:
-  explicit EndOfWork(FinishedBatches& finished) : finished_(finished) {}
-  ~EndOfWork() { finished_.end(); }
-  EndOfWork(const EndOfWork&) = delete;
-  EndOfWork& operator=(const EndOfWork&) = delete;
-
- private:
-  FinishedBatches& finished_;
-};
-
 std::vector<int> ranks_of(const std::vector<Slot>& slots) {
   std::vector<int> ranks;
   for (const Slot& slot : slots) ranks.push_back(slot.rank);
   return ranks;
 }
 
+std::int64_t longest(const std::vector<Range>& batches) {
+  std::int64_t rows = 0;
+  for (const Range& batch : batches) rows = std::max(rows, batch.count);
+  return rows;
+}
+
 /// Batches of the exchange: those of the host and of the companion take turns.
 int batch_of_exchange(ProcessingUnit::Kind kind, int batch) { return 2 * batch + static_cast<int>(unit_index(kind)); }
+
+/// Calls body(i) for all i < count, for data in host memory: with the threads of a unit on the host, for a device with
+/// the calling thread. Fences.
+template <class Execution, class Body>
+void for_each_on_host(const char* label, const Execution& space, std::int64_t count, const Body& body) {
+  if constexpr (runs_on_host<Execution>) {
+    using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for(label, Policy(space, 0, count), body);
+    space.fence();
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+  }
+}
+
+/// Zeros in host memory, first touched by the unit's own threads, so that their pages are near these.
+template <class Complex, class Execution>
+UntouchedArray<Complex, PinnedMemory> touched_array(const Execution& space, std::int64_t points) {
+  const UntouchedArray<Complex, PinnedMemory> array("steelyard::fft2d::matrix", static_cast<std::size_t>(points));
+  for_each_on_host("steelyard::fft2d::touch", space, points,
+                   [data = array.data()](const std::int64_t i) { data[i] = Complex(0); });
+  return array;
+}
 
 }  // namespace
 
 template <class Scalar>
-Transform<Scalar>::Transform(const Session& session, CoExecution& co_execution, const Problem& problem,
-                             const std::vector<Slot>& slots, const Shares& shares, const TransformChoice& choice)
-    : rank_(session.rank()),
-      co_execution_(co_execution),
+Transform<Scalar>::Transform(UnitGroup& group, const Problem& problem, const Shares& shares,
+                             const TransformChoice& choice)
+    : group_(group),
       problem_(problem),
       choice_(choice),
-      plans_(plan_passes(problem, shares, ranks_of(slots), choice.exchange)) {
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].rank != rank_) continue;
-    index_[slots[i].kind] = i;
-    // Without a host unit the calling thread is the companion's.
-    if (slots[i].kind == Kind::host) driver_ = Kind::host;
-  }
+      plans_(plan_passes(problem, shares, ranks_of(group.slots()), choice.exchange)),
+      rank_rows_(plans_.rows.rows_of_rank(group.rank())),
+      between_pitch_(padded_pitch<Complex>(rank_rows_.count)),
+      result_pitch_(padded_pitch<Complex>(problem.transposed ? problem.rows : problem.spectrum_columns())) {
   first_.sent = blocks(plans_.rows, true);
   first_.received = blocks(plans_.rows, false);
   second_.sent = blocks(plans_.columns, true);
   second_.received = blocks(plans_.columns, false);
-  collectively(session.comm(), [&] {
-    co_execution_.run([&] { emplace(host_, Kind::host); }, [&] { emplace(companion_, Kind::companion); });
-    if (host_) matrices_.push_back(host_->matrices());
-    if (companion_) matrices_.push_back(companion_->matrices());
+  collectively(group.comm(), [&] {
+    group.run([&](const auto& peer) { allocate(peer); });
     // What pass 2 sends back for this rank's rows is as much as pass 1 has sent of them, and takes its place.
     allocate({&first_.sent, &second_.received});
     allocate({&first_.received});
     allocate({&second_.sent});
   });
-  connect(session.comm(), plans_.rows, first_);
-  connect(session.comm(), plans_.columns, second_);
+  connect(plans_.rows, first_);
+  connect(plans_.columns, second_);
 }
 
+/// Allocates, touches and plans for a unit, on its own thread.
 template <class Scalar>
-template <class Unit>
-void Transform<Scalar>::emplace(std::optional<Unit>& unit, Kind kind) {
-  if (index_[kind]) unit.emplace(problem_, plans_, *index_[kind], choice_.fft);
+template <class Execution>
+void Transform<Scalar>::allocate(const UnitPeer<Execution>& peer) {
+  Unit& unit = units_[peer.kind()];
+  const auto slot = static_cast<std::size_t>(peer.slot());
+  unit.rows = plans_.rows.rows[slot];
+  unit.columns = plans_.rows.columns[slot];
+  const std::int64_t numbers = unit.rows.count * problem_.columns;
+  const std::int64_t input_points = problem_.real ? (numbers + 1) / 2 : numbers;
+  const std::int64_t stored_rows = problem_.transposed ? unit.columns.count : unit.rows.count;
+  unit.field = touched_array<Complex>(peer.space(), std::max(input_points, stored_rows * result_pitch_));
+  unit.between = touched_array<Complex>(peer.space(), unit.columns.count * between_pitch_);
+  const RowTransformation row{problem_.columns, problem_.direction};
+  const double scale = problem_.direction == Direction::inverse ? 1.0 / problem_.points() : 1.0;
+  const RowTransformation column{problem_.rows, problem_.direction, scale, !problem_.transposed};
+  const std::int64_t most_rows = longest(plans_.rows.batches[slot]),
+                     most_columns = longest(plans_.columns.batches[slot]);
+  if (!unit.rows.empty() && problem_.real) {
+    unit.real_row_pass = make_row_pass<Scalar>(peer.kind(), row, most_rows, choice_.fft);
+  } else if (!unit.rows.empty()) {
+    unit.row_pass = make_row_pass<Complex>(peer.kind(), row, most_rows, choice_.fft);
+  }
+  if (!unit.columns.empty()) {
+    unit.column_pass = make_row_pass<Complex>(peer.kind(), column, most_columns, choice_.fft);
+  }
 }
 
 /// The blocks of an exchange that this rank sends or receives, without their memory.
 template <class Scalar>
-typename Transform<Scalar>::Buffers Transform<Scalar>::blocks(const PassPlan& plan, bool sent) const {
-  Buffers own;
+typename Transform<Scalar>::Blocks Transform<Scalar>::blocks(const PassPlan& plan, bool sent) const {
+  Blocks own;
   for (const BlockMessage& message : plan.messages) {
-    if ((sent ? plan.from_rank(message) : message.to_rank) == rank_) own.push_back({&message, nullptr});
+    if ((sent ? plan.from_rank(message) : message.to_rank) == group_.rank()) own.push_back({&message, nullptr});
   }
   return own;
 }
@@ -84,18 +116,18 @@ typename Transform<Scalar>::Buffers Transform<Scalar>::blocks(const PassPlan& pl
 /// Allocates memory that lists of blocks take at different times: blocks one behind the other, each at a cache line of
 /// its own.
 template <class Scalar>
-void Transform<Scalar>::allocate(std::initializer_list<Buffers*> lists) {
-  const auto room = [](const BlockBuffer<Scalar>& block) { return padded_pitch<Complex>(block.message->points()); };
+void Transform<Scalar>::allocate(std::initializer_list<Blocks*> lists) {
+  const auto room = [](const Block& block) { return padded_pitch<Complex>(block.message->points()); };
   std::int64_t most = 0;
-  for (const Buffers* list : lists) {
+  for (const Blocks* list : lists) {
     std::int64_t points = 0;
-    for (const BlockBuffer<Scalar>& block : *list) points += room(block);
+    for (const Block& block : *list) points += room(block);
     most = std::max(most, points);
   }
-  memory_.push_back(touched_array<HostExecution, Scalar>(HostExecution(), most));
-  for (Buffers* list : lists) {
-    Complex* data = memory_.back().elements(0, 1).data();
-    for (BlockBuffer<Scalar>& block : *list) {
+  memory_.push_back(touched_array<Complex>(HostExecution(), most));
+  for (Blocks* list : lists) {
+    Complex* data = memory_.back().data();
+    for (Block& block : *list) {
       block.data = data;
       data += room(block);
     }
@@ -103,107 +135,158 @@ void Transform<Scalar>::allocate(std::initializer_list<Buffers*> lists) {
 }
 
 template <class Scalar>
-void Transform<Scalar>::connect(MPI_Comm comm, const PassPlan& plan, PassExchange& exchange) {
+void Transform<Scalar>::connect(const PassPlan& plan, PassExchange& exchange) {
   std::vector<ExchangedBlock> sends, receives;
   for (const auto& [message, data] : exchange.sent) {
-    const bool from_host = index_.host == static_cast<std::size_t>(message->from);
-    const int batch = batch_of_exchange(from_host ? Kind::host : Kind::companion, message->batch);
-    sends.push_back({message->to_rank, message->tag, data, message->points(), batch});
+    const Kind kind = group_.slots()[static_cast<std::size_t>(message->from)].kind;
+    sends.push_back({message->to_rank, message->tag, data, message->points(), batch_of_exchange(kind, message->batch)});
   }
   for (const auto& [message, data] : exchange.received) {
     receives.push_back({plan.from_rank(*message), message->tag, data, message->points(), 0});
   }
-  exchange.blocks.emplace(comm, sizeof(Complex), sends, receives);
+  exchange.exchange.emplace(group_.comm(), sizeof(Complex), sends, receives);
 }
 
 template <class Scalar>
 void Transform<Scalar>::load(const Source& source) {
-  const auto load_unit = [&](auto& unit) {
-    if (unit && !unit->matrices().rows.empty()) source(unit->matrices().rows.first, unit->input());
-  };
-  load_unit(host_);
-  load_unit(companion_);
+  for (const Unit* unit : {&units_.host, &units_.companion}) {
+    const std::int64_t numbers = unit->rows.count * problem_.columns * (problem_.real ? 1 : 2);
+    if (numbers > 0) source(unit->rows.first, {input(*unit), static_cast<std::size_t>(numbers)});
+  }
 }
 
 template <class Scalar>
 TransformTimes Transform<Scalar>::run() {
-  TransformTimes times;
   const double start_s = now_s();
-  times.row_pass = run_pass(plans_.rows, first_, [&](auto& unit, const Range& rows, const Buffers& sends) {
-    unit.transform_rows(rows, matrices_, sends);
+  Progress rows, columns;
+  TransformTimes times;
+  times.passes = group_.run([&](const auto& peer) {
+    // A unit without rows is not busy while it waits for the other one.
+    peer.compute([] {});
+    const Unit& unit = units_[peer.kind()];
+    run_pass(peer, plans_.rows, first_, rows,
+             [&](const Range& batch, const StoredPieces& sends) { transform_rows(unit, batch, sends); });
+    run_pass(peer, plans_.columns, second_, columns,
+             [&](const Range& batch, const StoredPieces& sends) { transform_columns(unit, batch, sends); });
   });
-  times.rows_s = now_s() - start_s;
-  send_finished(first_);
-  first_.blocks->wait();
-  times.first_exchange_s = now_s() - start_s;
-  times.column_pass = run_pass(plans_.columns, second_, [&](auto& unit, const Range& columns, const Buffers& sends) {
-    unit.transform_columns(columns, matrices_, first_.received, sends);
-  });
-  times.columns_s = now_s() - start_s;
-  if (!problem_.transposed) {
-    send_finished(second_);
-    second_.blocks->wait();
-    if (!second_.received.empty()) {
-      co_execution_.run([&] { host_->unpack(second_.received); }, [&] { companion_->unpack(second_.received); });
-    }
+  if (!second_.received.empty()) {
+    group_.run([&](const auto& peer) { peer.compute([&] { unpack(peer); }); });
   }
+  times.rows_s = rows.finished_s - start_s;
+  times.first_exchange_s = rows.arrived_s - start_s;
+  times.columns_s = columns.finished_s - start_s;
   times.second_exchange_s = now_s() - start_s;
   return times;
 }
 
-/// Runs both units over all of their batches; where the exchange is pipelined, finished ones are sent on the way.
+/// A unit's part of a pass and of the exchange behind it. Where that is pipelined, the thread that drives MPI sends
+/// batches of both units as they are finished. Returns when both units have finished and all blocks have arrived.
 template <class Scalar>
-template <class TransformBatch>
-UnitSeconds Transform<Scalar>::run_pass(const PassPlan& plan, PassExchange& exchange,
-                                        const TransformBatch& transform_batch) {
-  exchange.blocks->start_receives();
-  finished_.host.start();
-  finished_.companion.start();
-  const bool sends = choice_.exchange.exchange == Exchange::pipelined && !exchange.sent.empty();
-  const auto work = [&](auto& unit, Kind kind) {
-    const EndOfWork end(finished_[kind]);
-    if (!unit) return;
-    const std::vector<Range>& batches = plan.batches[*index_[kind]];
-    for (std::size_t batch = 0; batch < batches.size(); ++batch) {
-      co_execution_.part(kind, [&] {
-        Buffers own;
-        for (const BlockBuffer<Scalar>& block : exchange.sent) {
-          const bool by_unit = index_[kind] == static_cast<std::size_t>(block.message->from);
-          if (by_unit && static_cast<std::size_t>(block.message->batch) == batch) own.push_back(block);
-        }
-        transform_batch(*unit, batches[batch], own);
-      });
-      finished_[kind].add();
-      if (sends && kind == driver_) send_finished(exchange);
-    }
-  };
-  const auto send_companion = [&] {
-    if (!sends || !index_.companion || driver_ != Kind::host) return;
-    while (!finished_.companion.ended()) {
-      send_finished(exchange);
-      std::this_thread::yield();
-    }
-  };
-  return co_execution_.run([&] { work(host_, Kind::host); }, [&] { work(companion_, Kind::companion); },
-                           send_companion);
+template <class Execution, class TransformBatch>
+void Transform<Scalar>::run_pass(const UnitPeer<Execution>& peer, const PassPlan& plan, PassExchange& exchange,
+                                 Progress& progress, const TransformBatch& transform_batch) {
+  const bool drives = group_.drives(peer.kind());
+  const bool pipelined = choice_.exchange.exchange == Exchange::pipelined && !exchange.sent.empty();
+  if (drives) exchange.exchange->start_receives();
+  const std::vector<Range>& batches = plan.batches[static_cast<std::size_t>(peer.slot())];
+  for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+    peer.compute([&] {
+      StoredPieces sends;
+      for (const Block& block : exchange.sent) {
+        const bool of_batch = static_cast<std::size_t>(block.message->batch) == batch;
+        if (of_batch && block.message->from == peer.slot()) sends.push_back(block.piece());
+      }
+      transform_batch(batches[batch], sends);
+    });
+    progress.finished[peer.kind()].raise(batch + 1);
+    if (drives && pipelined) send_finished(exchange, progress);
+  }
+  if (!drives) {
+    group_.await(progress.arrived, 1);
+    return;
+  }
+  if (group_.unit_count() == 2) {
+    const std::size_t all = plan.batches[static_cast<std::size_t>(group_.slot(Kind::companion))].size();
+    group_.await(progress.finished.companion, all, [&] {
+      if (pipelined) send_finished(exchange, progress);
+    });
+  }
+  progress.finished_s = now_s();
+  send_finished(exchange, progress);
+  exchange.exchange->wait();
+  progress.arrived_s = now_s();
+  progress.arrived.raise(1);
 }
 
 /// On the thread that drives MPI.
 template <class Scalar>
-void Transform<Scalar>::send_finished(PassExchange& exchange) {
+void Transform<Scalar>::send_finished(PassExchange& exchange, Progress& progress) const {
   for (const Kind kind : {Kind::host, Kind::companion}) {
-    FinishedBatches& finished = finished_[kind];
-    for (; finished.sent < finished.count(); ++finished.sent) {
-      exchange.blocks->send(batch_of_exchange(kind, finished.sent));
+    for (std::uint64_t& sent = progress.sent[kind]; progress.finished[kind].reached(sent + 1); ++sent) {
+      exchange.exchange->send(batch_of_exchange(kind, static_cast<int>(sent)));
     }
   }
-  exchange.blocks->progress();
+  exchange.exchange->progress();
+}
+
+/// Pass 1 over a batch of rows. @param out pieces for other ranks, to which those for this one are added
+template <class Scalar>
+void Transform<Scalar>::transform_rows(const Unit& unit, const Range& batch, StoredPieces out) const {
+  for (const Unit* to : {&units_.host, &units_.companion}) {
+    if (to->columns.empty()) continue;
+    out.push_back(
+        {to->between.data() + (batch.first - rank_rows_.first), between_pitch_, to->columns.first, to->columns.count});
+  }
+  const std::int64_t start = (batch.first - unit.rows.first) * problem_.columns;
+  if (problem_.real) {
+    const RowPiece<Scalar> in{input(unit) + start, problem_.columns, 0, problem_.columns};
+    unit.real_row_pass->run(0, batch.count, std::span(&in, 1), out);
+  } else {
+    const RowPiece<Complex> in{unit.field.data() + start, problem_.columns, 0, problem_.columns};
+    unit.row_pass->run(0, batch.count, std::span(&in, 1), out);
+  }
+}
+
+/// Pass 2 over a batch of columns, likewise.
+template <class Scalar>
+void Transform<Scalar>::transform_columns(const Unit& unit, const Range& batch, StoredPieces out) const {
+  const std::int64_t start = batch.first - unit.columns.first;
+  std::vector<RowPiece<Complex>> in{
+      {unit.between.data() + start * between_pitch_, between_pitch_, rank_rows_.first, rank_rows_.count}};
+  for (const auto& [message, data] : first_.received) {
+    const Range& rows = message->rows;
+    const std::int64_t column = batch.first - message->columns.first;
+    in.push_back({data + column * rows.count, rows.count, rows.first, rows.count});
+  }
+  if (problem_.transposed) {
+    out.push_back({unit.field.data() + start * result_pitch_, result_pitch_, 0, problem_.rows});
+  } else {
+    for (const Unit* to : {&units_.host, &units_.companion}) {
+      if (to->rows.empty()) continue;
+      out.push_back({to->field.data() + batch.first, result_pitch_, to->rows.first, to->rows.count});
+    }
+  }
+  unit.column_pass->run(0, batch.count, in, out);
+}
+
+/// Copies the blocks of the second exchange into rows of the unit's result.
+template <class Scalar>
+template <class Execution>
+void Transform<Scalar>::unpack(const UnitPeer<Execution>& peer) const {
+  const Unit& unit = units_[peer.kind()];
+  for_each_on_host("steelyard::fft2d::unpack", peer.space(), unit.rows.count, [&](const std::int64_t row) {
+    for (const auto& [message, data] : second_.received) {
+      const std::int64_t column = unit.rows.first + row - message->columns.first;
+      std::copy_n(data + column * message->rows.count, message->rows.count,
+                  unit.field.data() + row * result_pitch_ + message->rows.first);
+    }
+  });
 }
 
 template <class Scalar>
 void Transform<Scalar>::store(const Sink& sink) const {
-  for (const UnitMatrices<Scalar>& unit : matrices_) {
-    const Range& rows = problem_.transposed ? unit.columns : unit.rows;
+  for (const Unit* unit : {&units_.host, &units_.companion}) {
+    const Range& rows = problem_.transposed ? unit->columns : unit->rows;
     const std::int64_t length = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
     const std::int64_t most =
         std::max<std::int64_t>(1, staging_bytes / (length * static_cast<std::int64_t>(sizeof(Complex))));
@@ -212,7 +295,8 @@ void Transform<Scalar>::store(const Sink& sink) const {
       const std::int64_t count = std::min(most, rows.count - row);
       staging.resize(static_cast<std::size_t>(count * length));
       for (std::int64_t i = 0; i < count; ++i) {
-        const auto* from = reinterpret_cast<const std::complex<Scalar>*>(unit.result + (row + i) * unit.result_pitch);
+        const auto* from =
+            reinterpret_cast<const std::complex<Scalar>*>(unit->field.data() + (row + i) * result_pitch_);
         std::copy_n(from, length, staging.begin() + i * length);
       }
       sink(rows.first + row, staging);

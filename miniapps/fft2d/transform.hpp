@@ -1,22 +1,20 @@
 #pragma once
 
-#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "comm/block_exchange.hpp"
-#include "comm/session.hpp"
-#include "comm/slots.hpp"
-#include "core/co_execution.hpp"
+#include "comm/unit_group.hpp"
+#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/exchange_plan.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
-#include "miniapps/fft2d/unit_transform.hpp"
 
 namespace steelyard::fft2d {
 
@@ -31,34 +29,13 @@ struct TransformTimes {
   double rows_s = 0.0;             ///< pass 1 on all of its units
   double first_exchange_s = 0.0;   ///< everything sent and received
   double columns_s = 0.0;          ///< pass 2
-  double second_exchange_s = 0.0;  ///< everything sent, received and put into place; columns_s where there is none
-  UnitSeconds row_pass;            ///< a slowdown included
-  UnitSeconds column_pass;
-};
-
-/// Batches of a pass that one unit has finished, counted by its thread and read by the one that drives MPI.
-class FinishedBatches {
- public:
-  /// Before a pass.
-  void start() {
-    count_ = 0;
-    ended_ = false;
-    sent = 0;
-  }
-  void add() { count_.fetch_add(1, std::memory_order_release); }
-  void end() { ended_.store(true, std::memory_order_release); }
-  int count() const { return count_.load(std::memory_order_acquire); }
-  bool ended() const { return ended_.load(std::memory_order_acquire); }
-
-  int sent = 0;  ///< so many of them are on their way; of the thread that drives MPI
-
- private:
-  std::atomic<int> count_{0};
-  std::atomic<bool> ended_{false};
+  double second_exchange_s = 0.0;  ///< everything sent, received and put into place
+  UnitSeconds passes;              ///< both, a slowdown included
 };
 
 /// The 2D transform on one rank's units, and its part of the exchanges with the others: rows, exchange, columns,
-/// exchange back.
+/// exchange back. All matrices lie in host memory, pinned where there is a device, and the result takes the place of
+/// the input.
 /// Source: 002, section 1 (row-column method).
 template <class Scalar>
 class Transform {
@@ -69,8 +46,7 @@ class Transform {
   using Sink = std::function<void(std::int64_t first_row, std::span<const std::complex<Scalar>> values)>;
 
   /// Allocates and plans on each unit. Collective. @throws CollectiveError where that fails on any rank
-  Transform(const Session& session, CoExecution& co_execution, const Problem& problem, const std::vector<Slot>& slots,
-            const Shares& shares, const TransformChoice& choice);
+  Transform(UnitGroup& group, const Problem& problem, const Shares& shares, const TransformChoice& choice);
 
   /// Sets the input, which run() does not keep.
   void load(const Source& source);
@@ -82,37 +58,68 @@ class Transform {
  private:
   using Complex = Kokkos::complex<Scalar>;
   using Kind = ProcessingUnit::Kind;
-  using Buffers = std::vector<BlockBuffer<Scalar>>;
+  using Memory = UntouchedArray<Complex, PinnedMemory>;
+  using StoredPieces = std::vector<StoredPiece<Complex>>;
 
+  /// What one unit transforms, and where all units of its rank store what belongs to it.
+  struct Unit {
+    Range rows;      ///< of the input
+    Range columns;   ///< of the spectrum
+    Memory field;    ///< input, then result: rows x columns of the spectrum; transposed, columns x rows
+    Memory between;  ///< what pass 2 reads: columns x the rows of the rank
+    std::unique_ptr<RowPass<Scalar>> real_row_pass;  ///< of real input; otherwise …
+    std::unique_ptr<RowPass<Complex>> row_pass;      ///< … this one
+    std::unique_ptr<RowPass<Complex>> column_pass;
+  };
+  /// Where a message of an exchange lies: column by column, each as long as the message has rows.
+  struct Block {
+    const BlockMessage* message = nullptr;
+    Complex* data = nullptr;
+    StoredPiece<Complex> piece() const {
+      return {data, message->rows.count, message->columns.first, message->columns.count};
+    }
+  };
+  using Blocks = std::vector<Block>;
   /// The exchange behind a pass.
   struct PassExchange {
-    Buffers sent;
-    Buffers received;
-    std::optional<BlockExchange> blocks;
+    Blocks sent;
+    Blocks received;
+    std::optional<BlockExchange> exchange;
+  };
+  /// How far a rank's units are with a pass and the exchange behind it.
+  struct Progress {
+    PerUnit<UnitGroup::Signal> finished;  ///< batches of each unit
+    PerUnit<std::uint64_t> sent;          ///< so many of these are on their way; of the thread that drives MPI
+    UnitGroup::Signal arrived;            ///< 1 when all units have finished and everything is sent and received
+    double finished_s = 0.0;              ///< when all units had, by the clock of timing.hpp
+    double arrived_s = 0.0;
   };
 
-  template <class Unit>
-  void emplace(std::optional<Unit>& unit, Kind kind);
-  Buffers blocks(const PassPlan& plan, bool sent) const;
-  void allocate(std::initializer_list<Buffers*> lists);
-  void connect(MPI_Comm comm, const PassPlan& plan, PassExchange& exchange);
-  template <class TransformBatch>
-  UnitSeconds run_pass(const PassPlan& plan, PassExchange& exchange, const TransformBatch& transform_batch);
-  void send_finished(PassExchange& exchange);
+  template <class Execution>
+  void allocate(const UnitPeer<Execution>& peer);
+  Blocks blocks(const PassPlan& plan, bool sent) const;
+  void allocate(std::initializer_list<Blocks*> lists);
+  void connect(const PassPlan& plan, PassExchange& exchange);
+  Scalar* input(const Unit& unit) const { return reinterpret_cast<Scalar*>(unit.field.data()); }
+  void transform_rows(const Unit& unit, const Range& batch, StoredPieces out) const;
+  void transform_columns(const Unit& unit, const Range& batch, StoredPieces out) const;
+  template <class Execution, class TransformBatch>
+  void run_pass(const UnitPeer<Execution>& peer, const PassPlan& plan, PassExchange& exchange, Progress& progress,
+                const TransformBatch& transform_batch);
+  void send_finished(PassExchange& exchange, Progress& progress) const;
+  template <class Execution>
+  void unpack(const UnitPeer<Execution>& peer) const;
 
-  int rank_;
-  CoExecution& co_execution_;
+  UnitGroup& group_;
   Problem problem_;
   TransformChoice choice_;
   PassPlans plans_;
-  PerUnit<std::optional<std::size_t>> index_;  ///< of this rank's units among those of all
-  Kind driver_ = Kind::companion;              ///< the unit whose thread drives MPI
-  std::optional<UnitTransform<HostExecution, Scalar>> host_;
-  std::optional<UnitTransform<CompanionExecution, Scalar>> companion_;
-  std::vector<UnitMatrices<Scalar>> matrices_;  ///< of this rank's units
-  std::vector<HostArray<Complex>> memory_;      ///< of the blocks
+  Range rank_rows_;             ///< of the input: those of this rank's units
+  std::int64_t between_pitch_;  ///< points from row to row of Unit::between
+  std::int64_t result_pitch_;   ///< and of the result
+  PerUnit<Unit> units_;
+  std::vector<Memory> memory_;  ///< of the blocks
   PassExchange first_, second_;
-  PerUnit<FinishedBatches> finished_;
 };
 
 }  // namespace steelyard::fft2d

@@ -64,28 +64,14 @@ struct TiledTranspose {
   }
 };
 
-/// Rows of a matrix in a device's memory to other ones there, times a factor.
+/// Rows of a matrix in a device's memory to others there that have no gaps, times a factor. On the queue.
 template <class Execution, class Scalar>
-struct ScaledCopy {
-  using Complex = Kokkos::complex<Scalar>;
-
-  const Complex* from;
-  std::int64_t from_pitch;
-  std::int64_t rows;
-  std::int64_t columns;
-  Complex* to;
-  std::int64_t to_pitch;
-  Scalar factor;
-
-  /// On the space's queue; the caller fences.
-  void launch(const Execution& space) const {
-    Kokkos::parallel_for("steelyard::fft2d::copy", Kokkos::RangePolicy<Execution>(space, 0, rows * columns), *this);
-  }
-  KOKKOS_FUNCTION void operator()(const std::int64_t at) const {
-    const std::int64_t i = at / columns, j = at % columns;
-    to[i * to_pitch + j] = factor * from[i * from_pitch + j];
-  }
-};
+void copy_scaled(const Execution& queue, const Kokkos::complex<Scalar>* from, std::int64_t from_pitch,
+                 std::int64_t rows, std::int64_t columns, Kokkos::complex<Scalar>* to, Scalar factor) {
+  Kokkos::parallel_for(
+      "steelyard::fft2d::copy", Kokkos::RangePolicy<Execution>(queue, 0, rows * columns),
+      KOKKOS_LAMBDA(const std::int64_t at) { to[at] = factor * from[at / columns * from_pitch + at % columns]; });
+}
 
 /// Rows by the device's own library, in chunks that three queues take in turn: a chunk is copied into a matrix in the
 /// device's memory, transformed there in place, and stored by way of a second matrix, in which every piece is
@@ -181,7 +167,7 @@ class DeviceRowPass : public RowPass<Element> {
     if (transpose) {
       TiledTranspose<Execution, Scalar>{from, pitch_, count, piece.count, leaving, columns, scale}.launch(chunk.queue);
     } else {
-      ScaledCopy<Execution, Scalar>{from, pitch_, count, piece.count, leaving, columns, scale}.launch(chunk.queue);
+      copy_scaled(chunk.queue, from, pitch_, rows, columns, leaving, scale);
     }
     Complex* const end = piece.data + (transpose ? first : first * piece.pitch);
     copy_matrix_to_host<Execution, Complex>(

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 
 #include "core/base/errors.hpp"
 #include "core/spaces.hpp"
@@ -24,31 +25,15 @@ inline std::mutex& planner_mutex() {
   return mutex;
 }
 
-/// FFTW has its functions twice.
-template <class Scalar>
-struct Fftw;
-
-template <>
-struct Fftw<double> {
-  using Complex = fftw_complex;
-  using Plan = fftw_plan;
-  static constexpr auto complex_plan = fftw_plan_dft_1d;
-  static constexpr auto real_plan = fftw_plan_dft_r2c_1d;
-  static constexpr auto run_complex = fftw_execute_dft;
-  static constexpr auto run_real = fftw_execute_dft_r2c;
-  static constexpr auto destroy = fftw_destroy_plan;
-};
-
-template <>
-struct Fftw<float> {
-  using Complex = fftwf_complex;
-  using Plan = fftwf_plan;
-  static constexpr auto complex_plan = fftwf_plan_dft_1d;
-  static constexpr auto real_plan = fftwf_plan_dft_r2c_1d;
-  static constexpr auto run_complex = fftwf_execute_dft;
-  static constexpr auto run_real = fftwf_execute_dft_r2c;
-  static constexpr auto destroy = fftwf_destroy_plan;
-};
+/// FFTW has its functions and types twice.
+template <class Scalar, class OfDouble, class OfFloat>
+constexpr auto fftw_of(OfDouble of_double, OfFloat of_float) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    return of_double;
+  } else {
+    return of_float;
+  }
+}
 
 /// FFTW's plan for one row, from one place to another. One row at a time, so that the bits of a row do not depend on
 /// those it is transformed with. Any number of threads may execute a plan at the same time; FFTW's own threads have no
@@ -72,18 +57,20 @@ class FftwPlan {
     const UntouchedArray<Complex, Kokkos::HostSpace> spectrum("steelyard::fft2d::spectrum", points);
     const unsigned flags = effort(planner) | FFTW_PRESERVE_INPUT;
     const std::scoped_lock lock(planner_mutex());
-    typename Library::Plan plan;
+    Plan plan;
     if constexpr (RowPass<Element>::real) {
-      plan = Library::real_plan(length, reinterpret_cast<Element*>(row.data()), fftw_data(spectrum.data()), flags);
+      constexpr auto make = fftw_of<Scalar>(fftw_plan_dft_r2c_1d, fftwf_plan_dft_r2c_1d);
+      plan = make(length, reinterpret_cast<Element*>(row.data()), fftw_data(spectrum.data()), flags);
     } else {
+      constexpr auto make = fftw_of<Scalar>(fftw_plan_dft_1d, fftwf_plan_dft_1d);
       const int sign = transformation.direction == Direction::forward ? FFTW_FORWARD : FFTW_BACKWARD;
-      plan = Library::complex_plan(length, fftw_data(row.data()), fftw_data(spectrum.data()), sign, flags);
+      plan = make(length, fftw_data(row.data()), fftw_data(spectrum.data()), sign, flags);
     }
     if (plan == nullptr) throw RuntimeFailure(fmt::format("FFTW has no plan for rows of {} points", length));
-    plan_ = std::shared_ptr<void>(plan, [](void* made) {
-      const std::scoped_lock destroying(planner_mutex());
-      Library::destroy(static_cast<typename Library::Plan>(made));
-    });
+    plan_ = {plan, [](Plan made) {
+               const std::scoped_lock destroying(planner_mutex());
+               fftw_of<Scalar>(fftw_destroy_plan, fftwf_destroy_plan)(made);
+             }};
   }
 
   /// Whether rows that begin here can be transformed from where they are: FFTW's vector instructions need 16 bytes, on
@@ -92,25 +79,27 @@ class FftwPlan {
 
   /// Unscaled. @param spectrum as many points as are stored, not where `row` is
   void execute(const Element* row, Complex* spectrum) const {
-    const auto plan = static_cast<typename Library::Plan>(plan_.get());
     // FFTW takes what it only reads as if it wrote it.
     auto* const input = const_cast<Element*>(row);
     if constexpr (RowPass<Element>::real) {
-      Library::run_real(plan, input, fftw_data(spectrum));
+      fftw_of<Scalar>(fftw_execute_dft_r2c, fftwf_execute_dft_r2c)(plan_.get(), input, fftw_data(spectrum));
     } else {
-      Library::run_complex(plan, fftw_data(input), fftw_data(spectrum));
+      fftw_of<Scalar>(fftw_execute_dft, fftwf_execute_dft)(plan_.get(), fftw_data(input), fftw_data(spectrum));
     }
   }
 
  private:
-  using Library = Fftw<typename RowPass<Element>::Scalar>;
+  using Scalar = typename RowPass<Element>::Scalar;
+  using Plan = decltype(fftw_of<Scalar>(fftw_plan{}, fftwf_plan{}));
 
-  static auto fftw_data(Complex* data) { return reinterpret_cast<typename Library::Complex*>(data); }
+  static auto fftw_data(Complex* data) {
+    return reinterpret_cast<std::conditional_t<std::is_same_v<Scalar, double>, fftw_complex, fftwf_complex>*>(data);
+  }
   static unsigned effort(Planner planner) {
     return planner == Planner::estimate ? FFTW_ESTIMATE : planner == Planner::patient ? FFTW_PATIENT : FFTW_MEASURE;
   }
 
-  std::shared_ptr<void> plan_;
+  std::shared_ptr<std::remove_pointer_t<Plan>> plan_;
 };
 
 /// Rows by FFTW on a host space: every thread of the space transforms a batch of rows into scratch memory that stays in
@@ -124,9 +113,8 @@ class FftwRowPass : public RowPass<Element> {
   using typename RowPass<Element>::In;
   using typename RowPass<Element>::Out;
 
-  FftwRowPass(const Execution& space, const RowTransformation& transformation, std::int64_t rows, Planner planner)
+  FftwRowPass(const RowTransformation& transformation, std::int64_t rows, Planner planner)
       : RowPass<Element>(transformation, rows),
-        space_(space),
         threads_(static_cast<std::int64_t>(space_.concurrency())),
         plan_(transformation, planner),
         batch_pitch_(odd_lines(this->stored())),
@@ -137,24 +125,13 @@ class FftwRowPass : public RowPass<Element> {
                  static_cast<std::size_t>(threads_ * points_per_thread())) {}
 
  protected:
-  /// Batches begin at multiples of their rows in the slice, so that they store whole cache lines wherever they can.
   void transform(std::int64_t first, std::int64_t count, In in, Out out) override {
-    const std::int64_t first_batch = first / batch_rows_;
-    const std::int64_t end_batch = (first + count + batch_rows_ - 1) / batch_rows_;
-    SharedBatches batches(end_batch - first_batch, threads_);
     const bool streamed =
         count * this->stored() * static_cast<std::int64_t>(sizeof(Complex)) > threads_ * streamed_bytes_per_thread;
-    const auto work = [&](const std::int64_t thread) {
-      batches.take(thread, [&](const std::int64_t batch) {
-        const std::int64_t begin = std::max(first, (first_batch + batch) * batch_rows_);
-        const std::int64_t end = std::min(first + count, (first_batch + batch + 1) * batch_rows_);
-        transform_batch(thread, begin, end, in, out, streamed, first + count);
-      });
-      finish_streamed_stores();
-    };
-    Kokkos::parallel_for("steelyard::fft2d::rows",
-                         Kokkos::RangePolicy<Execution>(space_, 0, threads_, Kokkos::ChunkSize(1)), work);
-    space_.fence();
+    for_each_batch(space_, first, first + count, batch_rows_,
+                   [&](std::int64_t thread, std::int64_t begin, std::int64_t end) {
+                     transform_batch(thread, begin, end, in, out, streamed, first + count);
+                   });
   }
 
  private:

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <Kokkos_Complex.hpp>
+#include <Kokkos_UniqueToken.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "core/streamed_store.hpp"
@@ -13,37 +12,28 @@
 
 namespace steelyard::fft2d {
 
-/// Numbers [0, count) for threads to take: each takes neighbouring ones from a part of its own, and when that is done
-/// those that others have left.
-class SharedBatches {
- public:
-  SharedBatches(std::int64_t count, std::int64_t threads)
-      : count_(count), threads_(threads), parts_(new Part[static_cast<std::size_t>(threads)]) {
-    for (std::int64_t i = 0; i < threads; ++i) parts_[static_cast<std::size_t>(i)].next = begin(i);
-  }
-
-  /// Calls `work` with number after number until all are taken.
-  template <class Work>
-  void take(std::int64_t thread, const Work& work) {
-    for (std::int64_t i = 0; i < threads_; ++i) {
-      const std::int64_t part = (thread + i) % threads_;
-      const std::int64_t end = begin(part + 1);
-      std::atomic<std::int64_t>& next = parts_[static_cast<std::size_t>(part)].next;
-      for (std::int64_t batch = next++; batch < end; batch = next++) work(batch);
-    }
-  }
-
- private:
-  struct alignas(64) Part {
-    std::atomic<std::int64_t> next{0};
-  };
-
-  std::int64_t begin(std::int64_t part) const { return count_ * part / threads_; }
-
-  std::int64_t count_;
-  std::int64_t threads_;
-  std::unique_ptr<Part[]> parts_;
-};
+/// Rows [first, end) of a slice in batches, which begin at multiples of `batch_rows` so that they store whole cache
+/// lines wherever they can. Every thread takes neighbouring batches from a part of its own, and when that is done those
+/// that others have left. Fences.
+/// @param work called with the thread's number, below the space's concurrency, and a batch's first row and end; may
+///             end with streamed stores
+template <class Execution, class Work>
+void for_each_batch(const Execution& space, std::int64_t first, std::int64_t end, std::int64_t batch_rows,
+                    const Work& work) {
+  using Policy = Kokkos::TeamPolicy<Execution, Kokkos::Schedule<Kokkos::Dynamic>>;
+  const std::int64_t first_batch = first / batch_rows, batches = (end + batch_rows - 1) / batch_rows - first_batch;
+  const Kokkos::Experimental::UniqueToken<Execution> threads(space);
+  Policy policy(space, static_cast<int>(batches), 1);
+  policy.set_chunk_size(1);
+  Kokkos::parallel_for("steelyard::fft2d::rows", policy, [&](const typename Policy::member_type& member) {
+    const std::int64_t begin = (first_batch + member.league_rank()) * batch_rows;
+    const auto thread = threads.acquire();
+    work(std::int64_t{thread}, std::max(first, begin), std::min(end, begin + batch_rows));
+    finish_streamed_stores();
+    threads.release(thread);
+  });
+  space.fence();
+}
 
 /// What stays in a thread's caches may be read from there: more than this is stored past them.
 inline constexpr std::int64_t streamed_bytes_per_thread = 1 << 20;

@@ -14,41 +14,48 @@
 namespace steelyard::fft2d {
 namespace {
 
-template <class Piece>
-void require_piece(const Piece& piece, const char* what, std::int64_t least_pitch) {
-  if (piece.count < 0 || (piece.count > 0 && piece.data == nullptr)) {
-    throw InvalidArgument(
-        fmt::format("a piece of {} has {} columns{}", what, piece.count, piece.data == nullptr ? " and no data" : ""));
-  }
-  if (piece.count > 0 && piece.pitch < least_pitch) {
-    throw InvalidArgument(
-        fmt::format("a piece of {} has a pitch of {}, needed are {}", what, piece.pitch, least_pitch));
-  }
-}
-
-/// Throws unless the pieces, in this order, cover points [0, points).
-template <class Pieces>
-void require_cover(const Pieces& pieces, const char* what, std::int64_t points) {
+/// The pieces that have columns, in ascending order; the others may lie anywhere.
+/// @param least_pitch of a piece @throws InvalidArgument unless they cover points [0, points), each once
+template <class Piece, class LeastPitch>
+std::vector<Piece> sorted_cover(std::span<const Piece> pieces, const char* what, std::int64_t points,
+                                const LeastPitch& least_pitch) {
+  std::vector<Piece> cover;
+  std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(cover),
+               [](const auto& piece) { return piece.count != 0; });
+  std::sort(cover.begin(), cover.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::int64_t covered = 0;
-  for (const auto& piece : pieces) {
-    if (piece.first != covered) {
-      throw InvalidArgument(fmt::format("pieces of {} go on with point {} instead of {}", what, piece.first, covered));
+  for (const Piece& piece : cover) {
+    if (piece.data == nullptr || piece.count < 0 || piece.first != covered || piece.pitch < least_pitch(piece)) {
+      throw InvalidArgument(
+          fmt::format("piece of {} with {} columns from {} on and a pitch of {}{} (expected from {} on, "
+                      "a pitch of at least {})",
+                      what, piece.count, piece.first, piece.pitch, piece.data == nullptr ? ", without data" : "",
+                      covered, least_pitch(piece)));
     }
     covered += piece.count;
   }
   if (covered != points) {
     throw InvalidArgument(fmt::format("pieces of {} cover {} points of {}", what, covered, points));
   }
+  return cover;
 }
 
-/// The pieces that have columns: the others may lie anywhere.
-template <class Piece>
-std::vector<Piece> without_empty(std::span<const Piece> pieces) {
-  std::vector<Piece> kept;
-  kept.reserve(pieces.size());
-  std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(kept),
-               [](const auto& piece) { return piece.count > 0; });
-  return kept;
+/// On the space's default instance.
+template <class Execution, class Element>
+std::unique_ptr<RowPass<Element>> make(const RowTransformation& transformation, std::int64_t rows,
+                                       const RowFftChoice& choice) {
+  const std::vector<std::string> libraries = row_fft_libraries<Execution>();
+  const std::string library = choice.library.empty() ? libraries.front() : choice.library;
+  if constexpr (runs_on_host<Execution>) {
+    if (library == "fftw") {
+      return std::make_unique<FftwRowPass<Execution, Element>>(transformation, rows, choice.planner);
+    }
+  } else if constexpr (has_device_libraries) {
+    if (library == "vendor") return std::make_unique<DeviceRowPass<Execution, Element>>(transformation, rows);
+  }
+  if (library == "portable") return std::make_unique<PortableRowPass<Execution, Element>>(transformation, rows);
+  throw InvalidArgument(
+      fmt::format("unknown FFT library '{}'; this unit has: {}", library, fmt::join(libraries, ", ")));
 }
 
 }  // namespace
@@ -70,56 +77,32 @@ void RowPass<Element>::run(std::int64_t first, std::int64_t count, In in, Out ou
   if (first < 0 || count < 0 || count > rows_) {
     throw InvalidArgument(fmt::format("{} rows from {} on; the pass was made for at most {}", count, first, rows_));
   }
-  for (const auto& piece : in) require_piece(piece, "rows", piece.count);
-  require_cover(in, "rows", transformation_.length);
-  std::vector<StoredPiece<Complex>> sorted(out.begin(), out.end());
-  // Empty ones first: they begin where others do.
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.count < b.count; });
-  for (const auto& piece : sorted) {
-    require_piece(piece, "what is stored", transformation_.transpose ? count : piece.count);
-  }
-  require_cover(sorted, "what is stored", stored());
-  if (count > 0) transform(first, count, without_empty(in), without_empty(out));
+  const bool transpose = transformation_.transpose;
+  const std::vector rows =
+      sorted_cover(in, "rows", transformation_.length, [](const auto& piece) { return piece.count; });
+  const std::vector columns =
+      sorted_cover(out, "what is stored", stored(), [&](const auto& piece) { return transpose ? count : piece.count; });
+  if (count > 0) transform(first, count, rows, columns);
+}
+
+template <class Element>
+std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind kind, const RowTransformation& transformation,
+                                                std::int64_t rows, const RowFftChoice& choice) {
+  return kind == ProcessingUnit::Kind::host ? make<HostExecution, Element>(transformation, rows, choice)
+                                            : make<CompanionExecution, Element>(transformation, rows, choice);
 }
 
 template class RowPass<double>;
 template class RowPass<float>;
 template class RowPass<Kokkos::complex<double>>;
 template class RowPass<Kokkos::complex<float>>;
+template std::unique_ptr<RowPass<double>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&, std::int64_t,
+                                                        const RowFftChoice&);
+template std::unique_ptr<RowPass<float>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&, std::int64_t,
+                                                       const RowFftChoice&);
+template std::unique_ptr<RowPass<Kokkos::complex<double>>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&,
+                                                                         std::int64_t, const RowFftChoice&);
+template std::unique_ptr<RowPass<Kokkos::complex<float>>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&,
+                                                                        std::int64_t, const RowFftChoice&);
 
-namespace detail {
-
-template <ProcessingUnit::Kind unit, class Execution, class Element>
-std::unique_ptr<RowPass<Element>> RowPassMaker<unit, Execution, Element>::make(const Execution& space,
-                                                                               const RowTransformation& transformation,
-                                                                               std::int64_t rows,
-                                                                               const RowFftChoice& choice) {
-  const std::vector<std::string> libraries = row_fft_libraries<Execution>();
-  const std::string library = choice.library.empty() ? libraries.front() : choice.library;
-  if constexpr (runs_on_host<Execution>) {
-    if (library == "fftw") {
-      return std::make_unique<FftwRowPass<Execution, Element>>(space, transformation, rows, choice.planner);
-    }
-  } else if constexpr (has_device_libraries) {
-    if (library == "vendor") return std::make_unique<DeviceRowPass<Execution, Element>>(transformation, rows);
-  }
-  if (library == "portable") {
-    return std::make_unique<PortableRowPass<Execution, Element>>(space, transformation, rows);
-  }
-  throw InvalidArgument(
-      fmt::format("unknown FFT library '{}'; this unit has: {}", library, fmt::join(libraries, ", ")));
-}
-
-using Kind = ProcessingUnit::Kind;
-template struct RowPassMaker<Kind::host, HostExecution, double>;
-template struct RowPassMaker<Kind::host, HostExecution, float>;
-template struct RowPassMaker<Kind::host, HostExecution, Kokkos::complex<double>>;
-template struct RowPassMaker<Kind::host, HostExecution, Kokkos::complex<float>>;
-template struct RowPassMaker<Kind::companion, CompanionExecution, double>;
-template struct RowPassMaker<Kind::companion, CompanionExecution, float>;
-template struct RowPassMaker<Kind::companion, CompanionExecution, Kokkos::complex<double>>;
-template struct RowPassMaker<Kind::companion, CompanionExecution, Kokkos::complex<float>>;
-
-}  // namespace detail
 }  // namespace steelyard::fft2d

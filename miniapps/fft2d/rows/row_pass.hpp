@@ -78,8 +78,8 @@ class RowPass {
 
   virtual ~RowPass() = default;
 
-  /// Transforms rows [first, first + count) of the slice. Pieces count rows from the slice's first one; `in` covers
-  /// every point of a row once, in ascending order, `out` every stored point once.
+  /// Transforms rows [first, first + count) of the slice. Pieces count rows from the slice's first one, and come in any
+  /// order; `in` covers every point of a row once, `out` every stored point.
   /// @throws InvalidArgument for pieces that do not; RuntimeFailure from a device
   void run(std::int64_t first, std::int64_t count, In in, Out out);
 
@@ -92,7 +92,7 @@ class RowPass {
   std::int64_t stored() const { return stored_points(transformation_.length, real); }
   std::int64_t most_rows() const { return rows_; }
 
-  /// The same for at least one row, with pieces that are checked and not empty.
+  /// The same for at least one row, with pieces that are checked, in order and not empty.
   virtual void transform(std::int64_t first, std::int64_t count, In in, Out out) = 0;
 
  private:
@@ -109,28 +109,12 @@ std::vector<std::string> row_fft_libraries() {
   return {"portable"};
 }
 
-namespace detail {
-
-// Compiled for the two units only. The kind tells them apart in builds where both have the same execution space.
-template <ProcessingUnit::Kind unit, class Execution, class Element>
-struct RowPassMaker {
-  static std::unique_ptr<RowPass<Element>> make(const Execution& space, const RowTransformation& transformation,
-                                                std::int64_t rows, const RowFftChoice& choice);
-};
-
-}  // namespace detail
-
-/// @tparam Execution of the host unit or of the companion
+/// A pass of the host unit or of the companion; on that unit's thread.
 /// @tparam Element of the rows, as of RowPass
 /// @param rows the most that one run() is given; devices allocate for so many
 /// @throws InvalidArgument for an unknown library, a length < 1, or real and inverse
-template <class Execution, class Element>
-std::unique_ptr<RowPass<Element>> make_row_pass(const Execution& space, const RowTransformation& transformation,
-                                                std::int64_t rows, const RowFftChoice& choice = {}) {
-  static_assert(std::is_same_v<Execution, HostExecution> || std::is_same_v<Execution, CompanionExecution>);
-  constexpr auto unit =
-      std::is_same_v<Execution, HostExecution> ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion;
-  return detail::RowPassMaker<unit, Execution, Element>::make(space, transformation, rows, choice);
-}
+template <class Element>
+std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind kind, const RowTransformation& transformation,
+                                                std::int64_t rows, const RowFftChoice& choice = {});
 
 }  // namespace steelyard::fft2d

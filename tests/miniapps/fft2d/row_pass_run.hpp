@@ -1,9 +1,10 @@
 #pragma once
 
-#include <catch2/generators/catch_generators.hpp>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <numbers>
 #include <random>
 #include <span>
 #include <string>
@@ -12,15 +13,47 @@
 #include <vector>
 
 #include "miniapps/fft2d/rows/row_pass.hpp"
-#include "tests/miniapps/fft2d/direct_dft.hpp"
 
 namespace steelyard::fft2d::tests {
+
+using Numbers = std::vector<std::complex<long double>>;
+
+/// The transform by its definition, unscaled, in extended precision: sum over j of x_j exp(sign 2 pi i j k / n).
+inline Numbers direct_dft(const Numbers& x, Direction direction) {
+  const std::size_t n = x.size();
+  const long double sign = direction == Direction::forward ? -1.0L : 1.0L;
+  Numbers roots(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    roots[j] = std::polar(1.0L, sign * 2.0L * std::numbers::pi_v<long double> * static_cast<long double>(j) /
+                                    static_cast<long double>(n));
+  }
+  Numbers sums(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    std::complex<long double> sum = 0.0L;
+    for (std::size_t j = 0; j < n; ++j) sum += x[j] * roots[j * k % n];
+    sums[k] = sum;
+  }
+  return sums;
+}
+
+/// Distance in the Euclidean norm, relative to `right`.
+inline double relative_distance(const Numbers& x, const Numbers& right) {
+  long double distance = 0.0L, length = 0.0L;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    distance += std::norm(x[i] - right[i]);
+    length += std::norm(right[i]);
+  }
+  return static_cast<double>(length > 0.0L ? std::sqrt(distance / length) : std::sqrt(distance));
+}
 
 /// An execution space of a unit and a precision.
 template <class E, class S>
 struct On {
   using Execution = E;
   using Scalar = S;
+  using Complex = Kokkos::complex<S>;
+  static constexpr auto kind =
+      std::is_same_v<E, HostExecution> ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion;
   static constexpr double tolerance = std::is_same_v<S, double> ? 1e-13 : 1e-5;
 };
 
@@ -47,24 +80,21 @@ class Array {
   Kokkos::View<Element*, PinnedMemory> memory_;
 };
 
-template <class Scalar>
-Array<Kokkos::complex<Scalar>> random_rows(std::int64_t points, unsigned seed) {
+/// Numbers, or parts of complex ones, from -1 to 1.
+template <class Element>
+Array<Element> random_rows(std::int64_t points, unsigned seed) {
+  using Scalar = typename ScalarOf<Element>::Type;
   std::mt19937 engine(seed);
   std::uniform_real_distribution<Scalar> number(-1, 1);
-  Array<Kokkos::complex<Scalar>> rows(points);
+  Array<Element> rows(points);
   for (std::int64_t i = 0; i < points; ++i) {
     const Scalar real = number(engine);
-    rows[i] = Kokkos::complex<Scalar>(real, number(engine));
+    if constexpr (std::is_same_v<Element, Scalar>) {
+      rows[i] = real;
+    } else {
+      rows[i] = Element(real, number(engine));
+    }
   }
-  return rows;
-}
-
-template <class Scalar>
-Array<Scalar> random_real_rows(std::int64_t points, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<Scalar> number(-1, 1);
-  Array<Scalar> rows(points);
-  for (std::int64_t i = 0; i < points; ++i) rows[i] = number(engine);
   return rows;
 }
 
@@ -86,12 +116,12 @@ Numbers numbers(const Array<Element>& array, std::int64_t first, std::int64_t co
 /// A pass over all rows, in one piece and into one piece without padding.
 template <class Unit, class Element>
 Array<Kokkos::complex<typename Unit::Scalar>> run_pass(const RowTransformation& transformation,
-                                                       const std::string& library, const Array<Element>& rows) {
+                                                       const std::string& library, const Array<Element>& rows,
+                                                       Planner planner = Planner::estimate) {
   using Complex = typename RowPass<Element>::Complex;
   const std::int64_t count = rows.size() / transformation.length;
   const std::int64_t points = stored_points(transformation.length, RowPass<Element>::real);
-  const auto pass =
-      make_row_pass<typename Unit::Execution, Element>({}, transformation, count, {library, Planner::estimate});
+  const auto pass = make_row_pass<Element>(Unit::kind, transformation, count, {library, planner});
   Array<Complex> stored(count * points);
   const RowPiece<Element> in{rows.data(), transformation.length, 0, transformation.length};
   const StoredPiece<Complex> out{stored.data(), transformation.transpose ? count : points, 0, points};

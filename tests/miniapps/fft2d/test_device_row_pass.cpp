@@ -15,7 +15,7 @@ TEST_CASE("Chunks are copied, transformed and copied back as on a conveyor whose
   constexpr std::int64_t length = 1024, rows_of_chunk = 256;
   const std::int64_t chunks = GENERATE(1, 2, 3, 4);
   const bool transpose = GENERATE(false, true);
-  const auto rows = random_rows<double>(chunks * rows_of_chunk * length, 1);
+  const auto rows = random_rows<Kokkos::complex<double>>(chunks * rows_of_chunk * length, 1);
   RowTransformation transformation;
   transformation.length = length;
   transformation.transpose = transpose;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
@@ -106,8 +107,9 @@ TEST_CASE("Batches are the unit's rows in order, about even, of cache lines wher
 TEST_CASE("A unit without messages goes over its rows at once") {
   CHECK(plan_pass(Counts{100, 50}, Counts{7, 8}, std::vector<int>{0, 0}, 9).batches[0].size() == 1);
   // The other rank owns nothing.
-  CHECK(plan_pass(Counts{100, 50}, Counts{7, 0}, std::vector<int>{0, 1}, 9).batches[0].size() == 1);
-  CHECK(plan_pass(Counts{100, 50}, Counts{7, 0}, std::vector<int>{0, 1}, 9).messages.size() == 9);
+  const PassPlan plan = plan_pass(Counts{100, 50}, Counts{7, 0}, std::vector<int>{0, 1}, 9);
+  CHECK(plan.batches[0].size() == 1);
+  CHECK(plan.messages.size() == 9);
 }
 
 TEST_CASE("No message is longer than MPI can count, and ranges of any length are cut right") {
@@ -128,16 +130,15 @@ TEST_CASE("The next rank's block is sent first, so that not all send to the same
 }
 
 TEST_CASE("Splits that make no sense are refused") {
-  const auto plan = [](const Counts& rows, const Counts& columns, const std::vector<int>& ranks, int batches) {
-    return plan_pass(rows, columns, ranks, batches);
-  };
-  const auto one_each = MessageMatches(ContainsSubstring("expected one each"));
-  CHECK_THROWS_MATCHES(plan({1, 2}, {3}, {0, 1}, 1), InvalidArgument, one_each);
-  CHECK_THROWS_MATCHES(plan({1, 2}, {3, 4}, {0}, 1), InvalidArgument, one_each);
-  CHECK_THROWS_MATCHES(plan({1, -2}, {3, 4}, {0, 1}, 1), InvalidArgument, one_each);
-  CHECK_THROWS_MATCHES(plan({1, 2}, {-3, 4}, {0, 1}, 1), InvalidArgument, one_each);
-  CHECK_THROWS_MATCHES(plan({1, 2}, {3, 4}, {1, 0}, 1), InvalidArgument, one_each);
-  CHECK_THROWS_MATCHES(plan({1, 2}, {3, 4}, {0, 1}, 0), InvalidArgument, one_each);
+  const auto [rows, columns, ranks, batches] =
+      GENERATE(table<Counts, Counts, std::vector<int>, int>({{{1, 2}, {3}, {0, 1}, 1},
+                                                             {{1, 2}, {3, 4}, {0}, 1},
+                                                             {{1, -2}, {3, 4}, {0, 1}, 1},
+                                                             {{1, 2}, {-3, 4}, {0, 1}, 1},
+                                                             {{1, 2}, {3, 4}, {1, 0}, 1},
+                                                             {{1, 2}, {3, 4}, {0, 1}, 0}}));
+  CHECK_THROWS_MATCHES(plan_pass(rows, columns, ranks, batches), InvalidArgument,
+                       MessageMatches(ContainsSubstring("expected one each")));
 }
 
 }  // namespace

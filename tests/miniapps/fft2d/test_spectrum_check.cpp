@@ -25,9 +25,9 @@ class Checked {
       : problem_(problem),
         co_execution_(session().machine(), started_units()),
         slots_(gather_slots(session(), started_units())),
+        group_(session().comm(), co_execution_, started_units(), slots_),
         input_(problem, {problem.rows, problem.columns}, "", 7),
-        transform_(session(), co_execution_, problem, slots_, {even(problem.rows), even(problem.spectrum_columns())},
-                   {}),
+        transform_(group_, problem, {even(problem.rows), even(problem.spectrum_columns())}, {}),
         check_(session(), problem, own_rows(), input_, 7) {}
 
   using Source = typename Transform<Scalar>::Source;
@@ -55,6 +55,7 @@ class Checked {
   Problem problem_;
   CoExecution co_execution_;
   std::vector<Slot> slots_;
+  UnitGroup group_;
   Input<Scalar> input_;
   Transform<Scalar> transform_;
   SpectrumCheck<Scalar> check_;

@@ -1,7 +1,6 @@
 #include <fftw3.h>
 
 #include <algorithm>
-#include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
@@ -27,14 +26,15 @@ namespace {
 using Random = std::mt19937;
 using Matrix = std::vector<std::complex<double>>;
 
-CoExecution& co_execution() {
-  static CoExecution made(session().machine(), started_units());
-  return made;
-}
-
 const std::vector<Slot>& slots() {
   static const std::vector<Slot> gathered = gather_slots(session(), started_units());
   return gathered;
+}
+
+UnitGroup& group() {
+  static CoExecution co_execution(session().machine(), started_units());
+  static UnitGroup made(session().comm(), co_execution, started_units(), slots());
+  return made;
 }
 
 /// Random shares of all slots; many are empty.
@@ -135,28 +135,26 @@ TransformChoice random_choice(Random& random) {
   return choice;
 }
 
-constexpr std::array<std::pair<int, int>, 16> extents{{{1, 1},
-                                                       {1, 64},
-                                                       {64, 1},
-                                                       {1, 13},
-                                                       {17, 1},
-                                                       {2, 3},
-                                                       {3, 2},
-                                                       {5, 7},
-                                                       {16, 16},
-                                                       {64, 32},
-                                                       {13, 37},
-                                                       {37, 13},
-                                                       {30, 42},
-                                                       {105, 21},
-                                                       {101, 103},
-                                                       {96, 127}}};
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("spectra are those of FFTW's own transform, for every split and exchange", "", double, float) {
   Random random(1);
-  for (const auto& [rows, columns] : extents) {
+  for (const auto& [rows, columns] : {std::pair{1, 1},
+                                      {1, 64},
+                                      {64, 1},
+                                      {1, 13},
+                                      {17, 1},
+                                      {2, 3},
+                                      {3, 2},
+                                      {5, 7},
+                                      {16, 16},
+                                      {64, 32},
+                                      {13, 37},
+                                      {37, 13},
+                                      {30, 42},
+                                      {105, 21},
+                                      {101, 103},
+                                      {96, 127}}) {
     for (const Direction direction : {Direction::forward, Direction::inverse}) {
       for (const bool real : {false, true}) {
         if (real && direction == Direction::inverse) continue;
@@ -164,8 +162,7 @@ TEMPLATE_TEST_CASE("spectra are those of FFTW's own transform, for every split a
         const Problem problem{rows, columns, direction, real, transposed};
         const Matrix right = by_fftw<TestType>(problem);
         const TransformChoice choice = random_choice(random);
-        Transform<TestType> transform(session(), co_execution(), problem, slots(), random_shares(problem, random),
-                                      choice);
+        Transform<TestType> transform(group(), problem, random_shares(problem, random), choice);
         CAPTURE(rows, columns, direction == Direction::inverse, real, transposed, choice.exchange.parts());
         // Each time anew.
         for (int times = 0; times < 2; ++times) {
@@ -200,16 +197,12 @@ TEMPLATE_TEST_CASE("bits are the same for every split and exchange", "", double,
           all->front() = all == &shares.rows ? rows : columns;
         }
       }
-      Transform<TestType> transform(session(), co_execution(), problem, slots(), shares, random_choice(random));
+      Transform<TestType> transform(group(), problem, shares, random_choice(random));
       transform.load(random_source<TestType>(problem));
       transform.run();
-      std::vector<std::complex<TestType>> part = own_part(problem, transform);
       // Zeros where a rank owns nothing, so that ranks add up; one owner each, so that nothing is rounded.
-      std::vector<std::complex<TestType>> whole;
-      for (const std::complex<TestType>& value : part) {
-        const bool own = !std::isnan(value.real());
-        whole.push_back(own ? value : std::complex<TestType>());
-      }
+      std::vector<std::complex<TestType>> whole = own_part(problem, transform);
+      for (std::complex<TestType>& value : whole) value = std::isnan(value.real()) ? std::complex<TestType>() : value;
       MPI_Allreduce(MPI_IN_PLACE, whole.data(), static_cast<int>(2 * whole.size()),
                     sizeof(TestType) == 8 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, session().comm());
       if (round == 0) first = whole;
@@ -225,9 +218,10 @@ TEST_CASE("units may be slow; a library that no unit has is an error on all rank
   RankUnits units = started_units();
   if (units.host) units.host->slowdown = 2.0;
   if (units.companion) units.companion->slowdown = 3.0;
-  CoExecution slow(session().machine(), units);
+  CoExecution co_execution(session().machine(), units);
+  UnitGroup slow(session().comm(), co_execution, units, slots());
   TransformChoice choice = random_choice(random);
-  Transform<double> transform(session(), slow, problem, slots(), random_shares(problem, random), choice);
+  Transform<double> transform(slow, problem, random_shares(problem, random), choice);
   transform.load(random_source<double>(problem));
   transform.run();
   CHECK(error_of(problem, transform, by_fftw<double>(problem)) <= 1e-12);
@@ -236,7 +230,7 @@ TEST_CASE("units may be slow; a library that no unit has is an error on all rank
   shares.rows.assign(slots().size(), 0);
   shares.columns = shares.rows;
   shares.rows.front() = shares.columns.front() = 24;
-  CHECK_THROWS_AS(Transform<double>(session(), slow, problem, slots(), shares, choice), CollectiveError);
+  CHECK_THROWS_AS(Transform<double>(slow, problem, shares, choice), CollectiveError);
 }
 
 }  // namespace steelyard::test_transform
