@@ -57,7 +57,7 @@ TEST_CASE("the steady flow at Reynolds number 100 is Ghia's", "[accuracy]") {
   CHECK(largest_difference(ghia_comparison(problem, run.flow.gather())) < 0.01);
 }
 
-TEST_CASE("the steady flow is of second order in space", "[accuracy]") {
+TEST_CASE("the steady flow is of second order in space", "[accuracy][order]") {
   TestUnits units;
   std::vector<double> through_flows, velocities;
   for (const std::int64_t cells : {16, 32, 64}) {
@@ -78,7 +78,7 @@ TEST_CASE("the steady flow is of second order in space", "[accuracy]") {
   }
 }
 
-TEST_CASE("the steady flow does not depend on the time step and its scheme", "[accuracy]") {
+TEST_CASE("the steady flow does not depend on the time step and its scheme", "[accuracy][order]") {
   TestUnits units;
   std::vector<FlowState> states;
   for (const auto& [step, scheme, correctors] : {std::tuple{1.0 / 32.0, TimeScheme::euler, 2},
@@ -102,14 +102,14 @@ TEST_CASE("the steady flow does not depend on the time step and its scheme", "[a
   CHECK(cavity::tests::velocity_difference(states[0], states[2]) < 1e-5);
 }
 
-TEST_CASE("implicit Euler is of first order in time", "[accuracy]") {
+TEST_CASE("implicit Euler is of first order in time", "[accuracy][order]") {
   const std::vector<double> found = orders(TimeScheme::euler);
   CAPTURE(found);
   CHECK(found[0] > 0.9);
   CHECK(found[1] > 0.9);
 }
 
-TEST_CASE("Crank-Nicolson is of second order in time", "[accuracy]") {
+TEST_CASE("Crank-Nicolson is of second order in time", "[accuracy][order]") {
   const std::vector<double> found = orders(TimeScheme::crank_nicolson);
   CAPTURE(found);
   CHECK(found[0] > 1.8);
