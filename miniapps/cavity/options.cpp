@@ -150,7 +150,7 @@ void add_options(CLI::App& parser, Options& options) {
 
 Problem make_problem(const Options& options) {
   partition::find_algorithm(options.run.partition);
-  if (const auto& output = options.run.output; !output.empty() && output.extension() != ".vti") {
+  if (const auto& output = options.run.output; output.has_extension() && output.extension() != ".vti") {
     throw InvalidArgument(fmt::format("--output {} (expected a name that ends in .vti)", output.string()));
   }
   Problem problem = options.problem;

@@ -240,7 +240,7 @@ TEST_CASE("values that cannot be are refused with option, value and what was exp
   }
   check_refused({"--scheme", "leap-frog"}, {"--scheme", "leap-frog", "euler", "crank-nicolson"});
   check_refused({"--partition", "fair"}, {"partition", "fair", "even", "geometric"});
-  for (const char* name : {"flow.npy", "flow", "flow.vti.gz"}) check_refused("--output", name, {"ends in .vti"});
+  for (const char* name : {"flow.npy", "flow.VTK", "flow.vti.gz"}) check_refused("--output", name, {"ends in .vti"});
   CHECK_NOTHROW(end_of({"--correctors", "1"}));
   CHECK_NOTHROW(end_of({"--correctors", "100"}));
 }
