@@ -172,6 +172,8 @@ class Driver:
 
     def read(self, reader, source, folder, output, variables):
         """Rows of what a run has left; `source` is the description's `from`."""
+        if isinstance(source, list):
+            source = "".join(source)
         if reader not in ("text", "table"):
             source = source.format(**variables)
         return READERS[reader](folder, output, {**variables, "from": source})
