@@ -64,7 +64,7 @@ DEPTHS = {
         "depth": "--rounds 1 --repetitions-min 2 --repetitions-max 3 --time-limit 0.1 "
         "--confidence 0.5 --precision 0.99",
         "repeat": "--repetitions 2 --warmups 1",
-        "calibration": "--quick --from 1024 --to 16384",
+        "calibration": "--quick --from 1024 --to 1048576",
     },
     "machine": {"depth": "--precision 0.1 --time-limit 1", "repeat": "--repetitions 5", "calibration": "--quick"},
     "full": {"depth": "", "repeat": "--repetitions 11", "calibration": ""},
@@ -172,6 +172,8 @@ class Driver:
 
     def read(self, reader, source, folder, output, variables):
         """Rows of what a run has left; `source` is the description's `from`."""
+        if isinstance(source, list):
+            source = "".join(source)
         if reader not in ("text", "table"):
             source = source.format(**variables)
         return READERS[reader](folder, output, {**variables, "from": source})
