@@ -114,7 +114,7 @@ void UnitGroup::begin_sum(ProcessingUnit::Kind kind, std::span<const Compensated
   ++own.sums;
   own.values = values.size();
   own.open = true;
-  if (drives(kind)) ++meetings_.sums;
+  if (drives(kind)) ++sync_counts_.sums;
   if (!drives(kind)) {
     std::copy(values.begin(), values.end(), companion_values_[own.sums % 2].begin());
     companion_has_values_.raise(own.sums);

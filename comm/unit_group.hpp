@@ -34,8 +34,8 @@ class UnitGroup {
   /// @throws InvalidArgument where the slots do not have this rank's units; MpiError
   UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots);
   /// Of one unit alone, which is measured without communication: run() then runs the program on the calling thread,
-  /// which is to be the unit's own, with parts of the work that CoExecution::run() may have given to this thread. Never
-  /// calls MPI.
+  /// which is to be the unit's own, with timed sections of the work that CoExecution::run() may have given to this
+  /// thread. Never calls MPI.
   explicit UnitGroup(ProcessingUnit::Kind kind);
   ~UnitGroup();
   UnitGroup(const UnitGroup&) = delete;
@@ -55,12 +55,12 @@ class UnitGroup {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const std::vector<Slot>& slots() const { return slots_; }
-  /// Runs kernels of a unit as a part of its work, see CoExecution::part().
-  void part(ProcessingUnit::Kind kind, const CoExecution::Work& work) {
+  /// Runs kernels of a unit as a section of its work, see CoExecution::timed_section().
+  void timed_section(ProcessingUnit::Kind kind, const CoExecution::Work& work) {
     if (co_execution_ == nullptr) {
-      CoExecution::part_of_this_thread(work);
+      CoExecution::timed_section_of_this_thread(work);
     } else {
-      co_execution_->part(kind, work);
+      co_execution_->timed_section(kind, work);
     }
   }
   /// Index among all slots of this rank's unit; -1 for one that it does not drive.
@@ -72,30 +72,30 @@ class UnitGroup {
   }
 
   /// How often this group has met so far, as the unit that drives MPI has counted: for predictions.
-  struct Meetings {
+  struct SyncCounts {
     std::uint64_t sums = 0;
     std::uint64_t exchanges = 0;
     std::uint64_t halo_bytes = 0;  ///< of all exchanges, to one neighbour
 
-    Meetings& operator+=(const Meetings& other) {
+    SyncCounts& operator+=(const SyncCounts& other) {
       sums += other.sums;
       exchanges += other.exchanges;
       halo_bytes += other.halo_bytes;
       return *this;
     }
-    Meetings& operator-=(const Meetings& other) {
+    SyncCounts& operator-=(const SyncCounts& other) {
       sums -= other.sums;
       exchanges -= other.exchanges;
       halo_bytes -= other.halo_bytes;
       return *this;
     }
   };
-  const Meetings& meetings() const { return meetings_; }
+  const SyncCounts& sync_counts() const { return sync_counts_; }
   /// Counts an exchange of halos of so many bytes to a neighbour, whether there is one or not.
   void count_exchange(ProcessingUnit::Kind kind, std::int64_t halo_bytes) {
     if (!drives(kind)) return;
-    ++meetings_.exchanges;
-    meetings_.halo_bytes += static_cast<std::uint64_t>(halo_bytes);
+    ++sync_counts_.exchanges;
+    sync_counts_.halo_bytes += static_cast<std::uint64_t>(halo_bytes);
   }
 
   /// Two cache lines, since processors fetch the next one as well: what one thread writes while another one looks at
@@ -145,7 +145,7 @@ class UnitGroup {
   std::array<int, 2> slot_of_ = {-1, -1};
   int unit_count_ = 0;
   bool may_spin_ = true;
-  Meetings meetings_;
+  SyncCounts sync_counts_;
 
   std::atomic<bool> failed_{false};
   std::atomic<bool> given_up_{false};  ///< a unit has not waited for another to the end
@@ -178,7 +178,7 @@ class UnitPeer {
   /// Runs kernels, which count as this unit's work, and fences.
   template <class Work>
   void compute(const Work& work) const {
-    group_->part(kind_, [&] {
+    group_->timed_section(kind_, [&] {
       work();
       space_.fence();
     });

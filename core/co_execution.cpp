@@ -51,13 +51,13 @@ void wait_until(double end_s, bool may_spin) {
   }
 }
 
-/// @param parts_s what the work's parts have left once it has ended; nothing where it had none
+/// @param sections_s what the work's timed sections have left once it has ended; nothing where it had none
 double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin,
-                 const std::optional<double>& parts_s = std::nullopt) {
+                 const std::optional<double>& sections_s = std::nullopt) {
   const double start_s = now_s();
   work();
   const double busy_s = now_s() - start_s;
-  if (parts_s) return *parts_s;
+  if (sections_s) return *sections_s;
   if (slowdown <= 1.0) return busy_s;
   wait_until(start_s + slowdown * busy_s, may_spin);
   return now_s() - start_s;
@@ -68,8 +68,8 @@ double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin,
 /// The companion's thread: runs one callable per ticket.
 class CoExecution::Driver {
  public:
-  Driver(CoExecution& co_execution, double slowdown, bool may_spin, const std::optional<double>& parts_s)
-      : co_execution_(co_execution), slowdown_(slowdown), may_spin_(may_spin), parts_s_(parts_s), thread_([this] {
+  Driver(CoExecution& co_execution, double slowdown, bool may_spin, const std::optional<double>& sections_s)
+      : co_execution_(co_execution), slowdown_(slowdown), may_spin_(may_spin), sections_s_(sections_s), thread_([this] {
           serve();
         }) {}
 
@@ -109,7 +109,7 @@ class CoExecution::Driver {
       await(started_, ticket);
       if (work_ == nullptr) return;
       try {
-        seconds_ = timed_run(*work_, slowdown_, may_spin_, parts_s_);
+        seconds_ = timed_run(*work_, slowdown_, may_spin_, sections_s_);
       } catch (...) {
         error_ = std::current_exception();
       }
@@ -121,7 +121,7 @@ class CoExecution::Driver {
   CoExecution& co_execution_;
   double slowdown_;
   bool may_spin_;
-  const std::optional<double>& parts_s_;
+  const std::optional<double>& sections_s_;
   const Work* work_ = nullptr;
   double seconds_ = 0.0;
   std::exception_ptr error_;
@@ -132,7 +132,7 @@ class CoExecution::Driver {
 
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
-    driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, !units.oversubscribed, companion_parts_s_);
+    driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, !units.oversubscribed, companion_sections_s_);
     const Work prepare = [&] {
       select_device(units.companion->device);
       try {
@@ -153,15 +153,15 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work
   const bool has_host = units_.host.has_value();
   const UnitScope scope(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
   UnitSeconds seconds;
-  host_parts_s_.reset();
-  companion_parts_s_.reset();
+  host_sections_s_.reset();
+  companion_sections_s_.reset();
   if (driver_) driver_->start(&companion);
   std::exception_ptr own_error;
   try {
     if (has_host) {
-      seconds.host_s = timed_run(host, units_.host->slowdown, may_spin, host_parts_s_);
+      seconds.host_s = timed_run(host, units_.host->slowdown, may_spin, host_sections_s_);
     } else {
-      seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin, companion_parts_s_);
+      seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin, companion_sections_s_);
     }
     if (meanwhile) meanwhile();
   } catch (...) {
@@ -178,20 +178,20 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work
   return seconds;
 }
 
-void CoExecution::part(ProcessingUnit::Kind kind, const Work& work) {
+void CoExecution::timed_section(ProcessingUnit::Kind kind, const Work& work) {
   const bool is_host = kind == ProcessingUnit::Kind::host;
   const std::optional<ProcessingUnit>& unit = is_host ? units_.host : units_.companion;
-  std::optional<double>& parts_s = is_host ? host_parts_s_ : companion_parts_s_;
+  std::optional<double>& sections_s = is_host ? host_sections_s_ : companion_sections_s_;
   const double seconds = timed_run(work, unit ? unit->slowdown : 1.0, !units_.oversubscribed);
-  parts_s = parts_s.value_or(0.0) + seconds;
+  sections_s = sections_s.value_or(0.0) + seconds;
 }
 
-void CoExecution::part_of_this_thread(const Work& work) {
+void CoExecution::timed_section_of_this_thread(const Work& work) {
   const UnitOfThread& unit = unit_of_this_thread;
   if (unit.co_execution == nullptr) {
     work();
   } else {
-    unit.co_execution->part(unit.kind, work);
+    unit.co_execution->timed_section(unit.kind, work);
   }
 }
 

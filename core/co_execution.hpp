@@ -43,20 +43,20 @@ class CoExecution {
   ///                  nobody; not after an exception of the host's. May be empty
   UnitSeconds run(const Work& host, const Work& companion, const Work& meanwhile = {});
 
-  /// Runs a part of the work that run() has given to a unit; to be called from that work. A unit with a slowdown waits
-  /// at the end of each part, so that others see them finished when a slower unit would have finished them. Work that
-  /// has parts was busy in these only, and what it does between them is not slowed down.
-  void part(ProcessingUnit::Kind kind, const Work& work);
+  /// Runs a section of the work that run() has given to a unit; to be called from that work. A unit with a slowdown
+  /// waits at the end of each section, so that other units see it finished when a slower unit would have finished it.
+  /// Work with timed sections was busy in these only, and what it does between them is not slowed down.
+  void timed_section(ProcessingUnit::Kind kind, const Work& work);
 
   /// The same for work that does not know which run() it belongs to: that which has given work to the calling thread.
   /// On any other thread it is work like any other.
-  static void part_of_this_thread(const Work& work);
+  static void timed_section_of_this_thread(const Work& work);
 
  private:
   class Driver;
   RankUnits units_;
-  std::optional<double> host_parts_s_;       ///< of the work in progress; nothing without parts
-  std::optional<double> companion_parts_s_;  ///< likewise
+  std::optional<double> host_sections_s_;       ///< of the work in progress; nothing without sections
+  std::optional<double> companion_sections_s_;  ///< likewise
   std::unique_ptr<Driver> driver_;
 };
 

@@ -68,7 +68,7 @@ class QueueEvent {
   /// @throws RuntimeFailure from a device
   static QueueEvent record(const CompanionExecution& queue);
   /// Work that `queue` is given from now on starts after this event. @throws RuntimeFailure from a device
-  void hold_back(const CompanionExecution& queue) const;
+  void make_wait(const CompanionExecution& queue) const;
 
  private:
   class Recorded;

@@ -90,7 +90,7 @@ QueueEvent QueueEvent::record(const CompanionExecution& queue) {
   return event;
 }
 
-void QueueEvent::hold_back(const CompanionExecution& /*queue*/) const {
+void QueueEvent::make_wait(const CompanionExecution& /*queue*/) const {
   if (recorded_) recorded_->wait();
 }
 

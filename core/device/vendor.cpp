@@ -165,7 +165,7 @@ void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(qu
 class QueueEvent::Recorded {
  public:
   explicit Recorded(const Queue& queue) : event_(queue, vendor::event_without_time) {}
-  void hold_back(const Queue& queue) const {
+  void make_wait(const Queue& queue) const {
     select_device_of(queue);
     check(vendor::stream_wait_event(vendor::stream_of(queue), event_.get(), 0), "waiting for an event");
   }
@@ -180,8 +180,8 @@ QueueEvent QueueEvent::record(const Queue& queue) {
   return event;
 }
 
-void QueueEvent::hold_back(const Queue& queue) const {
-  if (recorded_) recorded_->hold_back(queue);
+void QueueEvent::make_wait(const Queue& queue) const {
+  if (recorded_) recorded_->make_wait(queue);
 }
 
 class QueueTime::Marked {

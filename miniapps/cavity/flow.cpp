@@ -104,7 +104,7 @@ FlowState Flow::gather() {
 StepReport Flow::step(FlowTimes& times) {
   const double start_s = now_s();
   FlowTimes spent;
-  spent.meetings -= group_.meetings();
+  spent.sync_counts -= group_.sync_counts();
   PerUnit<StepReport> reports;
   const UnitSeconds busy = group_.run([&](const auto& peer) { reports[peer.kind()] = units_[peer].step(spent); });
   const bool has_host = group_.slot(ProcessingUnit::Kind::host) >= 0;
@@ -121,7 +121,7 @@ StepReport Flow::step(FlowTimes& times) {
   spent.total_s = now_s() - start_s;
   spent.host_s = busy.host_s;
   spent.companion_s = busy.companion_s;
-  spent.meetings += group_.meetings();
+  spent.sync_counts += group_.sync_counts();
   times += spent;
   return report;
 }

@@ -20,11 +20,11 @@ namespace steelyard::cavity {
 /// What solving one of a step's systems took.
 struct SolveTimes {
   double total_s = 0.0;
-  UnitGroup::Meetings meetings;
+  UnitGroup::SyncCounts sync_counts;
 
   SolveTimes& operator+=(const SolveTimes& other) {
     total_s += other.total_s;
-    meetings += other.meetings;
+    sync_counts += other.sync_counts;
     return *this;
   }
 };

@@ -55,9 +55,9 @@ class SampledSteps {
   /// Zeros for a unit without rows.
   PerPart<PartSample> parts() const {
     if (steps_ == 0) return {};
-    SolveTimes others{times_.total_s - times_.momentum.total_s - times_.pressure.total_s, times_.meetings};
-    others.meetings -= times_.momentum.meetings;
-    others.meetings -= times_.pressure.meetings;
+    SolveTimes others{times_.total_s - times_.momentum.total_s - times_.pressure.total_s, times_.sync_counts};
+    others.sync_counts -= times_.momentum.sync_counts;
+    others.sync_counts -= times_.pressure.sync_counts;
     return {part(times_.momentum, momentum_iterations_), part(times_.pressure, pressure_iterations_),
             part(others, steps_)};
   }
@@ -82,8 +82,8 @@ class SampledSteps {
     const double of = std::max(1.0, calls);
     return {scale_ * all.total_s / of,
             calls / steps_,
-            {static_cast<double>(all.meetings.sums) / of, static_cast<double>(all.meetings.exchanges) / of,
-             static_cast<double>(all.meetings.halo_bytes) / of}};
+            {static_cast<double>(all.sync_counts.sums) / of, static_cast<double>(all.sync_counts.exchanges) / of,
+             static_cast<double>(all.sync_counts.halo_bytes) / of}};
   }
 
   ProcessingUnit::Kind kind_;

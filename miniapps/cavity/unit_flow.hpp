@@ -293,11 +293,11 @@ class UnitFlow {
     // Only the unit that drives MPI counts synchronisations.
     if (!group.drives(grid_.peer().kind())) return solve();
     SolveTimes spent;
-    spent.meetings -= group.meetings();
+    spent.sync_counts -= group.sync_counts();
     const double start_s = now_s();
     SolveReport report = solve();
     spent.total_s = now_s() - start_s;
-    spent.meetings += group.meetings();
+    spent.sync_counts += group.sync_counts();
     times += spent;
     return report;
   }

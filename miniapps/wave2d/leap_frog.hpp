@@ -183,16 +183,16 @@ class LeapFrog {
   KOKKOS_INLINE_FUNCTION void advance_rows(const Member& member, const Tile& tile, const int step, const std::int64_t i,
                                            const Region& range) const {
     std::int64_t left = range.end_column, right = range.end_column;
+    const Rows<Count> rows = rows_around<Count>(tile, step, i);
     if (inside(i, Count)) {
       left = lesser(greater(range.column, grid_.column + Radius), range.end_column);
       right = greater(left, lesser(range.end_column, grid_.end_column - Radius));
-      sweep_stencil_rows(member, left, right, rows_around<Count>(tile, step, i), stencil_);
+      sweep_stencil_rows(member, left, right, rows, stencil_);
     }
     if (left == range.column && right == range.end_column) return;
     for (int r = 0; r < Count; ++r) {
-      const Rows<1> row = rows_around<1>(tile, step, i + r);
-      vector_for(member, range.column, left, [&](const std::int64_t j) { advance_point(row, i + r, j); });
-      vector_for(member, right, range.end_column, [&](const std::int64_t j) { advance_point(row, i + r, j); });
+      vector_for(member, range.column, left, [&](const std::int64_t j) { advance_point(rows, r, i + r, j); });
+      vector_for(member, right, range.end_column, [&](const std::int64_t j) { advance_point(rows, r, i + r, j); });
     }
   }
 
@@ -214,9 +214,11 @@ class LeapFrog {
     return rows;
   }
 
-  /// The point (i, j), which may lie on the grid's edge or next to it.
-  KOKKOS_INLINE_FUNCTION void advance_point(const Rows<1>& rows, const std::int64_t i, const std::int64_t j) const {
-    const Scalar* const* const u = rows.current + Radius;
+  /// The point (i, j) of row r of a set, which may lie on the grid's edge or next to it.
+  template <int Count>
+  KOKKOS_INLINE_FUNCTION void advance_point(const Rows<Count>& rows, const int r, const std::int64_t i,
+                                            const std::int64_t j) const {
+    const Scalar* const* const u = rows.current + r + Radius;
     const std::int64_t last_row = grid_.end_row - 1, last_column = grid_.end_column - 1;
     const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
     const auto at = [&](int d) {
@@ -226,8 +228,8 @@ class LeapFrog {
       return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[0][other]; });
     };
     const Scalar here = u[0][j];
-    rows.next[0][j] = edge && !mirrored_ ? here : stencil_.next(rows.old[0][j], here, at, beside);
-    if (rows.copy[0] != nullptr) rows.copy[0][j] = here;
+    rows.next[r][j] = edge && !mirrored_ ? here : stencil_.next(rows.old[r][j], here, at, beside);
+    if (rows.copy[r] != nullptr) rows.copy[r][j] = here;
   }
 
   /// A value of a row or a column, line(first) to line(last), and beyond: there the wave is mirrored about the

@@ -172,9 +172,9 @@ class Simulation {
       for (std::int64_t left = steps; left > 0; left -= time_tile_) {
         const int pass = static_cast<int>(std::min<std::int64_t>(left, time_tile_));
         // Not compute(), whose fence a device's interior would have to end before.
-        group_.part(kind, [&] { unit.begin(pass, halos_->arrived(kind), halos_->leaving(kind), phases); });
+        group_.timed_section(kind, [&] { unit.begin(pass, halos_->arrived(kind), halos_->leaving(kind), phases); });
         halos_->start(kind);
-        group_.part(kind, [&] { unit.finish(pass, phases); });
+        group_.timed_section(kind, [&] { unit.finish(pass, phases); });
         halos_->finish(kind);
       }
     });

@@ -55,7 +55,7 @@ class UnitField {
       field_.advance(part, steps, "steelyard::wave2d::border");
     }
     const double border_s = fenced_s();
-    if constexpr (!runs_on_host<Execution>) QueueEvent::record(queues_.kernels).hold_back(queues_.copies);
+    if constexpr (!runs_on_host<Execution>) QueueEvent::record(queues_.kernels).make_wait(queues_.copies);
     for (const HaloBuffer<Scalar>& buffer : leaving) pack(buffer, steps, staging);
     // Behind the packing: its copies within a device's memory are kernels, too, which would wait for an interior's.
     if (!runs_on_host<Execution> && overlap_ == Overlap::full) launch_interior(steps);

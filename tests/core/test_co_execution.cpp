@@ -299,7 +299,7 @@ TEST_CASE("kernels of both execution spaces at once give the sums that each give
   }
 }
 
-TEST_CASE("parts of work are slowed down one by one, and what is between them is not") {
+TEST_CASE("timed sections are slowed down one by one, and what is between them is not") {
   RankUnits units = both_units();
   units.host->slowdown = 3.0;
   units.companion->slowdown = 2.0;
@@ -308,15 +308,15 @@ TEST_CASE("parts of work are slowed down one by one, and what is between them is
   const double start_s = now_s();
   const UnitSeconds seconds = co_execution.run(
       [&] {
-        co_execution.part(ProcessingUnit::Kind::host, [] { sleep_s(0.01); });
+        co_execution.timed_section(ProcessingUnit::Kind::host, [] { sleep_s(0.01); });
         host_first_s = now_s() - start_s;
         sleep_s(0.05);
-        co_execution.part(ProcessingUnit::Kind::host, [] { sleep_s(0.02); });
+        co_execution.timed_section(ProcessingUnit::Kind::host, [] { sleep_s(0.02); });
       },
       [&] {
-        co_execution.part(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
+        co_execution.timed_section(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
         companion_first_s = now_s() - start_s;
-        co_execution.part(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
+        co_execution.timed_section(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
       });
   CHECK(host_first_s >= 0.03);
   CHECK(companion_first_s >= 0.04);
@@ -324,33 +324,33 @@ TEST_CASE("parts of work are slowed down one by one, and what is between them is
   CHECK(seconds.companion_s >= 0.08);
   // The pause would take three times as long, too.
   CHECK(now_s() - start_s < 3.0 * 0.08);
-  // The next work has no parts.
+  // The next work has no sections.
   const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
   CHECK(again.host_s >= 0.03);
 }
 
-TEST_CASE("parts of a rank's only unit are slowed down too") {
+TEST_CASE("timed sections of a rank's only unit are slowed down too") {
   RankUnits units = only_host();
   units.host->slowdown = 4.0;
   CoExecution co_execution(this_machine(), units);
   const UnitSeconds seconds =
-      co_execution.run([&] { co_execution.part(ProcessingUnit::Kind::host, [] { sleep_s(0.01); }); }, [] {});
+      co_execution.run([&] { co_execution.timed_section(ProcessingUnit::Kind::host, [] { sleep_s(0.01); }); }, [] {});
   CHECK(seconds.host_s >= 0.04);
   CHECK(seconds.companion_s == 0.0);
 }
 
-TEST_CASE("parts that do not know their run are those of the run that has given work to the thread") {
+TEST_CASE("timed sections that do not know their run are those of the run that has given work to the thread") {
   RankUnits units = both_units();
   units.host->slowdown = 2.0;
   units.companion->slowdown = 3.0;
   CoExecution co_execution(this_machine(), units);
-  const auto part = [] { CoExecution::part_of_this_thread([] { sleep_s(0.02); }); };
-  const UnitSeconds seconds = co_execution.run(part, part);
+  const auto section = [] { CoExecution::timed_section_of_this_thread([] { sleep_s(0.02); }); };
+  const UnitSeconds seconds = co_execution.run(section, section);
   CHECK(seconds.host_s >= 0.04);
   CHECK(seconds.companion_s >= 0.06);
   // Outside a run it is work like any other.
   bool done = false;
-  CoExecution::part_of_this_thread([&] { done = true; });
+  CoExecution::timed_section_of_this_thread([&] { done = true; });
   CHECK(done);
   const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
   CHECK(again.host_s >= 0.02);

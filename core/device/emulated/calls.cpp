@@ -91,7 +91,7 @@ Error event_elapsed_time(float* milliseconds, Event from, Event to) {
   return success;
 }
 Error stream_wait_event(Stream stream, Event event, unsigned /*flags*/) {
-  if (!emulated::loses(emulated::Mistake::event)) event->event.hold_back(*stream);
+  if (!emulated::loses(emulated::Mistake::event)) event->event.make_wait(*stream);
   return success;
 }
 

@@ -200,7 +200,7 @@ void Event::record(Queue& queue) {
       true);
 }
 
-void Event::hold_back(Queue& queue) const {
+void Event::make_wait(Queue& queue) const {
   if (moment_->queue == queue.state_) return;
   emulated::record(Order::Kind::wait, queue.number(), moment_->id);
   queue.state_->give(

@@ -41,7 +41,7 @@ class Event {
  public:
   void record(Queue& queue);
   /// Work that `queue` is given from now on starts after this event.
-  void hold_back(Queue& queue) const;
+  void make_wait(Queue& queue) const;
   /// When it happened, on the clock of now_s(); waits for it.
   double time_s() const;
 

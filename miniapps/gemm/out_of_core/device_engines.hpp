@@ -66,7 +66,7 @@ class DeviceEngines {
 
   template <class Operation>
   Event on(Engine engine, const Execution& queue, const Events& after, const Operation& operation) {
-    for (const Event& event : after) event.hold_back(queue);
+    for (const Event& event : after) event.make_wait(queue);
     if (!timeline_) {
       operation();
     } else {

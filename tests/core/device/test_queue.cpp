@@ -45,7 +45,7 @@ TEST_CASE("work that waits for an event of another queue is done after what that
     first.give("first", [&] { value = 1; });
     Event event;
     event.record(first);
-    event.hold_back(second);
+    event.make_wait(second);
     int seen = 0;
     second.give("second", [&] { seen = value; });
     second.wait();
@@ -61,7 +61,7 @@ TEST_CASE("a thread's record says what it asked for, of which queue and in which
   queue.give("", [] {});
   Event event;
   event.record(queue);
-  event.hold_back(other);
+  event.make_wait(other);
   other.give("named here", [] {});
   other.wait();
   const auto orders = emulated::take_orders();

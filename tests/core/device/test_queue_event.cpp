@@ -95,7 +95,7 @@ TEST_CASE("operations that wait for the event of the one before, on whatever que
     QueueEvent done;
     for (const Operation& operation : operations) {
       const CompanionExecution& queue = queues[operation.queue];
-      done.hold_back(queue);
+      done.make_wait(queue);
       give(queue, values, operation);
       done = QueueEvent::record(queue);
     }
@@ -116,8 +116,8 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
     std::array<std::array<QueueEvent, 3>, cells> read;
     for (const Operation& operation : operations) {
       const CompanionExecution& queue = queues[operation.queue];
-      for (const std::size_t used : {operation.from, operation.to}) written[used].hold_back(queue);
-      for (const QueueEvent& reader : read[operation.to]) reader.hold_back(queue);
+      for (const std::size_t used : {operation.from, operation.to}) written[used].make_wait(queue);
+      for (const QueueEvent& reader : read[operation.to]) reader.make_wait(queue);
       give(queue, values, operation);
       const QueueEvent done = QueueEvent::record(queue);
       written[operation.to] = done;
@@ -132,7 +132,7 @@ TEST_CASE("an event that stands for no work holds nothing back, and a copy stand
   const std::vector<CompanionExecution> queues = make_queues(2);
   const Cells values("cells", 2);
   Kokkos::fence();
-  QueueEvent().hold_back(queues[0]);
+  QueueEvent().make_wait(queues[0]);
   const std::vector<Operation> operations{{0, 0, 0, 2000000}, {1, 0, 1, 10}};
   QueueEvent copy;
   {
@@ -140,8 +140,8 @@ TEST_CASE("an event that stands for no work holds nothing back, and a copy stand
     const QueueEvent done = QueueEvent::record(queues[0]);
     copy = done;
   }
-  copy.hold_back(queues[0]);
-  copy.hold_back(queues[1]);
+  copy.make_wait(queues[0]);
+  copy.make_wait(queues[1]);
   copy = QueueEvent();
   give(queues[1], values, operations[1]);
   CHECK(fetched(queues, values) == one_after_the_other(2, operations));
@@ -155,7 +155,7 @@ TEST_CASE("an event may outlive what recorded it and be waited for again and aga
   for (const CompanionExecution& queue : queues) events.push_back(QueueEvent::record(queue));
   for (int i = 0; i < 100; ++i) {
     for (const QueueEvent& event : events) {
-      for (const CompanionExecution& queue : queues) event.hold_back(queue);
+      for (const CompanionExecution& queue : queues) event.make_wait(queue);
     }
   }
   give(queues[2], values, {2, 0, 0, 3});

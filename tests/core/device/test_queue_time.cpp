@@ -117,7 +117,7 @@ TEST_CASE("moments of different queues have one clock: what waits for an event s
     work.give(queue, 200000);
     ends.push_back(QueueTime::mark(queue));
     const QueueEvent done = QueueEvent::record(queue);
-    for (const CompanionExecution& other : queues) done.hold_back(other);
+    for (const CompanionExecution& other : queues) done.make_wait(other);
   }
   for (const CompanionExecution& queue : queues) queue.fence();
   for (std::size_t i = 0; i < starts.size(); ++i) {

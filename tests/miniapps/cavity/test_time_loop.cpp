@@ -187,19 +187,19 @@ TEST_CASE("a run of no steps leaves the flow as it is and has nothing to say") {
   }
 }
 
-TEST_CASE("times and meetings are those of all steps") {
+TEST_CASE("times and sync_counts are those of all steps") {
   TestUnits units;
   const Problem problem = some_problem(1.0);
   FlowRun alone(units, problem);
   alone.steps(4);
   FlowRun run(units, problem);
   const FlowTimes times = run_steps(run.flow, problem, {}, {4, 0.0}, false).times;
-  CHECK(times.meetings.sums == alone.times.meetings.sums);
-  CHECK(times.meetings.exchanges == alone.times.meetings.exchanges);
-  CHECK(times.meetings.halo_bytes == alone.times.meetings.halo_bytes);
-  CHECK(times.pressure.meetings.sums == alone.times.pressure.meetings.sums);
-  CHECK(times.momentum.meetings.exchanges == alone.times.momentum.meetings.exchanges);
-  CHECK(times.meetings.sums > 0);
+  CHECK(times.sync_counts.sums == alone.times.sync_counts.sums);
+  CHECK(times.sync_counts.exchanges == alone.times.sync_counts.exchanges);
+  CHECK(times.sync_counts.halo_bytes == alone.times.sync_counts.halo_bytes);
+  CHECK(times.pressure.sync_counts.sums == alone.times.pressure.sync_counts.sums);
+  CHECK(times.momentum.sync_counts.exchanges == alone.times.momentum.sync_counts.exchanges);
+  CHECK(times.sync_counts.sums > 0);
   CHECK(times.momentum.total_s > 0.0);
   CHECK(times.pressure.total_s > 0.0);
   CHECK(times.total_s >= times.momentum.total_s + times.pressure.total_s);
