@@ -40,7 +40,7 @@ double upper_bound_s(std::int64_t total, Models models) {
     const std::int64_t units = even_fits ? even_share : capacity(*model, total);
     longest_s = std::max(longest_s, model->time_s(static_cast<double>(units)));
   }
-  return std::min(longest_s, std::numeric_limits<double>::max());
+  return longest_s;
 }
 
 }  // namespace
@@ -54,6 +54,12 @@ Distribution geometric(std::int64_t total, Models models) {
   double upper_s = upper_bound_s(total, models);
   double lower_s = 0.0;
   std::vector<std::int64_t> candidate(models.size());
+  if (!std::isfinite(upper_s)) {
+    upper_s = std::numeric_limits<double>::max();
+    if (slices_within(upper_s, total, models, candidate).value_or(total) < total) {
+      throw InvalidArgument(fmt::format("{} computation units take longer than numbers can say", total));
+    }
+  }
   // Some 2000 times at most, where speeds are as far apart as numbers can be.
   while (true) {
     const double middle_s = std::midpoint(lower_s, upper_s);
@@ -71,11 +77,7 @@ Distribution geometric(std::int64_t total, Models models) {
   std::int64_t sum = 0;
   for (const std::int64_t slice : units) sum += slice;
   distribute_remainder(total - sum, units, models);
-  Distribution result = predict(std::move(units), models);
-  if (!std::isfinite(result.makespan_s())) {
-    throw InvalidArgument(fmt::format("{} computation units take longer than numbers can say", total));
-  }
-  return result;
+  return predict(std::move(units), models);
 }
 
 }  // namespace steelyard::partition
