@@ -33,8 +33,9 @@ const std::vector<Slot>& slots() {
 
 UnitGroup& group() {
   static CoExecution co_execution(session().machine(), started_units());
-  static UnitGroup made(session().comm(), co_execution, started_units(), slots());
-  return made;
+  // Never destroyed: that would be after MPI has ended.
+  static UnitGroup* const made = new UnitGroup(session().comm(), co_execution, started_units(), slots());
+  return *made;
 }
 
 /// Random shares of all slots; many are empty.
