@@ -110,7 +110,7 @@ class Driver:
             shutil.rmtree(folder)
         results = Results(folder, experiment, self.options.scale)
         runs = experiment.unfold(self.options.scale, self.facts)
-        results.keep_only({run.key for run in runs})
+        results.keep_only([run.key for run in runs])
         spent_s = 0.0
         done = finished = 0
         for i, run in enumerate(runs):
