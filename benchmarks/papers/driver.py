@@ -110,12 +110,14 @@ class Driver:
             shutil.rmtree(folder)
         results = Results(folder, experiment, self.options.scale)
         runs = experiment.unfold(self.options.scale, self.facts)
-        results.keep_only({run.key for run in runs})
+        results.keep_only([run.key for run in runs])
         spent_s = 0.0
         done = finished = 0
         for i, run in enumerate(runs):
             command = self.command_text(run)
-            if results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
+            # What follows from other points is as old as they are.
+            outdated = done > 0 and command.startswith("evaluations.")
+            if not outdated and results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
                 finished += 1
                 continue
             pace_s = spent_s / done if done else expected_s / len(runs)

@@ -32,6 +32,7 @@ class Results:
         self.experiment = experiment
         self.scale = scale
         self.points = []  # {"key", "command", "values"}
+        self.order = {}  # of keys
         path.mkdir(parents=True, exist_ok=True)
         if self._points_path.exists():
             with open(self._points_path, encoding="utf-8") as file:
@@ -50,10 +51,12 @@ class Results:
         """Takes the place of what an earlier command left under the same key."""
         self.points = [point for point in self.points if point["key"] != key]
         self.points += [{"key": key, "command": command, "values": row} for row in rows]
+        self.points.sort(key=lambda point: self.order[point["key"]])
 
     def keep_only(self, keys):
-        """Drops points that the description no longer has."""
-        self.points = [point for point in self.points if point["key"] in keys]
+        """Drops points that the description no longer has, and keeps those of its runs in their order from now on."""
+        self.order = {key: i for i, key in enumerate(keys)}
+        self.points = [point for point in self.points if point["key"] in self.order]
 
     def _derive(self):
         """Columns that follow from others of the same point, ratios to another point, and what follows from these."""
