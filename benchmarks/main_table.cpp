@@ -123,9 +123,9 @@ std::vector<double> paired_gains(const std::vector<Run>& other, const std::vecto
 double ideal_gain(double slowdown) { return (slowdown + 1.0) / 2.0; }
 
 struct Configuration {
-  std::string folder;  ///< of its results
-  std::string text;    ///< with a place for how many times slower its slow unit is; empty for the folder's name
-  std::string other;   ///< folder of the configuration that it is to be better than; empty for none
+  std::string folder;      ///< of its results
+  std::string text;        ///< with a place for how many times slower its slow unit is; empty for the folder's name
+  std::string other = {};  ///< folder of the configuration that it is to be better than; empty for none
 };
 
 const std::vector<Configuration> known_configurations = {

@@ -148,7 +148,7 @@ CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units
 
 CoExecution::~CoExecution() = default;
 
-UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work& meanwhile) {
+UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
   const bool may_spin = !units_.oversubscribed;
   const bool has_host = units_.host.has_value();
   const UnitScope scope(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
@@ -163,7 +163,6 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion, const Work
     } else {
       seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin, companion_sections_s_);
     }
-    if (meanwhile) meanwhile();
   } catch (...) {
     own_error = std::current_exception();
   }

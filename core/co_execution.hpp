@@ -39,9 +39,7 @@ class CoExecution {
   /// Starts both callables together and returns when both have ended. Each must fence what it launched. A unit with a
   /// slowdown F then waits until F times its own seconds have passed; the waiting counts as its time.
   /// Work for a unit that the rank does not drive is not run. The first exception is thrown again once both have ended.
-  /// @param meanwhile runs on the calling thread once the host's work has ended, beside the companion's, and counts for
-  ///                  nobody; not after an exception of the host's. May be empty
-  UnitSeconds run(const Work& host, const Work& companion, const Work& meanwhile = {});
+  UnitSeconds run(const Work& host, const Work& companion);
 
   /// Runs a section of the work that run() has given to a unit; to be called from that work. A unit with a slowdown
   /// waits at the end of each section, so that other units see it finished when a slower unit would have finished it.

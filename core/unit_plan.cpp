@@ -33,14 +33,14 @@ CoreList even_share(const CoreList& cores, int rank_on_node, int ranks_on_node) 
   return {start(rank_on_node), start(rank_on_node + 1)};
 }
 
-/// Leaves out cores where fewer threads are wished for; more than cores would take turns on them.
-void limit_threads(const ThreadWish& wish, int rank, RankUnits& units) {
+/// Leaves out cores where fewer threads are asked for; more than cores would take turns on them.
+void limit_threads(const ThreadRequest& request, int rank, RankUnits& units) {
   if (!units.host) return;
-  const auto threads = static_cast<std::size_t>(wish.threads);
+  const auto threads = static_cast<std::size_t>(request.threads);
   CoreList& cores = units.host->cores;
   if (threads > cores.size()) {
     units.note = fmt::format("{} asks for {} threads; the host unit of rank {} has {}, one for each of its cores {}",
-                             wish.variable, threads, rank, cores.size(), format_cores(cores));
+                             request.variable, threads, rank, cores.size(), format_cores(cores));
   } else {
     cores.resize(threads);
   }
@@ -126,12 +126,12 @@ void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, 
 
 }  // namespace
 
-std::optional<ThreadWish> threads_of_environment() {
+std::optional<ThreadRequest> threads_of_environment() {
   for (const char* variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     const char* text = std::getenv(variable);
     if (text == nullptr || *text == '\0') continue;
     const std::string list = text;
-    return ThreadWish{variable, parse_count(variable, list.substr(0, list.find(',')), 1)};
+    return ThreadRequest{variable, parse_count(variable, list.substr(0, list.find(',')), 1)};
   }
   return std::nullopt;
 }

@@ -27,14 +27,14 @@ class Slowdowns {
 };
 
 /// Threads that the user's environment asks for, and the variable that says so.
-struct ThreadWish {
+struct ThreadRequest {
   std::string variable;
   int threads = 0;
 };
 
 /// From `KOKKOS_NUM_THREADS` or else `OMP_NUM_THREADS`, of whose list the first number counts; nothing where neither is
 /// set. @throws InvalidArgument for what is no number of threads
-std::optional<ThreadWish> threads_of_environment();
+std::optional<ThreadRequest> threads_of_environment();
 
 /// Where a rank is and what it was asked to drive.
 struct PlanRequest {
@@ -46,7 +46,7 @@ struct PlanRequest {
   CoreList launcher_cores;         ///< what the launcher, or the user with `taskset`, bound this rank to
   int launcher_sharer = 0;         ///< this rank's number among those of the node that are bound to the same cores
   int launcher_sharers = 1;        ///< how many these are
-  std::optional<ThreadWish> threads;
+  std::optional<ThreadRequest> threads;
   Slowdowns slowdowns;
 };
 

@@ -4,7 +4,7 @@ import csv
 import itertools
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 SCALES = ("small", "machine", "full")
@@ -66,7 +66,6 @@ class Experiment:
     paper: str
     path: Path
     text: dict
-    runs: list = field(default_factory=list)
 
     @property
     def name(self):

@@ -41,7 +41,9 @@ def git(*arguments):
 
 def machine_facts(binaries):
     """What descriptions may use of this machine, and what results say of it."""
-    done = subprocess.run([binaries / "steelyard", "units"], capture_output=True, text=True, check=True)
+    done = subprocess.run([binaries / "steelyard", "units"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise StepFailed(f"steelyard units: {done.stderr.strip()}")
     lines = done.stdout.splitlines()
     has_gpu = not any(line.split()[:2] == ["gpu", "none"] for line in lines)
     commit = git("rev-parse", "HEAD") + (" (dirty)" if git("status", "--porcelain") else "")
@@ -96,7 +98,7 @@ class Driver:
                 continue
             try:
                 self.run_one(experiment, expected_s[i], sum(expected_s[i + 1 :]))
-            except (StepFailed, OSError, LookupError, ValueError, ArithmeticError) as error:
+            except (StepFailed, OSError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
                 failed.append(f"{experiment.paper} {experiment.name}")
                 what = repr(error) if isinstance(error, LookupError) else error
                 print(f"{failed[-1]} failed: {what}", file=sys.stderr, flush=True)
@@ -115,9 +117,7 @@ class Driver:
         done = finished = 0
         for i, run in enumerate(runs):
             command = self.command_text(run)
-            # What follows from other points is as old as they are.
-            outdated = done > 0 and command.startswith("evaluations.")
-            if not outdated and results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
+            if results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
                 finished += 1
                 continue
             pace_s = spent_s / done if done else expected_s / len(runs)
@@ -125,6 +125,9 @@ class Driver:
             print(f"{experiment.paper} {experiment.name} [{i + 1}/{len(runs)}] {run.key}: "
                   f"about {seconds_text(left_s)} left", file=sys.stderr, flush=True)
             start_s = time.monotonic()
+            if done == 0:
+                # What follows from points that are made anew is as old as they are.
+                results.drop([one.key for one in runs[i + 1 :] if "function" in one.step])
             rows = self.rows(run, command, folder, results)
             spent_s += time.monotonic() - start_s
             done += 1
@@ -182,7 +185,7 @@ class Driver:
 
     def start(self, command, folder, ranks=1, any_exit_code=False):
         """Standard output of a program of ours, started in the folder under mpirun where it has several ranks."""
-        words = expand_files(folder, shlex.split(command.replace("{tree}", str(root))))
+        words = expand_files(folder, [word.replace("{tree}", str(root)) for word in shlex.split(command)])
         words[0] = str(self.binaries / words[0])
         if ranks > 1:
             words = [*shlex.split(self.options.mpirun), "-n", str(ranks), *words]
@@ -271,8 +274,11 @@ def main(arguments):
     except DescriptionError as error:
         print(f"benchmarks/run: {error}", file=sys.stderr)
         return 2
+    except (StepFailed, OSError) as error:
+        print(f"benchmarks/run: {error}", file=sys.stderr)
+        return 3
     except KeyboardInterrupt:
-        print("interrupted: the same command goes on here", file=sys.stderr)
+        print("interrupted: the same command, without --fresh, continues here", file=sys.stderr)
         return 130
 
 

@@ -53,6 +53,11 @@ class Results:
         self.points += [{"key": key, "command": command, "values": row} for row in rows]
         self.points.sort(key=lambda point: self.order[point["key"]])
 
+    def drop(self, keys):
+        """Forgets the points of these runs."""
+        gone = set(keys)
+        self.points = [point for point in self.points if point["key"] not in gone]
+
     def keep_only(self, keys):
         """Drops points that the description no longer has, and keeps those of its runs in their order from now on."""
         self.order = {key: i for i, key in enumerate(keys)}

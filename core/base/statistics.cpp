@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -87,7 +88,15 @@ Interval median_interval(std::span<const double> sample, double level) {
 namespace {
 
 /// The greatest k for which a Mann-Whitney statistic of n and m values is below k with a probability of at most `tail`.
+/// By its normal approximation where there are very many values.
 std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
+  constexpr std::size_t most_counted = 10000;
+  if (n * m > most_counted) {
+    const auto pairs = static_cast<double>(n * m);
+    const double deviation = std::sqrt(pairs * static_cast<double>(n + m + 1) / 12.0);
+    const double below = -boost::math::quantile(boost::math::normal_distribution<double>(), tail);
+    return static_cast<std::size_t>(std::max(0.0, std::floor(0.5 * pairs - below * deviation)));
+  }
   // probability[j][u] of U = u among i and j values, for i = 0, 1, …, n: the greatest of all is one of the i or of the
   // j.
   std::vector<std::vector<double>> probability(m + 1, std::vector<double>(n * m + 1, 0.0));

@@ -9,6 +9,7 @@ steelyard_run_packages=(
   libfftw3-dev
   libcli11-dev nlohmann-json3-dev libfmt-dev libeigen3-dev
   libpng-dev
+  python3 # the papers' experiments
   libboost-dev # headers only; Boost.Math needs no library
   ccache # every fresh clone builds the same again; found later, it would have everything compiled anew
 )

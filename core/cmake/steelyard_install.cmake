@@ -21,6 +21,10 @@ install(FILES ${PROJECT_BINARY_DIR}/steelyard-config.cmake ${PROJECT_BINARY_DIR}
         ${PROJECT_SOURCE_DIR}/core/cmake/Findhwloc.cmake DESTINATION ${destination} COMPONENT libraries)
 install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/modulefile
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard RENAME ${PROJECT_VERSION})
-install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/completion.bash
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME steelyard)
+# bash-completion looks for a file of the command's name.
+get_property(mini_apps GLOBAL PROPERTY STEELYARD_MINIAPPS)
+foreach(name steelyard ${mini_apps})
+  install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/completion.bash
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${name})
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)

@@ -10,7 +10,9 @@
 #
 # Models of the job's nodes are measured once and then used by every prediction and run: sbatch slurm.bash
 set -euo pipefail
+set +u # what modules read may be unset
 module load steelyard
+set -u
 
 results=$SLURM_SUBMIT_DIR/steelyard-$SLURM_JOB_ID
 # Each task keeps the cores that it is bound to; a companion takes one of them.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
@@ -93,7 +95,8 @@ void record_times(RunRecord& record, std::span<const double> times_s, std::optio
 }
 
 std::string time_line(const RunRecord& record, const std::string& of_what) {
-  const std::size_t count = record.samples.size();
+  const auto count = std::count_if(record.samples.begin(), record.samples.end(),
+                                   [](const Sample& sample) { return sample.metric == "time_s"; });
   const std::string spread = count > 1
                                  ? fmt::format("median of {}, 95 % interval +- {}, coefficient of variation {:.1f} %",
                                                count, format_seconds(record.figures.at("confidence_s")),

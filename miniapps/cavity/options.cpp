@@ -85,9 +85,11 @@ void adapt_shared_options(CLI::App& parser) {
   parser.get_option("--size")->description(fmt::format("Rows and columns of cells (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of cells");
   parser.get_option("--columns")->description("Columns of cells");
-  parser.get_option("--steps")->description(
-      fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
-                  default_steps, most_steps));
+  parser.get_option("--steps")
+      ->description(
+          fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
+                      default_steps, most_steps))
+      ->default_str("");
   parser.get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
 }
 

@@ -105,10 +105,7 @@ class Run : public AppRun {
         steps_(static_cast<double>(frame.options().steps)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
-  void describe(RunRecord& record) const override {
-    record.params["n"] = static_cast<double>(n_);
-    record.params["steps"] = steps_;
-  }
+  void describe(RunRecord& record) const override { record.params["n"] = static_cast<double>(n_); }
   std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
 
   /// A step is a sweep of every unit, all at the same time, and an exchange of x.

@@ -62,7 +62,7 @@ Comparison compare(const std::string& name, const std::filesystem::path& folder,
 /// `key` or `key.member`, with both values, where two runs differ in it.
 void add_differences(std::map<std::string, std::set<std::string>>& found, const std::string& key,
                      const nlohmann::json& base, const nlohmann::json& other) {
-  if (base == other) return;
+  if (base == other || key == "environment.SLURM_JOB_ID") return;
   if (base.is_object() && other.is_object()) {
     for (const auto& [name, value] : base.items()) {
       add_differences(found, key + "." + name, value, other.value(name, nlohmann::json()));
@@ -97,10 +97,10 @@ std::string differences(const Results& base, const Results& other) {
 }
 
 std::string table_text(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
-  Table table({"run", "other", base.filename().string(), "time", "ratio", "95 % interval", ""});
+  Table table({"run", "other", folder_name(base), "time", "ratio", "95 % interval", ""});
   for (const Comparison& one : comparisons) {
     const bool is_known = std::isfinite(one.ratio.interval.upper);
-    table.add_row({one.name.empty() ? "-" : one.name, one.other.filename().string(), format_seconds(one.base_s),
+    table.add_row({one.name.empty() ? "-" : one.name, folder_name(one.other), format_seconds(one.base_s),
                    format_seconds(one.other_s), fmt::format("{:.3f}", one.ratio.median),
                    is_known ? fmt::format("{:.3f} to {:.3f}", one.ratio.interval.lower, one.ratio.interval.upper)
                             : "too few repetitions",

@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> experiments(const std::filesystem::path& fold
 }
 
 std::string report(const ReportOptions& options) {
-  Document document("Steelyard: " + options.folders.front().lexically_normal().filename().string());
+  Document document("Steelyard: " + folder_name(options.folders.front()));
   for (const std::filesystem::path& folder : options.folders) {
     const std::vector<std::filesystem::path> found = experiments(folder);
     for (const std::filesystem::path& experiment : found) add_experiment(document, experiment);

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
-#include "core/base/table.hpp"
 
 namespace steelyard::tool {
 namespace {

@@ -32,6 +32,10 @@ std::vector<double> read_times(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::string folder_name(const std::filesystem::path& folder) {
+  return (folder / "").lexically_normal().parent_path().filename().string();
+}
+
 Results read_results(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> runs;
   if (std::filesystem::exists(folder / "run.json")) {

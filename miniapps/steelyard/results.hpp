@@ -18,6 +18,9 @@ struct Configuration {
 /// By name: the path below the folder, without a number at its end, which is a round.
 using Results = std::map<std::string, Configuration>;
 
+/// The last word of a path, also where it ends with a slash.
+std::string folder_name(const std::filesystem::path& folder);
+
 /// Reads a result (`--result`), whose name is then empty, or all below a folder; those of experiments, in whose folder
 /// an `experiment.json` lies, count as theirs and are left out. @throws FileFormatError for a file that is no result's
 Results read_results(const std::filesystem::path& folder);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -109,7 +108,7 @@ class Multiplication {
         if (!drives) {
           multiplied.raise(count);
         } else if (group_.unit_count() > 1) {
-          group_.await(multiplied, count);
+          group_.await(multiplied, count, progress);
         }
       }
     });

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/errors.hpp"
 #include "core/huge_pages.hpp"
 #include "core/untouched_array.hpp"
 #include "miniapps/wave2d/assignment.hpp"

@@ -107,7 +107,7 @@ class Simulation {
         if (piece.to == peer.slot()) units_[peer].load(piece.level, piece.part, piece.memory.data());
       }
     });
-    connect();
+    frame_.collectively([&] { connect(); });
     return now_s() - start_s;
   }
 

@@ -67,7 +67,6 @@ class Run : public AppRun {
   }
 
   void describe(RunRecord& record) const override {
-    record.params["steps"] = static_cast<double>(options_.run.steps);
     record.params["rows"] = static_cast<double>(problem_.rows);
     record.params["columns"] = static_cast<double>(problem_.columns);
     record.params["courant"] = problem_.courant;
@@ -75,10 +74,8 @@ class Run : public AppRun {
     record.settings["balance"] = balancing_name(options_.balancing);
     record.settings["boundary"] = options_.boundary;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
-    if (has_input() && options_.run.check != CheckLevel::none) {
-      record.check.against = "no reference solution for a given field";
-    }
   }
+  std::string why_unchecked() const override { return "no reference solution for a given field"; }
 
   std::string title(const RunRecord& record) const override {
     return fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}", problem_.rows, problem_.columns,
@@ -178,8 +175,7 @@ class Run : public AppRun {
     outcome.phases = phases();
     if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
     if (balancer_) {
-      plan.distribution = balancer_->current().units;
-      outcome.figures["repartitions"] = balancer_->repartitions();
+      balancer_->sum_up(outcome, plan);
       outcome.figures["redistribution_time_s"] = redistribution_s_;
     }
     if (options_.run.steps > 0) describe_speed(outcome, measurement.median_s);
@@ -232,19 +228,16 @@ class Run : public AppRun {
     options.window = 3;
     options.redistribution_s =
         copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
-    balancer_.emplace(problem_.rows, frame_.slots().size(), partition::find_algorithm(options_.algorithm()), options);
+    balancer_.emplace(
+        frame_.balancer(partition::start_or_even(problem_.rows, frame_.slots().size(), {}, {}), std::move(options)));
     redistribution_s_ = 0.0;
   }
 
   /// Moves rows between units and ranks where the models that the run's own passes make promise more than moving costs.
   /// Every rank decides the same. Source: 000, section 6.1.5.
   void rebalance(const UnitSeconds& pass_s, std::int64_t steps_left) {
-    std::vector<double> slot_s = frame_.gather_seconds(pass_s);
-    for (double& seconds : slot_s) seconds = std::max(seconds, 1e-9);
-    partition::BalancingDecision decision = partition::BalancingDecision::measuring;
-    frame_.collectively([&] { decision = balancer_->record(slot_s, static_cast<double>(steps_left) / time_tile_); });
-    if (decision != partition::BalancingDecision::repartitioned) return;
-    redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->current().units));
+    if (!balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) return;
+    redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
   }
 
   /// A run of its own, for pictures take time. They are spread evenly from the start to the last step; a single one is
@@ -318,10 +311,10 @@ class Run : public AppRun {
   std::optional<PassCost> pass_;       ///< predicted
   std::optional<Simulation<Scalar>> simulation_;
   std::optional<GroupBandwidth> bandwidth_;
-  std::optional<partition::LoadBalancer> balancer_;  ///< of a repetition that balances itself
-  double redistribution_s_ = 0.0;                    ///< of the last repetition, on this rank
-  StepTimes times_;                                  ///< of the last repetition
-  std::optional<double> analytic_error_;             ///< of the last check
+  std::optional<StepBalancer> balancer_;  ///< of a repetition that balances itself
+  double redistribution_s_ = 0.0;         ///< of the last repetition, on this rank
+  StepTimes times_;                       ///< of the last repetition
+  std::optional<double> analytic_error_;  ///< of the last check
   std::vector<double> bandwidths_;
   Medians seconds_;
 };

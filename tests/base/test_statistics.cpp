@@ -353,6 +353,16 @@ TEST_CASE("the interval of a ratio has the factor between two distributions as o
   CHECK_THAT(static_cast<double>(found) / trials, WithinAbs(0.962, 0.015));
 }
 
+TEST_CASE("the interval of a ratio of very many values is that of a little fewer") {
+  std::vector<double> ones(100, 1.0), others;
+  for (int j = 0; j < 101; ++j) others.push_back(1.0 + j);
+  const Interval many = ratio(ones, others, 0.95).interval;
+  others.pop_back();
+  const Interval fewer = ratio(ones, others, 0.95).interval;
+  CHECK_THAT(many.lower, WithinAbs(fewer.lower, 1.0));
+  CHECK_THAT(many.upper, WithinAbs(fewer.upper + 1.0, 1.0));
+}
+
 TEST_CASE("few values say nothing about their ratio, and values that are not positive are refused") {
   const std::vector<double> three{1, 2, 3};
   CHECK(ratio(three, three, 0.95).interval.lower == 0.0);

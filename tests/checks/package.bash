@@ -10,7 +10,7 @@ cmake --install "$build" --component libraries --prefix "$prefix" > "$build/pack
 
 # try FOLDER ARGUMENT…: configures the project of tests/package in a folder of its own.
 try() {
-  cmake -G Ninja -S "$root/tests/package" -B "$build/package/$1" "-DCMAKE_PREFIX_PATH=$prefix;${CMAKE_PREFIX_PATH:-}" \
+  cmake -G Ninja -S "$root/tests/package" -B "$build/package/$1" "-DCMAKE_PREFIX_PATH=$prefix" \
     "${@:2}"
 }
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Threads,Boost,Eigen3}"=ON")

@@ -188,7 +188,7 @@ TEST_CASE("fewer threads that the environment asks for are a limit, more are tol
   const SyntheticMachine machine(4);
   PlanRequest request;
   request.units = UnitChoice::host;
-  request.threads = ThreadWish{"OMP_NUM_THREADS", 2};
+  request.threads = ThreadRequest{"OMP_NUM_THREADS", 2};
   CHECK(plan_units(*machine, request).host->cores == CoreList{0, 1});
   CHECK(plan_units(*machine, request).note.empty());
   CHECK(plan_with_layout(*machine, "all host", request).host->cores == CoreList{0, 1});

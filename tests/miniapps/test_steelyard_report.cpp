@@ -34,22 +34,21 @@ Outcome tool(const TemporaryFolder& folder, const Words& arguments) {
 }
 
 void write_experiment(const TemporaryFolder& folder) {
-  folder.write("experiment.json", R"({"schema": "steelyard.experiment/1", "paper": "000", "figure": "fig9.9",
+  folder.write("experiment.json", R"json({"schema": "steelyard.experiment/1", "paper": "000", "figure": "fig9.9",
     "title": "Speeds & sizes", "question": "How fast?", "scale": "small", "date": "today", "commit": "c",
     "machine": "m", "complete": false, "columns": [{"name": "n", "label": "rows", "unit": ""},
       {"name": "t", "label": "time", "unit": "s"}], "points_file": "points.jsonl",
     "charts": [{"title": "Time", "kind": "line", "x": {"column": "n", "label": "rows", "scale": "log"},
         "y": {"label": "time (s)", "scale": "linear"}, "series": [
           {"label": "measured", "where": {"unit": "host"}, "y": "t", "from": "here"},
-          {"label": "measured", "where": {}, "y": "t", "from": "paper"}]
-},
+          {"label": "measured", "where": {}, "y": "t", "from": "paper"}]},
       {"title": "Bars", "kind": "stacked", "x": {"column": "unit", "label": "unit"}, "y": {"label": "time (s)"},
         "series": [{"label": "all", "where": {}, "y": "t"}]}],
     "tables": [{"title": "Times", "columns": ["unit", "n", "t"]}],
-    "paper_points": [{"n": 16, "t": 99.5}], "paper_note": "Table 9.", "difference": "A smaller machine."
-})");
-  folder.write("points.jsonl", "{\"key\": \"1\", \"values\": {\"unit\": \"host\", \"n\": 8, \"t\": 1.5}}\n"
-                               "{\"key\": \"2\", \"values\": {\"unit\": \"device\", \"n\": 8, \"t\": 2.5}}\n");
+    "paper_points": [{"n": 16, "t": 99.5}], "paper_note": "Table 9.", "difference": "A smaller machine."})json");
+  folder.write("points.jsonl",
+               "{\"key\": \"1\", \"values\": {\"unit\": \"host\", \"n\": 8, \"t\": 1.5}}\n"
+               "{\"key\": \"2\", \"values\": {\"unit\": \"device\", \"n\": 8, \"t\": 2.5}}\n");
 }
 
 }  // namespace
