@@ -441,6 +441,8 @@ TEST_CASE("what a chart cannot show is refused with its values") {
   plot.series = {{.name = "none", .x = {1.0, infinity}, .y = {not_a_number, 1.0}}};
   refuses(plot, "'speed' has no finite point in its 1 series");
   refuses(SvgPlot{}, "no finite point in its 0 series");
+  plot.x_scale = SvgPlot::Scale::linear;
+  plot.y_scale = SvgPlot::Scale::linear;
   plot.boxes = {{0.0, 1.0, 0.0, 1.0, 7}};
   refuses(plot, "box of series 7");
 }

@@ -107,7 +107,7 @@ TEST_CASE("fft2d's help names its options, and its version is one line") {
   CHECK(help.status == 0);
   for (const char* option : {"--size",     "--rows",        "--columns",      "--seed",     "--type",    "--units",
                              "--layout",   "--partition",   "--model",        "--platform", "--check",   "--input",
-                             "--output",   "--repetitions", "--warmups",      "--result",   "--dry-run", "--help",
+                             "--output",   "--repetitions", "--warmups",      "--result",   "--dry-run", "-h,--help",
                              "--version",  "--slowdown",    "--column-model", "--inverse",  "--real",    "--transposed",
                              "--exchange", "--batches",     "--fft",          "--planner",  "--pad"}) {
     INFO(option << " in\n" << help.out);

@@ -68,9 +68,9 @@ TEST_CASE("Help and version of gemm are printed once and end well") {
     CHECK(help.status == 0);
     CHECK(help.told_by("gemm").empty());
     for (const char* option :
-         {"--size",  "--m",     "--n",      "--k",      "--alpha",     "--beta",  "--block",       "--device-memory",
-          "--seed",  "--type",  "--units",  "--layout", "--partition", "--model", "--repetitions", "--warmups",
-          "--check", "--input", "--output", "--result", "--dry-run",   "--help",  "--version",     "--slowdown"}) {
+         {"--size",  "--m",     "--n",      "--k",      "--alpha",     "--beta",    "--block",       "--device-memory",
+          "--seed",  "--type",  "--units",  "--layout", "--partition", "--model",   "--repetitions", "--warmups",
+          "--check", "--input", "--output", "--result", "--dry-run",   "-h,--help", "--version",     "--slowdown"}) {
       INFO(option << " in\n" << help.out);
       CHECK(lines_that_start(help.out, std::string("  ") + option + " ") == 1);
     }

@@ -162,7 +162,8 @@ TEST_CASE("An expression that is none is refused with position and reason") {
   const TemporaryFolder folder;
   expect_refused(steelyard_tool,
                  {{{"cost", "--expression", "T0(134"}, "position 7: expected ')' after the size, found the end"},
-                  {{"cost", "--expression", ""}, "position 1: expected a transmission such as T0(134)"}},
+                  {{"cost", "--expression", "+"}, "position 1: expected a transmission such as T0(134)"},
+                  {{"cost", "--expression", ""}, "--expression has an empty value"}},
                  {"--platform", write_platform(folder)});
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("Help and version are printed once and end well") {
     for (const char* option : {"--size",      "--rows",    "--columns",   "--steps",    "--seed",     "--type",
                                "--units",     "--layout",  "--partition", "--model",    "--platform", "--repetitions",
                                "--warmups",   "--check",   "--input",     "--output",   "--result",   "--dry-run",
-                               "--help",      "--version", "--courant",   "--boundary", "--slowdown", "--order",
+                               "-h,--help",   "--version", "--courant",   "--boundary", "--slowdown", "--order",
                                "--time-tile", "--balance", "--serialize", "--frames",   "--frame-dir"}) {
       INFO(option << " in\n" << help.out);
       CHECK(lines_that_start(help.out, std::string("  ") + option) == 1);

@@ -234,9 +234,11 @@ TEST_CASE("values that cannot be are refused with option, value and what was exp
   for (const char* value : {"0", "-1", "101", "two", "1.5"}) {
     check_refused({"--correctors", value}, {"--correctors", value, "1 to 100"});
   }
-  for (const char* value : {"-1", "many", "1.5"}) check_refused({"--steps", value}, {"--steps", value, "range 0 to"});
+  for (const char* value : {"-1", "many", "1.5"})
+    check_refused({"--steps", value}, {"--steps", value, "a number from 0 to"});
   for (const char* option : {"--size", "--rows", "--columns"}) {
-    for (const char* value : {"0", "-1", "big", "2.5"}) check_refused({option, value}, {option, value, "range 1 to"});
+    for (const char* value : {"0", "-1", "big", "2.5"})
+      check_refused({option, value}, {option, value, "a number from 1 to"});
   }
   check_refused({"--scheme", "leap-frog"}, {"--scheme", "leap-frog", "euler", "crank-nicolson"});
   check_refused({"--partition", "fair"}, {"partition", "fair", "even", "geometric"});
