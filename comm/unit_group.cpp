@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -14,6 +15,10 @@ namespace {
 
 /// Looks at a signal before the thread lets others have its core: some 100 us.
 constexpr int looks = 10000;
+/// Times that a thread whose core has other threads yields before it sleeps: yielding threads would take their share of
+/// the core from those that work.
+constexpr int yields = 100;
+constexpr std::chrono::microseconds nap{20};
 
 /// Leaves the core's pipeline, and what another thread shares of it, alone for a few cycles.
 void relax() {
@@ -86,8 +91,10 @@ void UnitGroup::await(const Signal& signal, std::uint64_t count, const CoExecuti
     if (meanwhile) meanwhile();
     if (may_spin_ && look < looks) {
       relax();
-    } else {
+    } else if (may_spin_ || look < yields) {
       std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(nap);
     }
   }
 }

@@ -19,7 +19,6 @@ namespace steelyard::wave2d::test_leap_frog_waves {
 namespace {
 
 using tests::Grid;
-using tests::LevelWindow;
 using tests::LevelWindows;
 using tests::whole;
 
