@@ -42,7 +42,7 @@ void for_each_on_host(const char* label, const Execution& space, std::int64_t co
 /// Zeros in host memory, first touched by the unit's own threads, so that their pages are near these.
 template <class Complex, class Execution>
 UntouchedArray<Complex, PinnedMemory> touched_array(const Execution& space, std::int64_t points) {
-  const UntouchedArray<Complex, PinnedMemory> array("steelyard::fft2d::matrix", static_cast<std::size_t>(points));
+  UntouchedArray<Complex, PinnedMemory> array("steelyard::fft2d::matrix", static_cast<std::size_t>(points));
   for_each_on_host("steelyard::fft2d::touch", space, points,
                    [data = array.data()](const std::int64_t i) { data[i] = Complex(0); });
   return array;

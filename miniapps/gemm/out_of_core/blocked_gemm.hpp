@@ -37,7 +37,7 @@ class BlockedGemm {
   BlockedGemm(Engines& engines, const Blocking& blocking, bool reads_c, Scalar* memory)
       : engines_(engines), grid_(blocking.grid), steps_(make_block_steps(blocking, reads_c)) {
     const auto take = [&memory](std::int64_t rows, std::int64_t columns) {
-      const Buffer buffer{matrix_at<typename Engines::Execution>(memory, rows, columns, columns), {}, {}};
+      Buffer buffer{matrix_at<typename Engines::Execution>(memory, rows, columns, columns), {}, {}};
       memory += rows * columns;
       return buffer;
     };
