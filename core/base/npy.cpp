@@ -50,7 +50,7 @@ class HeaderText {
       const std::size_t end = left_.find(first == '(' ? ')' : first, 1);
       size = end == std::string_view::npos ? 0 : end + 1;
     }
-    const std::string value(left_.substr(0, size));
+    std::string value(left_.substr(0, size));
     left_.remove_prefix(size);
     return value;
   }

@@ -121,7 +121,8 @@ std::vector<MeasuredUnit> gather_units(const Session& session, const BuiltModels
   std::vector<MeasuredUnit> units;
   for (const ordered_json& unit : join_arrays(session, mine)) {
     units.push_back({unit[0], models::parse_fpm_description(unit[1], "rank"), std::nullopt});
-    if (unit[2] != "") units.back().solo = models::parse_fpm_description(unit[2], "rank");
+    const std::string solo = unit[2];
+    if (!solo.empty()) units.back().solo = models::parse_fpm_description(solo, "rank");
   }
   return units;
 }
