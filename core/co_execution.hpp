@@ -53,8 +53,8 @@ class CoExecution {
  private:
   class Driver;
   RankUnits units_;
-  std::optional<double> host_sections_s_;       ///< of the work in progress; nothing without sections
-  std::optional<double> companion_sections_s_;  ///< likewise
+  std::optional<double> host_sections_s_;       ///< of the host's work in progress; nothing without sections
+  std::optional<double> companion_sections_s_;  ///< of the companion
   std::unique_ptr<Driver> driver_;
 };
 

@@ -117,10 +117,6 @@ UnitRates measure(std::int64_t elements, double memory_bytes) {
 
 }  // namespace
 
-double UnitRates::memory_bytes_per_s() const {
-  return *std::max_element(stream_bytes_per_s.begin(), stream_bytes_per_s.end());
-}
-
 std::int64_t stream_elements(const Machine& machine, ProcessingUnit::Kind kind, double memory_bytes) {
   double bytes = 256.0 * mebibyte;
   if (kind == ProcessingUnit::Kind::host || !companion_is_device) {

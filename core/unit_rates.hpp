@@ -16,9 +16,6 @@ struct UnitRates {
   double gemm_float_flops_per_s = 0.0;
   double to_device_bytes_per_s = 0.0;  ///< from pinned host memory; 0 for a unit that works there
   double to_host_bytes_per_s = 0.0;
-
-  /// That of STREAM's fastest kernel.
-  double memory_bytes_per_s() const;
 };
 
 /// Doubles in each of STREAM's arrays: as many as fill the machine's last cache four times, as its rules want, but no

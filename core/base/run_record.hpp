@@ -33,7 +33,7 @@ struct UnitRecord {
   std::string cores;  ///< such as 0-3
   double slowdown = 1.0;
   std::optional<double> predicted_s = {};  ///< of its kernels, for what `timed_per` says
-  std::optional<double> measured_s = {};   ///< likewise, the median
+  std::optional<double> measured_s = {};   ///< its median over all repetitions
 };
 
 /// Blocks that one rank owns, where slices have two dimensions.

@@ -47,7 +47,7 @@ struct SvgPlot {
   std::vector<Marker> markers = {};       ///< the x axis reaches to all of them
   std::vector<Box> boxes = {};            ///< of finite values; on logarithmic axes of positive ones
   std::vector<std::string> x_names = {};  ///< in place of numbers: name i stands below i + 0.5; empty for numbers
-  std::vector<std::string> y_names = {};  ///< likewise
+  std::vector<std::string> y_names = {};  ///< name i stands beside i + 0.5
   bool y_downwards = false;               ///< as rows of a matrix are counted; of linear axes and names
 
   /// The chart as an <svg> element of UTF-8 text; equal charts give equal text.

@@ -28,7 +28,7 @@ struct TimeTiles {
   using Policy = Kokkos::TeamPolicy<Execution, Kokkos::LaunchBounds<team_size * vector_length, 2>>;
 
   std::int64_t rows = 0;     ///< of a tile
-  std::int64_t columns = 0;  ///< likewise
+  std::int64_t columns = 0;  ///< of a tile
   std::int64_t across = 0;   ///< tiles beside each other
   std::int64_t down = 0;     ///< tiles below each other
   int ring_rows = 0;         ///< of a level

@@ -96,7 +96,7 @@ class Frame {
   /// Runs work that may fail on a rank alone (memory, a file that vanished): all ranks then throw. Collective.
   void collectively(const std::function<void()>& work) const { steelyard::collectively(comm(), work); }
   void on_root(const std::function<void()>& work) const { steelyard::on_root(comm(), work); }
-  /// This rank's part of what is said of all slots: computation units of its host unit and its companion, 0 for a unit
+  /// This rank's part of a distribution over all slots: units of its host unit and of its companion, 0 for a unit
   /// that it does not drive. @param units of every slot
   UnitSizes own_share(std::span<const std::int64_t> units) const;
   /// The other way round: seconds of every slot, on every rank, from what each rank says of its own units. Collective.

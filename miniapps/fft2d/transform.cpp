@@ -247,7 +247,7 @@ void Transform<Scalar>::transform_rows(const Unit& unit, const Range& batch, Sto
   }
 }
 
-/// Pass 2 over a batch of columns, likewise.
+/// Transforms a batch of columns, which is pass 2.
 template <class Scalar>
 void Transform<Scalar>::transform_columns(const Unit& unit, const Range& batch, StoredPieces out) const {
   const std::int64_t start = batch.first - unit.columns.first;

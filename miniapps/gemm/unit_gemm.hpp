@@ -40,7 +40,7 @@ class UnitGemm {
   /// @param rows of A and C @param device_memory_bytes cap of a companion's memory, infinity for none
   /// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
   UnitGemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes);
-  /// For add(), likewise, with alpha and beta 1.
+  /// For add(), which multiplies with alpha and beta 1.
   UnitGemm(ProcessingUnit::Kind kind, const PanelProblem& problem, double device_memory_bytes);
 
   /// The whole product; returns when it is done. @param operands of the extents that this was made for
@@ -62,16 +62,6 @@ class UnitGemm {
   Scalar alpha_, beta_;
   std::optional<DeviceBlockedGemm<Scalar>> device_;  ///< nothing for a unit that works in host memory
 };
-
-/// A UnitGemm for panels.
-template <class Scalar>
-using PanelGemm = UnitGemm<Scalar>;
-/// @return a new one @throws InvalidArgument, RuntimeFailure as its constructor does
-template <class Scalar>
-std::unique_ptr<PanelGemm<Scalar>> make_panel_gemm(ProcessingUnit::Kind kind, const PanelProblem& problem,
-                                                   double device_memory_bytes) {
-  return std::make_unique<PanelGemm<Scalar>>(kind, problem, device_memory_bytes);
-}
 
 /// @return the block sizes that suit a companion whose memory is capped at so many bytes, infinity for no cap
 BlockingGoal blocking_goal(double element_bytes, double device_memory_bytes);

@@ -22,10 +22,10 @@ class UpdateRun : public KernelRun {
   UpdateRun(ProcessingUnit::Kind kind, std::int64_t rows, std::int64_t columns, std::int64_t depth,
             double device_memory_bytes)
       : operands_(kind, rows, columns, depth),
-        gemm_(gemm::make_panel_gemm<Scalar>(kind, {rows, columns, iterations * depth, depth}, device_memory_bytes)) {}
+        gemm_(kind, gemm::PanelProblem{rows, columns, iterations * depth, depth}, device_memory_bytes) {}
 
   void run() override {
-    gemm_->add(iteration_, operands_.views(), {});
+    gemm_.add(iteration_, operands_.views(), {});
     iteration_ = (iteration_ + 1) % iterations;
   }
   std::vector<double> check_run() override {
@@ -40,7 +40,7 @@ class UpdateRun : public KernelRun {
 
  private:
   gemm::RandomOperands<Scalar> operands_;
-  std::unique_ptr<gemm::PanelGemm<Scalar>> gemm_;
+  gemm::UnitGemm<Scalar> gemm_;
   std::int64_t iteration_ = 0;
 };
 

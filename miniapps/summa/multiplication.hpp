@@ -71,7 +71,7 @@ class Multiplication {
       Unit& unit = units_[peer.kind()];
       if (unit.rows == 0) return;
       const gemm::PanelProblem of_rows{unit.rows, tile_.columns, problem.n, problem.block};
-      unit.gemm = gemm::make_panel_gemm<Scalar>(peer.kind(), of_rows, device_memory_bytes);
+      unit.gemm = std::make_unique<gemm::UnitGemm<Scalar>>(peer.kind(), of_rows, device_memory_bytes);
     });
   }
 
@@ -91,7 +91,7 @@ class Multiplication {
     durations.update_s = group_.run([&](const auto& peer) {
       const Unit& unit = units_[peer.kind()];
       const bool drives = group_.drives(peer.kind());
-      typename gemm::PanelGemm<Scalar>::Meanwhile progress;
+      typename gemm::UnitGemm<Scalar>::Meanwhile progress;
       if (drives && ahead) progress = [&exchange] { return exchange.progress(); };
       for (std::int64_t k = 0; k < problem_.blocks(); ++k) {
         const auto count = static_cast<std::uint64_t>(k) + 1;
@@ -132,7 +132,7 @@ class Multiplication {
   struct Unit {
     std::int64_t first = 0;
     std::int64_t rows = 0;
-    std::unique_ptr<gemm::PanelGemm<Scalar>> gemm;  ///< null without rows
+    std::unique_ptr<gemm::UnitGemm<Scalar>> gemm;  ///< null without rows
   };
 
   /// Returns once iteration k's pivots are there and, ahead, the next ones under way. @return seconds

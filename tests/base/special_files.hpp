@@ -19,7 +19,7 @@ inline bool make_null_device(const std::filesystem::path& path) {
   return file >= 0;
 }
 
-/// A pipe with a name, both ends of which are open, so that nobody waits for the other.
+/// A pipe with a name, both ends of which are open: opening it does not wait for another process.
 class NamedPipe {
  public:
   explicit NamedPipe(const std::filesystem::path& path) {

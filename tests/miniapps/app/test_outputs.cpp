@@ -87,16 +87,17 @@ std::vector<KeptModels> model_files() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a matrix has the rows of all ranks", "", double, float, std::complex<double>, std::complex<float>) {
+TEMPLATE_TEST_CASE("a matrix has the rows of all ranks, in a folder that is made where it is missing", "", double,
+                   float, std::complex<double>, std::complex<float>) {
   const SharedFolder folder;
   for (const std::int64_t rows : {0, 1, 17}) {
-    const std::filesystem::path path = folder / "rows of a matrix.npy";
+    const std::filesystem::path path = folder / "new" / "rows of a matrix.npy";
     write_matrix<TestType>(session(), path, rows, 3,
                            [&](const BlockSink<TestType>& sink) { deal_rows<TestType>(rows, 3, sink); });
-    CHECK(folder.entries() == 1);
+    CHECK(folder.entries() == 2);
     check_written<TestType>(path, rows, 3);
     // Everyone reads before it is written again.
-    CHECK(folder.entries() == 1);
+    CHECK(folder.entries() == 2);
   }
 }
 
