@@ -37,6 +37,8 @@ class Session {
 
   /// Prints to standard output on rank 0, silent elsewhere.
   void print(const std::string& text) const;
+  /// Whether print() does nothing from now on.
+  void set_silent(bool is_silent) { is_silent_ = is_silent; }
 
   /// Name and version of the MPI library.
   static std::string mpi_version();
@@ -52,6 +54,7 @@ class Session {
   int launcher_sharer_ = 0;
   int launcher_sharers_ = 1;
   Nodes nodes_;
+  bool is_silent_ = false;
 };
 
 /// The whole of a program's main(): starts a session, parses the command line with `parser`, runs `program` and turns

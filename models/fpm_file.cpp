@@ -117,16 +117,24 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   json["solo"] = file.solo;
   json["machine"] = file.machine;
   json["commit"] = file.commit;
-  json["points"] = points_json(file.points);
-  if (!file.imprecise.empty()) json["imprecise_points"] = points_json(file.imprecise);
+  json["points"] = points_json(file.all_imprecise ? std::vector<MeasuredPoint>{} : file.points);
+  const std::vector<MeasuredPoint>& imprecise = file.all_imprecise ? file.points : file.imprecise;
+  if (!imprecise.empty()) json["imprecise_points"] = points_json(imprecise);
   return json;
 }
 
 }  // namespace
 
+void FpmFile::make_do() {
+  if (!points.empty() || imprecise.empty()) return;
+  points.swap(imprecise);
+  all_imprecise = true;
+}
+
 FpmFile read_fpm_file(const std::filesystem::path& path) {
   if (path.extension() == ".fpm") return read_fupermod_file(path);
   FpmFile file = read_fpm(path.string(), read_json_file(path));
+  file.make_do();
   if (file.points.empty()) {
     throw FileFormatError(path.string(), "points", "is empty (expected at least one measured size)");
   }

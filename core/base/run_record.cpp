@@ -86,6 +86,7 @@ Json run_json(const RunRecord& record) {
                    {"error", record.check.error},
                    {"tolerance", record.check.tolerance},
                    {"against", record.check.against}};
+  if (record.is_interrupted) json["interrupted"] = true;
   return json;
 }
 

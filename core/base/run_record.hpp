@@ -78,6 +78,7 @@ struct RunRecord {
   std::map<std::string, std::vector<double>> points;  ///< figures that are points of the plane
   std::vector<PhaseTime> phases;
   CheckResult check;
+  bool is_interrupted = false;  ///< the user ended it; `samples` has the repetitions that were finished
   std::vector<Sample> samples;
 };
 

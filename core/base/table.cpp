@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
+#include <map>
 
 #include "core/base/errors.hpp"
 
@@ -16,6 +18,27 @@ bool looks_like_number(const std::string& cell) {
   const char first = cell[0] == '-' || cell[0] == '+' ? (cell.size() > 1 ? cell[1] : 'x') : cell[0];
   return std::isdigit(static_cast<unsigned char>(first)) != 0;
 }
+
+/// A cell of text() as one of csv().
+std::string csv_cell(const std::string& cell) {
+  if (cell == "-") return "";
+  static const std::map<std::string, double> units{{"ns", 1e-9},    {"us", 1e-6},   {"ms", 1e-3},    {"s", 1.0},
+                                                   {"%", 1e-2},     {"B", 1.0},     {"KiB", 0x1p10}, {"MiB", 0x1p20},
+                                                   {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  const std::size_t blank = cell.find(' ');
+  if (blank != std::string::npos) {
+    const auto unit = units.find(cell.substr(blank + 1));
+    char* end = nullptr;
+    const double number = std::strtod(cell.c_str(), &end);
+    if (unit != units.end() && end == cell.c_str() + blank) return fmt::format("{:.6g}", number * unit->second);
+  }
+  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
+  std::string quoted = "\"";
+  for (const char letter : cell) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  return quoted + "\"";
+}
+
+std::string* csv_sink = nullptr;
 
 }  // namespace
 
@@ -54,8 +77,22 @@ std::string Table::text() const {
   for (const std::size_t w : width) total += w + (total > 0 ? 2 : 0);
   text += std::string(total, '-') + "\n";
   for (const auto& row : rows_) text += line(row);
+  if (csv_sink != nullptr) *csv_sink += (csv_sink->empty() ? "" : "\n") + csv();
   return text;
 }
+
+std::string Table::csv() const {
+  std::string text;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c) text += (c > 0 ? "," : "") + csv_cell(cells[c]);
+    text += "\n";
+  };
+  add_line(headings_);
+  for (const auto& row : rows_) add_line(row);
+  return text;
+}
+
+void Table::copy_as_csv(std::string* sink) { csv_sink = sink; }
 
 std::string format_seconds(double seconds) {
   // 999.5 would round to 1000 and be printed with an exponent.

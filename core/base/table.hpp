@@ -13,6 +13,12 @@ class Table {
   void add_row(std::vector<std::string> cells);
   /// A line of headings, a rule as wide as the widest line, and a line per row, without trailing blanks.
   std::string text() const;
+  /// Comma-separated values (RFC 4180), headings first. A number with a unit is the number in SI units or bytes, a share
+  /// in percent is the share, `-` is an empty cell.
+  std::string csv() const;
+  /// From now on every table whose text() is made also goes to `sink` as CSV, behind an empty line where one is there.
+  /// @param sink null for no longer
+  static void copy_as_csv(std::string* sink);
 
  private:
   std::vector<std::string> headings_;

@@ -1,7 +1,7 @@
 # The exported CMake package: find_package(steelyard COMPONENTS …) gives steelyard::base, models, partition and, where they
 # were built, images, core, comm and app. `cmake --install BUILD --component libraries` installs it without the programs.
 get_property(STEELYARD_LIBRARIES GLOBAL PROPERTY STEELYARD_LIBRARIES)
-set(STEELYARD_CORE_PACKAGES CLI11 Kokkos hwloc BLAS Threads ${STEELYARD_DEVICE_PACKAGES})
+set(STEELYARD_CORE_PACKAGES CLI11 Kokkos hwloc BLAS ${STEELYARD_DEVICE_PACKAGES})
 if(STEELYARD_HAS_KOKKOS_KERNELS)
   list(APPEND STEELYARD_CORE_PACKAGES KokkosKernels)
 endif()

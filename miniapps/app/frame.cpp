@@ -1,6 +1,7 @@
 #include "miniapps/app/frame.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "core/unit_memory.hpp"
+#include "miniapps/app/interruption.hpp"
 #include "miniapps/app/speed_measurement.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "partition/algorithms.hpp"
@@ -147,6 +149,33 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
     seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;
+}
+
+void Frame::start_progress(int repetitions) {
+  progress_.emplace(fmt::format("{}: repetitions", record_.app), repetitions, session_.is_root());
+}
+
+void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
+  if (progress_) progress_->advance(0, fmt::format("(step {} of {})", steps_done, steps));
+}
+
+bool Frame::is_interrupted() const { return max(Interruption::happened() ? 1.0 : 0.0) > 0.0; }
+
+void Frame::write(const std::function<void()>& writer) {
+  try {
+    writer();
+  } catch (const CollectiveError& error) {
+    // One that is written again and again fails again and again.
+    if (std::find(failures_.begin(), failures_.end(), error.what()) == failures_.end()) {
+      failures_.emplace_back(error.what());
+    }
+  }
+}
+
+void Frame::require_success(const std::string& failure) const {
+  std::vector<std::string> all = failures_;
+  if (!failure.empty()) all.push_back(failure);
+  if (!all.empty()) throw CollectiveError(fmt::format("{}", fmt::join(all, "; ")), ExitCode::failed, 0);
 }
 
 void Frame::require_memory(const std::string& what, double bytes) const {

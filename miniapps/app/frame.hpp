@@ -11,6 +11,7 @@
 #include "comm/kernel_measurement.hpp"
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
+#include "core/base/progress.hpp"
 #include "core/base/run_record.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
@@ -101,6 +102,27 @@ class Frame {
   UnitSizes own_share(std::span<const std::int64_t> units) const;
   /// The other way round: seconds of every slot, on every rank, from what each rank says of its own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
+  /// Shows how many repetitions are done, until stop_progress().
+  void start_progress(int repetitions);
+  void repetition_done() { progress_->advance(); }
+  void stop_progress() { progress_.reset(); }
+  /// Between steps of a repetition that may take long.
+  void step_done(std::int64_t steps_done, std::int64_t steps);
+  /// Whether the user has interrupted a run that ends itself (AppRun::ends_itself()), the same on all ranks.
+  /// Collective.
+  bool is_interrupted() const;
+  /// Writes one of the run's files. Where that fails, the others are written all the same, and the run ends with exit
+  /// code 3 and all that went wrong. Collective. @param writer throws CollectiveError
+  void write(const std::function<void()>& writer);
+  /// The file of `--output`, see write_matrix(). Collective.
+  template <class Element>
+  void write_output(std::int64_t rows, std::int64_t columns, const MatrixStore<Element>& store) {
+    write([&] { write_matrix<Element>(session_, options_.output, rows, columns, store); });
+  }
+  /// Ends a run that some of its files could not be written of. @param failure what else is wrong, or nothing
+  /// @throws CollectiveError where there is anything to tell
+  void require_success(const std::string& failure) const;
+
   /// The largest of all ranks. Collective.
   double max(double value) const { return all_max(comm(), value); }
   /// Some systems end the program where others would say that memory is short.
@@ -114,6 +136,8 @@ class Frame {
   CoExecution co_execution_;
   std::vector<Slot> slots_;
   RunRecord record_;
+  std::optional<Progress> progress_;
+  std::vector<std::string> failures_;  ///< of files
 };
 
 /// Computation units of every slot, which move while a run goes on: see partition::LoadBalancer, of which every rank

@@ -114,7 +114,8 @@ class Run : public AppRun {
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
   }
   UnitSeconds run() override {
-    log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories());
+    log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories(),
+                     [&](std::int64_t steps) { return step_done(steps); });
     return UnitSeconds{log_.times.host_s, log_.times.companion_s} / std::max(1.0, static_cast<double>(log_.steps));
   }
   std::optional<FoundError> check() override {
@@ -130,8 +131,9 @@ class Run : public AppRun {
     if (even_flow_) speedups_.push_back(even_s_ / repetition.seconds);
   }
 
+  bool ends_itself() const override { return !options_.checkpoint.empty(); }
+
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    write_files();
     Outcome outcome;
     const double time_s = measurement.median_s;
     const auto steps = static_cast<double>(log_.steps);
@@ -154,6 +156,12 @@ class Run : public AppRun {
                       log_.change, end_.steady);
     }
     return outcome;
+  }
+  void write_files() override {
+    frame_.write([&] { frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); }); });
+    if (!keeps_histories()) return;
+    frame_.write(
+        [&] { frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); }); });
   }
 
  private:
@@ -199,10 +207,20 @@ class Run : public AppRun {
   /// Histories of solves take memory, so they are kept for results only.
   bool keeps_histories() const { return !options_.run.result.empty(); }
 
-  void write_files() const {
-    frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); });
-    if (keeps_histories())
-      frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); });
+  /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
+  bool step_done(std::int64_t steps) {
+    frame_.step_done(steps, end_.steps);
+    if (options_.checkpoint.empty()) return true;
+    const bool is_interrupted = frame_.is_interrupted();
+    const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
+    if (is_interrupted || is_due) {
+      const FlowState now = flow_->gather();
+      frame_.write([&] { frame_.on_root([&] { write_checkpoint(options_.checkpoint, problem_, now); }); });
+    }
+    if (is_interrupted) {
+      frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
+    }
+    return !is_interrupted;
   }
 
   /// Iterations of a repetition, or its steps.

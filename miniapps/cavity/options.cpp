@@ -146,7 +146,14 @@ void add_options(CLI::App& parser, Options& options) {
   };
   add_file("--profiles", options.profiles, "Where velocities on the centre lines go, beside Ghia's (CSV)");
   add_file("--picture", options.picture, "Where a picture of speed and streamlines goes (PNG)");
-  add_file("--checkpoint", options.checkpoint, "Where the flow goes, for --restart");
+  add_file("--checkpoint", options.checkpoint,
+           "Where the flow goes, for --restart: at the end, and when the run is interrupted");
+  parser
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "Steps after which it goes there too, as the run goes on")
+      ->check(CLI::Range(std::int64_t{1}, no_limit))
+      ->type_name("N")
+      ->needs("--checkpoint");
   add_file("--restart", options.restart, "Checkpoint to go on from (default: from rest)");
 }
 

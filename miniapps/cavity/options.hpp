@@ -33,6 +33,7 @@ struct Options {
   std::filesystem::path profiles;
   std::filesystem::path picture;
   std::filesystem::path checkpoint;
+  std::int64_t checkpoint_every = 0;  ///< steps; 0: only when the run ends or is interrupted
   std::filesystem::path restart;
 };
 

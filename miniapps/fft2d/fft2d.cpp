@@ -156,11 +156,17 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan&) override {
-    write_output();
     Outcome outcome;
     add_speed(outcome, measurement.median_s);
     add_phases(outcome);
     return outcome;
+  }
+  void write_files() override {
+    const std::int64_t rows = problem_.transposed ? problem_.spectrum_columns() : problem_.rows;
+    const std::int64_t columns = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
+    frame_.write_output<Complex>(rows, columns, [&](const BlockSink<Complex>& sink) {
+      transform_->store([&](std::int64_t row, std::span<const Complex> values) { sink(row, 0, columns, values); });
+    });
   }
 
  private:
@@ -214,14 +220,6 @@ class Run : public AppRun {
     frame_.collectively([&] {
       const std::vector<ExchangeCost> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
       add_exchange(cost_, exchanges.front(), plans, *platform, placement);
-    });
-  }
-
-  void write_output() const {
-    const std::int64_t rows = problem_.transposed ? problem_.spectrum_columns() : problem_.rows;
-    const std::int64_t columns = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
-    write_matrix<Complex>(frame_.session(), options_.run.output, rows, columns, [&](const BlockSink<Complex>& sink) {
-      transform_->store([&](std::int64_t row, std::span<const Complex> values) { sink(row, 0, columns, values); });
     });
   }
 

@@ -101,9 +101,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    write_matrix<Scalar>(
-        frame_.session(), options_.run.output, problem_.m, problem_.n,
-        [&](const BlockSink<Scalar>& sink) { sink(own_.first, 0, problem_.n, c_.elements(0, own_.count)); });
     Outcome outcome;
     observe_devices(outcome);
     outcome.phases = {{"multiply", measurement.median_s, plan.time_s}};
@@ -112,6 +109,11 @@ class Run : public AppRun {
       add_speed(outcome, problem_.flops() / measurement.median_s, speeds[0], speeds[1]);
     }
     return outcome;
+  }
+  void write_files() override {
+    frame_.write_output<Scalar>(problem_.m, problem_.n, [&](const BlockSink<Scalar>& sink) {
+      sink(own_.first, 0, problem_.n, c_.elements(0, own_.count));
+    });
   }
 
  private:

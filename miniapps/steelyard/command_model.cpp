@@ -82,10 +82,11 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
   if (std::isfinite(file.in_core_units)) line("in core", fmt::format("up to {:g} units", file.in_core_units));
   if (std::isfinite(model.max_units())) line("limit", fmt::format("{:g} units", model.max_units()));
   line("points",
-       fmt::format(
-           "{}{}{}", file.points.size(),
-           model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
-           file.imprecise.empty() ? "" : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
+       fmt::format("{}{}{}", file.points.size(),
+                   model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
+                   file.all_imprecise       ? ", all imprecise: measure again on a quiet machine"
+                   : file.imprecise.empty() ? ""
+                                            : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
   line("kind", model.kind() + (model.parameters().empty() ? "" : ": " + model.parameters()));
   line("fit error", describe(model.fit_error()));
   return text + "\n";
@@ -114,7 +115,10 @@ std::string points_table(const models::FpmFile& file, const models::SpeedModel& 
     }
     row.push_back(seconds(time_s));
     row.push_back(percent(time_s / point.time_s - 1.0));
-    row.emplace_back(!counts ? "no, imprecise" : contains(model.dropped(), point.units) ? "no, dropped" : "yes");
+    row.emplace_back(!counts                                  ? "no, imprecise"
+                     : contains(model.dropped(), point.units) ? "no, dropped"
+                     : file.all_imprecise                     ? "yes, imprecise"
+                                                              : "yes");
     table.add_row(row);
   }
   return table.text();
@@ -151,7 +155,7 @@ std::string model_plot(const models::FpmFile& file, const models::SpeedModel& mo
   plot.x_label = "computation units";
   plot.y_label = "computation units per second";
   plot.x_scale = SvgPlot::Scale::logarithmic;
-  plot.series.push_back(marks("measured", file.points, 0));
+  plot.series.push_back(marks(file.all_imprecise ? "measured, imprecise" : "measured", file.points, 0));
   if (!model.dropped().empty()) plot.series.push_back(marks("dropped", model.dropped(), 1));
   if (!file.imprecise.empty()) plot.series.push_back(marks("imprecise", file.imprecise, 2));
   SvgPlot::Series line{model.kind(), {}, {}, {}, model.kind() != "table", 0};

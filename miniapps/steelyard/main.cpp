@@ -1,8 +1,10 @@
 // The tool that works on machines, models and layouts, rather than on a mini-app's data.
 
 #include <CLI/CLI.hpp>
+#include <set>
 
 #include "comm/collective.hpp"
+#include "core/base/table.hpp"
 #include "core/options.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/model_kinds.hpp"
@@ -55,6 +57,29 @@ nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& 
   return json;
 }
 
+/// Adds `--csv` to every command that prints a table, and to none of those without one.
+void add_csv_option(CLI::App& parser, bool& csv) {
+  static const std::set<std::string> without_table{"cost", "layout", "report"};
+  for (CLI::App* command : parser.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_subcommands([](const CLI::App*) { return true; }).empty()) {
+      add_csv_option(*command, csv);
+    } else if (!without_table.contains(command->get_name()) && command->get_option_no_throw("--csv") == nullptr) {
+      command->add_flag("--csv", csv, "Print tables as comma-separated values, in SI units, and nothing else");
+    }
+  }
+}
+
+ExitCode print_csv(Session& session, const Action& action) {
+  std::string tables;
+  Table::copy_as_csv(&tables);
+  session.set_silent(true);
+  const ExitCode code = action(session);
+  session.set_silent(false);
+  Table::copy_as_csv(nullptr);
+  session.print(tables);
+  return code;
+}
+
 Action print_from_root(const std::function<std::string()>& make_text) {
   return [make_text](Session& session) {
     std::string text;
@@ -87,5 +112,8 @@ int main(int argc, char** argv) {
   tool::add_predict_command(parser, chosen);
   tool::add_compare_command(parser, chosen);
   tool::add_report_command(parser, chosen);
-  return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
+  bool csv = false;
+  tool::add_csv_option(parser, csv);
+  return run_program(argc, argv, parser,
+                     [&](Session& session) { return csv ? tool::print_csv(session, chosen) : chosen(session); });
 }

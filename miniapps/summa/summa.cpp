@@ -114,11 +114,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& /*plan*/) override {
-    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.n, problem_.n,
-                         [&](const BlockSink<Scalar>& sink) {
-                           const Tile& tile = multiplication_->tile();
-                           if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
-                         });
     double longest_s = 0.0, units_flops_per_s = 0.0;
     for (std::size_t i = 0; i < measurement.unit_s.size(); ++i) {
       const double update_s = measurement.unit_s[i] * static_cast<double>(problem_.blocks());
@@ -140,6 +135,12 @@ class Run : public AppRun {
     }
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
     return outcome;
+  }
+  void write_files() override {
+    frame_.write_output<Scalar>(problem_.n, problem_.n, [&](const BlockSink<Scalar>& sink) {
+      const Tile& tile = multiplication_->tile();
+      if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
+    });
   }
 
  private:

@@ -168,8 +168,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    if (options_.frames > 0) write_frames();
-    write_field();
     Outcome outcome;
     outcome.of_what = fmt::format("for {} steps", options_.run.steps);
     outcome.phases = phases();
@@ -180,6 +178,14 @@ class Run : public AppRun {
     }
     if (options_.run.steps > 0) describe_speed(outcome, measurement.median_s);
     return outcome;
+  }
+  void write_files() override {
+    frame_.write_output<Scalar>(problem_.rows, problem_.columns, [&](const BlockSink<Scalar>& sink) {
+      simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
+        sink(part.row, part.column, part.columns, values);
+      });
+    });
+    if (options_.frames > 0) frame_.write([&] { write_frames(); });
   }
 
  private:
@@ -255,15 +261,6 @@ class Run : public AppRun {
       pictures.add(*simulation_);
     }
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
-  }
-
-  void write_field() const {
-    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.rows, problem_.columns,
-                         [&](const BlockSink<Scalar>& sink) {
-                           simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
-                             sink(part.row, part.column, part.columns, values);
-                           });
-                         });
   }
 
   /// Of the slowest unit or rank each, for a repetition.

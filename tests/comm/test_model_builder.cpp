@@ -38,9 +38,10 @@ BuildPlan plan_of(Sizes sizes, int rounds = 1) {
 BuiltModels build(const SyntheticKernel& kernel, const BuildPlan& plan, const RankUnits& units,
                   Sizes* visited = nullptr) {
   CoExecution co_execution(session().machine(), units);
-  return build_models(session(), session().comm(), co_execution, units, kernel, plan, [&](std::int64_t size) {
-    if (visited != nullptr) visited->push_back(size);
-  });
+  return build_models(session(), session().comm(), co_execution, units, kernel, plan,
+                      [&](std::int64_t size, const BuiltModels&) {
+                        if (visited != nullptr) visited->push_back(size);
+                      });
 }
 
 std::vector<double> units_of(const std::vector<models::MeasuredPoint>& points) {
