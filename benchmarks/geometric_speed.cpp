@@ -7,6 +7,7 @@
 #include <chrono>
 #include <random>
 
+#include "benchmarks/table_result.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "models/piecewise_linear_model.hpp"
@@ -57,6 +58,7 @@ double seconds(const partition::Algorithm& algorithm, std::int64_t total, const 
 int main(int argc, char** argv) {
   CLI::App parser("Times partitioning algorithms on speed models of many processing units",
                   "steelyard-geometric-speed");
+  const steelyard::TableResult result(parser, argc, argv);
   int calls = 11;
   parser.add_option("--calls", calls, "Calls behind each median")->check(CLI::Range(1, 1000))->capture_default_str();
   CLI11_PARSE(parser, argc, argv);

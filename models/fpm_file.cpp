@@ -79,6 +79,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.max_units = read_limit(reader, "max_units");
   file.solo = reader.flag("solo", false);
   file.machine = reader.text("machine", "");
+  file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
   file.points = read_points(reader, "points");
   if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points");
@@ -116,6 +117,7 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   if (std::isfinite(file.max_units)) json["max_units"] = file.max_units;
   json["solo"] = file.solo;
   json["machine"] = file.machine;
+  if (!file.date.empty()) json["date"] = file.date;
   json["commit"] = file.commit;
   json["points"] = points_json(file.all_imprecise ? std::vector<MeasuredPoint>{} : file.points);
   const std::vector<MeasuredPoint>& imprecise = file.all_imprecise ? file.points : file.imprecise;

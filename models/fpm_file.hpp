@@ -30,6 +30,7 @@ struct FpmFile {
   double max_units = std::numeric_limits<double>::infinity();      ///< memory limit
   bool solo = false;  ///< measured with all other units idle, instead of busy with the same
   std::string machine;
+  std::string date;  ///< when it was measured, ISO 8601 in UTC
   std::string commit;
   std::vector<MeasuredPoint> points;     ///< sizes strictly increasing
   std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count

@@ -1,6 +1,9 @@
 #include "core/base/run_record.hpp"
 
+#include <fmt/chrono.h>
+
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "core/base/build_info.hpp"
@@ -91,6 +94,8 @@ Json run_json(const RunRecord& record) {
 }
 
 }  // namespace
+
+std::string date_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 void write_run_record(const std::filesystem::path& folder, const RunRecord& record) {
   std::string lines;

@@ -82,6 +82,9 @@ struct RunRecord {
   std::vector<Sample> samples;
 };
 
+/// The time now, ISO 8601 in UTC.
+std::string date_now();
+
 /// Writes `run.json` (schema steelyard.run/1) and `samples.jsonl` into `folder`, which is made where it is missing.
 /// @throws RuntimeFailure
 void write_run_record(const std::filesystem::path& folder, const RunRecord& record);

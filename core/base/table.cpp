@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "core/base/errors.hpp"
 
@@ -22,23 +23,15 @@ bool looks_like_number(const std::string& cell) {
 /// A cell of text() as one of csv().
 std::string csv_cell(const std::string& cell) {
   if (cell == "-") return "";
-  static const std::map<std::string, double> units{{"ns", 1e-9},    {"us", 1e-6},   {"ms", 1e-3},    {"s", 1.0},
-                                                   {"%", 1e-2},     {"B", 1.0},     {"KiB", 0x1p10}, {"MiB", 0x1p20},
-                                                   {"GiB", 0x1p30}, {"TiB", 0x1p40}};
-  const std::size_t blank = cell.find(' ');
-  if (blank != std::string::npos) {
-    const auto unit = units.find(cell.substr(blank + 1));
-    char* end = nullptr;
-    const double number = std::strtod(cell.c_str(), &end);
-    if (unit != units.end() && end == cell.c_str() + blank) return fmt::format("{:.6g}", number * unit->second);
-  }
+  const bool has_unit = cell.find(' ') != std::string::npos;
+  if (const auto number = has_unit ? Table::number(cell) : std::nullopt) return fmt::format("{:.6g}", *number);
   if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
   std::string quoted = "\"";
   for (const char letter : cell) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
   return quoted + "\"";
 }
 
-std::string* csv_sink = nullptr;
+std::function<void(const Table&)> on_text_look;
 
 }  // namespace
 
@@ -77,7 +70,7 @@ std::string Table::text() const {
   for (const std::size_t w : width) total += w + (total > 0 ? 2 : 0);
   text += std::string(total, '-') + "\n";
   for (const auto& row : rows_) text += line(row);
-  if (csv_sink != nullptr) *csv_sink += (csv_sink->empty() ? "" : "\n") + csv();
+  if (on_text_look) on_text_look(*this);
   return text;
 }
 
@@ -92,14 +85,29 @@ std::string Table::csv() const {
   return text;
 }
 
-void Table::copy_as_csv(std::string* sink) { csv_sink = sink; }
+std::optional<double> Table::number(const std::string& cell) {
+  static const std::map<std::string, double> units{
+      {"", 1.0},   {" ns", 1e-9},    {" us", 1e-6},    {" ms", 1e-3},    {" s", 1.0},     {" %", 1e-2},
+      {" B", 1.0}, {" KiB", 0x1p10}, {" MiB", 0x1p20}, {" GiB", 0x1p30}, {" TiB", 0x1p40}};
+  char* end = nullptr;
+  const double number = std::strtod(cell.c_str(), &end);
+  const auto unit = units.find(end);
+  if (end == cell.c_str() || unit == units.end() || !std::isfinite(number)) return std::nullopt;
+  return number * unit->second;
+}
+
+void Table::on_text(std::function<void(const Table&)> look) { on_text_look = std::move(look); }
 
 std::string format_seconds(double seconds) {
-  // 999.5 would round to 1000 and be printed with an exponent.
-  if (std::abs(seconds) * 1e9 < 999.5) return fmt::format("{:.3g} ns", seconds * 1e9);
-  if (std::abs(seconds) * 1e6 < 999.5) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (std::abs(seconds) * 1e3 < 999.5) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (std::abs(seconds) < 999.5) return fmt::format("{:.3g} s", seconds);
+  if (seconds == 0.0) return "0 ns";
+  const std::pair<const char*, double> units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
+  for (const auto& [unit, scale] : units) {
+    // 999.5 would round to 1000 and be printed with an exponent.
+    if (!(std::abs(seconds) * scale < 999.5)) continue;
+    std::string digits = fmt::format("{:#.3g}", seconds * scale);
+    if (digits.back() == '.') digits.pop_back();
+    return fmt::format("{} {}", digits, unit);
+  }
   return fmt::format("{:.0f} s", seconds);
 }
 

@@ -103,16 +103,43 @@ std::string Processes::node_name(std::size_t process) const {
 }
 
 models::Placement Processes::placement() const {
+  const auto known = [&](const std::string& host) {
+    return std::find_if(platform_.nodes.begin(), platform_.nodes.end(),
+                        [&](const models::PlatformNode& node) { return node.host == host; });
+  };
   std::vector<std::string> kinds;
-  bool any_known = false;
-  for (const std::string& host : hosts_) {
-    const auto node = std::find_if(platform_.nodes.begin(), platform_.nodes.end(),
-                                   [&](const models::PlatformNode& candidate) { return candidate.host == host; });
-    kinds.push_back(node == platform_.nodes.end() ? "" : node->kind);
-    any_known = any_known || node != platform_.nodes.end();
+  const auto end = platform_.nodes.end();
+  if (std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& host) { return known(host) != end; })) {
+    const bool all_alike = std::all_of(platform_.nodes.begin(), end, [&](const models::PlatformNode& node) {
+      return node.kind == platform_.nodes.front().kind;
+    });
+    for (const std::string& host : hosts_) {
+      if (known(host) == end && !all_alike) {
+        throw InvalidArgument(fmt::format(
+            "{} is none of the platform's nodes, which are of several kinds (expected one of those)", host));
+      }
+      kinds.push_back(known(host) == end ? platform_.nodes.front().kind : known(host)->kind);
+    }
   }
-  if (!any_known) kinds.clear();
   return {platform_, node_of_process_, kinds};
+}
+
+std::string Processes::concurrency_note() const {
+  std::vector<int> of_node(static_cast<std::size_t>(nodes()), 0);
+  for (const int node : node_of_process_) ++of_node[static_cast<std::size_t>(node)];
+  const int most = *std::max_element(of_node.begin(), of_node.end());
+  std::string text;
+  for (const models::Channel& channel : platform_.channels) {
+    const bool is_used = channel.scope == models::Channel::Scope::node      ? most > 1
+                         : channel.scope == models::Channel::Scope::network ? nodes() > 1
+                                                                            : false;
+    if (!is_used || !channel.tau_lop || channel.tau_lop->transfer.largest_concurrency() >= most) continue;
+    text += fmt::format(
+        "note       {} was measured with up to {} transfers at once; {} processes of a node may make more, "
+        "which are taken as in proportion\n",
+        channel.name, channel.tau_lop->transfer.largest_concurrency(), most);
+  }
+  return text;
 }
 
 std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std::filesystem::path>& files,

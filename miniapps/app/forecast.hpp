@@ -47,8 +47,8 @@ class Processes {
   };
 
   /// The layout's lines are processes, on nodes by host name; without a layout they are host units on nodes of
-  /// `per_node`. Nodes that the platform names are of their kinds; the others have none, unless it names none of them:
-  /// then all are of the kind of its first node.
+  /// `per_node`. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
+  /// where it names none of them, all are of the kind of its first node.
   /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
   /// that cannot be used
   explicit Processes(const ProcessOptions& options);
@@ -62,7 +62,10 @@ class Processes {
   /// Host name of a process's node, or its number where nodes have no names.
   std::string node_name(std::size_t process) const;
   const models::Platform& platform() const { return platform_; }
+  /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
   models::Placement placement() const;
+  /// A line for each channel that may be shared by more transfers than it was measured with. Source: 001, section 3.
+  std::string concurrency_note() const;
 
   /// Whether there are speed models of the user's: without them speeds are relative and seconds mean nothing.
   bool has_models() const { return !models_.empty(); }

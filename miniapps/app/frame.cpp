@@ -12,6 +12,7 @@
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/spaces.hpp"
 #include "core/timing.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/app/interruption.hpp"
@@ -119,6 +120,16 @@ double Frame::exchange_seconds(const models::MessagePattern& pattern, double foo
   double seconds = 0.0;
   collectively([&] { seconds = models::pattern_costs(std::span(&pattern, 1), *known, place).front().time_s.front(); });
   return seconds;
+}
+
+std::string Frame::bound_name(double own_bytes) const {
+  Machine::Cache last;
+  for (const Machine::Cache& cache : session_.machine().caches()) {
+    if (cache.level > last.level) last = cache;
+  }
+  const double cache_bytes = static_cast<double>(last.bytes) * last.count;
+  const bool fits = !companion_is_device && own_bytes * session_.nodes().ranks_on_node <= cache_bytes;
+  return max(fits ? 0.0 : 1.0) > 0.0 ? "memory" : "cache";
 }
 
 double Frame::start_seconds() {

@@ -90,6 +90,9 @@ class Frame {
   /// Predicted seconds of messages between the ranks, by the first model that the platform has; 0 where the channels
   /// are unknown. @param footprint_bytes memory that a rank goes through between two exchanges. Collective.
   double exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes);
+  /// What bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last caches of
+  /// every node hold them, otherwise `memory`. Collective.
+  std::string bound_name(double own_bytes) const;
   /// What a prediction adds for every CoExecution::run(): seconds for starting a rank's units and waiting for them,
   /// without any work, on the rank that takes longest. Collective.
   double start_seconds();

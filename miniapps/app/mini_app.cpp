@@ -151,8 +151,9 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool ha
   record_plan(record, plan);
   if (options.dry_run) {
     session.print(unit_table(record, plan.headings, plan.unit_s));
-    session.print(plan.text.empty() ? fmt::format("predicted  {}\n", format_seconds(plan.time_s.value_or(0.0)))
-                                    : plan.text);
+    session.print(!plan.text.empty() ? plan.text
+                  : plan.time_s      ? fmt::format("predicted  {}\n", format_seconds(*plan.time_s))
+                                     : "predicted  nothing: no model says how long this run takes\n");
     return ExitCode::good;
   }
   run.allocate(plan);

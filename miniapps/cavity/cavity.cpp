@@ -258,8 +258,9 @@ class Run : public AppRun {
                             {"bound_bytes_per_s", bound_bytes_per_s},
                             {"share_of_bound", share_of_bound}});
     if (log_.steps == 0) return;
-    outcome.below += fmt::format("speed      {:.2f} Mcell/s, {:.0f} % of the memory bound ({:.1f} GB/s)\n",
-                                 cells_per_s / 1e6, 100.0 * share_of_bound, bound_bytes_per_s / 1e9);
+    outcome.below +=
+        fmt::format("speed      {:.2f} Mcell/s, {:.0f} % of the {} bound ({:.1f} GB/s)\n", cells_per_s / 1e6,
+                    100.0 * share_of_bound, frame_.bound_name(bandwidth_->array_bytes()), bound_bytes_per_s / 1e9);
     for (const Part& part : parts) outcome.below += part_line(part, outcome.phases[part.index]);
     outcome.below += fmt::format("change     {:.2e} of lid speed per time in the last step\n", log_.change);
   }
@@ -268,10 +269,11 @@ class Run : public AppRun {
     const double steps = iterations(StepPart::rest), count = iterations(part.index);
     const bool has_iterations = part.index != StepPart::rest && count > 0.0;
     const double calls = has_iterations ? count : steps, predicted_s = phase.predicted_s.value_or(0.0);
-    std::string line =
-        fmt::format("  {:<10}{} per step{}, {} per {}", part.name, format_seconds(phase.measured_s / steps),
-                    has_iterations ? fmt::format(" in {:.3g} iterations", count / steps) : "",
-                    format_seconds(phase.measured_s / calls), has_iterations ? "iteration" : "step");
+    std::string line = fmt::format("  {:<10}{} per step", part.name, format_seconds(phase.measured_s / steps));
+    if (has_iterations) {
+      line += fmt::format(" in {:.3g} iterations, {} per iteration", count / steps,
+                          format_seconds(phase.measured_s / calls));
+    }
     if (phase.predicted_s) line += fmt::format(", predicted {}", format_seconds(predicted_s / calls));
     if (predicted_s > 0.0 && phase.measured_s > 0.0) {
       line += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s));

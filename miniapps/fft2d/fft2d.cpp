@@ -235,8 +235,9 @@ class Run : public AppRun {
     outcome.figures["share_of_bound"] = bound_s / time_s;
     outcome.below += fmt::format("plans      and memory made in {}\n", format_seconds(plan_s_));
     outcome.below +=
-        fmt::format("speed      {:.2f} GFLOP/s, {:.0f} % of the memory bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
-                    flops / time_s / 1e9, 100.0 * bound_s / time_s, flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
+        fmt::format("speed      {:.2f} GFLOP/s, {:.0f} % of the {} bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
+                    flops / time_s / 1e9, 100.0 * bound_s / time_s, frame_.bound_name(bandwidth_->array_bytes()),
+                    flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
   }
 
   void add_phases(Outcome& outcome) const {

@@ -152,8 +152,10 @@ std::string model_plot(const models::FpmFile& file, const models::SpeedModel& mo
   SvgPlot plot;
   plot.title = fmt::format("{}{}{} on {}", file.app.empty() ? "speed model" : file.app, file.kernel.empty() ? "" : " ",
                            file.kernel, file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
-  plot.x_label = "computation units";
+  const std::string each = file.computation_unit.empty() ? "" : fmt::format(" (each {})", file.computation_unit);
+  plot.x_label = "computation units" + each;
   plot.y_label = "computation units per second";
+  plot.corner = file.machine + (file.machine.empty() || file.date.empty() ? "" : ", ") + file.date;
   plot.x_scale = SvgPlot::Scale::logarithmic;
   plot.series.push_back(marks(file.all_imprecise ? "measured, imprecise" : "measured", file.points, 0));
   if (!model.dropped().empty()) plot.series.push_back(marks("dropped", model.dropped(), 1));

@@ -80,6 +80,12 @@ std::string details(const Processes& processes, const Forecast& forecast) {
   return table.text();
 }
 
+/// Why an efficiency is above 100 %; empty where none is.
+std::string superlinear_note(double efficiency) {
+  if (efficiency <= 1.005) return "";
+  return "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
+}
+
 /// Strong or weak scaling: 1, 2, 4, … processes up to the number of the options, each beside one process.
 std::string predict_scaling(const PredictOptions& options) {
   if (options.processes.models.empty() || !options.processes.layout.empty()) {
@@ -92,7 +98,7 @@ std::string predict_scaling(const PredictOptions& options) {
   }
   std::optional<Table> table;
   ordered_json json{{"app", options.app}, {"scaling", options.scaling}, {"runs", ordered_json::array()}};
-  double one_s = 0.0;
+  double one_s = 0.0, best_efficiency = 0.0;
   for (int count = 1;; count = std::min(2 * count, options.processes.processes)) {
     ProcessOptions on = options.processes;
     on.processes = count;
@@ -100,6 +106,7 @@ std::string predict_scaling(const PredictOptions& options) {
     const ModelForecast run = options.forecaster->forecast(Processes(on), options.partition).models.front();
     if (count == 1) one_s = run.total_s;
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
+    best_efficiency = std::max(best_efficiency, speedup / count);
     std::vector<std::string> headings{"processes"}, cells{fmt::format("{}", count)};
     for (const auto& [name, seconds] : run.phases) {
       headings.push_back(name);
@@ -114,7 +121,8 @@ std::string predict_scaling(const PredictOptions& options) {
         {{"processes", count}, {"phases", phases_json(run)}, {"time_s", run.total_s}, {"speedup", speedup}});
     if (count == options.processes.processes) break;
   }
-  return options.json ? json.dump(2) + "\n" : table->text();
+  if (options.json) return json.dump(2) + "\n";
+  return table->text() + Processes(options.processes).concurrency_note() + superlinear_note(best_efficiency);
 }
 
 std::string predict(const PredictOptions& options) {
@@ -125,7 +133,7 @@ std::string predict(const PredictOptions& options) {
   const Forecast forecast = options.forecaster->forecast(processes, options.partition);
   if (options.json) return forecast_json(options.app, forecast);
   return header(options, processes) + (options.detail ? details(processes, forecast) : "") +
-         forecast_table(forecast, processes.has_models());
+         forecast_table(forecast, processes.has_models()) + processes.concurrency_note();
 }
 
 void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {

@@ -71,11 +71,11 @@ void add_csv_option(CLI::App& parser, bool& csv) {
 
 ExitCode print_csv(Session& session, const Action& action) {
   std::string tables;
-  Table::copy_as_csv(&tables);
+  Table::on_text([&](const Table& table) { tables += (tables.empty() ? "" : "\n") + table.csv(); });
   session.set_silent(true);
   const ExitCode code = action(session);
   session.set_silent(false);
-  Table::copy_as_csv(nullptr);
+  Table::on_text(nullptr);
   session.print(tables);
   return code;
 }

@@ -13,6 +13,7 @@
 #include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/base/text_file.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
@@ -64,6 +65,9 @@ class Run : public AppRun {
   Run(Frame& frame, const Options& options, const Problem& problem)
       : frame_(frame), options_(options), problem_(problem), wave_(problem) {
     require_room();
+    frame.on_root([&] {
+      if (options.frames > 0) require_writable(options.frame_folder / "frame_0000.png");
+    });
   }
 
   void describe(RunRecord& record) const override {
@@ -98,9 +102,11 @@ class Run : public AppRun {
     if (pass_ && options_.run.steps > 0) {
       plan.time_s = frame_.start_seconds() + static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
     }
-    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n",
-                            format_seconds(plan.time_s.value_or(0.0)), options_.run.steps,
-                            format_seconds(pass.exchange_s / time_tile_));
+    if (plan.time_s) {
+      plan.text =
+          fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n", format_seconds(*plan.time_s),
+                      options_.run.steps, format_seconds(pass.exchange_s / time_tile_));
+    }
     return plan;
   }
 
@@ -258,7 +264,7 @@ class Run : public AppRun {
       if (step == done) continue;
       simulation_->advance(step - std::max<std::int64_t>(done, 0));
       done = step;
-      pictures.add(*simulation_);
+      pictures.add(*simulation_, step);
     }
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
@@ -294,8 +300,9 @@ class Run : public AppRun {
           fmt::format("rebalanced {} times in {}\n", balancer_->repartitions(), format_seconds(redistribution_s_));
     }
     outcome.below +=
-        fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the memory bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
-                    points_per_s / 1e6, 100.0 * points_per_s / bound, bound / 1e6, bound_bytes_per_s / 1e9);
+        fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the {} bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
+                    points_per_s / 1e6, 100.0 * points_per_s / bound, frame_.bound_name(bandwidth_->array_bytes()),
+                    bound / 1e6, bound_bytes_per_s / 1e9);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, steps);
   }
 
