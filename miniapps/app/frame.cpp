@@ -163,7 +163,7 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
 }
 
 void Frame::start_progress(int repetitions) {
-  progress_.emplace(fmt::format("{}: repetitions", record_.app), repetitions, session_.is_root());
+  progress_.emplace(fmt::format("repetitions of {}", record_.app), repetitions, session_.is_root());
 }
 
 void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
@@ -194,6 +194,14 @@ void Frame::require_memory(const std::string& what, double bytes) const {
   if (bytes <= most) return;
   throw InvalidArgument(fmt::format("{} take {} (expected at most {}, its share of the node's memory)", what,
                                     format_bytes(bytes), format_bytes(most)));
+}
+
+void Frame::require_memory_of_all(const std::string& what, double bytes) const {
+  const double most = all_sum(comm(), rank_memory_bytes(session_.machine(), session_.nodes().ranks_on_node));
+  if (bytes <= most) return;
+  throw CollectiveError(fmt::format("{} take {} (expected at most {}, the memory of all ranks)", what,
+                                    format_bytes(bytes), format_bytes(most)),
+                        ExitCode::wrong_input, 0);
 }
 
 bool StepBalancer::record(const UnitSeconds& own_s, double steps_left) {

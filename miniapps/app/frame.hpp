@@ -131,6 +131,8 @@ class Frame {
   /// Some systems end the program where others would say that memory is short.
   /// @param what takes it, for the message @throws InvalidArgument for more than this rank's share of the node's memory
   void require_memory(const std::string& what, double bytes) const;
+  /// The same of all ranks together, before anything is computed. Collective. @throws CollectiveError
+  void require_memory_of_all(const std::string& what, double bytes) const;
 
  private:
   const Session& session_;

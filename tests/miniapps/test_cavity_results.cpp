@@ -130,5 +130,23 @@ TEST_CASE("cavity's help names its options") {
   }
 }
 
+TEST_CASE("Outputs that fail keep no other from being written, and each is named") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder / "full");
+  const Outcome outcome = run(1, STEELYARD_CAVITY,
+                              {"--size", "8", "--steps", "2", "--units", "host", "--picture", "/dev/full", "--profiles",
+                               "full", "--checkpoint", "k", "--result", "result"},
+                              folder.path());
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.status == 3);
+  REQUIRE(outcome.told_by("cavity").size() == 1);
+  const std::string told = outcome.told_by("cavity").front();
+  CHECK(contains(told, "/dev/full: "));
+  CHECK(contains(told, " full: "));
+  for (const char* written : {"k", "result/run.json", "result/flow.png", "result/centre_lines.csv"}) {
+    CHECK(std::filesystem::exists(folder / written));
+  }
+}
+
 }  // namespace
 }  // namespace steelyard::tests::test_cavity_results

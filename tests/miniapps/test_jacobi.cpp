@@ -70,7 +70,7 @@ TEST_CASE("A prediction is that of the model, and the same without running") {
   const Words problem{"--size", "64", "--steps", "10", "--model", model};
   const Outcome dry = run(1, jacobi, problem + Words{"--units", "host", "--dry-run"}, folder.path());
   REQUIRE(dry.status == 0);
-  CHECK(dry.out.find("64 us") != std::string::npos);
+  CHECK(dry.out.find("64.0 us") != std::string::npos);
   const Outcome forecast =
       run(1, STEELYARD_TOOL, Words{"predict", "jacobi", "--format", "json"} + problem, folder.path());
   INFO(forecast.err);
@@ -89,6 +89,58 @@ TEST_CASE("A prediction is that of the model, and the same without running") {
     CHECK_THAT(runs[i].at("phases")[0].at("time_s").get<double>(),
                WithinRel(640e-6 / static_cast<double>(1 << i), 1e-12));
   }
+}
+
+TEST_CASE("Ranks with different options are refused at once, whatever they differ in") {
+  const TemporaryFolder folder;
+  const Words same{"--size", "16", "--steps", "1"};
+  for (const Words& other : {Words{"--size", "17", "--steps", "1"}, same + Words{"--repetitions", "2"}, Words{"--help"},
+                             same + Words{"--dry-run"}, Words{"--size", "x"}}) {
+    const Outcome outcome = run(2, jacobi, same + Words{":", "-n", "1", jacobi.string()} + other, folder.path());
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    REQUIRE(outcome.told_by("jacobi").size() == 1);
+    CHECK(contains(outcome.told_by("jacobi").front(), "rank 2: options"));
+  }
+}
+
+TEST_CASE("An output that fails keeps no other from being written") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(2, jacobi,
+          {"--size", "16", "--steps", "1", "--partition", "dynamic", "--output", "/dev/full", "--result", "result"},
+          folder.path());
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.status == 3);
+  REQUIRE(outcome.told_by("jacobi").size() == 1);
+  CHECK(contains(outcome.told_by("jacobi").front(), "/dev/full"));
+  CHECK(read_samples(folder / "result").size() == 5);
+}
+
+TEST_CASE("A result has a sample for every repetition, every unit in it and every phase") {
+  const TemporaryFolder folder;
+  const Words arguments{"--size",      "32",      "--steps", "3",    "--repetitions", "4",
+                        "--partition", "dynamic", "--units", "host", "--result",      "result"};
+  good_run(2, jacobi, arguments, folder.path());
+  CHECK(read_samples(folder / "result").size() == 4);
+  CHECK(read_samples(folder / "result", "unit_time_s").size() == 8);
+  const auto phases = read_samples(folder / "result", "phase_time_s");
+  REQUIRE(phases.size() == 2);
+  CHECK(phases[0].at("phase") == "sweep");
+  CHECK(phases[1].at("phase") == "exchange");
+  // The next one into the same folder says whose it replaces, before it runs and after.
+  const Outcome next = good_run(2, jacobi, arguments, folder.path());
+  CHECK(contains(next.err, "note: result has the result of an earlier run"));
+  CHECK(contains(next.out, "in place of an earlier run's"));
+}
+
+TEST_CASE("A run that nothing predicts says so, and no unit is predicted to take no time") {
+  const TemporaryFolder folder;
+  const Outcome dry =
+      good_run(1, jacobi, {"--size", "32", "--partition", "dynamic", "--units", "host", "--dry-run"}, folder.path());
+  CHECK(lines_that_start(dry.out, "predicted  nothing") == 1);
+  CHECK_FALSE(contains(dry.out, "0 ns"));
 }
 
 TEST_CASE("jacobi's mistakes are refused by name") {

@@ -204,18 +204,25 @@ TEST_CASE("Emulated units are called so, and no others") {
   }
 }
 
-TEST_CASE("A measurement that was never precise fails, and says which options help") {
+TEST_CASE("A measurement that was never precise warns once what would help, and its models can be used") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
-  const Outcome outcome = run(ranks, steelyard_tool,
-                              {"measure", "wave2d", "--columns", "64", "--sizes", "8", "--precision", "1e-12",
-                               "--repetitions-min", "3", "--repetitions-max", "3", "--rounds", "1"},
-                              folder.path());
+  const Outcome outcome =
+      run(ranks, steelyard_tool,
+          {"measure", "wave2d", "--columns", "64", "--sizes", "8", "16", "24", "32", "--precision", "1e-12",
+           "--repetitions-min", "3", "--repetitions-max", "3", "--rounds", "2", "--output", "models"},
+          folder.path());
   INFO(outcome.out << outcome.err);
-  CHECK(outcome.status == 3);
+  CHECK(outcome.status == 0);
   REQUIRE(outcome.told_by("steelyard").size() == 1);
-  CHECK(contains(outcome.told_by("steelyard").front(), "--precision"));
-  CHECK(contains(outcome.out, "imprecise"));
+  for (const char* help : {"--precision", "--time-limit", "--repetitions-max"}) {
+    CHECK(contains(outcome.told_by("steelyard").front(), help));
+  }
+  CHECK(contains(outcome.out, "yes, imprecise"));
+  const std::string model = folder / "models/rank0-host.fpm.json";
+  CHECK(models::read_fpm_file(model).all_imprecise);
+  CHECK(contains(good_run(1, steelyard_tool, {"model", model}, folder.path()).out, "all imprecise"));
+  good_run(1, steelyard_tool, {"partition", "--total", "40", "--models", model, model}, folder.path());
 }
 
 TEST_CASE("A folder that cannot be written to is found before anything is measured") {

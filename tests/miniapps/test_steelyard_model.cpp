@@ -114,7 +114,7 @@ TEST_CASE("Predictions in a table are one line a size, and say what does not fit
       good_run(1, steelyard_tool, {"model", write_cached(folder), "--at", "10", "101"}, folder.path());
   CHECK(lines_that_start(outcome.out, "10 ") == 1);
   for (const std::string& line : lines_of(outcome.out)) {
-    if (line.rfind("10 ", 0) == 0) CHECK(contains(line, "1 ms"));
+    if (line.rfind("10 ", 0) == 0) CHECK(contains(line, "1.00 ms"));
     if (line.rfind("101 ", 0) == 0) CHECK(contains(line, "does not fit"));
   }
   CHECK(lines_that_start(outcome.out, "101 ") == 1);

@@ -117,12 +117,31 @@ TEST_CASE("Compared algorithms share one prediction, and the best of them is at 
   const Outcome table = good_run(1, steelyard_tool, arguments, folder.path());
   CHECK(table.out.find("1.000") != std::string::npos);
   CHECK(table.out.find("2.500") != std::string::npos);
+  // By which model, be it not the one that an algorithm splits by.
+  CHECK(lines_that_start(table.out, "makespans of all by one model: piecewise_linear, increasing_time") == 1);
   const Outcome json = run(1, steelyard_tool, arguments + Words{"--format", "json"}, folder.path());
+  CHECK(nlohmann::json::parse(json.out).at("judged_by") == "piecewise_linear, increasing_time");
   const auto algorithms = nlohmann::json::parse(json.out).at("algorithms");
   REQUIRE(algorithms.size() == 3);
   CHECK(algorithms[0].at("units") == std::vector<int>{500, 500});
   CHECK(algorithms[1].at("units") == std::vector<int>{800, 200});
   CHECK(algorithms[2].at("units") == std::vector<int>{800, 200});
+}
+
+TEST_CASE("With --csv a command prints its table with numbers in SI units, and nothing else") {
+  const TemporaryFolder folder;
+  const Words models{"--models", write_model(folder, "fast.fpm.json", 1e-6),
+                     write_model(folder, "slow.fpm.json", 4e-6)};
+  for (const int ranks : {1, 3}) {
+    const Outcome csv =
+        good_run(ranks, steelyard_tool, Words{"partition", "--csv", "--total", "1000"} + models, folder.path());
+    CHECK(csv.out == "model,units,share,predicted\nfast.fpm.json,800,0.8,0.0008\nslow.fpm.json,200,0.2,0.0008\n");
+  }
+  const Words names = partition_names();
+  const Outcome list = good_run(1, steelyard_tool, {"partition", "--list", "--csv"}, folder.path());
+  CHECK(lines_of(list.out).size() == names.size() + 1);
+  // Commands without a table have no such option.
+  CHECK(run(1, steelyard_tool, {"layout", "--csv"}, folder.path()).status == 2);
 }
 
 TEST_CASE("On two levels nodes that are alike get the same, and the whole is no slower than on one") {

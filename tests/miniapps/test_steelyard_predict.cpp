@@ -248,8 +248,41 @@ TEST_CASE("Nodes that the platform names are of their kinds") {
   };
   const double expected_s = 8 * (network_start_s + 128 * 16 * 8 * network_s);
   CHECK_THAT(hockney_s("a 0 all host\nb 0 all host\n"), WithinRel(expected_s, 1e-12));
+  // Of several kinds, an unknown one may be any.
+  const Words one_unknown{
+      "predict", "summa",      "--size", "128",      "--block",
+      "16",      "--platform", file,     "--layout", folder.write("one.layout", "a 0 all host\nx 0 all host\n")};
+  const Outcome refused = run(1, steelyard_tool, one_unknown, folder.path());
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "x is none of the platform's nodes"));
   // Unknown ones are all like the first that it names.
   CHECK_THAT(hockney_s("x 0 all host\ny 0 all host\n"), WithinRel(2 * expected_s, 1e-12));
+}
+
+TEST_CASE("Nodes that a platform of two hosts does not name are like those two where they are alike") {
+  const TemporaryFolder folder;
+  models::Platform platform = made_up_platform();
+  platform.nodes = {{"a", "fat", 12}, {"b", "fat", 12}};
+  for (models::Channel& channel : platform.channels) channel.between = {"fat", "fat"};
+  const Words problem{"--size", "128", "--block", "16", "--platform", write_platform(folder, platform), "--layout"};
+  const std::string known = folder.write("known.layout", "a 0 all host\na 1 all host\nb 0 all host\nb 1 all host\n");
+  const std::string other = folder.write("other.layout", "a 0 all host\na 1 all host\nx 0 all host\nx 1 all host\n");
+  CHECK(predicted(folder, problem + Words{known}) == predicted(folder, problem + Words{other}));
+}
+
+TEST_CASE("More processes of a node than transfers were measured at once are noted, fewer are not") {
+  const TemporaryFolder folder;
+  const Words arguments{"predict",    "jacobi",
+                        "--size",     "512",
+                        "--platform", write_platform(folder),
+                        "--model",    write_model(folder, "unit.fpm.json", 1e-3),
+                        "--scaling",  "strong",
+                        "--processes"};
+  const Outcome two = good_run(1, steelyard_tool, arguments + Words{"2"}, folder.path());
+  CHECK(lines_that_start(two.out, "note ") == 0);
+  const Outcome eight = good_run(1, steelyard_tool, arguments + Words{"8"}, folder.path());
+  INFO(eight.out);
+  CHECK(lines_that_start(eight.out, "note       shared memory was measured with up to 2 transfers at once; 8") == 1);
 }
 
 TEST_CASE("A thousand processes are predicted in seconds") {

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -30,8 +32,18 @@ nlohmann::json solve_json(const SolveReport& report) {
 }  // namespace
 
 void require_flow_outputs(const Options& options) {
-  for (const auto& path : {options.profiles, options.picture, options.checkpoint}) {
-    if (!path.empty()) require_writable(path);
+  std::map<std::filesystem::path, std::string> names;
+  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
+                                     {"--profiles", options.profiles},
+                                     {"--picture", options.picture},
+                                     {"--checkpoint", options.checkpoint}}) {
+    if (path.empty()) continue;
+    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
+    if (!is_new) {
+      throw InvalidArgument(
+          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
+    }
+    require_writable(path);
   }
 }
 

@@ -16,7 +16,7 @@ namespace steelyard::cavity {
 void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
 
 /// Asks, before anything runs, whether the files that the user named for the flow could be written.
-/// @throws RuntimeFailure
+/// @throws RuntimeFailure; InvalidArgument where two have one name
 void require_flow_outputs(const Options& options);
 
 /// Writes them: `--output`, `--profiles`, `--picture`, `--checkpoint`, each where it was given; and with `--result` the
