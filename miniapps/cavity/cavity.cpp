@@ -314,8 +314,9 @@ class Run : public AppRun {
     if (speedups_.empty()) return;
     outcome.figures["speedup"] = median(speedups_);
     outcome.below += fmt::format(
-        "speedup    {:.3f} over an even split; the models expect {:.3f} (computation {:.3f}, communication {:.3f} of "
-        "it)\n",
+        "speedup    {:.3f} over an even split, beside a bound of {:.3f} by the models (computation {:.3f}, "
+        "communication "
+        "{:.3f} of it)\n",
         median(speedups_), bound.execution(), bound.computation, bound.communication);
   }
 
