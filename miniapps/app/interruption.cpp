@@ -16,6 +16,7 @@ namespace steelyard {
 namespace {
 
 constexpr std::array signals{SIGINT, SIGTERM};
+std::array<struct sigaction, signals.size()> before;  ///< what they did
 
 std::atomic<bool> is_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -35,17 +36,16 @@ Interruption::Interruption(By by, std::function<void()> leave) : by_(by), leave_
   struct sigaction action = {};
   action.sa_handler = take_signal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  for (const int signal : signals) {
-    struct sigaction before = {};
-    sigaction(signal, &action, &before);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], &action, &before[i]);
     // As shells start what runs in the background.
-    if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);
+    if (before[i].sa_handler == SIG_IGN) sigaction(signals[i], &before[i], nullptr);
   }
   watch_ = std::thread([this] { wait(); });
 }
 
 Interruption::~Interruption() {
-  for (const int signal : signals) std::signal(signal, SIG_DFL);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
   sem_post(&wake);
   watch_.join();
   sem_destroy(&wake);

@@ -64,7 +64,9 @@ void add_csv_option(CLI::App& parser, bool& csv) {
     if (!command->get_subcommands([](const CLI::App*) { return true; }).empty()) {
       add_csv_option(*command, csv);
     } else if (!without_table.contains(command->get_name()) && command->get_option_no_throw("--csv") == nullptr) {
-      command->add_flag("--csv", csv, "Print tables as comma-separated values, in SI units, and nothing else");
+      CLI::Option* flag =
+          command->add_flag("--csv", csv, "Print tables as comma-separated values, in SI units, and nothing else");
+      if (CLI::Option* format = command->get_option_no_throw("--format")) flag->excludes(format);
     }
   }
 }
