@@ -1,4 +1,4 @@
-// The tool that works on machines, models and layouts, rather than on a mini-app's data.
+#include "miniapps/steelyard/tool.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -8,12 +8,6 @@
 #include "models/model_kinds.hpp"
 
 namespace steelyard::tool {
-
-std::vector<std::shared_ptr<MeasurableKernel>> measurable_kernels() {
-  std::vector<std::shared_ptr<MeasurableKernel>> kernels;
-  for (const std::unique_ptr<MiniApp>& app : mini_apps()) kernels.push_back(app->measurable_kernel());
-  return kernels;
-}
 
 CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
                               const std::string& missing) {
@@ -64,28 +58,27 @@ Action print_from_root(const std::function<std::string()>& make_text) {
   };
 }
 
-}  // namespace steelyard::tool
-
-int main(int argc, char** argv) {
-  using namespace steelyard;
-  CLI::App parser("Works on machines, speed models and layouts for the Steelyard mini-apps", "steelyard");
+int tool_main(int argc, char** argv, const std::string& name, const MiniApps& apps) {
+  CLI::App parser("Works on machines, speed models and layouts for the Steelyard mini-apps", name);
   add_standard_options(parser);
   parser.require_subcommand(0, 1);
-  tool::Action chosen;
+  Action chosen;
   // Not require_subcommand(1), which would hide the word that is no command.
   parser.callback([&chosen] {
     if (!chosen) throw CLI::RequiredError("A command");
   });
-  tool::add_units_command(parser, chosen);
-  tool::add_conformance_command(parser, chosen);
-  tool::add_layout_command(parser, chosen);
-  tool::add_measure_command(parser, chosen);
-  tool::add_model_command(parser, chosen);
-  tool::add_partition_command(parser, chosen);
-  tool::add_calibrate_command(parser, chosen);
-  tool::add_cost_command(parser, chosen);
-  tool::add_predict_command(parser, chosen);
-  tool::add_compare_command(parser, chosen);
-  tool::add_report_command(parser, chosen);
+  add_units_command(parser, chosen);
+  add_conformance_command(parser, apps, chosen);
+  add_layout_command(parser, chosen);
+  add_measure_command(parser, apps, chosen);
+  add_model_command(parser, chosen);
+  add_partition_command(parser, chosen);
+  add_calibrate_command(parser, chosen);
+  add_cost_command(parser, chosen);
+  add_predict_command(parser, apps, chosen);
+  add_compare_command(parser, chosen);
+  add_report_command(parser, chosen);
   return run_program(argc, argv, parser, [&](Session& session) { return chosen(session); });
 }
+
+}  // namespace steelyard::tool
