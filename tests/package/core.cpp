@@ -1,5 +1,5 @@
-// Two kernels of your own at the same time: the host unit's cores sum up one part of a series, the companion (a GPU or, in a
-// build without one, a core) the other part. Each round's shares follow the speeds of the round before.
+// Two kernels of your own at the same time: the host unit's cores sum up one part of a series, the companion (a GPU or,
+// in a build without one, a core) the other part. Each round's shares follow the speeds of the round before.
 
 #include <cmath>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <complex>
 
-#include "tests/miniapps/fft2d_runs.hpp"
+#include "tests/miniapps/fft2d/fft2d_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 
 namespace steelyard::tests::test_fft2d_errors {

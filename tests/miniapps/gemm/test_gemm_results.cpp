@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/gemm_runs.hpp"
+#include "tests/miniapps/gemm/gemm_runs.hpp"
 
 namespace steelyard::tests::test_gemm_results {
 namespace {

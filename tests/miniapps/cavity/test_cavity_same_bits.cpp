@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "tests/miniapps/cavity_runs.hpp"
+#include "tests/miniapps/cavity/cavity_runs.hpp"
 
 namespace steelyard::tests::test_cavity_same_bits {
 namespace {

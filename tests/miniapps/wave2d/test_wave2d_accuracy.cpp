@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_accuracy {
 namespace {

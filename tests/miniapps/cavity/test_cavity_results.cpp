@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/cavity_runs.hpp"
+#include "tests/miniapps/cavity/cavity_runs.hpp"
 
 namespace steelyard::tests::test_cavity_results {
 namespace {

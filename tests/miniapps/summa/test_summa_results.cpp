@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/summa_runs.hpp"
+#include "tests/miniapps/summa/summa_runs.hpp"
 
 namespace steelyard::tests::test_summa_results {
 namespace {

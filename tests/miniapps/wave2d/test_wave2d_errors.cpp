@@ -5,7 +5,7 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_errors {
 namespace {

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/miniapps/fft2d_runs.hpp"
+#include "tests/miniapps/fft2d/fft2d_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 
 namespace steelyard::tests::test_fft2d_spectra {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "models/fpm_file.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_measure {
 namespace {

@@ -5,7 +5,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/miniapps/summa_runs.hpp"
+#include "tests/miniapps/summa/summa_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 
 namespace steelyard::tests::test_summa_wrong_results {

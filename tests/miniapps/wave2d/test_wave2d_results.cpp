@@ -9,7 +9,7 @@
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/rectangles.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_results {
 namespace {

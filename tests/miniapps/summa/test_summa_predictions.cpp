@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/miniapps/summa_runs.hpp"
+#include "tests/miniapps/summa/summa_runs.hpp"
 
 namespace steelyard::tests::test_summa_predictions {
 namespace {

@@ -8,7 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "tests/miniapps/gemm_runs.hpp"
+#include "tests/miniapps/gemm/gemm_runs.hpp"
 
 namespace steelyard::tests::test_gemm_products {
 namespace {

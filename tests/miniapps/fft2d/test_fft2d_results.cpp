@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/fft2d_runs.hpp"
+#include "tests/miniapps/fft2d/fft2d_runs.hpp"
 
 namespace steelyard::tests::test_fft2d_results {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/gemm_runs.hpp"
+#include "tests/miniapps/gemm/gemm_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 
 namespace steelyard::tests::test_gemm_wrong_results {

@@ -5,7 +5,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <limits>
 
-#include "tests/miniapps/gemm_runs.hpp"
+#include "tests/miniapps/gemm/gemm_runs.hpp"
 
 namespace steelyard::tests::test_gemm_special_values {
 namespace {

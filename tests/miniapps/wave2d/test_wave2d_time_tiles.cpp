@@ -6,7 +6,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "core/base/json_file.hpp"
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_time_tiles {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/fpm_file.hpp"
-#include "tests/miniapps/gemm_runs.hpp"
+#include "tests/miniapps/gemm/gemm_runs.hpp"
 
 namespace steelyard::tests::test_gemm_measured {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "tests/miniapps/summa_runs.hpp"
+#include "tests/miniapps/summa/summa_runs.hpp"
 
 namespace steelyard::tests::test_summa_same_bits {
 namespace {

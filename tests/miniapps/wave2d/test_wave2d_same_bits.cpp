@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "tests/miniapps/wave2d_runs.hpp"
+#include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_same_bits {
 namespace {
