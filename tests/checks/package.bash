@@ -54,7 +54,7 @@ done
 diff -r of-bin of-jacobi
 # Models, balance, prediction and results, by its own tool.
 jacobi/jacobi-tool measure jacobi --columns 512 --sizes 64 512 --precision 0.5 --output models
-models=(models/rank0-*.fpm.json)
+models=(models/rank0-{host,device}.fpm.json)
 jacobi/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
 grep -q '"passed": true' result/run.json
 jacobi/jacobi --size 512 --steps 20 --slowdown host=3 --partition dynamic

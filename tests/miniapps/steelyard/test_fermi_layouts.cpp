@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 
 using Catch::Matchers::WithinRel;
 

@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_layout {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/table.hpp"
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/fpm_file.hpp"
 #include "tests/miniapps/app_runs.hpp"
