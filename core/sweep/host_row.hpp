@@ -107,7 +107,7 @@ class HostRowSums {
   }
 
   /// When all cells have been added. @param row_terms N of them
-  void store(const RowPointer<double> row_terms) {
+  void store(double* const row_terms) {
     for (int k = 0; k < N; ++k) {
       for (int half = lanes / 2; half > 0; half /= 2) {
         for (int lane = 0; lane < half; ++lane) Operation::add(sums_[k][lane], sums_[k][lane + half]);
@@ -165,8 +165,7 @@ template <class Update, class Body, class Sums>
 
 /// Sums of a row, of one component after the other. @param row_terms N of them
 template <int N, class Operation = AddTerms, class Body>
-void host_row_terms(const Body& body, const std::int64_t j, const std::int64_t columns,
-                    const RowPointer<double> row_terms) {
+void host_row_terms(const Body& body, const std::int64_t j, const std::int64_t columns, double* const row_terms) {
   HostRowSums<N, Operation> sums;
   by_component([&](const auto& part) { add_row(part, j, columns, sums); }, body);
   sums.store(row_terms);
@@ -174,7 +173,7 @@ void host_row_terms(const Body& body, const std::int64_t j, const std::int64_t c
 /// The same by add_row_behind().
 template <int N, class Update, class Body>
 void host_row_terms_behind(const Update& update, const Body& body, const std::int64_t j, const std::int64_t columns,
-                           const RowPointer<double> row_terms) {
+                           double* const row_terms) {
   HostRowSums<N, AddTerms> sums;
   by_component([&](const auto& update_part, const auto& part) { add_row_behind(update_part, part, j, columns, sums); },
                update, body);

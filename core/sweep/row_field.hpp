@@ -51,12 +51,15 @@ class RowAccess {
 
   KOKKOS_FORCEINLINE_FUNCTION double& operator()(const int c, const std::int64_t j, const std::int64_t i) const {
     require(c, j, i);
-    return origin_[(j * Components + c) * pitch_ + i];
+    return *place(c, j, i);
   }
   KOKKOS_FORCEINLINE_FUNCTION double& operator()(const std::int64_t j, const std::int64_t i) const {
     static_assert(Components == 1);
-    require(0, j, i);
-    return origin_[j * pitch_ + i];
+    return (*this)(0, j, i);
+  }
+  /// Where an element is, or would be.
+  KOKKOS_FORCEINLINE_FUNCTION double* place(const int c, const std::int64_t j, const std::int64_t i) const {
+    return origin_ + ((j * Components + c) * pitch_ + i);
   }
   /// Row j of a field of one component: [i] is column i.
   KOKKOS_FORCEINLINE_FUNCTION RowPointer<double> row(const std::int64_t j) const {

@@ -107,14 +107,14 @@ class CellSums {
       const std::int64_t first = rows_.begin;
       const detail::RowChunks chunks(rows, static_cast<int>(space.concurrency()));
       const auto add_row = [=](const std::int64_t j) {
-        detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
+        detail::host_row_terms<N>(body, j, columns, &row_terms[(j - first) * N]);
       };
       Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, chunks.count), [=](const std::int64_t chunk) {
         const RowRange own = chunks[chunk];
         const std::int64_t begin = chunk > 0 ? own.begin + 1 : own.begin;
         for (std::int64_t j = own.begin; j <= begin; ++j) detail::host_row(update, j, columns);
         for (std::int64_t j = begin; j + 1 < own.end; ++j) {
-          detail::host_row_terms_behind<N>(update, body, j, columns, row_terms + (j - first) * N);
+          detail::host_row_terms_behind<N>(update, body, j, columns, &row_terms[(j - first) * N]);
         }
         if (chunk + 1 == chunks.count) add_row(own.end - 1);
       });
@@ -185,7 +185,7 @@ class CellSums {
         if (piece.empty()) continue;
         Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, piece.begin, piece.end),
                              [=](const std::int64_t j) {
-                               detail::host_row_terms<N, Operation>(body, j, columns, row_terms + (j - first) * N);
+                               detail::host_row_terms<N, Operation>(body, j, columns, &row_terms[(j - first) * N]);
                              });
       }
     } else {
