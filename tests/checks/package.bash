@@ -58,4 +58,4 @@ models=(models/rank0-{host,device}.fpm.json)
 jacobi/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
 grep -q '"passed": true' result/run.json
 jacobi/jacobi --size 512 --steps 20 --slowdown host=3 --partition dynamic
-jacobi/jacobi-tool predict jacobi --size 512 --model "${models[@]}"
+jacobi/jacobi-tool predict jacobi --size 512 --model "${models[0]}"

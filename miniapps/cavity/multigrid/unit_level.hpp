@@ -80,7 +80,7 @@ struct LevelAccess {
   ColumnTransfer column_transfer;
 
   KOKKOS_FORCEINLINE_FUNCTION LevelRow row(const std::int64_t j) const {
-    return {part_of_row(inverse_diagonals, kind_of_row[j] * kind_pitch, 0, kind_pitch),
+    return {part_of_row(inverse_diagonals, kind_of_row[j] * kind_pitch, -1, kind_pitch),
             column_faces,
             column_weights,
             row_weights[j],
