@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/base/errors.hpp"
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/constant_model.hpp"

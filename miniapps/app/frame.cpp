@@ -31,11 +31,6 @@ class Region {
 
 }  // namespace
 
-StartedUnits::StartedUnits(const Session& session, const RunOptions& options) : units_(session.plan_units(options)) {
-  collectively(session.comm(), [&] { runtime_.emplace(session.machine(), units_); });
-  units_.bound = runtime_->bound();
-}
-
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work) {
   STEELYARD_MPI(MPI_Barrier(session.comm()));
   const double start_s = now_s();

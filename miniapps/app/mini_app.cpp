@@ -56,7 +56,7 @@ void record_outcome(RunRecord& record, const Outcome& outcome) {
 }
 
 /// All repetitions; `region` is the name of a repetition's profiling region.
-Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
+Measurement repeat(const Frame& frame, AppRun& run, RunRecord& record, const std::string& region) {
   const RunOptions& options = frame.options();
   Measurement measurement;
   std::vector<UnitSeconds> own_times_s;
@@ -66,9 +66,9 @@ Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
     const double seconds = timed_region(frame.session(), region, [&] { own_s = run.run(); });
     if (is_check_due(options, repetition)) {
       if (const std::optional<FoundError> found = run.check()) {
-        add_check(frame.session(), frame.record().check, *found);
+        add_check(frame.session(), record.check, *found);
       } else if (!run.why_unchecked().empty()) {
-        frame.record().check.against = run.why_unchecked();
+        record.check.against = run.why_unchecked();
       }
     }
     if (repetition < 0) continue;
@@ -86,10 +86,9 @@ Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
   return measurement;
 }
 
-ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool has_steps) {
+ExitCode carry_out(const Frame& frame, AppRun& run, RunRecord& record, const std::string& region, bool has_steps) {
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
-  RunRecord& record = frame.record();
   if (has_steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);
@@ -102,7 +101,7 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool ha
     return ExitCode::good;
   }
   run.allocate(plan);
-  const Measurement measurement = repeat(frame, run, region);
+  const Measurement measurement = repeat(frame, run, record, region);
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan);
   record_outcome(record, outcome);
@@ -126,7 +125,8 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   const AppFacts facts = app.facts();
   Frame frame(session, options, started.units(), facts.name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, *run, fmt::format("steelyard::{}::{}", facts.name, facts.timed), facts.has_steps);
+  return carry_out(frame, *run, frame.record_, fmt::format("steelyard::{}::{}", facts.name, facts.timed),
+                   facts.has_steps);
 }
 
 int mini_app_main(int argc, char** argv, MiniApp& app) {

@@ -86,7 +86,8 @@ class UnitSystem {
     bool multiplies_only;
     KOKKOS_FUNCTION void operator()(const Member& member) const {
       const std::int64_t row = member.league_rank();
-      const double product = row_product(member, &a(row, 0), x.data(), static_cast<std::int64_t>(x.extent(0)));
+      const double product =
+          row_product(member, row_of(a, row), elements_of(x), static_cast<std::int64_t>(x.extent(0)));
       Kokkos::single(Kokkos::PerThread(member), [&] {
         const double diagonal = a(row, first + row);
         result(row) = multiplies_only ? product : (b(row) - product) / diagonal + x(first + row);

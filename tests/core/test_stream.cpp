@@ -34,9 +34,9 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
       c = a + b;
       a = b + 3.0 * c;
       const auto size = static_cast<std::size_t>(elements);
-      CHECK(read<TestType>(stream.arrays().a, elements) == std::vector<double>(size, a));
-      CHECK(read<TestType>(stream.arrays().b, elements) == std::vector<double>(size, b));
-      CHECK(read<TestType>(stream.arrays().c, elements) == std::vector<double>(size, c));
+      CHECK(read<TestType>(&stream.arrays().a[0], elements) == std::vector<double>(size, a));
+      CHECK(read<TestType>(&stream.arrays().b[0], elements) == std::vector<double>(size, b));
+      CHECK(read<TestType>(&stream.arrays().c[0], elements) == std::vector<double>(size, c));
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 
-#include "core/host_vector_for.hpp"
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
 
@@ -53,14 +52,6 @@ TEMPLATE_TEST_CASE("the body runs once for every index of the range, and never w
   CHECK(wrong == 0);
   CHECK(visited > 0);
   CHECK(Visits::last(rows - 1) < Visits::first(rows - 1));
-}
-
-TEST_CASE("the host's loop outside of a team runs once for every index of the range, and never where it is empty") {
-  std::array<int, 20> counts{};
-  host_vector_for(3, 17, [&](const std::int64_t i) { counts[static_cast<std::size_t>(i)] += 1; });
-  host_vector_for(9, 9, [&](const std::int64_t i) { counts[static_cast<std::size_t>(i)] += 1; });
-  host_vector_for(9, 2, [&](const std::int64_t i) { counts[static_cast<std::size_t>(i)] += 1; });
-  for (std::size_t i = 0; i < counts.size(); ++i) CHECK(counts[i] == (i >= 3 && i < 17 ? 1 : 0));
 }
 
 }  // namespace steelyard::test_vector_for

@@ -50,7 +50,8 @@ class MultigridPreconditioner {
                              : k > 0     ? Field(grid.space(), held, level.columns())
                                          : Field());
       if (is_gathered) part_ = Field(grid.space(), levels.owned(k, slot), level.columns());
-      results_.push_back(k > 0 ? Field(grid.space(), held, level.columns()) : Field());
+      // A column more, of zeros: with an odd number of finer columns the last pair asks for it.
+      results_.push_back(k > 0 ? Field(grid.space(), held, level.columns() + 1) : Field());
       corrections_.push_back(k > 0 ? Field(grid.space(), held, at(levels.levels(), k - 1).columns()) : Field());
     }
   }
