@@ -77,10 +77,10 @@ void UnitGemm<Scalar>::run(const Operands<Scalar>& operands) {
 }
 
 template <class Scalar>
-TransferOverlap UnitGemm<Scalar>::run_timed(const Operands<Scalar>& operands) {
+std::vector<EngineOperation> UnitGemm<Scalar>::run_timed(const Operands<Scalar>& operands) {
   if (device_) device_->engines().start_timeline();
   run(operands);
-  return device_ ? transfer_overlap(device_->engines().take_timeline()) : TransferOverlap();
+  return device_ ? device_->engines().take_timeline() : std::vector<EngineOperation>();
 }
 
 template <class Scalar>

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/matrix.hpp"
 #include "core/processing_unit.hpp"
@@ -45,8 +46,8 @@ class UnitGemm {
 
   /// The whole product; returns when it is done. @param operands of the extents that this was made for
   void run(const Operands<Scalar>& operands);
-  /// run(). @return how much of a device's copying it hid; no copying for a unit that works in host memory
-  TransferOverlap run_timed(const Operands<Scalar>& operands);
+  /// run(). @return a device's copies and products; none for a unit that works in host memory
+  std::vector<EngineOperation> run_timed(const Operands<Scalar>& operands);
 
   /// C += A B for one panel: `a` is its columns of A, `b` its rows of B. Panels come in order, and from 0 again after
   /// the last one. C is whole after the last one only, and must be left alone before: it stays in the unit's memory
