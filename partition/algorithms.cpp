@@ -67,16 +67,17 @@ Algorithm by_shares(const std::string& name) {
 }  // namespace
 
 std::span<const Algorithm> algorithms() {
+  using OfModels = Distribution (*)(std::int64_t total, Models models);
   static const std::array<Algorithm, 6> all{{
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share, or constant:N at N computation units (CPM)",
        [](std::int64_t total, Models models) { return constant(total, models); }},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
       {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
-      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta,
+      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", OfModels{hpopta},
        "piecewise_linear", models::Shape::as_measured},
-      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact, "shrunk",
-       models::Shape::as_measured},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", OfModels{exact},
+       "shrunk", models::Shape::as_measured},
   }};
   return all;
 }
