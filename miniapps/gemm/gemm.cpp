@@ -71,7 +71,7 @@ class Run : public AppRun {
         const std::int64_t first = rows.first - own_.first;
         Unit& unit = units_[peer.kind()];
         unit.operands = {a_.rows(first, rows.count), b(), c_.rows(first, rows.count)};
-        unit.gemm.emplace(peer.kind(), problem_, rows.count, options_.device_memory_bytes);
+        unit.gemm.emplace(peer.kind(), problem_, rows.count, options_.device_memory_bytes, !options_.serialize);
       });
       if (options_.run.check == CheckLevel::none) return;
       load_c();

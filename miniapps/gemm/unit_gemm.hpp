@@ -39,8 +39,10 @@ class UnitGemm {
 
   /// For run(). Allocates the unit's buffers.
   /// @param rows of A and C @param device_memory_bytes cap of a companion's memory, infinity for none
+  /// @param overlaps whether a device copies while it multiplies
   /// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
-  UnitGemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes);
+  UnitGemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes,
+           bool overlaps = true);
   /// For add(), which multiplies with alpha and beta 1.
   UnitGemm(ProcessingUnit::Kind kind, const PanelProblem& problem, double device_memory_bytes);
 

@@ -65,6 +65,13 @@ TEST_CASE("A run says how its devices multiply and how much of their copying is 
   }
 }
 
+TEST_CASE("Copies and products one after the other make the same product, and hide nothing") {
+  GemmTest<double> test(133, 101, 150);
+  const Words words{"--units", "device", "--device-memory", "50000", "--serialize", "--result", "result"};
+  test.expect_products({{-0.5, 1.0}}, {{1, words}});
+  CHECK(read_run(test.folder() / "result", "gemm").at("figures").at("hidden_transfer_time_s") == 0.0);
+}
+
 TEST_CASE("Units that work in the host's memory copy nothing and say nothing of it") {
   const Words units = STEELYARD_HAS_DEVICE ? Words{"--units", "host"} : Words{};
   GemmTest<double> test(50, 60, 70);
