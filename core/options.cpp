@@ -84,7 +84,9 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   add_element_option(parser, options.element);
   add_unit_options(parser, options);
   CLI::Option* partition =
-      parser.add_option("--partition", options.partition, "Partitioning algorithm (see steelyard partition --list)")
+      parser
+          .add_option("--partition", options.partition,
+                      "Partitioning algorithm (see steelyard partition --list), or shares:A:B:... for fixed shares")
           ->type_name("NAME")
           ->capture_default_str();
   parser

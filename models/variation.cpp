@@ -6,10 +6,8 @@
 namespace steelyard::models {
 namespace {
 
-using Points = std::vector<MeasuredPoint>;
-
 /// The speed at a size by the line through points between whose sizes it is.
-double interpolated_speed(const Points& points, double units) {
+double interpolated_speed(const std::vector<MeasuredPoint>& points, double units) {
   const auto after = std::find_if(points.begin() + 1, points.end() - 1,
                                   [&](const MeasuredPoint& point) { return point.units >= units; });
   const MeasuredPoint &from = *(after - 1), &to = *after;
@@ -24,7 +22,7 @@ Variation variation(std::span<const MeasuredPoint> points) {
     for (const MeasuredPoint& point : points) found.bands.push_back({point.units, point.speed(), point.speed()});
     return found;
   }
-  Points minima{points.front()}, maxima{points.front()};
+  std::vector<MeasuredPoint> minima{points.front()}, maxima{points.front()};
   double last_extremum = points.front().speed();
   const auto vary = [&](double extremum) {
     const double change = std::abs(extremum - last_extremum) / std::min(extremum, last_extremum);

@@ -47,7 +47,6 @@ std::string list_text() {
   for (const partition::Algorithm& algorithm : partition::algorithms()) {
     table.add_row({algorithm.name, algorithm.description});
   }
-  table.add_row({"shares:A:B:...", "in proportion to these numbers, one for each unit"});
   return table.text();
 }
 
