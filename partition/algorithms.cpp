@@ -91,7 +91,7 @@ Algorithm constant_at(double units) {
   return algorithm;
 }
 
-Algorithm find_algorithm(const std::string& name) {
+Algorithm find_algorithm(const std::string& name, const std::string& others) {
   if (name.starts_with("shares:")) return by_shares(name);
   if (name.starts_with("constant:")) {
     const std::vector<double> numbers = numbers_of(name);
@@ -102,7 +102,7 @@ Algorithm find_algorithm(const std::string& name) {
     if (algorithm.name == name) return algorithm;
     names += (names.empty() ? "" : ", ") + algorithm.name;
   }
-  throw InvalidArgument(fmt::format("partition \"{}\" is unknown (expected one of {})", name, names));
+  throw InvalidArgument(fmt::format("partition \"{}\" is unknown (expected one of {}{})", name, names, others));
 }
 
 }  // namespace steelyard::partition

@@ -26,8 +26,9 @@ std::span<const Algorithm> algorithms();
 /// One of them, or with numbers behind the name:
 /// - `constant:N`, proportional to the speeds at N computation units: the papers' CPM;
 /// - `shares:A:B:...`, in proportion to these numbers, one for each processing unit, whatever the models say.
+/// @param others that a caller has besides, for the message, such as `, or dynamic`
 /// @throws InvalidArgument naming the algorithms that there are
-Algorithm find_algorithm(const std::string& name);
+Algorithm find_algorithm(const std::string& name, const std::string& others = "");
 
 /// `constant:N`. @throws InvalidArgument unless N > 0
 Algorithm constant_at(double units);

@@ -172,12 +172,7 @@ void StepBalancer::sum_up(Outcome& outcome, Plan& plan) const {
 
 void require_partition(const std::string& name, bool may_be_dynamic) {
   if (may_be_dynamic && name == "dynamic") return;
-  try {
-    partition::find_algorithm(name);
-  } catch (const InvalidArgument& error) {
-    if (!may_be_dynamic) throw;
-    throw InvalidArgument(fmt::format("{}, or dynamic", error.what()));
-  }
+  partition::find_algorithm(name, may_be_dynamic ? ", or dynamic" : "");
 }
 
 std::vector<double> Medians::values() const {

@@ -12,10 +12,12 @@ std::string partition_of(const std::string& distribution) {
   const nlohmann::json json = read_json_file(distribution);
   const JsonReader reader(distribution, json);
   const std::string key = reader.has("distribution") ? "distribution" : "units";
+  if (!reader.has(key) || !json.at(key).is_array())
+    reader.fail(key, "is no array (expected computation units of each)");
   std::string name = "shares";
-  for (const JsonReader& share : reader.array(key)) {
-    if (!share.value().is_number()) reader.fail(key, "holds " + excerpt(share.value()) + " (expected numbers)");
-    name += fmt::format(":{}", share.value().get<double>());
+  for (const nlohmann::json& share : json.at(key)) {
+    if (!share.is_number()) reader.fail(key, "holds " + excerpt(share) + " (expected numbers)");
+    name += fmt::format(":{}", share.get<double>());
   }
   return name;
 }

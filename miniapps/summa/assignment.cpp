@@ -165,11 +165,7 @@ bool is_partition_file(const std::string& partition) { return std::filesystem::p
 
 std::string area_algorithm(const std::string& partition) {
   if (partition == "column" || is_partition_file(partition)) return "geometric";
-  try {
-    partition::find_algorithm(partition);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(fmt::format("{}, column, or a file *.json", error.what()));
-  }
+  partition::find_algorithm(partition, ", column, or a file *.json");
   return partition;
 }
 
