@@ -156,13 +156,13 @@ TEST_CASE("an unknown algorithm is refused with all the names that there are") {
 TEST_CASE("constant:N goes by the speeds at N computation units, and shares:A:B by these numbers alone") {
   const ConstantModel slow(1.0), limited(1.0, 10.0);
   const models::PiecewiseLinearModel rising(
-      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {20.0, 10.0}, {100.0, 10.0}});
+      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {40.0, 20.0}, {200.0, 40.0}});
   const std::vector<const models::SpeedModel*> both{&slow, &rising};
-  // 1, 2 and 10 units per second at these sizes.
+  // 1, 2 and 5 units per second at these sizes.
   CHECK(find_algorithm("constant:10").distribute(66, both).units == std::vector<std::int64_t>{33, 33});
-  CHECK(find_algorithm("constant:20").distribute(66, both).units == std::vector<std::int64_t>{22, 44});
-  CHECK(find_algorithm("constant:100").distribute(66, both).units == std::vector<std::int64_t>{6, 60});
-  CHECK(find_algorithm("constant:1e9").distribute(66, both).units == std::vector<std::int64_t>{6, 60});
+  CHECK(find_algorithm("constant:40").distribute(66, both).units == std::vector<std::int64_t>{22, 44});
+  CHECK(find_algorithm("constant:200").distribute(66, both).units == std::vector<std::int64_t>{11, 55});
+  CHECK(find_algorithm("constant:1e9").distribute(66, both).units == std::vector<std::int64_t>{11, 55});
   for (const char* shares : {"shares:1:2", "shares:0.5:1", "shares:22:44"}) {
     const Distribution split = find_algorithm(shares).distribute(66, both);
     CHECK(split.units == std::vector<std::int64_t>{22, 44});

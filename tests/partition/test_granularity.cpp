@@ -59,9 +59,9 @@ TEST_CASE("in multiples too, constant:N goes by the speeds at N computation unit
   tests::Units units;
   units.add(std::make_unique<models::ConstantModel>(1.0));
   units.add(std::make_unique<models::PiecewiseLinearModel>(
-      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {20.0, 10.0}, {100.0, 10.0}}));
+      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {40.0, 20.0}, {200.0, 40.0}}));
   for (const std::int64_t granularity : {1, 2, 11}) {
-    CHECK(distribute_in_multiples(66, units.models, find_algorithm("constant:20"), granularity).units ==
+    CHECK(distribute_in_multiples(66, units.models, find_algorithm("constant:40"), granularity).units ==
           std::vector<std::int64_t>{22, 44});
   }
 }
