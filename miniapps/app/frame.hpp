@@ -59,6 +59,8 @@ class Frame {
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
     return speed_models(kernel, total, algorithm, options_.models);
   }
+  /// The algorithm of that name, for models of `--kind`. @throws InvalidArgument
+  partition::Algorithm algorithm(const std::string& name) const { return algorithm_for(name, options_.kind); }
   /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models; for `dynamic` an even
   /// distribution without any of these. Collective.
   /// @throws CollectiveError for a total that does not fit

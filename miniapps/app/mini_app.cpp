@@ -9,6 +9,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
+#include "miniapps/app/given_distribution.hpp"
 
 namespace steelyard {
 namespace {
@@ -118,7 +119,10 @@ ExitCode carry_out(const Frame& frame, AppRun& run, RunRecord& record, const std
 }  // namespace
 
 ExitCode run_mini_app(Session& session, MiniApp& app) {
-  collectively(session.comm(), [&] { app.prepare(); });
+  collectively(session.comm(), [&] {
+    resolve_partition(app.run_options());
+    app.prepare();
+  });
   const RunOptions& options = app.run_options();
   const StartedUnits started(session, options);
   require_outputs(session, options);

@@ -53,6 +53,23 @@ TEST_CASE("A run says how its devices multiply and how much of their copying is 
   CHECK(figures.at("hidden_transfer_share").get<double>() >= 0.0);
   CHECK(figures.at("hidden_transfer_share").get<double>() <= 1.0);
   CHECK(figures.at("hidden_transfer_time_s").get<double>() <= figures.at("transfer_time_s").get<double>());
+  // The timeline of rank 0's device: what it multiplies it has loaded before, and stores afterwards.
+  const auto seconds = [&](const char* key) { return figures.at(key).get<std::vector<double>>(); };
+  CHECK(seconds("multiplying_start_s").front() >= seconds("loading_end_s").front());
+  CHECK(seconds("storing_start_s").back() >= seconds("multiplying_end_s").back());
+  for (const std::string engine : {"loading", "multiplying", "storing"}) {
+    const std::vector<double> starts = seconds((engine + "_start_s").c_str()),
+                              ends = seconds((engine + "_end_s").c_str());
+    REQUIRE(starts.size() == ends.size());
+    for (std::size_t i = 0; i < starts.size(); ++i) CHECK(starts[i] <= ends[i]);
+  }
+}
+
+TEST_CASE("Copies and products one after the other make the same product, and hide nothing") {
+  GemmTest<double> test(133, 101, 150);
+  const Words words{"--units", "device", "--device-memory", "50000", "--serialize", "--result", "result"};
+  test.expect_products({{-0.5, 1.0}}, {{1, words}});
+  CHECK(read_run(test.folder() / "result", "gemm").at("figures").at("hidden_transfer_time_s") == 0.0);
 }
 
 TEST_CASE("Units that work in the host's memory copy nothing and say nothing of it") {

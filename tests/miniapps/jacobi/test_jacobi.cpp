@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/npy.hpp"
+#include "core/base/text_file.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 using Catch::Matchers::WithinAbs;
@@ -91,11 +92,41 @@ TEST_CASE("A prediction is that of the model, and the same without running") {
   }
 }
 
+TEST_CASE("A distribution is given by shares, by what the partition tool prints, or by an earlier run") {
+  const TemporaryFolder folder;
+  const Words models = with_models(folder, {1e-6, 3e-6});
+  const Words problem = Words{"--steps", "3", "--units", "host"} + with_platform(folder);
+  const Outcome tool = good_run(
+      1, STEELYARD_TOOL,
+      Words{"partition", "--total", "64", "--format", "json", "--models"} + Words(models.begin() + 1, models.end()),
+      folder.path());
+  const auto json = nlohmann::json::parse(tool.out);
+  write_text_file(folder / "split.json", tool.out);
+  const auto rows = [&](const Words& distribution, const char* size = "64") {
+    good_run(2, jacobi, problem + models + distribution + Words{"--size", size, "--result", "result"}, folder.path());
+    return read_run(folder / "result", "jacobi").at("distribution");
+  };
+  CHECK(rows({"--distribution", "1:7"}) == nlohmann::json{8, 56});
+  CHECK(rows({"--distribution", folder / "result/run.json"}) == nlohmann::json{8, 56});
+  CHECK(rows({"--distribution", folder / "split.json"}) == json.at("units"));
+  CHECK(rows({"--distribution", "0:1"}) == nlohmann::json{0, 64});
+  CHECK(rows({"--partition", "constant:5", "--kind", "constant"}) == nlohmann::json{48, 16});
+  CHECK(rows({"--distribution", folder / "split.json"}, "32") == nlohmann::json{24, 8});
+}
+
 TEST_CASE("jacobi's mistakes are refused by name") {
+  const TemporaryFolder folder;
+  write_text_file(folder / "none.json", R"({"units": [1, "two"]})");
   expect_refused(jacobi,
                  {{{"--size", "0"}, "--size"},
                   {{"--input", "a.npy"}, "--input"},
                   {{"--partition", "fair"}, "partition \"fair\" is unknown"},
+                  {{"--partition", "constant:fast"}, "constant:fast"},
+                  {{"--distribution", "0:0"}, "expected a share above 0"},
+                  {{"--distribution", "missing.json"}, "missing.json"},
+                  {{"--distribution", folder / "none.json"}, "none.json: units: holds \"two\""},
+                  {{"--distribution", "1:2", "--partition", "even"}, "--distribution"},
+                  {{"--kind", "round"}, "model kind \"round\" is unknown"},
                   {{"--steps", "-1"}, "--steps"},
                   {{"--model", "missing.fpm.json"}, "missing.fpm.json"}},
                  {"--repetitions", "1"});

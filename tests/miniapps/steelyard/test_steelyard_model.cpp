@@ -90,11 +90,14 @@ TEST_CASE("Every kind is shown, and predicts in one JSON object what the library
       continue;
     }
     const auto json = nlohmann::json::parse(outcomes[i].out);
-    CHECK(keys_of(json) == std::set<std::string>{"kind", "at", "fit_error"});
+    CHECK(keys_of(json) == std::set<std::string>{"kind", "at", "parameters", "variation", "fit_error"});
+    CHECK(json.at("variation").at("bands").size() == cached().points.size());
     CHECK(json.at("kind") == kind);
     CHECK(json.at("fit_error").at("rms").is_number());
     REQUIRE(json.at("at").size() == sizes.size());
     const models::SpeedModelPtr model = models::make_model(cached(), kind);
+    CHECK(json.at("parameters").size() == model->parameters().size());
+    for (const auto& [name, value] : model->parameters()) CHECK(json.at("parameters").at(name).get<double>() == value);
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       const auto& prediction = json.at("at")[s];
       CHECK(keys_of(prediction) == std::set<std::string>{"units", "time_s", "speed"});

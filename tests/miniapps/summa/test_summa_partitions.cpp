@@ -59,7 +59,7 @@ TEST_CASE("A dry run says what a run does, by any partition") {
   const std::string file = write_rectangles(folder, "pinwheel.json", pinwheel(15, 4, 12));
   std::vector<AppRun> runs;
   Words names = partition_names();
-  names.emplace_back("column");
+  names.insert(names.end(), {"column", "constant:20", "shares:1:2:3:4:5:6:7:0"});
   for (const std::string& name : names) runs.push_back({4, words + Words{"--partition", name}});
   runs.push_back({5, of_side(15) + Words{"--partition", file}});
   const std::size_t count = runs.size();

@@ -54,6 +54,8 @@ TEST_CASE("Unknown options, words that there are not and numbers that cannot be 
                         Words{"--size", "9"} + inputs.with_model());
   inputs.expect_refused({{{"--balance", "fair"}, "--balance fair (expected model, binary, ternary or dynamic)"},
                          {{"--balance", "dynamic", "--partition", "column"}, "--partition column"},
+                         {{"--balance-level", "internal"}, "--balance-level goes with --balance binary or ternary"},
+                         {{"--balance", "binary", "--balance-level", "all"}, "--balance-level all"},
                          {{"--balance", "binary", "--partition", "dynamic"}, "--partition dynamic"},
                          {Words{"--partition", "dynamic"} + inputs.with_model(), "--model"},
                          {Words{"--balance", "ternary"} + inputs.with_model(), "--balance"}},

@@ -69,11 +69,12 @@ TEST_CASE("Help and version are printed once and end well") {
     const Outcome help = run(ranks, wave2d, {"--size", "9", "--help"}, folder.path());
     CHECK(help.status == 0);
     CHECK(help.told_by("wave2d").empty());
-    for (const char* option : {"--size",      "--rows",    "--columns",   "--steps",    "--seed",     "--type",
-                               "--units",     "--layout",  "--partition", "--model",    "--platform", "--repetitions",
-                               "--warmups",   "--check",   "--input",     "--output",   "--result",   "--dry-run",
-                               "-h,--help",   "--version", "--courant",   "--boundary", "--slowdown", "--order",
-                               "--time-tile", "--balance", "--serialize", "--frames",   "--frame-dir"}) {
+    for (const char* option :
+         {"--size",      "--rows",      "--columns", "--steps",       "--seed",        "--type",      "--units",
+          "--layout",    "--partition", "--model",   "--platform",    "--repetitions", "--warmups",   "--check",
+          "--input",     "--output",    "--result",  "--dry-run",     "-h,--help",     "--version",   "--courant",
+          "--boundary",  "--slowdown",  "--order",   "--time-tile",   "--balance",     "--serialize", "--frames",
+          "--frame-dir", "--barrier",   "--kind",    "--distribution"}) {
       INFO(option << " in\n" << help.out);
       CHECK(lines_that_start(help.out, std::string("  ") + option) == 1);
     }

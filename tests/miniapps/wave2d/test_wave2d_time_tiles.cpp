@@ -63,12 +63,16 @@ TEST_CASE("Phases run one after the other compute the same bits") {
   test.expect_same({{1, apart + Words{"1"}},
                     {2, apart + Words{"1", "--partition", "column"}},
                     {3, apart + Words{"4"}},
-                    {2, apart + Words{"7", "--slowdown", "rank1=2"}}});
+                    {2, apart + Words{"7", "--slowdown", "rank1=2"}},
+                    {3, apart + Words{"1", "--barrier"}},
+                    {3, {"--time-tile", "4", "--barrier"}}});
 }
 
 TEST_CASE("Rows that move while the field runs, or are balanced by trying out, change no bits") {
-  const Words balance = GENERATE(Words{"--balance", "dynamic"}, Words{"--partition", "dynamic"},
-                                 Words{"--balance", "binary"}, Words{"--balance", "ternary"});
+  const Words balance =
+      GENERATE(Words{"--balance", "dynamic"}, Words{"--partition", "dynamic"}, Words{"--balance", "binary"},
+               Words{"--balance", "ternary"}, Words{"--balance", "ternary", "--balance-level", "internal"},
+               Words{"--balance", "binary", "--balance-level", "external"});
   SplitTest<double> test({.rows = 61, .columns = 47, .order = 4, .steps = 83});
   const Words slow =
       balance + Words{"--slowdown", "rank0=3",   "--units", "host",     "--time-tile", "2",        "--repetitions",
@@ -83,6 +87,7 @@ TEST_CASE("Rows that move while the field runs, or are balanced by trying out, c
   test.expect_same(read_grid<double>(test.folder() / "field0.npy"));
   const auto json = read_json_file(test.folder() / "result" / "run.json");
   CHECK(sum(json.at("distribution").get<std::vector<long long>>()) == 61);
+  if (balance.back() == "internal") CHECK(json.at("distribution") == nlohmann::json{21, 20, 20});
   CHECK(json.at("check").at("passed") == true);
   // Nothing is known of a run that balances itself, nor how far off that is.
   const bool predicted = balance[1] != "dynamic";
