@@ -23,38 +23,53 @@ std::int64_t most_sampled_rows(const Machine& machine, const Problem& problem) {
   return std::max<std::int64_t>(64, static_cast<std::int64_t>(cache_bytes / bytes) + 1);
 }
 
-/// What the steps of a sample took.
-struct Sample {
-  FlowTimes times;
-  double steps = 0.0;
-  Iterations iterations;  ///< of a step
-};
+/// Seconds of a part once, of as many calls as a step has.
+PerPart<double> once_s(const PerPart<double>& work_s, const PerPart<double>& calls) {
+  PerPart<double> seconds{};
+  for (std::size_t part = 0; part < calls.size(); ++part) {
+    if (calls[part] > 0.0) seconds[part] = work_s[part] / calls[part];
+  }
+  return seconds;
+}
 
-/// Steps until that is long enough to be precise. Collective. @throws SolveFailure
-Sample sample_steps(const Frame& frame, Flow& flow) {
-  constexpr int fewest = 2, most = 6;
+/// Times steps until that is long enough to be precise, and takes the medians of all that is predicted with: other
+/// programs on the machine disturb some steps, but not most. Collective. @throws SolveFailure
+void sample_steps(const Frame& frame, Flow& flow, const Problem& problem, const Numerics& numerics,
+                  Prediction& prediction) {
+  constexpr int fewest = 3, most = 9;
   constexpr double enough_s = 0.5;
   // The first step touches memory and wakes threads.
   FlowTimes first;
   flow.step(first);
-  Sample sample;
+  std::vector<Medians> parts(frame.slots().size());
+  Medians syncs;
+  Iterations sum;
+  int steps = 0;
   const double start_s = now_s();
-  while (sample.steps < fewest || (sample.steps < most && frame.max(now_s() - start_s) < enough_s)) {
-    const StepReport report = flow.step(sample.times);
-    ++sample.steps;
-    sample.iterations.momentum += report.momentum.iterations;
-    for (const SolveReport& solve : report.pressure) sample.iterations.pressure += solve.iterations;
+  for (; steps < fewest || (steps < most && frame.max(now_s() - start_s) < enough_s); ++steps) {
+    FlowTimes times;
+    const StepReport report = flow.step(times);
+    Iterations of_step{static_cast<double>(report.momentum.iterations), 0.0};
+    for (const SolveReport& solve : report.pressure) of_step.pressure += solve.iterations;
+    sum.momentum += of_step.momentum;
+    sum.pressure += of_step.pressure;
+    const std::vector<StepPhases> units = gather_phases(frame, times);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const PerPart<double> seconds = once_s(units[i].work_s, step_calls(problem, numerics, of_step));
+      parts[i].add({seconds.begin(), seconds.end()});
+    }
+    const auto per = [](double seconds, std::uint64_t count) {
+      return seconds / std::max(1.0, static_cast<double>(count));
+    };
+    syncs.add(
+        {per(busiest(units).sums_s, times.sync_counts.sums), per(busiest(units).halos_s, times.sync_counts.exchanges)});
   }
-  sample.iterations.momentum /= sample.steps;
-  sample.iterations.pressure /= sample.steps;
-  return sample;
-}
-
-/// Of synchronisations as the sample had them.
-SyncCosts sampled_costs(const Sample& sample, const StepPhases& phases) {
-  const auto sums = static_cast<double>(sample.times.sync_counts.sums);
-  const auto exchanges = static_cast<double>(sample.times.sync_counts.exchanges);
-  return {"sample", phases.sums_s / std::max(1.0, sums), phases.halos_s / std::max(1.0, exchanges), 0.0};
+  prediction.sampled = {sum.momentum / steps, sum.pressure / steps};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::vector<double> seconds = parts[i].values();
+    std::copy(seconds.begin(), seconds.end(), prediction.unit_s[i].begin());
+  }
+  prediction.costs = {"sample", syncs.values()[0], syncs.values()[1], 0.0};
 }
 
 }  // namespace
@@ -147,26 +162,18 @@ Prediction predict(Frame& frame, const Problem& problem, const Numerics& numeric
   Problem sampled = problem;
   sampled.rows = std::accumulate(sampled_rows.begin(), sampled_rows.end(), std::int64_t{0});
   sampled.height = problem.dy() * static_cast<double>(sampled.rows);
-  Sample sample;
   try {
     Flow flow(frame.session(), frame.co_execution(), frame.units(), frame.slots(), sampled, numerics, sampled_rows);
     if (sampled.rows == problem.rows) flow.load(start);
-    sample = sample_steps(frame, flow);
+    sample_steps(frame, flow, problem, numerics, prediction);
   } catch (const SolveFailure& error) {
     prediction.failure = error.what();
     return prediction;
   }
-  prediction.sampled = sample.iterations;
-  const std::vector<StepPhases> units = gather_phases(frame, sample.times);
-  const PerPart<double> calls = step_calls(problem, numerics, sample.iterations);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double scale = static_cast<double>(rows[i]) / std::max<double>(1.0, static_cast<double>(sampled_rows[i]));
-    for (std::size_t part = 0; part < calls.size(); ++part) {
-      const double count = sample.steps * calls[part];
-      prediction.unit_s[i][part] = count > 0.0 ? scale * units[i].work_s[part] / count : 0.0;
-    }
+    const double scale = static_cast<double>(rows[i]) / std::max(1.0, static_cast<double>(sampled_rows[i]));
+    for (double& seconds : prediction.unit_s[i]) seconds *= scale;
   }
-  prediction.costs = sampled_costs(sample, busiest(units));
   if (frame.options().platform.empty()) return prediction;
   const models::Platform platform = frame.platform({}).value();
   if (frame.session().size() == 1) return prediction;
