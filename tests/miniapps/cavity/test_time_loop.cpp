@@ -216,8 +216,12 @@ TEST_CASE("times and synchronisations are those of all steps, and as many as pre
       const SyncCounts expected = steps * step_syncs(problem, numerics, iterations);
       // A single unit needs no gather.
       const bool shared = units.slots().size() > 1 || preconditioner != PreconditionerKind::multigrid;
-      if (shared) CHECK_THAT(static_cast<double>(counts.exchanges), WithinRel(expected.exchanges, 1e-12));
-      if (shared) CHECK_THAT(static_cast<double>(counts.halo_bytes), WithinRel(expected.halo_bytes, 1e-12));
+      // Where the last iteration of BiCGSTAB ends half way, merged reductions save an exchange of its direction.
+      const double saved = static_cast<double>(counts.exchanges) - expected.exchanges;
+      const double least = reductions == Reductions::merged ? -static_cast<double>(steps) : 0.0;
+      if (shared) CHECK((saved <= 1e-6 && saved >= least - 1e-6));
+      const double bytes = expected.halo_bytes + saved * 2.0 * row_bytes(problem.columns);
+      if (shared) CHECK_THAT(static_cast<double>(counts.halo_bytes), WithinRel(bytes, 1e-12));
       // The last iteration of BiCGSTAB may end half way.
       CHECK(static_cast<double>(counts.sums) <= expected.sums + 1e-6);
       CHECK(static_cast<double>(counts.sums) >= expected.sums - steps - 1e-6);
