@@ -21,8 +21,9 @@ TEST_CASE("Only rank 0 of cavity prints, once, and units get what their speeds d
                  Words{"--rows", "60", "--columns", "40", "--steps", "3", "--units", "host+device"} +
                      with_models(folder, {1e-6, 2e-6, 1e-6, 2e-6}),
                  folder);
-  for (const char* start : {"cavity 60 x 40, Re 100", "unit ", "time ", "predicted ", "speed ", "  momentum ",
-                            "  pressure ", "  rest ", "change ", "vortex ", "velocity ", "Ghia ", "check "}) {
+  for (const char* start :
+       {"cavity 60 x 40, Re 100", "unit ", "time ", "predicted ", "speed ", "iterations ", "  momentum ", "  pressure ",
+        "  multigrid ", "  rest ", "  sums ", "  halos ", "change ", "vortex ", "velocity ", "Ghia ", "check "}) {
     INFO(start << " in\n" << outcome.out);
     CHECK(lines_that_start(outcome.out, start) == 1);
   }
@@ -71,7 +72,12 @@ TEST_CASE("cavity's result folder says what ran, step by step") {
   const double r = figures.at("communication_ratio"), s = figures.at("speedup_computation");
   CHECK(std::abs(figures.at("speedup_bound").get<double>() - (s + r) / (1.0 + r)) < 1e-12);
   double predicted_s = 0.0;
-  for (const auto& phase : json.at("phases")) predicted_s += phase.at("predicted_s").get<double>();
+  std::string phases;
+  for (const auto& phase : json.at("phases")) {
+    predicted_s += phase.at("predicted_s").get<double>();
+    phases += phase.at("name").get<std::string>() + " ";
+  }
+  CHECK(phases == "momentum pressure multigrid rest sums halos ");
   CHECK(std::abs(predicted_s - json.at("predicted_time_s").get<double>()) <= 1e-9 * predicted_s);
   CHECK(read_samples(result).size() == 2);
 
