@@ -1,8 +1,9 @@
 // The programs with a companion that is an emulated device: right whatever it is like, and wrong, which their checks
-// find, where something is missing that a device needs.
+// and the tool find, where something is missing that a device needs.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,7 @@ TEST_CASE("Every program is right on a device of whatever seed, on several, and 
 }
 
 TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine of ten runs of every program") {
-  const std::size_t number = GENERATE(range(std::size_t{0}, std::size_t{5}));
+  const std::size_t number = GENERATE(range(std::size_t{0}, apps().size()));
   const App& app = apps()[number];
   const TemporaryFolder folder;
   for (const std::string& mistake : app.mistakes) {
@@ -113,6 +114,44 @@ TEST_CASE("Matrices that a device's memory does not hold are transformed and mul
     starts.push_back(start({STEELYARD_GEMM, {"--size", "500"}, {}}, ranks, "memory=1MiB", folder));
   }
   expect_right(starts);
+}
+
+/// `steelyard` on the device alone.
+Start start_tool(const Words& arguments, const std::string& device, const TemporaryFolder& folder) {
+  return {1,
+          steelyard_tool,
+          arguments + Words{"--units", "device"},
+          folder.path(),
+          {"STEELYARD_EMULATED_DEVICE=" + device}};
+}
+
+TEST_CASE("steelyard conformance passes on a device, and fails where kernels go without a fence, a copy or a barrier") {
+  const TemporaryFolder folder;
+  const Words devices{"seed=1", "lose=fence,seed=1", "lose=copy,seed=1", "lose=barrier,seed=1"};
+  std::vector<Start> starts;
+  for (const std::string& device : devices) starts.push_back(start_tool({"conformance"}, device, folder));
+  const std::vector<Outcome> outcomes = run_all(starts);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    INFO(devices[i] << '\n' << outcomes[i].out << outcomes[i].err);
+    CHECK(outcomes[i].status == (i == 0 ? 0 : 1));
+    CHECK(contains(outcomes[i].out, "WRONG") == (i > 0));
+  }
+}
+
+TEST_CASE("steelyard units --measure prints STREAM's four kernels, GEMM of both types and copies of a device") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_all({start_tool({"units", "--measure"}, "seed=1", folder)}).front();
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.status == 0);
+  // The last line is the device's.
+  std::istringstream row(lines_of(outcome.out).back());
+  std::string rank, unit;
+  row >> rank >> unit;
+  CHECK(unit == "device");
+  std::vector<double> rates;
+  for (double rate = 0.0; row >> rate;) rates.push_back(rate);
+  CHECK(rates.size() == 8);
+  CHECK(std::all_of(rates.begin(), rates.end(), [](double rate) { return rate > 0.0; }));
 }
 
 }  // namespace steelyard::test_emulated_device
