@@ -221,8 +221,14 @@ class LeapFrog {
     const Scalar* const* const u = rows.current + r + Radius;
     const std::int64_t last_row = grid_.end_row - 1, last_column = grid_.end_column - 1;
     const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
+    // By comparing, not by an index, for which a device would keep the pointers in memory.
+    const auto row_below = [&](std::int64_t d) {
+      const Scalar* found = u[0];
+      for (int k = -Radius; k <= Radius; ++k) found = k == d ? u[k] : found;
+      return found;
+    };
     const auto at = [&](int d) {
-      return beyond_edges(i + d, grid_.row, last_row, [&](std::int64_t other) { return u[other - i][j]; });
+      return beyond_edges(i + d, grid_.row, last_row, [&](std::int64_t other) { return row_below(other - i)[j]; });
     };
     const auto beside = [&](int d) {
       return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[0][other]; });
