@@ -71,8 +71,10 @@ std::vector<std::uint64_t> one_after_the_other(std::size_t cells, const std::vec
 }  // namespace
 
 TEST_CASE("there are as many queues as are asked for") {
-  for (const int count : {0, 1, 2, 3, 5})
-    CHECK(tests::companion_queues(count).size() == static_cast<std::size_t>(count));
+  for (const int count : {0, 1, 2, 3, 5}) {
+    const std::vector<CompanionExecution> queues = tests::companion_queues(count);
+    CHECK(queues.size() == static_cast<std::size_t>(count));
+  }
 }
 
 TEST_CASE("every queue does all that it is given, in that order") {
