@@ -137,7 +137,8 @@ TEMPLATE_TEST_CASE("elements at the same index lie half a page apart, not at the
 TEMPLATE_TEST_CASE("a pass moves two reads and one write per element", "", HostExecution, CompanionExecution) {
   using Probe = MemoryBoundProbe<TestType>;
   CHECK(Probe::bytes_per_element == 24.0);
-  CHECK(Probe(tests::unit_space<TestType>(), 1000).bytes() == 24000.0);
+  const Probe probe(tests::unit_space<TestType>(), 1000);
+  CHECK(probe.bytes() == 24000.0);
 }
 
 }  // namespace steelyard::test_memory_bound
