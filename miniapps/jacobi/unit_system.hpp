@@ -60,7 +60,8 @@ class UnitSystem {
     return {mirror.data(), mirror.data() + mirror.extent(0)};
   }
 
- private:
+  // The kernels, which compilers for devices have to be able to name.
+
   using Policy = Kokkos::TeamPolicy<Execution>;
   using Member = typename Policy::member_type;
 
@@ -95,6 +96,7 @@ class UnitSystem {
     }
   };
 
+ private:
   template <class Body>
   void for_rows(const char* label, const Body& body) const {
     constexpr int lanes = runs_on_host<Execution> ? 1 : 32;

@@ -195,8 +195,9 @@ class LeapFrog {
     }
     if (left == range.column && right == range.end_column) return;
     for (int r = 0; r < Count; ++r) {
-      vector_for(member, range.column, left, [&](const std::int64_t j) { advance_point(rows, r, i + r, j); });
-      vector_for(member, right, range.end_column, [&](const std::int64_t j) { advance_point(rows, r, i + r, j); });
+      const auto advance = [&](const std::int64_t j) { advance_point(tile, step, rows, r, i + r, j); };
+      vector_for(member, range.column, left, advance);
+      vector_for(member, right, range.end_column, advance);
     }
   }
 
@@ -219,20 +220,22 @@ class LeapFrog {
     return rows;
   }
 
-  /// The point (i, j) of row r of a set, which may lie on the grid's edge or next to it.
+  /// The point (i, j) of row r of a set, which may lie on the grid's edge or next to it. Rows of the set are named by
+  /// constants alone: for an index a device would keep their pointers in memory.
   template <int Count>
-  KOKKOS_INLINE_FUNCTION void advance_point(const Rows<Count>& rows, const int r, const std::int64_t i,
-                                            const std::int64_t j) const {
-    const RowPointer<const Scalar>* const u = rows.current + r + Radius;
+  KOKKOS_INLINE_FUNCTION void advance_point(const Tile& tile, const int step, const Rows<Count>& rows, const int r,
+                                            const std::int64_t i, const std::int64_t j) const {
+    const RowPointer<const Scalar> u = rows.current[r + Radius];
     const std::int64_t last_row = grid_.end_row - 1, last_column = grid_.end_column - 1;
     const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
     const auto at = [&](int d) {
-      return beyond_edges(i + d, grid_.row, last_row, [&](std::int64_t other) { return u[other - i][j]; });
+      return beyond_edges(i + d, grid_.row, last_row,
+                          [&](std::int64_t other) { return row(tile, step - 1, other)[j]; });
     };
     const auto beside = [&](int d) {
-      return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[0][other]; });
+      return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[other]; });
     };
-    const Scalar here = u[0][j];
+    const Scalar here = u[j];
     rows.next[r][j] = edge && !mirrored_ ? here : stencil_.next(rows.old[r][j], here, at, beside);
     if (rows.copy[r] != nullptr) rows.copy[r][j] = here;
   }

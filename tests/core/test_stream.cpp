@@ -5,6 +5,7 @@
 
 #include "core/spaces.hpp"
 #include "core/stream.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_stream {
 namespace {
@@ -25,7 +26,7 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
                    HostExecution, CompanionExecution) {
   // Fewer than a team has, as many, and not a multiple of anything.
   for (const std::int64_t elements : {1, 7, 4096, 32768, 100003}) {
-    const Stream<TestType> stream(TestType(), elements);
+    const Stream<TestType> stream(tests::unit_space<TestType>(), elements);
     double a = 1.0, b = 2.0, c = 0.0;
     for (int turn = 0; turn < 3; ++turn) {
       for (const StreamKernel kernel : stream_kernels) stream.run(kernel);

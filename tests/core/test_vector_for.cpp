@@ -5,6 +5,7 @@
 
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_vector_for {
 
@@ -32,11 +33,11 @@ struct Visit {
 
 TEMPLATE_TEST_CASE("the body runs once for every index of the range, and never where the range is empty", "",
                    HostExecution, CompanionExecution) {
+  const auto space = tests::unit_space<TestType>();
   using Visits = Visit<TestType>;
   // The last rows' ranges are empty or end before they begin.
   constexpr int rows = 40;
   const Visits visit{decltype(Visits::visits)("steelyard::tests::visits", rows, static_cast<std::size_t>(width))};
-  const TestType space;
   const int vector_length = companion_is_device && std::is_same_v<TestType, CompanionExecution> ? 32 : 1;
   Kokkos::parallel_for("steelyard::tests::vector_for", typename Visits::Policy(space, rows, 1, vector_length), visit);
   space.fence();

@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "tests/miniapps/cavity_runs.hpp"
+#include "tests/miniapps/cavity/cavity_runs.hpp"
 
 using Catch::Matchers::WithinRel;
 using nlohmann::json;
