@@ -118,6 +118,11 @@ std::string Session::mpi_version() {
   return version.substr(0, version.find_first_of(",\n"));
 }
 
+StartedUnits::StartedUnits(const Session& session, const RunOptions& options) : units_(session.plan_units(options)) {
+  collectively(session.comm(), [&] { runtime_.emplace(session.machine(), units_); });
+  units_.bound = runtime_->bound();
+}
+
 int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program) {
   const std::string name = parser.get_name();
   // A full disk or a reader that is gone is no success; the shell would take it for one.

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/base/errors.hpp"
 #include "core/machine.hpp"
 #include "core/options.hpp"
+#include "core/runtime.hpp"
 
 namespace steelyard {
 
@@ -55,6 +57,20 @@ class Session {
   int launcher_sharers_ = 1;
   Nodes nodes_;
   bool is_silent_ = false;
+};
+
+/// The units that a rank drives, as planned from the shared options, with Kokkos started on their cores.
+class StartedUnits {
+ public:
+  /// Collective. @throws CollectiveError for a layout, slowdown or core that cannot be
+  StartedUnits(const Session& session, const RunOptions& options);
+
+  /// They say too whether their threads could be bound.
+  const RankUnits& units() const { return units_; }
+
+ private:
+  RankUnits units_;
+  std::optional<Runtime> runtime_;
 };
 
 /// The whole of a program's main(): starts a session, parses the command line with `parser`, runs `program` and turns

@@ -7,11 +7,12 @@
 #include <span>
 
 #include "core/base/errors.hpp"
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/constant_model.hpp"
 #include "models/fpm_file.hpp"
+#include "models/model_kinds.hpp"
 
 namespace steelyard {
 namespace {
@@ -51,9 +52,12 @@ void add_process_options(CLI::App& parser, ProcessOptions& options) {
         ->type_name("FILE");
   }
   parser.add_option("--model", options.models, models)->type_name("FILE...");
+  parser
+      .add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
+      ->type_name("KIND");
 }
 
-Processes::Processes(const ProcessOptions& options) : models_(options.models) {
+Processes::Processes(const ProcessOptions& options) : models_(options.models), kind_(options.kind) {
   if (!options.layout.empty()) {
     read_layout_file(options.layout);
   } else {
@@ -149,6 +153,8 @@ std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std
     throw InvalidArgument(fmt::format("--model names {} files for {} processing units (expected 1, or one each)",
                                       files.size(), units_.size()));
   }
+  partition::Algorithm fitted = algorithm;
+  if (!kind_.empty()) fitted.model_kind = models::find_model_kind(kind_).name;
   std::vector<models::FpmFile> read;
   for (std::size_t i = 0; i < files.size(); ++i) {
     read.push_back(read_model_of(facts, files[i], files.size() > 1 ? std::optional(units_[i].kind) : std::nullopt));
@@ -157,7 +163,7 @@ std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const double slowdown = units_[i].slowdown;
     models.push_back(read.empty() ? std::make_unique<models::ConstantModel>(1.0 / slowdown)
-                                  : make_model_for(algorithm, slowed_down(read[i % read.size()], slowdown)));
+                                  : make_model_for(fitted, slowed_down(read[i % read.size()], slowdown)));
   }
   return models;
 }

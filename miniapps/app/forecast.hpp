@@ -31,9 +31,10 @@ struct ProcessOptions {
   std::filesystem::path layout;
   std::filesystem::path platform;
   std::vector<std::filesystem::path> models;
+  std::string kind;  ///< of the speed models; empty for what the algorithm asks for
 };
 
-/// Adds `--processes --per-node --layout --model` and, where processes send messages, `--platform`.
+/// Adds `--processes --per-node --layout --model --kind` and, where processes send messages, `--platform`.
 void add_process_options(CLI::App& parser, ProcessOptions& options);
 
 /// Processes on a platform, for predictions of runs that do not take place.
@@ -90,6 +91,7 @@ class Processes {
   std::vector<Unit> units_;
   models::Platform platform_;
   std::vector<std::filesystem::path> models_;
+  std::string kind_;  ///< of the models
 };
 
 /// Seconds of a run by one model of communication.

@@ -34,11 +34,6 @@ class Region {
 
 }  // namespace
 
-StartedUnits::StartedUnits(const Session& session, const RunOptions& options) : units_(session.plan_units(options)) {
-  collectively(session.comm(), [&] { runtime_.emplace(session.machine(), units_); });
-  units_.bound = runtime_->bound();
-}
-
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work) {
   STEELYARD_MPI(MPI_Barrier(session.comm()));
   const double start_s = now_s();
@@ -67,7 +62,7 @@ std::vector<int> Frame::slot_ranks() const {
 
 SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                                 const std::vector<std::filesystem::path>& files) {
-  if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, algorithm);
+  if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, this->algorithm(algorithm));
   std::optional<SpeedModels> measured;
   const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.app()),
                                       [&] { measured = measure_speed_models(*this, kernel, total, algorithm); });
@@ -95,7 +90,8 @@ Plan Frame::distribute(const MeasurableKernel& kernel, std::int64_t total) {
 }
 
 StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options) const {
-  const partition::Algorithm& algorithm = partition::find_algorithm(is_dynamic() ? "geometric" : options_.partition);
+  const partition::Algorithm algorithm = this->algorithm(is_dynamic() ? "geometric" : options_.partition);
+  options.model_kind = algorithm.model_kind;
   options.start = units;
   const std::int64_t total = std::accumulate(units.begin(), units.end(), std::int64_t{0});
   return {*this, partition::LoadBalancer(total, units.size(), algorithm, std::move(options))};
@@ -219,12 +215,7 @@ void StepBalancer::sum_up(Outcome& outcome, Plan& plan) const {
 
 void require_partition(const std::string& name, bool may_be_dynamic) {
   if (may_be_dynamic && name == "dynamic") return;
-  try {
-    partition::find_algorithm(name);
-  } catch (const InvalidArgument& error) {
-    if (!may_be_dynamic) throw;
-    throw InvalidArgument(fmt::format("{}, or dynamic", error.what()));
-  }
+  partition::find_algorithm(name, may_be_dynamic ? ", or dynamic" : "");
 }
 
 std::vector<double> Medians::values() const {

@@ -15,7 +15,6 @@
 #include "core/base/run_record.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
-#include "core/runtime.hpp"
 #include "miniapps/app/channels.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/app/speed_models.hpp"
@@ -23,20 +22,6 @@
 #include "partition/balancing/load_balancer.hpp"
 
 namespace steelyard {
-
-/// The units that a rank drives, as planned from the shared options, with Kokkos started on their cores.
-class StartedUnits {
- public:
-  /// Collective. @throws CollectiveError for a layout, slowdown or core that cannot be
-  StartedUnits(const Session& session, const RunOptions& options);
-
-  /// They say too whether their threads could be bound.
-  const RankUnits& units() const { return units_; }
-
- private:
-  RankUnits units_;
-  std::optional<Runtime> runtime_;
-};
 
 /// Seconds from when all ranks are ready to run `work` until the slowest has done so, the same on all ranks. Meanwhile
 /// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
@@ -61,8 +46,9 @@ class Frame {
   std::vector<int> slot_ranks() const;
   double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
 
-  /// What the run keeps and prints. Apps add to it by AppRun::describe(), Plan and Outcome.
-  RunRecord& record() { return record_; }
+  /// What the run keeps and prints: what apps say in AppRun::describe(), Plan and Outcome, put together by
+  /// run_mini_app().
+  const RunRecord& record() const { return record_; }
 
   /// One speed model for every slot: those of `files` or, where there are none, measured (see speed_measurement.hpp)
   /// inside the profiling region `steelyard::<app>::speed_models`. How long that took is printed, and added up in
@@ -74,6 +60,8 @@ class Frame {
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
     return speed_models(kernel, total, algorithm, options_.models);
   }
+  /// The algorithm of that name, for models of `--kind`. @throws InvalidArgument
+  partition::Algorithm algorithm(const std::string& name) const { return algorithm_for(name, options_.kind); }
   /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models; for `dynamic` an even
   /// distribution without any of these. Collective.
   /// @throws CollectiveError for a total that does not fit
@@ -135,6 +123,8 @@ class Frame {
   void require_memory_of_all(const std::string& what, double bytes) const;
 
  private:
+  friend ExitCode run_mini_app(Session& session, MiniApp& app);
+
   const Session& session_;
   const RunOptions& options_;
   RankUnits units_;

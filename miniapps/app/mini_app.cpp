@@ -10,6 +10,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
+#include "miniapps/app/given_distribution.hpp"
 #include "miniapps/app/interruption.hpp"
 
 namespace steelyard {
@@ -113,7 +114,7 @@ class Finished {
 
 /// All repetitions, or those until the user interrupted a run that ends itself. @param region is the name of a
 /// repetition's profiling region @return whether they are all
-bool repeat(Frame& frame, AppRun& run, const std::string& region, Finished& finished) {
+bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, Finished& finished) {
   const RunOptions& options = frame.options();
   const auto by = run.ends_itself() ? Interruption::By::program : Interruption::By::signal;
   Interruption interruption(by, [&] { finished.leave(); });
@@ -125,25 +126,24 @@ bool repeat(Frame& frame, AppRun& run, const std::string& region, Finished& fini
     if (run.ends_itself() && frame.is_interrupted()) return false;
     if (is_check_due(options, repetition)) {
       if (const std::optional<FoundError> found = run.check()) {
-        add_check(frame.session(), frame.record().check, *found);
+        add_check(frame.session(), record.check, *found);
       } else if (!run.why_unchecked().empty()) {
-        frame.record().check.against = run.why_unchecked();
+        record.check.against = run.why_unchecked();
       }
     }
     frame.repetition_done();
     if (repetition < 0) continue;
     std::vector<double> unit_s = frame.gather_seconds(own_s);
-    interruption.update([&] { finished.add(seconds, std::move(unit_s), frame.record().check); });
+    interruption.update([&] { finished.add(seconds, std::move(unit_s), record.check); });
     run.keep({seconds, repetition + 1 == options.repetitions});
   }
   frame.stop_progress();
   return true;
 }
 
-ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool has_steps) {
+ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, bool has_steps) {
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
-  RunRecord& record = frame.record();
   if (has_steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);
@@ -158,7 +158,7 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool ha
   }
   run.allocate(plan);
   Finished finished(frame, record, plan);
-  if (!repeat(frame, run, region, finished)) {
+  if (!repeat(frame, run, record, region, finished)) {
     frame.write([&] { frame.on_root([&] { finished.leave(); }); });
     frame.require_success("");
     return ExitCode::interrupted;
@@ -180,14 +180,18 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool ha
 }  // namespace
 
 ExitCode run_mini_app(Session& session, MiniApp& app) {
-  collectively(session.comm(), [&] { app.prepare(); });
+  collectively(session.comm(), [&] {
+    resolve_partition(app.run_options());
+    app.prepare();
+  });
   const RunOptions& options = app.run_options();
   const StartedUnits started(session, options);
   require_outputs(session, options);
   const AppFacts facts = app.facts();
   Frame frame(session, options, started.units(), facts.name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, *run, fmt::format("steelyard::{}::{}", facts.name, facts.timed), facts.has_steps);
+  return carry_out(frame, *run, frame.record_, fmt::format("steelyard::{}::{}", facts.name, facts.timed),
+                   facts.has_steps);
 }
 
 int mini_app_main(int argc, char** argv, MiniApp& app) {

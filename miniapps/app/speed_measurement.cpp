@@ -111,7 +111,7 @@ std::set<std::int64_t> first_sizes(std::int64_t even_share) {
 
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm) {
-  const partition::Algorithm& distribute = partition::find_algorithm(algorithm);
+  const partition::Algorithm distribute = frame.algorithm(algorithm);
   SpeedModels measured(describe_slots(frame, kernel.facts()), distribute);
   // Quick rather than precise: a run measures what it needs and no more.
   Precision precision;

@@ -41,6 +41,9 @@ struct Options {
 /// `--input`, `--seed` and `--type`.
 void add_options(CLI::App& parser, Options& options);
 
+/// Those of them that say what a time step consists of, for any parser.
+void add_solver_options(CLI::App& parser, Options& options);
+
 /// @throws InvalidArgument for what makes no sense, alone or together
 Problem make_problem(const Options& options);
 

@@ -261,15 +261,15 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
 
 }  // namespace
 
-void add_measure_command(CLI::App& parser, Action& chosen) {
+void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   CLI::App* command = add_command_of_apps(
       parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once",
       "An app to measure");
-  for (const std::shared_ptr<MeasurableKernel>& kernel : measurable_kernels()) {
+  for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     auto options = std::make_shared<MeasureOptions>();
-    options->kernel = kernel;
-    CLI::App* app = command->add_subcommand(kernel->app(), kernel->description());
-    kernel->add_options(*app);
+    options->kernel = mini_app->measurable_kernel();
+    CLI::App* app = command->add_subcommand(options->kernel->app(), options->kernel->description());
+    options->kernel->add_options(*app);
     add_size_options(*app, *options);
     add_precision_options(*app, options->precision);
     add_number(*app, "--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine",

@@ -16,6 +16,7 @@
 #include "models/fpm_file.hpp"
 #include "models/model_kinds.hpp"
 #include "models/speed_model.hpp"
+#include "models/variation.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -87,7 +88,14 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
                    file.all_imprecise       ? ", all imprecise: measure again on a quiet machine"
                    : file.imprecise.empty() ? ""
                                             : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
-  line("kind", model.kind() + (model.parameters().empty() ? "" : ": " + model.parameters()));
+  std::string kind = model.kind();
+  for (const auto& [name, value] : model.parameters()) {
+    kind += fmt::format("{}{} = {:.6g}", kind == model.kind() ? ": " : ", ", name, value);
+  }
+  line("kind", kind);
+  const models::Variation variation = models::variation(file.points);
+  line("variation", fmt::format("{:.1f} % between neighbouring extrema, a band of {:.1f} %", 100.0 * variation.largest,
+                                100.0 * variation.widest));
   line("fit error", describe(model.fit_error()));
   return text + "\n";
 }
@@ -184,7 +192,7 @@ struct ModelOptions {
   bool compare = false;
 };
 
-std::string as_json(const models::SpeedModel& model, const std::vector<double>& at) {
+std::string as_json(const models::FpmFile& file, const models::SpeedModel& model, const std::vector<double>& at) {
   const models::FitError error = model.fit_error();
   nlohmann::ordered_json json;
   json["kind"] = model.kind();
@@ -192,6 +200,14 @@ std::string as_json(const models::SpeedModel& model, const std::vector<double>& 
   for (const double units : at) {
     // Null where it is not finite: what does not fit takes no time.
     json["at"].push_back({{"units", units}, {"time_s", model.time_s(units)}, {"speed", model.speed(units)}});
+  }
+  json["parameters"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : model.parameters()) json["parameters"][name] = value;
+  const models::Variation variation = models::variation(file.points);
+  json["variation"] = {{"largest", variation.largest}, {"widest_band", variation.widest}};
+  for (const models::Variation::Band& band : variation.bands) {
+    json["variation"]["bands"].push_back(
+        {{"units", band.units}, {"speed_low", band.speed_low}, {"speed_high", band.speed_high}});
   }
   json["fit_error"] = {{"rms", error.rms}, {"largest", error.largest}};
   return json.dump(2) + "\n";
@@ -224,7 +240,7 @@ std::string show(const ModelOptions& options) {
     }
   }
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
-  if (options.json) return as_json(*model, options.at);
+  if (options.json) return as_json(file, *model, options.at);
   const std::string text = model_header(options.file, file, *model);
   if (options.compare) return text + compare_kinds(file, fit);
   return text + (options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at));

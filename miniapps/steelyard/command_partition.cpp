@@ -167,8 +167,8 @@ std::string compare(const PartitionOptions& options) {
 }
 
 /// popta() is no algorithm of the list, for it takes only models that are all the same.
-const partition::Algorithm& outer_algorithm(const std::string& name) {
-  static const partition::Algorithm popta{
+partition::Algorithm outer_algorithm(const std::string& name) {
+  const partition::Algorithm popta{
       "popta", "HPOPTA's forerunner for identical nodes",
       static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
   return name == popta.name ? popta : partition::find_algorithm(name);

@@ -158,11 +158,11 @@ void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
 
 }  // namespace
 
-void add_predict_command(CLI::App& parser, Action& chosen) {
+void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   CLI::App* command = add_command_of_apps(
       parser, "predict", "Predict how long an app takes on a platform, for any number of processes, without running it",
       "An app to predict");
-  for (const std::unique_ptr<MiniApp>& app : mini_apps()) add_app(*command, *app, chosen);
+  for (const std::unique_ptr<MiniApp>& app : apps) add_app(*command, *app, chosen);
 }
 
 }  // namespace steelyard::tool

@@ -38,7 +38,7 @@ class Run : public AppRun {
     record.params["n"] = static_cast<double>(problem_.n);
     record.params["block"] = static_cast<double>(problem_.block);
     record.params["blocks"] = static_cast<double>(problem_.blocks());
-    record.params["barrier"] = options_.barrier ? 1.0 : 0.0;
+    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
     record.settings["communication"] = communication_name(options_.choices.communication);
   }
@@ -46,7 +46,8 @@ class Run : public AppRun {
   std::string title(const RunRecord& record) const override {
     return fmt::format("summa n = {}, {}, {} x {} blocks of {}, communication {}{}", problem_.n,
                        record.settings.at("element"), problem_.blocks(), problem_.blocks(), problem_.block,
-                       communication_name(options_.choices.communication), options_.barrier ? " after barriers" : "");
+                       communication_name(options_.choices.communication),
+                       options_.run.barrier ? " after barriers" : "");
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
@@ -106,7 +107,7 @@ class Run : public AppRun {
   }
   UnitSeconds run() override {
     durations_ = multiplication_->run(*exchange_, options_.choices.communication == Communication::pipelined,
-                                      options_.barrier ? frame_.comm() : MPI_COMM_NULL);
+                                      options_.run.barrier ? frame_.comm() : MPI_COMM_NULL);
     return durations_.update_s / static_cast<double>(problem_.blocks());
   }
   std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }

@@ -77,6 +77,7 @@ class Run : public AppRun {
     record.params["order"] = problem_.order;
     record.settings["balance"] = balancing_name(options_.balancing);
     record.settings["boundary"] = options_.boundary;
+    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
   std::string why_unchecked() const override { return "no reference solution for a given field"; }
@@ -94,6 +95,10 @@ class Run : public AppRun {
     const Assignment assignment = balance(plan);
     rectangles_ = assignment.rectangles;
     pass_ = prediction.predict(assignment, time_tile_);
+    for (const models::PatternCosts& cost : prediction.exchange_costs(rectangles_, time_tile_)) {
+      plan.figures[fmt::format("communication_s by {}", cost.model)] =
+          static_cast<double>(options_.run.steps) / time_tile_ * cost.time_s.front();
+    }
     plan.distribution = assignment.shares(problem_);
     plan.headings = {"rows", "/step"};
     if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
@@ -216,7 +221,7 @@ class Run : public AppRun {
       return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
     if (options_.balancing != Balancing::model) {
-      const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing);
+      const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
       plan.figures["calibration_time_s"] = found.time_s;
       return found.assignment;
     }
