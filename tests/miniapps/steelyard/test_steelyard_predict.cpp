@@ -10,35 +10,13 @@
 #include "models/communication/platform_file.hpp"
 #include "models/fpm_file.hpp"
 #include "tests/miniapps/app_runs.hpp"
+#include "tests/miniapps/steelyard/made_up_platform.hpp"
 
 using Catch::Matchers::WithinRel;
 using nlohmann::json;
 
 namespace steelyard::tests::test_steelyard_predict {
 namespace {
-
-constexpr double memory_s = 1e-9, network_s = 8e-9;  ///< of a byte
-constexpr double memory_start_s = 2e-6, network_start_s = 3e-5;
-constexpr double two_at_once = 1.5;  ///< what a transfer takes when there are two, as a multiple
-
-models::Channel channel(int id, double start_s, double byte_s) {
-  models::Channel channel;
-  channel.id = id;
-  channel.name = id == 0 ? "shared memory" : "network";
-  channel.scope = id == 0 ? models::Channel::Scope::node : models::Channel::Scope::network;
-  channel.path = {id};
-  channel.hockney = {{std::numeric_limits<double>::infinity(), {start_s, 1.0 / byte_s}}};
-  channel.loggp = models::LogGP{start_s, 0.0, 0.0, 0.0, byte_s};
-  channel.tau_lop = models::TauLopTables{models::SizeTable({{1.0, 0.0}}, models::SizeTable::Outside::constant),
-                                         models::TransferTable({{1.0, 1, byte_s}, {1.0, 2, two_at_once * byte_s}})};
-  return channel;
-}
-
-models::Platform made_up_platform() {
-  models::Platform platform;
-  platform.channels = {channel(0, memory_start_s, memory_s), channel(1, network_start_s, network_s)};
-  return platform;
-}
 
 std::string write_platform(const TemporaryFolder& folder, const models::Platform& platform = made_up_platform()) {
   models::write_platform_file(folder / "made-up.platform.json", platform);

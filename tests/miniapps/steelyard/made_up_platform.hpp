@@ -1,0 +1,32 @@
+#pragma once
+
+#include <limits>
+
+#include "models/communication/platform.hpp"
+
+namespace steelyard::tests::test_steelyard_predict {
+
+inline constexpr double memory_s = 1e-9, network_s = 8e-9;  ///< of a byte
+inline constexpr double memory_start_s = 2e-6, network_start_s = 3e-5;
+inline constexpr double two_at_once = 1.5;  ///< what a transfer takes when there are two, as a multiple
+
+inline models::Channel channel(int id, double start_s, double byte_s) {
+  models::Channel channel;
+  channel.id = id;
+  channel.name = id == 0 ? "shared memory" : "network";
+  channel.scope = id == 0 ? models::Channel::Scope::node : models::Channel::Scope::network;
+  channel.path = {id};
+  channel.hockney = {{std::numeric_limits<double>::infinity(), {start_s, 1.0 / byte_s}}};
+  channel.loggp = models::LogGP{start_s, 0.0, 0.0, 0.0, byte_s};
+  channel.tau_lop = models::TauLopTables{models::SizeTable({{1.0, 0.0}}, models::SizeTable::Outside::constant),
+                                         models::TransferTable({{1.0, 1, byte_s}, {1.0, 2, two_at_once * byte_s}})};
+  return channel;
+}
+
+inline models::Platform made_up_platform() {
+  models::Platform platform;
+  platform.channels = {channel(0, memory_start_s, memory_s), channel(1, network_start_s, network_s)};
+  return platform;
+}
+
+}  // namespace steelyard::tests::test_steelyard_predict
