@@ -104,9 +104,10 @@ std::string format_seconds(double seconds) {
   for (const auto& [unit, scale] : units) {
     // 999.5 would round to 1000 and be printed with an exponent.
     if (!(std::abs(seconds) * scale < 999.5)) continue;
-    std::string digits = fmt::format("{:#.3g}", seconds * scale);
-    if (digits.back() == '.') digits.pop_back();
-    return fmt::format("{} {}", digits, unit);
+    const double number = seconds * scale, size = std::abs(number);
+    // Below a nanosecond no fixed number of decimals is enough.
+    if (size < 1.0) return fmt::format("{:.3g} {}", number, unit);
+    return fmt::format("{:.{}f} {}", number, size < 9.995 ? 2 : size < 99.95 ? 1 : 0, unit);
   }
   return fmt::format("{:.0f} s", seconds);
 }

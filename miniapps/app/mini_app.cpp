@@ -164,6 +164,7 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::stri
     return ExitCode::interrupted;
   }
   const Measurement measurement = finished.measurement();
+  run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan);
   record_outcome(record, outcome);
@@ -172,7 +173,6 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::stri
   session.print(outcome.above + time_line(record, outcome.of_what) + predicted_line(record) + outcome.below +
                 check_line(record.check));
   frame.write([&] { write_result_folder(session, options.result, record, frame.slots(), plan.models); });
-  run.write_files();
   frame.require_success(outcome.failure);
   return exit_code(record.check);
 }

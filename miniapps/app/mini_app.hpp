@@ -71,7 +71,7 @@ struct Repetition {
 };
 
 /// One run of a mini-app. The frame calls these functions in this order, on all ranks:
-/// describe, title, plan, allocate, (load, run, check, keep) for each repetition, outcome, write_files. All may
+/// describe, title, plan, allocate, (load, run, check, keep) for each repetition, write_files, outcome. All may
 /// communicate.
 class AppRun {
  public:
@@ -99,10 +99,10 @@ class AppRun {
   /// Whether run() asks Frame::is_interrupted() between its steps and ends early, in a state that it has saved: then
   /// an interrupted run ends there. Others end wherever they are.
   virtual bool ends_itself() const { return false; }
-  /// Sums up. @param plan may be brought up to date, where what is predicted depends on what a run did
-  virtual Outcome outcome(const Measurement& measurement, Plan& plan) = 0;
   /// Writes the run's output files, each by Frame::write(), those first that cost most to make again.
   virtual void write_files() {}
+  /// Sums up. @param plan may be brought up to date, where what is predicted depends on what a run did
+  virtual Outcome outcome(const Measurement& measurement, Plan& plan) = 0;
 };
 
 /// A mini-app: one type, which STEELYARD_MINIAPP() makes known.

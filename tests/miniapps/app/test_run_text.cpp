@@ -171,17 +171,17 @@ TEST_CASE("the lines tell what the record says") {
   RunRecord record = described_run();
   record_times(record, times, 5e-3);
   const std::string line = time_line(record, "for 7 steps");
-  CHECK_THAT(line, StartsWith("time       2 ms for 7 steps (median of 3, 95 % interval +- "));
+  CHECK_THAT(line, StartsWith("time       2.00 ms for 7 steps (median of 3, 95 % interval +- "));
   CHECK_THAT(line, ContainsSubstring("coefficient of variation 50.0 %)\n"));
-  CHECK_THAT(time_line(record, ""), StartsWith("time       2 ms (median of 3"));
-  CHECK(predicted_line(record) == "predicted  5 ms, " + accuracy_text(2e-3, 5e-3) + "\n");
+  CHECK_THAT(time_line(record, ""), StartsWith("time       2.00 ms (median of 3"));
+  CHECK(predicted_line(record) == "predicted  5.00 ms, " + accuracy_text(2e-3, 5e-3) + " (repetitions themselves vary by 50 %)\n");
 }
 
 TEST_CASE("one repetition says nothing of its spread") {
   RunRecord record = described_run();
   record_times(record, std::vector<double>{2e-3}, 2e-3);
   CHECK(record.figures.at("confidence_s") == 0.0);
-  CHECK(time_line(record, "for 7 steps") == "time       2 ms for 7 steps (measured once)\n");
+  CHECK(time_line(record, "for 7 steps") == "time       2.00 ms for 7 steps (measured once)\n");
 }
 
 TEST_CASE("a prediction of nothing is compared with nothing") {

@@ -119,7 +119,7 @@ TEST_CASE("Time for people has a unit; nothing to send takes none") {
   const TemporaryFolder folder;
   const Words arguments{"cost", "--platform", write_platform(folder), "--expression"};
   CHECK(run(1, steelyard_tool, arguments + Words{"T0(1000)"}, folder.path()).out ==
-        "reduced    T0(1000)   (aligned)\ntime       3 us\n");
+        "reduced    T0(1000)   (aligned)\ntime       3.00 us\n");
   const Solved nothing = cost("T0(0)||3||T1(0)");
   CHECK(nothing.reduced == "0");
   CHECK(nothing.time_s == 0.0);

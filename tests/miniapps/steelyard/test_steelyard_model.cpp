@@ -152,7 +152,7 @@ TEST_CASE("Shapes and degrees are those that were asked for") {
   CHECK(times[0] == times[2]);
   CHECK(times[3][0] > 0.0);
   for (std::size_t degree = 1; degree <= 3; ++degree) {
-    CHECK(contains(outcomes[3 + degree].out, "degree " + std::to_string(degree)));
+    CHECK(contains(outcomes[3 + degree].out, "degree = " + std::to_string(degree)));
   }
 }
 

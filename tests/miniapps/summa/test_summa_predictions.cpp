@@ -123,7 +123,7 @@ TEST_CASE("Computation units are blocks: an update takes as long as the blocks o
   // In seconds, beside which starting units takes nothing. 4 iterations of 16 blocks.
   const Outcome outcome = run_summa(
       1, Words{"--size", "32", "--block", "8", "--units", "host", "--dry-run"} + with_models(folder, {1.0}), folder);
-  CHECK(lines_that_start(outcome.out, "predicted  64 s") == 1);
+  CHECK(lines_that_start(outcome.out, "predicted  64.0 s") == 1);
 }
 
 }  // namespace
