@@ -1,4 +1,4 @@
-#include "benchmarks/micro/algorithms.hpp"
+#include "partition/algorithms.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "benchmarks/micro/micro.hpp"
 #include "models/model_kinds.hpp"
-#include "partition/algorithms.hpp"
 #include "partition/column.hpp"
 
 namespace steelyard::micro {

@@ -1,12 +1,13 @@
 // What the suite is made of, timed by Google Benchmark: every app's kernels on each processing unit, every partitioning
 // algorithm and every fit of a speed model. Google Benchmark's options, such as --benchmark_filter, come before ours.
 
+#include "benchmarks/micro/micro.hpp"
+
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/micro/algorithms.hpp"
 #include "core/co_execution.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
@@ -34,7 +35,7 @@ void run_kernel(benchmark::State& state, const MeasurableKernel& kernel, Process
 
 /// Every kernel that `steelyard conformance` knows, in a shape that users run, at two sizes.
 void register_kernels(const RankUnits& units, CoExecution& co_execution) {
-  for (const auto& app : tool::mini_apps()) {
+  for (const auto& app : mini_apps()) {
     for (const ProcessingUnit& unit : tool::units_of(units)) {
       const char* const name = unit.kind == ProcessingUnit::Kind::host ? "host" : "device";
       for (const ConformanceCase& one : app->measurable_kernel()->conformance_cases(unit.kind)) {
