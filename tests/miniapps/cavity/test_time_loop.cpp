@@ -198,7 +198,7 @@ TEST_CASE("times and synchronisations are those of all steps, and as many as pre
          {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::multigrid}) {
       CAPTURE(static_cast<int>(reductions), static_cast<int>(preconditioner));
       Problem problem = some_problem(1.0);
-      problem.rows = problem.columns = 128;
+      problem.rows = problem.columns = 48;
       problem.time_step = 0.01;
       Numerics numerics;
       numerics.reductions = reductions;
