@@ -13,7 +13,7 @@ try() {
   cmake -G Ninja -S "${project:-$root/tests/package}" -B "$build/package/$1" "-DCMAKE_PREFIX_PATH=$prefix" \
     "-DCMAKE_CXX_COMPILER_LAUNCHER=$(type -P ccache)" "${@:2}"
 }
-without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Threads,Boost,Eigen3}"=ON")
+without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Boost,Eigen3}"=ON")
 
 for component in base models partition; do
   try "$component" -DCOMPONENTS="$component" "${without[@]}" "$@"
