@@ -79,7 +79,7 @@ double step_bytes(const Problem& problem, const Numerics& numerics, const Iterat
 struct StepPhases {
   PerPart<double> work_s{};  ///< own sweeps, with what an emulated slowdown adds
   double sums_s = 0.0;       ///< sums over all units, with the waiting for other units
-  double halos_s = 0.0;      ///< exchanges of halos, likewise
+  double halos_s = 0.0;      ///< exchanges of halos, with the waiting for other units
 
   double own_s() const { return std::accumulate(work_s.begin(), work_s.end(), 0.0); }
   double syncs_s() const { return sums_s + halos_s; }

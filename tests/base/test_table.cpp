@@ -130,7 +130,7 @@ TEST_CASE("as comma-separated values a table has numbers in SI units, quoted wor
   CHECK(table.csv() == "unit,time,share,size\n\"host, \"\"fast\"\"\",0.0125,0.4,2048\ndevice,,7,2 x 3\n");
 }
 
-TEST_CASE("every table that is made into text is shown to who asked, until nobody asks") {
+TEST_CASE("every table that is made into text is passed to the function that was set, until none is set") {
   std::string seen;
   Table::on_text([&](const Table& table) { seen += table.headings().front(); });
   CHECK_FALSE(Table({"a"}).text().empty());
