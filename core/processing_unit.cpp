@@ -26,6 +26,6 @@ std::string format_unit_choice(UnitChoice choice) {
   return "host+device";
 }
 
-bool RankUnits::may_spin() const { return !oversubscribed && !device_works_on_cores; }
+bool RankUnits::may_spin() const { return !oversubscribed; }
 
 }  // namespace steelyard

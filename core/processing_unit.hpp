@@ -55,7 +55,7 @@ struct RankUnits {
   bool bound = true;            ///< threads stay on their cores; false where the operating system refused to bind them
 
   int count() const { return (host ? 1 : 0) + (companion ? 1 : 0); }
-  /// Whether a waiting thread may keep its core busy: no other thread works there, nor a device emulated by cores.
+  /// Whether a waiting thread may keep its core busy: no other thread works there.
   bool may_spin() const;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 /// The longest delay of work that no thread waits for. Where a wait is lost on purpose, the delay also exceeds the time
 /// for which a busy machine keeps the thread that should have waited from its core.
-std::chrono::milliseconds most_delay() {
+std::chrono::steady_clock::duration most_delay() {
   const bool loses_waits = loses(Mistake::fence) || loses(Mistake::event);
   return std::chrono::milliseconds{loses_waits ? 20 : 1};
 }
@@ -49,7 +49,7 @@ class Queue::State {
       const std::scoped_lock lock(mutex_);
       ending_ = true;
     }
-    changed_.notify_all();
+    given_more_.notify_one();
     thread_.join();
   }
   State(const State&) = delete;
@@ -69,16 +69,21 @@ class Queue::State {
     const std::scoped_lock lock(mutex_);
     // A program may have one fence only: where it is lost, its work is late whatever the seed.
     const bool delayed = !is_mark && facts().seed != 0 && (loses(Mistake::fence) || random_() % 2 == 0);
-    tasks_.push_back({std::move(work), is_mark, delayed});
-    changed_.notify_all();
+    tasks_.push_back({std::move(work), is_mark, Clock::now() + (delayed ? most_delay() : Clock::duration::zero())});
+    if (!delayed || sleeps_) given_more_.notify_one();
     return ++given_;
   }
 
+  /// The waiting thread does the work itself unless the queue's thread does some, which is sooner than to wake it up.
   void wait_for(std::uint64_t number) {
     std::unique_lock lock(mutex_);
-    wanted_ = std::max(wanted_, number);
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return done_ >= number; });
+    while (done_ < number) {
+      if (busy_) {
+        done_more_.wait(lock);
+      } else {
+        do_first(lock);
+      }
+    }
   }
   void wait() {
     std::unique_lock lock(mutex_);
@@ -88,51 +93,75 @@ class Queue::State {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Task {
     std::function<void()> work;
     bool is_mark = false;
-    bool delayed = false;
+    Clock::time_point start;  ///< at the latest
+  };
+  /// Makes the calling thread one of the device's for as long as this lives.
+  class OnDevice {
+   public:
+    explicit OnDevice(int device) : device_before_(selected_device()), was_(std::exchange(thread_of_a_queue, true)) {
+      select_device(device);
+    }
+    ~OnDevice() {
+      select_device(device_before_);
+      thread_of_a_queue = was_;
+    }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+
+   private:
+    int device_before_;
+    bool was_;
   };
 
   void serve() {
-    thread_of_a_queue = true;
-    select_device(device_);
-    std::optional<MemoryAccess> access;  // from the first work to the last before the queue is idle
     std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
-      if (tasks_.front().delayed) {
-        changed_.wait_for(lock, most_delay(), [&] { return ending_ || wanted_ > done_; });
+    while (!ending_ || !tasks_.empty()) {
+      if (tasks_.empty() || busy_) {
+        sleeps_ = true;
+        given_more_.wait(lock, [&] { return ending_ || (!tasks_.empty() && !busy_); });
+        sleeps_ = false;
+      } else if (Clock::now() < tasks_.front().start) {
+        // By then a thread that waits may have done this and more.
+        given_more_.wait_until(lock, tasks_.front().start);
+      } else {
+        do_first(lock);
       }
-      Task task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      run(task, access);
-      lock.lock();
-      if (tasks_.empty() && access && closes_memory()) {
-        lock.unlock();
-        access.reset();
-        lock.lock();
-      }
-      ++done_;
-      changed_.notify_all();
     }
+  }
+
+  /// @param lock held before and after, but not while the work is done
+  void do_first(std::unique_lock<std::mutex>& lock) noexcept {
+    busy_ = true;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    run(task);
+    lock.lock();
+    if (tasks_.empty() && access_ && closes_memory()) {
+      lock.unlock();
+      access_.reset();
+      lock.lock();
+    }
+    busy_ = false;
+    ++done_;
+    done_more_.notify_all();
+    if (sleeps_ && !tasks_.empty()) given_more_.notify_one();
   }
 
   /// Closing and opening takes longer than a small kernel: a queue that has often been idle leaves it at some times.
   bool closes_memory() {
-    constexpr std::uint64_t always = 64, then = 16;
+    constexpr std::uint64_t always = 64, then = 128;
     ++idle_;
     return idle_ <= always || idle_ % then == 0;
   }
 
-  void run(Task& task, std::optional<MemoryAccess>& access) const {
-    if (task.is_mark) {
-      task.work();
-      return;
-    }
-    if (!access) access.emplace(device_);
+  void run(Task& task) {
+    const OnDevice on_device(device_);
+    if (!task.is_mark && !access_) access_.emplace(device_);
     task.work();
     task.work = nullptr;
   }
@@ -141,10 +170,15 @@ class Queue::State {
   std::uint32_t number_;
   std::mt19937_64 random_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable given_more_;  ///< for the queue's thread
+  std::condition_variable done_more_;   ///< for threads that wait
   std::deque<Task> tasks_;
-  std::uint64_t given_ = 0, done_ = 0, wanted_ = 0, idle_ = 0;
+  std::uint64_t given_ = 0, done_ = 0, idle_ = 0;
+  bool busy_ = false;    ///< a thread does work
+  bool sleeps_ = false;  ///< the queue's thread, until there is work
   bool ending_ = false;
+  std::optional<MemoryAccess>
+      access_;          ///< of the thread that is busy: from the first work to the last before it is idle
   std::thread thread_;  // last: it uses everything above
 };
 

@@ -8,9 +8,9 @@
 
 namespace steelyard::emulated {
 
-/// Does work in the order in which it is given, on a thread of its own. With a seed, half of it starts only when a
-/// thread waits for it, at the latest after a millisecond: code that does not wait reads wrong data. The destructor
-/// waits.
+/// Does work in the order in which it is given, on a thread of its own or on one that waits for it. With a seed, half
+/// of it starts only when a thread waits, at the latest after a millisecond: code that does not wait reads wrong data.
+/// The destructor waits.
 class Queue {
  public:
   explicit Queue(int device);
@@ -53,7 +53,7 @@ class Event {
 /// Label of the next work without one that the calling thread gives to a queue.
 void name_next_work(const char* label);
 
-/// Whether the calling thread is a queue's.
+/// Whether the calling thread does a queue's work.
 bool on_device();
 
 /// What a thread asked queues for.
