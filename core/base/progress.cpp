@@ -20,16 +20,19 @@ void Progress::advance(std::int64_t by, const std::string& note) {
   const std::scoped_lock lock(mutex_);
   done_ += by;
   note_ = note;
+  set_steps(0, 0);
 }
 
 std::string Progress::line(Clock::time_point now) const {
   const double elapsed_s = std::chrono::duration<double>(now - start_).count();
-  std::string text =
-      fmt::format("{} {}/{}{}{}, {:.0f} s", what_, done_, total_, note_.empty() ? "" : " ", note_, elapsed_s);
-  if (0 < done_ && done_ < total_) {
-    const double left_s = elapsed_s * static_cast<double>(total_ - done_) / static_cast<double>(done_);
-    text += fmt::format(", about {:.0f} s left", left_s);
-  }
+  const std::int64_t steps_done = steps_done_.load(std::memory_order_relaxed);
+  const std::int64_t steps = steps_.load(std::memory_order_relaxed);
+  std::string text = fmt::format("{} {}/{}{}{}", what_, done_, total_, note_.empty() ? "" : " ", note_);
+  if (steps_done > 0) text += fmt::format(" (step {}{})", steps_done, steps > 0 ? fmt::format(" of {}", steps) : "");
+  text += fmt::format(", {:.0f} s", elapsed_s);
+  const double begun = steps > 0 ? static_cast<double>(steps_done) / static_cast<double>(steps) : 0.0;
+  const double done = static_cast<double>(done_) + begun, total = static_cast<double>(total_);
+  if (0.0 < done && done < total) text += fmt::format(", about {:.0f} s left", elapsed_s * (total - done) / done);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -22,6 +23,12 @@ class Progress {
 
   /// @param note a few words behind the count, such as the size being measured
   void advance(std::int64_t by = 1, const std::string& note = "");
+  /// How far what comes next has come, in steps, until advance(). Takes no lock, so that short steps may say so.
+  /// @param steps of all of it, 0 where that is unknown
+  void set_steps(std::int64_t steps_done, std::int64_t steps) {
+    steps_.store(steps, std::memory_order_relaxed);
+    steps_done_.store(steps_done, std::memory_order_relaxed);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -31,6 +38,7 @@ class Progress {
   std::string what_;
   std::int64_t total_;
   Clock::time_point start_;
+  std::atomic<std::int64_t> steps_done_ = 0, steps_ = 0;
   std::mutex mutex_;  ///< of all below
   std::condition_variable_any ended_;
   std::int64_t done_ = 0;

@@ -163,7 +163,7 @@ void Frame::start_progress(int repetitions) {
 }
 
 void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
-  if (progress_) progress_->advance(0, fmt::format("(step {} of {})", steps_done, steps));
+  if (progress_) progress_->set_steps(steps_done, steps);
 }
 
 bool Frame::is_interrupted() const { return max(Interruption::happened() ? 1.0 : 0.0) > 0.0; }
@@ -190,14 +190,6 @@ void Frame::require_memory(const std::string& what, double bytes) const {
   if (bytes <= most) return;
   throw InvalidArgument(fmt::format("{} take {} (expected at most {}, its share of the node's memory)", what,
                                     format_bytes(bytes), format_bytes(most)));
-}
-
-void Frame::require_memory_of_all(const std::string& what, double bytes) const {
-  const double most = all_sum(comm(), rank_memory_bytes(session_.machine(), session_.nodes().ranks_on_node));
-  if (bytes <= most) return;
-  throw CollectiveError(fmt::format("{} take {} (expected at most {}, the memory of all ranks)", what,
-                                    format_bytes(bytes), format_bytes(most)),
-                        ExitCode::wrong_input, 0);
 }
 
 bool StepBalancer::record(const UnitSeconds& own_s, double steps_left) {

@@ -97,7 +97,7 @@ class Frame {
   void start_progress(int repetitions);
   void repetition_done() { progress_->advance(); }
   void stop_progress() { progress_.reset(); }
-  /// Between steps of a repetition that may take long.
+  /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
   void step_done(std::int64_t steps_done, std::int64_t steps);
   /// Whether the user has interrupted a run that ends itself (AppRun::ends_itself()), the same on all ranks.
   /// Collective.
@@ -119,8 +119,6 @@ class Frame {
   /// Some systems end the program where others would say that memory is short.
   /// @param what takes it, for the message @throws InvalidArgument for more than this rank's share of the node's memory
   void require_memory(const std::string& what, double bytes) const;
-  /// The same of all ranks together, before anything is computed. Collective. @throws CollectiveError
-  void require_memory_of_all(const std::string& what, double bytes) const;
 
  private:
   friend ExitCode run_mini_app(Session& session, MiniApp& app);

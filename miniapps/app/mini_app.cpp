@@ -9,12 +9,31 @@
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/spaces.hpp"
+#include "core/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/given_distribution.hpp"
 #include "miniapps/app/interruption.hpp"
 
 namespace steelyard {
 namespace {
+
+/// Ends what cannot be, before anything is measured for it. A dry run with models from files may be of larger machines.
+/// Collective. @throws CollectiveError
+void require_memory(const Frame& frame, const AppRun& run) {
+  if (frame.options().dry_run && !frame.options().models.empty()) return;
+  const Session& session = frame.session();
+  const int sharers = session.nodes().ranks_on_node;
+  double own_bytes = rank_memory_bytes(session.machine(), sharers);
+  if (companion_is_device && frame.units().companion) {
+    own_bytes += unit_memory_bytes(session.machine(), frame.units(), ProcessingUnit::Kind::companion, sharers);
+  }
+  const double bytes = run.memory_bytes(), most = all_sum(session.comm(), own_bytes);
+  if (bytes <= most) return;
+  throw CollectiveError(fmt::format("the data take {} (expected at most {}, the memory of all ranks)",
+                                    format_bytes(bytes), format_bytes(most)),
+                        ExitCode::wrong_input, 0);
+}
 
 void print_header(const Frame& frame, const AppRun& run, const RunRecord& record) {
   const Session& session = frame.session();
@@ -144,6 +163,7 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
 ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, bool has_steps) {
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
+  require_memory(frame, run);
   if (has_steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);

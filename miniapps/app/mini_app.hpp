@@ -71,12 +71,14 @@ struct Repetition {
 };
 
 /// One run of a mini-app. The frame calls these functions in this order, on all ranks:
-/// describe, title, plan, allocate, (load, run, check, keep) for each repetition, write_files, outcome. All may
-/// communicate.
+/// memory_bytes, describe, title, plan, allocate, (load, run, check, keep) for each repetition, write_files, outcome.
+/// All may communicate.
 class AppRun {
  public:
   virtual ~AppRun() = default;
 
+  /// What the data of the slices take at least, of all ranks together: a run that no memory holds ends there.
+  virtual double memory_bytes() const = 0;
   /// Adds to the record what the user chose: `params` are numbers, `settings` are words.
   virtual void describe(RunRecord& record) const = 0;
   /// First line of the output, without its end, which is about ranks; notes() has the lines below it.

@@ -37,6 +37,9 @@ class Run : public AppRun {
     frame.collectively([&] { require_flow_outputs(options); });
   }
 
+  double memory_bytes() const override {
+    return static_cast<double>(problem_.rows) * MeasuredKernel(problem_.columns).facts().memory_bytes_per_unit;
+  }
   void describe(RunRecord& record) const override {
     record.params["rows"] = static_cast<double>(problem_.rows);
     record.params["columns"] = static_cast<double>(problem_.columns);
@@ -201,7 +204,7 @@ class Run : public AppRun {
 
   /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
   bool step_done(std::int64_t steps) {
-    frame_.step_done(steps, end_.steps);
+    frame_.step_done(steps, end_.steady > 0.0 ? 0 : end_.steps);
     if (options_.checkpoint.empty()) return true;
     const bool is_interrupted = frame_.is_interrupted();
     const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;

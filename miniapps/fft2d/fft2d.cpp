@@ -76,6 +76,9 @@ class Run : public AppRun {
     problem_ = make_problem(padded, input);
   }
 
+  double memory_bytes() const override {
+    return point_bytes * ((problem_.real ? 0.5 : 1.0) * problem_.points() + problem_.spectrum_points());
+  }
   void describe(RunRecord& record) const override {
     record.params["input_rows"] = static_cast<double>(input_extents_.rows);
     record.params["input_columns"] = static_cast<double>(input_extents_.columns);

@@ -30,6 +30,11 @@ class Run : public AppRun {
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()),
         source_(matrix_source<Scalar>(options.run)) {}
 
+  double memory_bytes() const override {
+    const auto m = static_cast<double>(problem_.m), n = static_cast<double>(problem_.n);
+    const auto k = static_cast<double>(problem_.k), ranks = static_cast<double>(frame_.session().size());
+    return sizeof(Scalar) * (m * k + ranks * k * n + m * n);
+  }
   void describe(RunRecord& record) const override {
     record.params["m"] = static_cast<double>(problem_.m);
     record.params["n"] = static_cast<double>(problem_.n);

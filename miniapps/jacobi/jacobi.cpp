@@ -105,6 +105,7 @@ class Run : public AppRun {
         steps_(static_cast<double>(frame.options().steps)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
+  double memory_bytes() const override { return static_cast<double>(n_) * bytes_of_row(n_); }
   void describe(RunRecord& record) const override { record.params["n"] = static_cast<double>(n_); }
   std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
 
@@ -130,7 +131,7 @@ class Run : public AppRun {
   }
 
   UnitSeconds run() override {
-    return (frame_.is_dynamic() ? iterate_balanced() : iterate(frame_.options().steps)) / std::max(1.0, steps_);
+    return (frame_.is_dynamic() ? iterate_balanced() : iterate(0, frame_.options().steps)) / std::max(1.0, steps_);
   }
 
   /// Every step makes the largest error at most half as large, and rounding adds a little to it.
@@ -158,7 +159,7 @@ class Run : public AppRun {
     const double flops_per_s = steps_ * static_cast<double>(n_) * flops_of_row(n_) / measurement.median_s;
     outcome.figures["flops_per_s"] = flops_per_s;
     outcome.of_what = fmt::format("for {} steps", frame_.options().steps);
-    outcome.below = fmt::format("speed      {:.4g} GFLOP/s\n", flops_per_s / 1e9);
+    outcome.below = fmt::format("speed      {:.2f} GFLOP/s\n", flops_per_s / 1e9);
     if (balancer_) {
       balancer_->sum_up(outcome, plan);
       outcome.below += fmt::format("rebalanced {} times\n", balancer_->repartitions());
@@ -185,13 +186,14 @@ class Run : public AppRun {
     });
   }
 
-  /// The method, as every unit runs it. Collective.
-  UnitSeconds iterate(std::int64_t steps) {
+  /// The method, as every unit runs it, from one step to before another. Collective.
+  UnitSeconds iterate(std::int64_t first, std::int64_t end) {
     return group_.run([&](const auto& peer) {
       auto& system = systems_[peer];
-      for (std::int64_t step = 0; step < steps; ++step) {
+      for (std::int64_t step = first; step < end; ++step) {
         peer.compute([&] { system.sweep(); });
         gather_->gather(peer, system.next().data(), system.x().data());
+        if (group_.drives(peer.kind())) frame_.step_done(step + 1, frame_.options().steps);
       }
     });
   }
@@ -201,7 +203,7 @@ class Run : public AppRun {
     balancer_.emplace(frame_.balancer(rows_));
     UnitSeconds sum;
     for (std::int64_t step = 0; step < frame_.options().steps; ++step) {
-      const UnitSeconds seconds = iterate(1);
+      const UnitSeconds seconds = iterate(step, step + 1);
       sum += seconds;
       const auto left = static_cast<double>(frame_.options().steps - step - 1);
       if (balancer_->record(seconds, left)) distribute(balancer_->units());

@@ -34,6 +34,10 @@ class Run : public AppRun {
         source_(gemm::matrix_source<Scalar>(options.run)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
+  double memory_bytes() const override {
+    const auto n = static_cast<double>(problem_.n);
+    return 3.0 * sizeof(Scalar) * n * n;
+  }
   void describe(RunRecord& record) const override {
     record.params["n"] = static_cast<double>(problem_.n);
     record.params["block"] = static_cast<double>(problem_.block);
@@ -53,8 +57,6 @@ class Run : public AppRun {
 
   /// Rectangles whose areas the units' models ask for, and the seconds of their messages and updates.
   Plan plan() override {
-    const auto n = static_cast<double>(problem_.n);
-    if (!options_.run.dry_run) frame_.require_memory_of_all("A, B and C", 3.0 * sizeof(Scalar) * n * n);
     const SpeedModels models =
         frame_.speed_models(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
                             problem_.blocks() * problem_.blocks(), area_algorithm(options_.run.partition));

@@ -75,11 +75,11 @@ class Simulation {
   StepTimes advance(std::int64_t steps, const BetweenPasses& between_passes = {}) {
     StepTimes times;
     const std::int64_t at_once = between_passes ? time_tile_ : steps;
-    while (steps > 0) {
-      const std::int64_t now = std::min(steps, at_once);
-      const UnitSeconds seconds = advance_passes(now, times);
-      steps -= now;
-      if (steps > 0) between_passes(seconds, steps);
+    for (std::int64_t done = 0; done < steps;) {
+      const std::int64_t now = std::min(steps - done, at_once);
+      const UnitSeconds seconds = advance_passes(done, now, times);
+      done += now;
+      if (done < steps) between_passes(seconds, steps - done);
     }
     return times;
   }
@@ -164,7 +164,8 @@ class Simulation {
 
   /// Passes without a stop, each as 003 has them: borders on both units of a rank, exchange started, interior on both
   /// units, exchange finished. Adds to the times. Source: 003, algorithm 5.
-  UnitSeconds advance_passes(std::int64_t steps, StepTimes& times) {
+  /// @param done steps before these
+  UnitSeconds advance_passes(std::int64_t done, std::int64_t steps, StepTimes& times) {
     const double start_s = now_s(), exchanged_s = halos_->exchange_s();
     const UnitSeconds unit_s = group_.run([&](const auto& peer) {
       const auto kind = peer.kind();
@@ -177,6 +178,7 @@ class Simulation {
         halos_->start(kind);
         group_.timed_section(kind, [&] { unit.finish(pass, phases); });
         halos_->finish(kind);
+        if (group_.drives(kind)) frame_.step_done(done + steps - left + pass, frame_.options().steps);
       }
     });
     const double exchange_s = halos_->exchange_s() - exchanged_s;

@@ -70,6 +70,10 @@ class Run : public AppRun {
     });
   }
 
+  double memory_bytes() const override {
+    constexpr double levels = 2.0;
+    return levels * sizeof(Scalar) * problem_.points();
+  }
   void describe(RunRecord& record) const override {
     record.params["rows"] = static_cast<double>(problem_.rows);
     record.params["columns"] = static_cast<double>(problem_.columns);

@@ -91,6 +91,29 @@ TEST_CASE("progress is a line after two seconds and every five seconds where sta
   CHECK(std::count(shown.begin(), shown.end(), '\n') == 1);
 }
 
+TEST_CASE("steps of what comes next are shown and count in the time left, until it is done") {
+  const TemporaryFolder folder;
+  const auto shown_of = [&](const auto& advance) {
+    const int file = ::open((folder / "stderr").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    REQUIRE(file >= 0);
+    {
+      const StandardErrorTo redirected(file);
+      Progress progress("repetitions", 4);
+      advance(progress);
+      wait_until_shown();
+    }
+    ::close(file);
+    return folder.read("stderr");
+  };
+  CHECK(shown_of([](Progress& progress) { progress.set_steps(4, 10); }) ==
+        "repetitions 0/4 (step 4 of 10), 2 s, about 18 s left\n");
+  CHECK(shown_of([](Progress& progress) { progress.set_steps(4, 0); }) == "repetitions 0/4 (step 4), 2 s\n");
+  CHECK(shown_of([](Progress& progress) {
+          progress.set_steps(10, 10);
+          progress.advance();
+        }) == "repetitions 1/4, 2 s, about 6 s left\n");
+}
+
 TEST_CASE("progress on a terminal waits for two seconds and then shows one line that it wipes at the end") {
   const Terminal terminal;
   if (terminal.terminal < 0) SKIP("no pseudo terminal here");

@@ -10,7 +10,7 @@
 namespace steelyard::tests::test_interruptions {
 namespace {
 
-const std::filesystem::path jacobi = STEELYARD_JACOBI, cavity = STEELYARD_CAVITY;
+const std::filesystem::path jacobi = STEELYARD_JACOBI, cavity = STEELYARD_CAVITY, wave2d = STEELYARD_WAVE2D;
 
 /// mpirun leaves ranks that long between asking and killing them; other tests give them no time.
 const Words time_to_end{"OMPI_MCA_odls_base_sigkill_timeout=5"};
@@ -40,6 +40,17 @@ TEST_CASE("An interrupted run shows its progress, leaves the finished repetition
   const std::size_t finished = read_samples(folder / "result").size();
   CHECK(finished >= 1);
   CHECK(contains(outcome.told_by("jacobi").front(), std::to_string(finished) + " of 1000000 repetitions"));
+}
+
+TEST_CASE("Every app that goes in steps shows them within a repetition") {
+  const std::filesystem::path& program = GENERATE_REF(jacobi, cavity, wave2d);
+  const TemporaryFolder folder;
+  Command run({1, program, {"--size", "64", "--steps", "1000000000", "--partition", "even"}, folder.path()});
+  CHECK(run.has_told("repetitions of " + program.filename().string() + " 0/"));
+  CHECK(run.has_told("(step "));
+  CHECK(run.has_told(" of 1000000000)"));
+  run.send(SIGINT);
+  CHECK(run.wait().status == 130);
 }
 
 TEST_CASE("A run that is interrupted before a repetition is finished leaves nothing and says so") {
