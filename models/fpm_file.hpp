@@ -31,6 +31,7 @@ struct FpmFile {
   bool solo = false;  ///< measured with all other units idle, instead of busy with the same
   std::string machine;
   std::string commit;
+  Drift drift;
   std::vector<MeasuredPoint> points;     ///< sizes strictly increasing
   std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count
 };

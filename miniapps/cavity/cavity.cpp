@@ -142,6 +142,9 @@ class Run : public AppRun {
     for (const PhaseTime& phase : outcome.phases) {
       if (phase.predicted_s) plan.time_s = plan.time_s.value_or(0.0) + *phase.predicted_s;
     }
+    for (const Part& part : parts) {
+      plan.exchange_s += iterations(part.index) * prediction_.parts[part.index].communication_s;
+    }
     // With as many iterations as the run needed.
     plan.unit_s = prediction_.unit_step_s(iterations(StepPart::momentum) / std::max(1.0, steps),
                                           iterations(StepPart::pressure) / std::max(1.0, steps));

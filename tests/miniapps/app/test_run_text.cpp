@@ -175,6 +175,10 @@ TEST_CASE("the lines tell what the record says") {
   CHECK_THAT(line, ContainsSubstring("coefficient of variation 50.0 %)\n"));
   CHECK_THAT(time_line(record, ""), StartsWith("time       2 ms (median of 3"));
   CHECK(predicted_line(record) == "predicted  5 ms, " + accuracy_text(2e-3, 5e-3) + "\n");
+  record.predicted_interval_s = Interval{4e-3, 6e-3};
+  CHECK(predicted_line(record) == "predicted  5 ms (4 ms to 6 ms), " + accuracy_text(2e-3, 5e-3) + "\n");
+  record.predicted_interval_s = Interval{5e-3, 5e-3};
+  CHECK_THAT(predicted_line(record), StartsWith("predicted  5 ms, "));
 }
 
 TEST_CASE("one repetition says nothing of its spread") {
