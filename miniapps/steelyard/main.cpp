@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   tool::add_model_command(parser, chosen);
   tool::add_partition_command(parser, chosen);
   tool::add_calibrate_command(parser, chosen);
+  tool::add_platform_command(parser, chosen);
   tool::add_cost_command(parser, chosen);
   tool::add_predict_command(parser, chosen);
   tool::add_compare_command(parser, chosen);
