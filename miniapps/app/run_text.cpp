@@ -107,8 +107,9 @@ std::string time_line(const RunRecord& record, const std::string& of_what) {
 }
 
 std::string interval_text(const std::optional<Interval>& interval_s) {
-  if (!interval_s || interval_s->half_width() == 0.0) return "";
-  return fmt::format(" ({} to {})", format_seconds(interval_s->lower), format_seconds(interval_s->upper));
+  if (!interval_s) return "";
+  const std::string lower = format_seconds(interval_s->lower), upper = format_seconds(interval_s->upper);
+  return lower == upper ? "" : fmt::format(" ({} to {})", lower, upper);
 }
 
 std::string predicted_line(const RunRecord& record) {

@@ -41,7 +41,7 @@ struct UnitHeadings {
 std::string unit_table(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,
                        std::span<const double> measured_s = {});
 
-/// ` (11.2 ms to 13.5 ms)`, behind a prediction; nothing where nothing is known of its interval or it is a point.
+/// ` (11.2 ms to 13.5 ms)`, behind a prediction; nothing where nothing is known of its interval or its ends look alike.
 std::string interval_text(const std::optional<Interval>& interval_s);
 
 /// Fills in what follows from the repetitions' seconds: the median, `confidence_s` (half width of the 95 % interval, 0
