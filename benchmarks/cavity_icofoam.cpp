@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "benchmarks/icofoam_result.hpp"
+#include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"
@@ -224,6 +225,7 @@ void print_iterations(const std::vector<Problem>& problems) {
 int main(int argc, char** argv) {
   CLI::App parser("Tables of what benchmarks/cavity_icofoam ran", "steelyard-cavity-icofoam");
   fs::path folder;
+  const TableResult result(parser, argc, argv);
   parser.add_option("folder", folder, "Where it ran")->required()->check(CLI::ExistingDirectory);
   CLI11_PARSE(parser, argc, argv);
   try {

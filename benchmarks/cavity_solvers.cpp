@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
@@ -253,6 +254,7 @@ ExitCode run(Session& session, const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts iterations of cavity's solvers beside the memory's bound", "steelyard-cavity-solvers");
+  const steelyard::TableResult result(parser, argc, argv);
   Choice choice;
   add_standard_options(parser);
   parser.add_option("--sizes", choice.sizes, "Rows of the grids, and columns but for --columns")

@@ -11,6 +11,7 @@
 #include <functional>
 #include <random>
 
+#include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/svg_plot.hpp"
@@ -199,6 +200,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App parser("Time and result of tau-Lop's evaluations for SUMMA and a halo exchange, by number of processes",
                   "steelyard-communication-scale");
+  const steelyard::TableResult result(parser, argc, argv);
   Options options;
   const CLI::Range positive(1, 1 << 20);
   parser.add_option("--processes", options.processes, "Numbers of processes")->check(positive)->type_name("P...");

@@ -243,9 +243,7 @@ ExitCode validate(Session& session, const Options& options) {
                                     session.nodes().count() == 1 ? "" : "s");
   for (const std::string& reason : plan.refused) heading += fmt::format("\noversubscribed: {}", reason);
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    heading += fmt::format("\nchannel    {}: {} repetitions, {} outliers, confidence {:.1f} %",
-                           plan.channels[i].channel.name, measured[i].quality.repetitions, measured[i].quality.outliers,
-                           100.0 * measured[i].quality.typical_error);
+    heading += fmt::format("\nchannel    {}: {}", plan.channels[i].channel.name, measured[i].quality.text());
   }
   session.print(heading + "\n\n");
   if (options.detail) session.print(detail_table(cases) + "\n");

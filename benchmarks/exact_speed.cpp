@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/statistics.hpp"
@@ -208,6 +209,7 @@ void add_large(Table& table) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Times the exact partitioning algorithms on random problems", "steelyard-exact-speed");
+  const steelyard::TableResult result(parser, argc, argv);
   int repetitions = 11;
   std::int64_t most_nodes = 5'000'000;
   parser.add_option("--repetitions", repetitions, "Problems for each row of the paper's shape")->capture_default_str();

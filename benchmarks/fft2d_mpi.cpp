@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
@@ -169,6 +170,7 @@ ExitCode run(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("fft2d beside FFTW with MPI on the same ranks, in turns", "steelyard-fft2d-mpi");
+  const steelyard::TableResult result(parser, argc, argv);
   Options options;
   options.run.units = UnitChoice::host;
   add_standard_options(parser);

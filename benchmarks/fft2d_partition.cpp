@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <map>
@@ -17,11 +18,13 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
 #include "comm/model_builder.hpp"
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
+#include "core/base/progress.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
@@ -200,8 +203,9 @@ class Comparison {
   double by_tables() const { return median(by_tables_); }
   /// Of the last size.
   std::string last() const {
-    return fmt::format("{:.1f} +- {:.1f} % ({:.1f} %)", percent(by_clock_.back()), 100.0 * half_width_,
-                       percent(by_tables_.back()));
+    // Too few rounds have no interval.
+    const std::string interval = std::isfinite(half_width_) ? fmt::format(" +- {:.1f}", 100.0 * half_width_) : "";
+    return fmt::format("{:.1f}{} % ({:.1f} %)", percent(by_clock_.back()), interval, percent(by_tables_.back()));
   }
   std::string summary() const {
     return fmt::format("{}: {}; slower by more than the median's 95 % interval at {} of {} sizes; by the tables: {}\n",
@@ -239,8 +243,9 @@ ExitCode run(Session& session, const Options& options) {
       "themselves; medians of {} rounds in turns, ratios within rounds with the median's 95 % interval; in "
       "brackets: a pass, by the tables as measured\n",
       started.units().host->slowdown, started.units().companion->slowdown, options.rounds));
-  session.print(fmt::format("{:>5} {:>6} {:>6} {:>6} {:>9} {:>9} {:>23} {:>23} {:>10}\n", "n", "smooth", "shrunk",
-                            "points", "even", "shrunk", "shrunk over smooth", "points over smooth", "even/shrunk"));
+  Table table(
+      {"n", "smooth", "shrunk", "points", "even", "shrunk", "shrunk over smooth", "points over smooth", "even/shrunk"});
+  Progress progress("transforming", std::ssize(options.sizes), session.is_root());
   Comparison shrunk_over_smooth("exact by shrunk points over smooth"),
       measured_over_smooth("exact by points as measured over smooth"), over_even("exact by shrunk points over even");
   for (const std::int64_t n : options.sizes) {
@@ -253,11 +258,13 @@ ExitCode run(Session& session, const Options& options) {
     shrunk_over_smooth.add(shrunk, smooth);
     measured_over_smooth.add(measured, smooth);
     over_even.add(shrunk, even);
-    session.print(fmt::format("{:>5} {:>6} {:>6} {:>6} {:>9} {:>9} {:>23} {:>23} {:>10.2f}\n", n, smooth.rows[0],
-                              shrunk.rows[0], measured.rows[0], format_seconds(even.time_s()),
-                              format_seconds(shrunk.time_s()), shrunk_over_smooth.last(), measured_over_smooth.last(),
-                              median(shrunk.over(even))));
+    table.add_row({fmt::format("{}", n), fmt::format("{}", smooth.rows[0]), fmt::format("{}", shrunk.rows[0]),
+                   fmt::format("{}", measured.rows[0]), format_seconds(even.time_s()), format_seconds(shrunk.time_s()),
+                   shrunk_over_smooth.last(), measured_over_smooth.last(),
+                   fmt::format("{:.2f}", median(shrunk.over(even)))});
+    progress.advance(1, fmt::format("(n = {})", n));
   }
+  session.print(table.text());
   session.print(shrunk_over_smooth.summary());
   session.print(measured_over_smooth.summary());
   session.print(
@@ -274,6 +281,7 @@ int main(int argc, char** argv) {
                   "steelyard-fft2d-partition");
   Options options;
   options.sizes = default_sizes();
+  const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices (default 30 from 256 to 2112)")
       ->check(CLI::Range(2, 40000))

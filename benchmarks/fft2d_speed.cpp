@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -290,6 +291,7 @@ void run(const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts 2D transforms by passes over rows beside FFTW's own 2D plan", "steelyard-fft2d-speed");
+  const steelyard::TableResult result(parser, argc, argv);
   Choice choice;
   parser.add_option("--sizes", choice.sizes, "Rows and columns of the matrices")
       ->check(CLI::Range(1, 40000))

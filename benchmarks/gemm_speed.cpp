@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -97,6 +98,7 @@ void run(const std::vector<int>& sizes, int calls, int threads) {
 int main(int argc, char** argv) {
   CLI::App parser("Puts the host unit's matrix multiplication beside a direct call of the BLAS",
                   "steelyard-gemm-speed");
+  const steelyard::TableResult result(parser, argc, argv);
   std::vector<int> sizes{512, 1024, 2048, 4096};
   int calls = 21;
   int threads = 0;

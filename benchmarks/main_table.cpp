@@ -43,7 +43,7 @@ struct Run {
   std::string problem;
   double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
-  double predicted_s = 0.0;
+  std::optional<double> predicted_s;
   std::optional<Interval> interval_s;    ///< of the prediction
   const Figure* speed_figure = nullptr;  ///< null for an app that has none
   double speed = 0.0;
@@ -52,7 +52,7 @@ struct Run {
   std::string computation_units;
   double slowdown = 1.0;  ///< of the slowest unit
   std::string distribution;
-  bool passed = false;
+  std::optional<bool> passed;  ///< nothing where it was not checked
 };
 
 /// The first of the figures that the run has, and its value; null where it has none.
@@ -80,11 +80,12 @@ Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
     }
     break;
   }
+  if (json.at("params").contains("steps")) run.problem += fmt::format(", {:g} steps", params.number("steps"));
   run.speed_figure = find_figure(speeds, json.at("figures"), run.speed);
   run.bound_figure = find_figure(bounds, json.at("figures"), run.share_of_bound);
   run.computation_units = reader.text("computation_units");
   run.time_s = reader.number("median_time_s");
-  run.predicted_s = reader.number("predicted_time_s");
+  if (!json.at("predicted_time_s").is_null()) run.predicted_s = reader.number("predicted_time_s");
   if (const nlohmann::json interval = json.value("predicted_interval_s", nlohmann::json()); interval.is_array()) {
     run.interval_s = {interval.at(0).get<double>(), interval.at(1).get<double>()};
   }
@@ -95,7 +96,7 @@ Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
     run.distribution += fmt::format("{}{}", run.distribution.empty() ? "" : "+", units.get<std::int64_t>());
   }
   const nlohmann::json& passed = json.at("check").at("passed");
-  run.passed = passed.is_boolean() && passed.get<bool>();
+  if (passed.is_boolean()) run.passed = passed.get<bool>();
   return run;
 }
 
@@ -105,11 +106,21 @@ const Run& median_run(std::vector<Run>& runs) {
   return runs[runs.size() / 2];
 }
 
-/// Median over all rounds, each of which has measured models of its own.
-double median_prediction_s(const std::vector<Run>& runs) {
+/// Median over all rounds, each of which has measured models of its own; nothing where none is predicted.
+std::optional<double> median_prediction_s(const std::vector<Run>& runs) {
   std::vector<double> predictions_s;
-  for (const Run& run : runs) predictions_s.push_back(run.predicted_s);
-  return median(predictions_s);
+  for (const Run& run : runs) {
+    if (run.predicted_s) predictions_s.push_back(*run.predicted_s);
+  }
+  return predictions_s.empty() ? std::nullopt : std::optional(median(predictions_s));
+}
+
+/// What the checks of all rounds say.
+std::string check_text(const std::vector<Run>& runs) {
+  const auto any = [&](std::optional<bool> found) {
+    return std::any_of(runs.begin(), runs.end(), [&](const Run& run) { return run.passed == found; });
+  };
+  return any(false) ? "FAILED" : any(std::nullopt) ? "not done" : "passed";
 }
 
 /// How much longer `other` took, in every round that both have.
@@ -165,7 +176,8 @@ std::vector<Configuration> configurations_of(const std::map<std::string, std::ve
 /// By configuration, and that by size.
 using Results = std::map<double, std::map<std::string, std::vector<Run>>>;
 
-/// All runs below `folder`/<app>/<size>/<configuration>/<round>, by app.
+/// All runs below `folder`, by app: the main job's <app>/<size>/<configuration>/<round>, a result of its own
+/// (`--result`), or a folder of such, whose names are then the configurations'.
 std::map<std::string, Results> read_results(const std::filesystem::path& folder) {
   std::map<std::string, Results> results;
   if (!std::filesystem::is_directory(folder)) throw InvalidArgument(folder.string() + " is not a folder of results");
@@ -176,8 +188,11 @@ std::map<std::string, Results> read_results(const std::filesystem::path& folder)
     reader.require_schema("steelyard.run/1");
     const std::string name = reader.text("app");
     Run run = read_run(entry.path(), json);
-    run.round = entry.path().parent_path().filename().string();
-    results[name][run.size][entry.path().parent_path().parent_path().filename().string()].push_back(run);
+    const std::filesystem::path place = std::filesystem::absolute(entry.path()).lexically_normal().parent_path();
+    const std::string last = place.filename().string();
+    const bool is_round = std::all_of(last.begin(), last.end(), [](char c) { return '0' <= c && c <= '9'; });
+    if (is_round) run.round = last;
+    results[name][run.size][is_round ? place.parent_path().filename().string() : last].push_back(run);
   }
   if (results.empty()) throw InvalidArgument(folder.string() + " holds no run.json");
   return results;
@@ -232,22 +247,26 @@ bool print_table(const std::string& app, Results& results) {
         }
         if (run.slowdown > 1.0) of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(run.slowdown) - 1.0));
       }
-      const bool passed =
-          std::all_of(found->second.begin(), found->second.end(), [](const Run& r) { return r.passed; });
-      all_passed = all_passed && passed;
-      const double predicted_s = median_prediction_s(found->second);
-      differences.push_back(percentage_difference(run.time_s, predicted_s));
-      table.add_row(
-          {run.problem,
-           configuration.text.empty() ? configuration.folder
-                                      : fmt::format(fmt::runtime(configuration.text), run.slowdown),
-           run.distribution, format_seconds(run.time_s), run.speed_figure != nullptr ? format_speed(run.speed) : "-",
-           run.bound_figure != nullptr ? fmt::format("{:.2f}", run.share_of_bound) : "-", format_seconds(predicted_s),
-           fmt::format("{:.1f} %", differences.back()), gain, of_ideal, passed ? "passed" : "FAILED"});
+      const std::string check = check_text(found->second);
+      all_passed = all_passed && check != "FAILED";
+      const std::optional<double> predicted_s = median_prediction_s(found->second);
+      if (predicted_s) differences.push_back(percentage_difference(run.time_s, *predicted_s));
+      table.add_row({run.problem,
+                     configuration.text.empty() ? configuration.folder
+                                                : fmt::format(fmt::runtime(configuration.text), run.slowdown),
+                     run.distribution, format_seconds(run.time_s),
+                     run.speed_figure != nullptr ? format_speed(run.speed) : "-",
+                     run.bound_figure != nullptr ? fmt::format("{:.2f}", run.share_of_bound) : "-",
+                     predicted_s ? format_seconds(*predicted_s) : "-",
+                     predicted_s ? fmt::format("{:.1f} %", differences.back()) : "-", gain, of_ideal, check});
     }
   }
-  fmt::print("{}\n{}difference of predictions: mean {:.1f} %, median {:.1f} %{}\n\n", app, table.text(),
-             mean(differences), median(differences), coverage(results));
+  fmt::print("{}\n{}", app, table.text());
+  if (!differences.empty()) {
+    fmt::print("difference of predictions: mean {:.1f} %, median {:.1f} %{}\n", mean(differences), median(differences),
+               coverage(results));
+  }
+  fmt::print("\n");
   return all_passed;
 }
 

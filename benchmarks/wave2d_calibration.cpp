@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
 #include "comm/kernel_measurement.hpp"
 #include "core/base/errors.hpp"
@@ -163,6 +164,7 @@ ExitCode run(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("wave2d's calibration beside the best split of a sweep", "steelyard-wave2d-calibration");
+  const steelyard::TableResult result(parser, argc, argv);
   Options options;
   add_standard_options(parser);
   parser.add_option("--size", options.size, "Rows and columns of the grid")

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -180,6 +181,7 @@ void run(const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts wave2d's kernel beside the memory's bound and a plain OpenMP loop", "steelyard-wave2d-speed");
+  const steelyard::TableResult result(parser, argc, argv);
   Choice choice;
   parser.add_option("--sizes", choice.sizes, "Rows and columns of the grids")
       ->check(CLI::Range(8, 60000))

@@ -133,6 +133,13 @@ MeasuredChannel broadcast(MPI_Comm comm, int root, const MeasuredChannel& channe
 
 }  // namespace
 
+std::string MeasuringQuality::text() const {
+  const std::string counts = fmt::format("{} repetitions, {} outliers", repetitions, outliers);
+  if (!std::isfinite(largest_error)) return counts + "; one round alone gives no confidence interval";
+  return fmt::format("{}; 95 % confidence within {:.1f} % (median), {:.1f} % (worst)", counts, 100.0 * typical_error,
+                     100.0 * largest_error);
+}
+
 /// One channel on the ranks that measure it.
 class ChannelMeasurement::ChannelRun {
  public:

@@ -3,6 +3,8 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "comm/calibration_plan.hpp"
@@ -20,11 +22,15 @@ struct CalibrationDepth {
 
 /// How far measured times can be trusted.
 struct MeasuringQuality {
-  double typical_error = 0.0;  ///< median over sizes and concurrencies of the half width of the 95 % confidence
-                               ///< interval, as a share of the time
-  double largest_error = 0.0;
+  /// Median over sizes and concurrencies of the half width of the 95 % confidence interval, as a share of the time;
+  /// infinity where there was one round.
+  double typical_error = std::numeric_limits<double>::infinity();
+  double largest_error = std::numeric_limits<double>::infinity();
   int outliers = 0;  ///< repetitions far from the others of the same size
   int repetitions = 0;
+
+  /// In a line of words, without its newline.
+  std::string text() const;
 };
 
 struct MeasuredChannel {

@@ -60,4 +60,11 @@ double GroupBandwidth::measure_bytes_per_s() {
   return all_sum(comm_, host + companion);
 }
 
+double GroupBandwidth::array_bytes() const {
+  const double passed =
+      (probes_->host ? probes_->host->bytes() : 0.0) + (probes_->companion ? probes_->companion->bytes() : 0.0);
+  // Of the two arrays one is read and written.
+  return passed * 2.0 / 3.0;
+}
+
 }  // namespace steelyard

@@ -9,6 +9,7 @@
 #include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/build_info.hpp"
+#include "core/base/run_record.hpp"
 #include "core/unit_memory.hpp"
 
 namespace steelyard {
@@ -126,6 +127,7 @@ models::FpmFile describe_model(const Session& session, const RankUnits& units, P
   if (two_regimes) file.in_core_units = limits.in_core_units;
   file.max_units = limits.max_units;
   file.machine = session.machine().host_name() + ", " + session.machine().processor();
+  file.date = date_now();
   file.commit = build_info().commit;
   return file;
 }

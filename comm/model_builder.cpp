@@ -89,16 +89,17 @@ class Builder {
     return all;
   }
 
-  BuiltModels finish(const std::optional<models::UncertainGap>& uncertain, double total_s) {
-    const std::array<std::optional<UnitModels>*, 2> units{&built_.host, &built_.companion};
+  BuiltModels built(const std::optional<models::UncertainGap>& uncertain, double total_s) const {
+    BuiltModels built = built_;
+    const std::array<std::optional<UnitModels>*, 2> units{&built.host, &built.companion};
     for (std::size_t i = 0; i < units.size(); ++i) {
       if (!*units[i]) continue;
       merge(group_points_[i], plan_.precision.confidence, (*units[i])->group);
       if (plan_.solo) merge(solo_points_[i], plan_.precision.confidence, *(*units[i])->solo);
     }
-    built_.uncertain = uncertain;
-    built_.time.total_s = total_s;
-    return std::move(built_);
+    built.uncertain = uncertain;
+    built.time.total_s = total_s;
+    return built;
   }
 
  private:
@@ -128,15 +129,15 @@ class Builder {
 
 BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co_execution, const RankUnits& units,
                          const MeasurableKernel& kernel, const BuildPlan& plan,
-                         const std::function<void(std::int64_t size)>& before_size) {
+                         const std::function<void(std::int64_t size, const BuiltModels& so_far)>& after_size) {
   const double start_s = now_s();
   Builder builder(session, group, co_execution, units, kernel, plan);
   // Before minutes have gone into smaller sizes; an adaptive selection stays between these.
   builder.require_room(plan.sizes);
   std::vector<std::int64_t> sizes;
   const auto measure = [&](std::int64_t size) {
-    if (before_size) before_size(size);
     builder.measure(size);
+    if (after_size) after_size(size, builder.built(std::nullopt, now_s() - start_s));
   };
   const auto measure_first = [&](std::int64_t size) {
     measure(size);
@@ -152,7 +153,7 @@ BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co
   for (int round = 1; round < plan.rounds; ++round) {
     for (const std::int64_t size : sizes) measure(size);
   }
-  return builder.finish(uncertain, now_s() - start_s);
+  return builder.built(uncertain, now_s() - start_s);
 }
 
 }  // namespace steelyard

@@ -47,10 +47,11 @@ struct BuiltModels {
 /// Measures speed models of a kernel on every unit of the group. A point counts only where every unit of the group was
 /// precise in every round; the others go to `imprecise`. A unit that a size does not fit stays idle at that size.
 /// Collective over the group. Source: 000, sections 3.2, 4.1 and 6.3 (builder).
-/// @param before_size called with each size that is about to be measured
+/// @param after_size called on each rank with each size that has been measured, and with all that is measured so far;
+/// must not communicate
 /// @throws InvalidArgument for sizes that fit no unit of the group, CollectiveError where memory runs out all the same
 BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co_execution, const RankUnits& units,
                          const MeasurableKernel& kernel, const BuildPlan& plan,
-                         const std::function<void(std::int64_t size)>& before_size = {});
+                         const std::function<void(std::int64_t size, const BuiltModels& so_far)>& after_size = {});
 
 }  // namespace steelyard

@@ -1,12 +1,10 @@
 #include "comm/run_description.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -89,7 +87,7 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
                        const RankUnits& units) {
   RunRecord record;
   record.app = app;
-  record.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record.date = date_now();
   record.argv = session.arguments();
   record.launch = launch_line();
   record.environment = kept_environment();

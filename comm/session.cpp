@@ -1,6 +1,7 @@
 #include "comm/session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -20,6 +21,19 @@ namespace {
 /// Whether Open MPI's mpirun chose a binding itself: to one core each, for a job of few ranks that did not ask for it.
 bool is_bound_by_default() {
   return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr && std::getenv("OMPI_MCA_hwloc_base_binding_policy") == nullptr;
+}
+
+/// Ranks that go by different options would wait for each other for ever. @throws CollectiveError
+void require_same_options(const Session& session) {
+  const std::vector<std::string>& words = session.arguments();
+  const std::string mine = fmt::format("{}", fmt::join(words.begin() + 1, words.end(), " "));
+  const std::string first = broadcast_text(session.comm(), mine);
+  collectively(session.comm(), [&] {
+    if (mine == first) return;
+    throw InvalidArgument(fmt::format(
+        "options \"{}\" (expected \"{}\", those of rank 0; what differs between ranks goes into a --layout)", mine,
+        first));
+  });
 }
 
 }  // namespace
@@ -91,7 +105,7 @@ RankUnits Session::plan_units(const RunOptions& options) const {
 }
 
 void Session::print(const std::string& text) const {
-  if (!is_root()) return;
+  if (!is_root() || is_silent_) return;
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -102,6 +116,11 @@ std::string Session::mpi_version() {
   STEELYARD_MPI(MPI_Get_library_version(text.data(), &length));
   const std::string version(text.data(), static_cast<std::size_t>(length));
   return version.substr(0, version.find_first_of(",\n"));
+}
+
+StartedUnits::StartedUnits(const Session& session, const RunOptions& options) : units_(session.plan_units(options)) {
+  collectively(session.comm(), [&] { runtime_.emplace(session.machine(), units_); });
+  units_.bound = runtime_->bound();
 }
 
 int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program) {
@@ -119,6 +138,7 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
                  message);
     };
     try {
+      require_same_options(session);
       std::optional<std::string> text;
       collectively(session.comm(), [&] { text = parse_command_line(parser, argc, argv); });
       if (text) {

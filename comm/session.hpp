@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/base/errors.hpp"
 #include "core/machine.hpp"
 #include "core/options.hpp"
+#include "core/runtime.hpp"
 
 namespace steelyard {
 
@@ -37,6 +39,8 @@ class Session {
 
   /// Prints to standard output on rank 0, silent elsewhere.
   void print(const std::string& text) const;
+  /// Whether print() does nothing from now on.
+  void set_silent(bool is_silent) { is_silent_ = is_silent; }
 
   /// Name and version of the MPI library.
   static std::string mpi_version();
@@ -52,6 +56,21 @@ class Session {
   int launcher_sharer_ = 0;
   int launcher_sharers_ = 1;
   Nodes nodes_;
+  bool is_silent_ = false;
+};
+
+/// The units that a rank drives, as planned from the shared options, with Kokkos started on their cores.
+class StartedUnits {
+ public:
+  /// Collective. @throws CollectiveError for a layout, slowdown or core that cannot be
+  StartedUnits(const Session& session, const RunOptions& options);
+
+  /// They say too whether their threads could be bound.
+  const RankUnits& units() const { return units_; }
+
+ private:
+  RankUnits units_;
+  std::optional<Runtime> runtime_;
 };
 
 /// The whole of a program's main(): starts a session, parses the command line with `parser`, runs `program` and turns

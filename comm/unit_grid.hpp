@@ -8,6 +8,7 @@
 #include "comm/unit_group.hpp"
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
+#include "core/timing.hpp"
 
 namespace steelyard {
 
@@ -54,8 +55,14 @@ class UnitGrid {
   /// Exchanges a field's halos, `depth` rows deep.
   template <int Components>
   void exchange(RowField<Execution, Components>& field, int depth = 1) const {
-    count_exchange(field, depth);
-    grid_->exchange(Components, depth).exchange(peer_, field.origin());
+    timed_exchange(halo_bytes(field, depth),
+                   [&] { grid_->exchange(Components, depth).exchange(peer_, field.origin()); });
+  }
+  /// Runs `work`, an exchange of so many bytes of the unit.
+  template <class Work>
+  void timed_exchange(std::int64_t bytes, const Work& work) const {
+    peer_.group().count_exchange(peer_.kind(), bytes);
+    add_seconds(syncs_.halos_s, work);
   }
 
   /// Like for_cells() and totals(), for bodies that read `field` up to a row away: its halos are exchanged while the
@@ -94,21 +101,50 @@ class UnitGrid {
     });
   }
 
+  /// Sweeps over `all` rows of a field whose halo is exchanged meanwhile: calls `inner(rows)` for those that need no
+  /// halo, while it is under way, and then `outer(rows)` for the others at both ends; for none where units exchange
+  /// nothing.
+  template <class Inner, class Outer, int Components>
+  void with_halo(RowExchange& exchange, int depth, RowField<Execution, Components>& field, RowRange all,
+                 RowPieces outer_rows, const Inner& inner, const Outer& outer) const {
+    timed_exchange(halo_bytes(field, depth), [&] {
+      if (exchange.any()) exchange.start(peer_, field.origin());
+    });
+    if (!exchange.any()) {
+      peer_.compute([&] {
+        inner(all);
+        outer(RowPieces{});
+      });
+      return;
+    }
+    peer_.compute([&] { inner(RowRange{outer_rows.first.end, outer_rows.second.begin}); });
+    add_seconds(syncs_.halos_s, [&] { exchange.finish(peer_, field.origin()); });
+    peer_.compute([&] { outer(outer_rows); });
+  }
+
   /// Sums of all units.
   template <std::size_t N>
   std::array<double, N> all_units(const std::array<CompensatedSum, N>& sums) const {
     std::array<double, N> totals;
-    peer_.sum(sums, totals);
+    add_seconds(syncs_.sums_s, [&] { peer_.sum(sums, totals); });
     return totals;
   }
+
+  /// What the unit has spent on synchronisations so far, with the waiting for other units.
+  struct SyncSeconds {
+    double sums_s = 0.0;
+    double halos_s = 0.0;
+  };
+  const SyncSeconds& sync_seconds() const { return syncs_; }
+  /// Seconds of a clock that stands still in synchronisations.
+  double own_clock_s() const { return now_s() - syncs_.sums_s - syncs_.halos_s; }
 
   const CellSums<Execution>& cell_sums() const { return sums_; }
 
  private:
   template <int Components>
-  void count_exchange(const RowField<Execution, Components>& field, int depth) const {
-    peer_.group().count_exchange(peer_.kind(),
-                                 depth * field.row_elements() * static_cast<std::int64_t>(sizeof(double)));
+  static std::int64_t halo_bytes(const RowField<Execution, Components>& field, int depth) {
+    return depth * field.row_elements() * static_cast<std::int64_t>(sizeof(double));
   }
 
   /// The rows that need a halo, the first and the last one; the grid's own ends have none to wait for.
@@ -130,29 +166,24 @@ class UnitGrid {
     return all_units(sums);
   }
 
-  /// Calls `inner` with the rows that need no halo while it is exchanged, and `outer` with the others, or none.
+  /// The same for sweeps over the unit's rows that read one row away.
   template <class Inner, class Outer, int Components>
   void with_halo(RowField<Execution, Components>& field, const Inner& inner, const Outer& outer) const {
-    RowExchange& exchange = grid_->exchange(Components, 1);
-    count_exchange(field, 1);
-    if (!exchange.any()) {
-      peer_.compute([&] {
-        inner(rows_);
-        outer(RowPieces{});
-      });
-      return;
-    }
-    const RowPieces rows = outer_rows();
-    exchange.start(peer_, field.origin());
-    peer_.compute([&] { inner(RowRange{rows.first.end, rows.second.begin}); });
-    exchange.finish(peer_, field.origin());
-    peer_.compute([&] { outer(rows); });
+    with_halo(grid_->exchange(Components, 1), 1, field, rows_, outer_rows(), inner, outer);
+  }
+
+  template <class Work>
+  static void add_seconds(double& sum_s, const Work& work) {
+    const double start_s = now_s();
+    work();
+    sum_s += now_s() - start_s;
   }
 
   UnitPeer<Execution> peer_;
   SharedGrid* grid_;
   RowRange rows_;
   CellSums<Execution> sums_;
+  mutable SyncSeconds syncs_;
 };
 
 }  // namespace steelyard

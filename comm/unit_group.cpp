@@ -38,7 +38,7 @@ void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
 }  // namespace
 
 UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots)
-    : comm_(comm), co_execution_(&co_execution), slots_(slots), may_spin_(!units.oversubscribed) {
+    : comm_(comm), co_execution_(&co_execution), slots_(slots), may_spin_(units.may_spin()) {
   STEELYARD_MPI(MPI_Comm_rank(comm_, &rank_));
   STEELYARD_MPI(MPI_Comm_size(comm_, &size_));
   for (std::size_t i = 0; i < slots_.size(); ++i) {

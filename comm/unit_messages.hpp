@@ -30,8 +30,10 @@ class UnitMessages {
   /// @param messages between all slots, in the same order on all ranks, at most one from a slot to another
   /// @param overlaps whether units compute while messages are on their way; otherwise start() waits for those of all
   /// ranks, so that phases can be timed apart
-  UnitMessages(UnitGroup& group, std::vector<Message> messages, bool overlaps)
-      : group_(group), overlaps_(overlaps), messages_(std::move(messages)) {
+  /// @param barrier whether a barrier of all ranks, which does not count as exchange, comes before every exchange
+  /// (001, section 5.4)
+  UnitMessages(UnitGroup& group, std::vector<Message> messages, bool overlaps, bool barrier = false)
+      : group_(group), overlaps_(overlaps), barrier_(barrier), messages_(std::move(messages)) {
     std::array<std::vector<HaloLink>, 2> links;
     for (const Message& message : messages_) {
       const Slot& from = group.slots()[static_cast<std::size_t>(message.from)];
@@ -78,6 +80,7 @@ class UnitMessages {
     own.packed.raise(++own.passes);
     if (group_.drives(kind)) {
       if (group_.unit_count() == 2) group_.await(other(kind).packed, own.passes);
+      if (barrier_) STEELYARD_MPI(MPI_Barrier(group_.comm()));
       const double start_s = now_s();
       exchanges_[own.passes % 2].start();
       exchange_s_ += now_s() - start_s;
@@ -122,7 +125,7 @@ class UnitMessages {
   }
 
   UnitGroup& group_;
-  bool overlaps_;
+  bool overlaps_, barrier_;
   std::vector<Message> messages_;
   std::array<Unit, 2> units_;  ///< by kind
   std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;

@@ -132,7 +132,7 @@ class CoExecution::Driver {
 
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
-    driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, !units.oversubscribed, companion_sections_s_);
+    driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, units.may_spin(), companion_sections_s_);
     const Work prepare = [&] {
       select_device(units.companion->device);
       try {
@@ -149,7 +149,7 @@ CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units
 CoExecution::~CoExecution() = default;
 
 UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
-  const bool may_spin = !units_.oversubscribed;
+  const bool may_spin = units_.may_spin();
   const bool has_host = units_.host.has_value();
   const UnitScope scope(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
   UnitSeconds seconds;
@@ -181,7 +181,7 @@ void CoExecution::timed_section(ProcessingUnit::Kind kind, const Work& work) {
   const bool is_host = kind == ProcessingUnit::Kind::host;
   const std::optional<ProcessingUnit>& unit = is_host ? units_.host : units_.companion;
   std::optional<double>& sections_s = is_host ? host_sections_s_ : companion_sections_s_;
-  const double seconds = timed_run(work, unit ? unit->slowdown : 1.0, !units_.oversubscribed);
+  const double seconds = timed_run(work, unit ? unit->slowdown : 1.0, units_.may_spin());
   sections_s = sections_s.value_or(0.0) + seconds;
 }
 

@@ -4,21 +4,21 @@
 #include <cstdint>
 
 #include "core/array_pass.hpp"
+#include "core/sweep/row_pointer.hpp"
 #include "core/untouched_array.hpp"
 
 namespace steelyard {
 
 /// a[i] = b[i] - a[i].
 struct MemoryBoundUpdate {
-  double* written;
-  const double* read;
+  RowPointer<double> written;
+  RowPointer<const double> read;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const { written[i] = read[i] - written[i]; }
 };
 
 /// The arrays' first touch.
 struct MemoryBoundTouch {
-  double* written;
-  double* read;
+  RowPointer<double> written, read;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const {
     read[i] = 1.0;
     written[i] = 0.5;
@@ -39,8 +39,8 @@ class MemoryBoundProbe {
     const std::int64_t stride = (elements + page - 1) / page * page + page / 2;
     // In huge pages on hosts, as fields of the apps are: memory gives more.
     arrays_ = {space, "steelyard::memory_bound::arrays", static_cast<std::size_t>(2 * stride)};
-    written_ = arrays_.data();
-    read_ = written_ + stride;
+    written_ = row_pointer(arrays_.data(), 0, elements);
+    read_ = row_pointer(arrays_.data() + stride, 0, elements);
     ArrayPass<Execution, MemoryBoundTouch>{{written_, read_}, elements_}.launch(space_,
                                                                                 "steelyard::memory_bound::touch");
     space_.fence();
@@ -59,8 +59,7 @@ class MemoryBoundProbe {
   Execution space_;
   std::int64_t elements_;
   UntouchedArray<double, typename Execution::memory_space> arrays_;
-  double* written_ = nullptr;
-  double* read_ = nullptr;
+  RowPointer<double> written_ = nullptr, read_ = nullptr;
 };
 
 }  // namespace steelyard

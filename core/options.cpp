@@ -71,6 +71,11 @@ void add_platform_option(CLI::App& parser, RunOptions& options) {
       ->type_name("FILE");
 }
 
+void add_barrier_option(CLI::App& parser, RunOptions& options) {
+  parser.add_flag("--barrier", options.barrier,
+                  "A barrier of all ranks before every communication, as 001 measures it (section 5.4)");
+}
+
 void add_run_options(CLI::App& parser, RunOptions& options) {
   parser.add_option("--seed", options.seed, "Seed of everything random")
       ->check(CLI::Validator(refuse_wrapped, ""))
@@ -78,11 +83,22 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
       ->capture_default_str();
   add_element_option(parser, options.element);
   add_unit_options(parser, options);
-  parser.add_option("--partition", options.partition, "Partitioning algorithm (see steelyard partition --list)")
-      ->type_name("NAME")
-      ->capture_default_str();
+  CLI::Option* partition =
+      parser
+          .add_option("--partition", options.partition,
+                      "Partitioning algorithm (see steelyard partition --list), or shares:A:B:... for fixed shares")
+          ->type_name("NAME")
+          ->capture_default_str();
+  parser
+      .add_option("--distribution", options.distribution,
+                  "Shares of the units: numbers, or a file of steelyard partition --format json or a run's run.json")
+      ->type_name("A:B:...|FILE")
+      ->excludes(partition);
   parser.add_option("--model", options.models, "Speed models (*.fpm.json): one for all units, or one each")
       ->type_name("FILE...");
+  parser
+      .add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
+      ->type_name("KIND");
   parser.add_option("--repetitions", options.repetitions, "Timed runs; the median is reported")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

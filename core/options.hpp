@@ -27,8 +27,11 @@ struct RunOptions {
   std::filesystem::path layout;
   std::vector<std::string> slowdown;
   std::string partition = "geometric";
+  std::string distribution;  ///< shares or a file, in place of `partition`; empty where the user gives none
+  std::string kind;          ///< of the speed models; empty for what the algorithm asks for
   std::vector<std::filesystem::path> models;
   std::filesystem::path platform;  ///< of apps that send messages
+  bool barrier = false;            ///< of apps that have that option
   int repetitions = 5;
   int warmups = 1;
   CheckLevel check = CheckLevel::last;
@@ -49,6 +52,7 @@ void add_run_options(CLI::App& parser, RunOptions& options);
 /// Those that only some have, for an option without effect would be accepted and mislead.
 void add_steps_option(CLI::App& parser, RunOptions& options);
 void add_platform_option(CLI::App& parser, RunOptions& options);
+void add_barrier_option(CLI::App& parser, RunOptions& options);
 /// Those of the run options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);
 void add_unit_options(CLI::App& parser, RunOptions& options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/errors.hpp"
+#include "core/device/back_end.hpp"
 
 namespace steelyard {
 
@@ -24,5 +25,7 @@ std::string format_unit_choice(UnitChoice choice) {
   }
   return "host+device";
 }
+
+bool RankUnits::may_spin() const { return !oversubscribed && !device_works_on_cores; }
 
 }  // namespace steelyard

@@ -55,6 +55,8 @@ struct RankUnits {
   bool bound = true;            ///< threads stay on their cores; false where the operating system refused to bind them
 
   int count() const { return (host ? 1 : 0) + (companion ? 1 : 0); }
+  /// Whether a waiting thread may keep its core busy: no other thread works there, nor a device emulated by cores.
+  bool may_spin() const;
 };
 
 }  // namespace steelyard

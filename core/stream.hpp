@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/array_pass.hpp"
+#include "core/sweep/row_pointer.hpp"
 #include "core/untouched_array.hpp"
 
 namespace steelyard {
@@ -22,9 +23,7 @@ inline constexpr std::array stream_kernels{StreamKernel::copy, StreamKernel::sca
 /// The arrays, where a device's memory has them.
 struct StreamArrays {
   static constexpr double s = 3.0;
-  double* a = nullptr;
-  double* b = nullptr;
-  double* c = nullptr;
+  RowPointer<double> a = nullptr, b = nullptr, c = nullptr;
 };
 
 /// What a kernel does with an element of the arrays.
@@ -67,7 +66,8 @@ class Stream {
     constexpr std::int64_t page = 4096 / sizeof(double);
     const std::int64_t stride = (elements + page - 1) / page * page + page / 4;
     memory_ = {space, "steelyard::stream::arrays", static_cast<std::size_t>(3 * stride)};
-    arrays_ = {memory_.data(), memory_.data() + stride, memory_.data() + 2 * stride};
+    const auto array = [&](std::int64_t k) { return row_pointer(memory_.data() + k * stride, 0, elements); };
+    arrays_ = {array(0), array(1), array(2)};
     ArrayPass<Execution, StreamTouch>{{arrays_}, elements_}.launch(space_, "steelyard::stream::touch");
     space_.fence();
   }

@@ -9,7 +9,6 @@
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
-#include "core/layout_slowdown.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard {
@@ -44,6 +43,16 @@ void limit_threads(const ThreadRequest& request, int rank, RankUnits& units) {
   } else {
     cores.resize(threads);
   }
+}
+
+/// A factor of `what` from text. @throws InvalidArgument unless it is a finite number of at least 1
+double parse_slowdown(const std::string& what, const std::string& text) {
+  char* end = nullptr;
+  const double factor = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(factor >= 1.0) || !std::isfinite(factor)) {
+    throw InvalidArgument(fmt::format("{} is \"{}\" (expected a factor of at least 1)", what, text));
+  }
+  return factor;
 }
 
 /// Applies a layout line's suboptions to the units and checks that all of them are known.
@@ -134,6 +143,21 @@ std::optional<ThreadRequest> threads_of_environment() {
     return ThreadRequest{variable, parse_count(variable, list.substr(0, list.find(',')), 1)};
   }
   return std::nullopt;
+}
+
+UnitSlowdowns unit_slowdowns(const LayoutEntry& entry) {
+  UnitSlowdowns slowdowns;
+  for (const auto& [key, value] : entry.suboptions) {
+    if (key == "slowdown" || key == "host_slowdown" || key == "device_slowdown") {
+      const double factor = parse_slowdown(key, value);
+      if (key != "device_slowdown") slowdowns.host *= factor;
+      if (key != "host_slowdown") slowdowns.companion *= factor;
+    } else if (key != "threads" && key != "OMP_NUM_THREADS" && key != "device") {
+      throw InvalidArgument(fmt::format(
+          "suboption \"{}\" is unknown (expected slowdown, host_slowdown, device_slowdown, threads or device)", key));
+    }
+  }
+  return slowdowns;
 }
 
 Slowdowns::Slowdowns(const std::vector<std::string>& words) {

@@ -54,7 +54,7 @@ void measure_stream(const Execution& space, std::int64_t elements, UnitRates& ra
 /// Elements of all three matrices.
 template <class Scalar>
 struct GemmFill {
-  Scalar* data;
+  RowPointer<Scalar> data;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
     data[i] = static_cast<Scalar>(i % 31 - 15) * Scalar(0.0625);
   }
@@ -71,7 +71,7 @@ double measure_gemm(const Execution& space, double memory_bytes) {
     Scalar* const data = memory.data();
     Kokkos::parallel_for("steelyard::unit_rates::fill",
                          Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>(space, 0, elements),
-                         GemmFill<Scalar>{data});
+                         GemmFill<Scalar>{row_pointer(data, 0, elements)});
     const double seconds = fastest_seconds([&] {
       blas::gemm(space, Scalar{1}, matrix_at<Execution, const Scalar>(data, n, n, n),
                  matrix_at<Execution, const Scalar>(data + n * n, n, n, n), Scalar{0},

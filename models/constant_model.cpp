@@ -33,6 +33,6 @@ double ConstantModel::units_within(double time_s) const {
   return time_s > 0.0 ? std::min(max_units(), time_s * speed_) : 0.0;
 }
 
-std::string ConstantModel::parameters() const { return fmt::format("s = {:.6g}", speed_); }
+std::vector<std::pair<std::string, double>> ConstantModel::parameters() const { return {{"s", speed_}}; }
 
 }  // namespace steelyard::models

@@ -17,7 +17,7 @@ class ConstantModel : public SpeedModel {
                          double max_units = std::numeric_limits<double>::infinity());
 
   std::string kind() const override { return "constant"; }
-  std::string parameters() const override;
+  std::vector<std::pair<std::string, double>> parameters() const override;
   double units_within(double time_s) const override;
 
  private:

@@ -88,6 +88,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.max_units = read_limit(reader, "max_units");
   file.solo = reader.flag("solo", false);
   file.machine = reader.text("machine", "");
+  file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
   if (reader.has("drift")) file.drift = read_drift(reader.object("drift"));
   file.points = read_points(reader, "points");
@@ -126,20 +127,29 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   if (std::isfinite(file.max_units)) json["max_units"] = file.max_units;
   json["solo"] = file.solo;
   json["machine"] = file.machine;
+  if (!file.date.empty()) json["date"] = file.date;
   json["commit"] = file.commit;
   if (file.drift.degrees > 0) {
     json["drift"] = {{"share", file.drift.share}, {"degrees", file.drift.degrees}, {"rounds", file.drift.rounds}};
   }
-  json["points"] = points_json(file.points);
-  if (!file.imprecise.empty()) json["imprecise_points"] = points_json(file.imprecise);
+  json["points"] = points_json(file.all_imprecise ? std::vector<MeasuredPoint>{} : file.points);
+  const std::vector<MeasuredPoint>& imprecise = file.all_imprecise ? file.points : file.imprecise;
+  if (!imprecise.empty()) json["imprecise_points"] = points_json(imprecise);
   return json;
 }
 
 }  // namespace
 
+void FpmFile::make_do() {
+  if (!points.empty() || imprecise.empty()) return;
+  points.swap(imprecise);
+  all_imprecise = true;
+}
+
 FpmFile read_fpm_file(const std::filesystem::path& path) {
   if (path.extension() == ".fpm") return read_fupermod_file(path);
   FpmFile file = read_fpm(path.string(), read_json_file(path));
+  file.make_do();
   if (file.points.empty()) {
     throw FileFormatError(path.string(), "points", "is empty (expected at least one measured size)");
   }

@@ -30,13 +30,19 @@ struct FpmFile {
   double max_units = std::numeric_limits<double>::infinity();      ///< memory limit
   bool solo = false;  ///< measured with all other units idle, instead of busy with the same
   std::string machine;
+  std::string date;  ///< when it was measured, ISO 8601 in UTC
   std::string commit;
   Drift drift;
   std::vector<MeasuredPoint> points;     ///< sizes strictly increasing
   std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count
+  bool all_imprecise = false;            ///< `points` are imprecise, for want of better ones
+
+  /// Lets imprecise points count where there are no others.
+  void make_do();
 };
 
 /// Reads `*.fpm.json`, or Fupermod's text where the name ends in `.fpm`.
+/// Where no point is precise the imprecise ones count, see FpmFile::make_do().
 /// @throws FileFormatError naming file and key for wrong JSON or schema, no points, sizes not increasing, times or
 /// sizes that are not positive and finite
 FpmFile read_fpm_file(const std::filesystem::path& path);

@@ -99,6 +99,6 @@ double PolynomialModel::fitted_speed(double units) const {
   return std::clamp(speed, slowest_, fastest_);
 }
 
-std::string PolynomialModel::parameters() const { return fmt::format("degree {}", degree()); }
+std::vector<std::pair<std::string, double>> PolynomialModel::parameters() const { return {{"degree", degree()}}; }
 
 }  // namespace steelyard::models

@@ -16,7 +16,7 @@ class PolynomialModel : public SpeedModel {
                            double max_units = std::numeric_limits<double>::infinity());
 
   std::string kind() const override { return "polynomial"; }
-  std::string parameters() const override;
+  std::vector<std::pair<std::string, double>> parameters() const override;
   /// Of the fitted polynomial; at most the number of points less one.
   int degree() const { return static_cast<int>(coefficients_.size()) - 1; }
 

@@ -1,7 +1,5 @@
 #include "models/saturating_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -66,6 +64,6 @@ void SaturatingModel::refit() {
 
 double SaturatingModel::fitted_speed(double units) const { return a_ * rise(b_, units); }
 
-std::string SaturatingModel::parameters() const { return fmt::format("a = {:.6g}, b = {:.6g}", a_, b_); }
+std::vector<std::pair<std::string, double>> SaturatingModel::parameters() const { return {{"a", a_}, {"b", b_}}; }
 
 }  // namespace steelyard::models

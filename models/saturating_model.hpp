@@ -15,7 +15,7 @@ class SaturatingModel : public SpeedModel {
                            double max_units = std::numeric_limits<double>::infinity());
 
   std::string kind() const override { return "saturating"; }
-  std::string parameters() const override;
+  std::vector<std::pair<std::string, double>> parameters() const override;
   double a() const { return a_; }  ///< units per second
   double b() const { return b_; }  ///< per unit
 

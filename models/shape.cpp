@@ -139,10 +139,14 @@ std::vector<bool> longest_unimodal(Points points) {
 
 }  // namespace
 
+std::string shape_name(Shape shape) {
+  return shape == Shape::as_measured ? "as_measured" : shape == Shape::unimodal ? "unimodal" : "increasing_time";
+}
+
 Shape parse_shape(const std::string& name) {
-  if (name == "as_measured") return Shape::as_measured;
-  if (name == "increasing_time") return Shape::increasing_time;
-  if (name == "unimodal") return Shape::unimodal;
+  for (const Shape shape : {Shape::as_measured, Shape::increasing_time, Shape::unimodal}) {
+    if (name == shape_name(shape)) return shape;
+  }
   throw InvalidArgument(fmt::format("shape \"{}\" (expected as_measured, increasing_time or unimodal)", name));
 }
 

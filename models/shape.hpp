@@ -20,6 +20,9 @@ enum class Shape {
 /// `as_measured`, `increasing_time`, `unimodal`. @throws InvalidArgument naming the choices
 Shape parse_shape(const std::string& name);
 
+/// The word that parse_shape() reads.
+std::string shape_name(Shape shape);
+
 /// For each point, whether it is kept. Of several largest sets the choice is deterministic.
 /// @param points see require_points()
 std::vector<bool> points_in_shape(std::span<const MeasuredPoint> points, Shape shape);

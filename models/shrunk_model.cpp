@@ -1,7 +1,5 @@
 #include "models/shrunk_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -68,8 +66,8 @@ int ShrunkModel::deviating() const {
   return static_cast<int>(std::count_if(deviations_.begin(), deviations_.end(), [](double d) { return d != 0.0; }));
 }
 
-std::string ShrunkModel::parameters() const {
-  return fmt::format("degree {}, {} of {} points beside it", smooth_.degree(), deviating(), points().size());
+std::vector<std::pair<std::string, double>> ShrunkModel::parameters() const {
+  return {{"degree", smooth_.degree()}, {"points beside it", deviating()}};
 }
 
 }  // namespace steelyard::models

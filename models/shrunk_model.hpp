@@ -23,7 +23,7 @@ class ShrunkModel : public SpeedModel {
                        double max_units = std::numeric_limits<double>::infinity());
 
   std::string kind() const override { return "shrunk"; }
-  std::string parameters() const override;
+  std::vector<std::pair<std::string, double>> parameters() const override;
 
   /// How many points are beside the smooth function.
   int deviating() const;

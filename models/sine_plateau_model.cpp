@@ -1,7 +1,5 @@
 #include "models/sine_plateau_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
@@ -126,8 +124,8 @@ std::vector<double> SinePlateauModel::breakpoints() const {
   return sizes;
 }
 
-std::string SinePlateauModel::parameters() const {
-  return fmt::format("a = {:.6g}, b = {:.6g}, c = {:.6g}, d = {:.6g}", a_, b_, c_, d_);
+std::vector<std::pair<std::string, double>> SinePlateauModel::parameters() const {
+  return {{"a", a_}, {"b", b_}, {"c", c_}, {"d", d_}};
 }
 
 }  // namespace steelyard::models

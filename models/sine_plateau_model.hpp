@@ -14,7 +14,7 @@ class SinePlateauModel : public SpeedModel {
                             double max_units = std::numeric_limits<double>::infinity());
 
   std::string kind() const override { return "sine_plateau"; }
-  std::string parameters() const override;
+  std::vector<std::pair<std::string, double>> parameters() const override;
   double a() const { return a_; }  ///< units per second
   double b() const { return b_; }  ///< units; c / b < pi, so that speed stays positive
   double c() const {

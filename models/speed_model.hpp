@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/measured_point.hpp"
@@ -25,8 +26,8 @@ class SpeedModel {
 
   /// Name of the fitted kind, such as `piecewise_linear`.
   virtual std::string kind() const = 0;
-  /// Its fitted parameters in words, in units and seconds; empty for a kind that has none but the points.
-  virtual std::string parameters() const { return ""; }
+  /// Its fitted parameters by name, in units and seconds; none for a kind that has none but the points.
+  virtual std::vector<std::pair<std::string, double>> parameters() const { return {}; }
   /// Seconds for `units` computation units; 0 for 0, infinity for what does not fit.
   /// @throws InvalidArgument for a negative or NaN number
   double time_s(double units) const;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
 
 #include "core/base/errors.hpp"
 #include "partition/constant.hpp"
@@ -11,30 +15,94 @@
 #include "partition/geometric.hpp"
 #include "partition/hpopta.hpp"
 #include "partition/numerical.hpp"
+#include "partition/proportional_parts.hpp"
 
 namespace steelyard::partition {
+namespace {
+
+/// The numbers with colons between them behind the first colon of `name`.
+std::vector<double> numbers_of(const std::string& name) {
+  std::vector<double> numbers;
+  std::istringstream words(name.substr(name.find(':') + 1));
+  for (std::string word; std::getline(words, word, ':');) {
+    const char* const end = word.data() + word.size();
+    double number = 0.0;
+    const auto [read, error] = std::from_chars(word.data(), end, number);
+    if (error != std::errc() || read != end || !(number >= 0.0 && std::isfinite(number))) {
+      throw InvalidArgument(
+          fmt::format("partition \"{}\": \"{}\" (expected numbers >= 0 with colons between them)", name, word));
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// Whole parts of the total in proportion to the shares.
+Distribution by_shares(std::int64_t total, Models models, const std::vector<double>& shares) {
+  require_feasible(total, models);
+  if (shares.size() != models.size()) {
+    throw InvalidArgument(
+        fmt::format("{} shares for {} processing units (expected one for each)", shares.size(), models.size()));
+  }
+  std::vector<double> seconds_per_part;
+  for (const double share : shares) seconds_per_part.push_back(share > 0.0 ? 1.0 / share : 1.0);
+  std::vector<std::int64_t> units = proportional_parts(total, shares, seconds_per_part);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i] <= capacity(*models[i], total)) continue;
+    throw InvalidArgument(fmt::format("share of {} computation units does not fit on unit {}, which holds {}", units[i],
+                                      i, models[i]->max_units()));
+  }
+  return predict(std::move(units), models);
+}
+
+Algorithm by_shares(const std::string& name) {
+  const std::vector<double> shares = numbers_of(name);
+  if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0.0; })) {
+    throw InvalidArgument(fmt::format("partition \"{}\" (expected a share above 0)", name));
+  }
+  return {name, "in proportion to given numbers",
+          [shares](std::int64_t total, Models models) { return by_shares(total, models, shares); }};
+}
+
+}  // namespace
 
 std::span<const Algorithm> algorithms() {
+  using OfModels = Distribution (*)(std::int64_t total, Models models);
   static const std::array<Algorithm, 6> all{{
       {"even", "the same number for every processing unit", even},
-      {"constant", "proportional to the speed at the even share (CPM)", constant},
+      {"constant", "proportional to the speed at the even share, or constant:N at N computation units (CPM)",
+       [](std::int64_t total, Models models) { return constant(total, models); }},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
       {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
-      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", hpopta,
+      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", OfModels{hpopta},
        "piecewise_linear", models::Shape::as_measured},
-      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", exact, "shrunk",
-       models::Shape::as_measured},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", OfModels{exact},
+       "shrunk", models::Shape::as_measured},
   }};
   return all;
 }
 
-const Algorithm& find_algorithm(const std::string& name) {
+Algorithm constant_at(double units) {
+  if (!(units > 0.0)) throw InvalidArgument(fmt::format("partition constant:{} (expected constant:N, N > 0)", units));
+  Algorithm algorithm = find_algorithm("constant");
+  algorithm.name += fmt::format(":{}", units);
+  algorithm.distribute = [units](std::int64_t total, Models models) { return constant(total, models, units); };
+  algorithm.constant_at = units;
+  return algorithm;
+}
+
+Algorithm find_algorithm(const std::string& name, const std::string& others) {
+  if (name.starts_with("shares:")) return by_shares(name);
+  if (name.starts_with("constant:")) {
+    const std::vector<double> numbers = numbers_of(name);
+    return constant_at(numbers.size() == 1 ? numbers.front() : 0.0);
+  }
   std::string names;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.name == name) return algorithm;
     names += (names.empty() ? "" : ", ") + algorithm.name;
   }
-  throw InvalidArgument(fmt::format("partition \"{}\" is unknown (expected one of {})", name, names));
+  throw InvalidArgument(fmt::format("partition \"{}\" is unknown (expected one of {}{})", name, names, others));
 }
 
 }  // namespace steelyard::partition

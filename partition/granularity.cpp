@@ -52,7 +52,9 @@ Distribution distribute_in_multiples(std::int64_t total, Models models, const Al
     pieces.push_back(std::make_unique<PieceModel>(*model, static_cast<double>(granularity)));
     pointers.push_back(pieces.back().get());
   }
-  std::vector<std::int64_t> units = algorithm.distribute(total / granularity, pointers).units;
+  const Algorithm of_pieces =
+      algorithm.constant_at > 0.0 ? constant_at(algorithm.constant_at / static_cast<double>(granularity)) : algorithm;
+  std::vector<std::int64_t> units = of_pieces.distribute(total / granularity, pointers).units;
   for (std::int64_t& slice : units) slice *= granularity;
   return predict(std::move(units), models);
 }

@@ -19,7 +19,7 @@ double limit_of(Models models, std::int64_t total) {
 }  // namespace
 
 GroupModel::GroupModel(std::vector<const models::SpeedModel*> units, const Algorithm& inner, std::int64_t total)
-    : SpeedModel(limit_of(units, total)), units_(std::move(units)), inner_(&inner) {
+    : SpeedModel(limit_of(units, total)), units_(std::move(units)), inner_(inner) {
   if (units_.empty()) throw InvalidArgument("a group without processing units (expected at least one)");
 }
 

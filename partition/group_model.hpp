@@ -15,7 +15,7 @@ namespace steelyard::partition {
 /// that one thread at a time may ask. Source: 002, section 6.3 (two levels).
 class GroupModel : public models::SpeedModel {
  public:
-  /// @param units not owned; at least one. @param inner must outlive the model
+  /// @param units not owned; at least one
   /// @param total no more than this is ever asked for: bounds max_units()
   GroupModel(std::vector<const models::SpeedModel*> units, const Algorithm& inner, std::int64_t total);
 
@@ -26,7 +26,7 @@ class GroupModel : public models::SpeedModel {
   std::vector<double> breakpoints() const override;
 
   /// The inner distribution. @throws InvalidArgument as the inner algorithm
-  Distribution distribute(std::int64_t size) const { return inner_->distribute(size, units_); }
+  Distribution distribute(std::int64_t size) const { return inner_.distribute(size, units_); }
   Models units() const { return units_; }
 
  private:
@@ -35,7 +35,7 @@ class GroupModel : public models::SpeedModel {
   double makespan_s(std::int64_t size) const;
 
   std::vector<const models::SpeedModel*> units_;
-  const Algorithm* inner_;
+  Algorithm inner_;
   mutable std::map<std::int64_t, double> makespans_s_;
   mutable std::optional<TimeProfile> profile_;
 };

@@ -1,50 +1,6 @@
-"""What follows from an experiment's earlier points: variations, errors, histograms, lines of a roofline."""
+"""What follows from an experiment's earlier points: errors, histograms, lines of a roofline."""
 
 import statistics
-
-
-def _extrema(points):
-    """Local minima and maxima of the speeds in (size, speed) pairs, as two lists of pairs; the ends belong to both."""
-    minima, maxima = [points[0]], [points[0]]
-    for before, here, after in zip(points, points[1:], points[2:]):
-        if before[1] > here[1] <= after[1]:
-            minima.append(here)
-        elif before[1] < here[1] >= after[1]:
-            maxima.append(here)
-    return [*minima, points[-1]], [*maxima, points[-1]]
-
-
-def _interpolate(points, x):
-    """The line through the points at x, which lies between the first and the last of them."""
-    for (x0, y0), (x1, y1) in zip(points, points[1:]):
-        if x0 <= x <= x1:
-            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-    return points[-1][1]
-
-
-def variations(driver, folder, variables, results):
-    """Largest variation of neighbouring extrema, |s1 - s2| / min(s1, s2) (002, eq. 1), of each unit's measured speeds;
-    the band between the lines through their minima and their maxima, and its greatest relative width (6.2.3)."""
-    del driver, folder, variables
-    by_unit = {}
-    for point in results.points:
-        values = point["values"]
-        if values["step"] == "models" and values.get("measured") == "together":
-            by_unit.setdefault(values["unit"], []).append((values["units"], values["speed"]))
-    rows = []
-    for unit, points in by_unit.items():
-        minima, maxima = _extrema(sorted(points))
-        turns = [speed for _, speed in sorted({*minima, *maxima})]
-        gaps = [abs(a - b) / min(a, b) for a, b in zip(turns, turns[1:])]
-        width = 0.0
-        for units, speed in sorted(points):
-            low, high = _interpolate(minima, units), _interpolate(maxima, units)
-            low, high = min(low, high), max(low, high)
-            width = max(width, high / low - 1.0)
-            band = {"speed": speed, "speed_low": low, "speed_high": high}
-            rows.append({"step": "band", "unit": unit, "units": units, **band})
-        rows.append({"unit": unit, "variation": 100.0 * max(gaps), "band": 100.0 * width})
-    return rows
 
 
 def mean_errors(driver, folder, variables, results):
@@ -54,7 +10,7 @@ def mean_errors(driver, folder, variables, results):
     for point in results.points:
         values = point["values"]
         measured_s = values.get("communication_s")
-        for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s")):
+        for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s"), ("Hockney", "hockney_s")):
             predicted_s = values.get(column)
             if measured_s and predicted_s:
                 key = tuple(values[name] for name in ("network", "application", "blocks", "barrier")) + (model,)

@@ -153,6 +153,38 @@ def read_model_at(folder, output, variables):
     return [{"kind": text["kind"], **point} for point in text["at"]]
 
 
+def read_model_parameters(folder, output, variables):
+    """What `steelyard model --format json` has fitted, in one row, and how far the fit is from the points."""
+    del folder, variables
+    text = json.loads(output)
+    return [{**text["parameters"], "rms": 100.0 * text["fit_error"]["rms"]}]
+
+
+def read_model_bands(folder, output, variables):
+    """Between the lines through the speeds' minima and maxima, a row a measured size (002, section 6.2.3)."""
+    del folder, variables
+    bands = json.loads(output)["variation"]["bands"]
+    return [{**band, "speed": 0.5 * (band["speed_low"] + band["speed_high"])} for band in bands]
+
+
+def read_model_variation(folder, output, variables):
+    """Largest variation of neighbouring extrema (002, eq. 1), and the band's largest width."""
+    del folder, variables
+    variation = json.loads(output)["variation"]
+    return [{"variation": 100.0 * variation["largest"], "band": 100.0 * variation["widest_band"]}]
+
+
+def read_timeline(folder, output, variables):
+    """A row for each operation of the engines of gemm's device."""
+    del output
+    points = _load(folder / variables["result"] / "run.json")["figures"]
+    return [
+        {"engine": engine, "start_s": start_s, "length_s": end_s - start_s}
+        for engine in ("loading", "multiplying", "storing")
+        for start_s, end_s in zip(points[f"{engine}_start_s"], points[f"{engine}_end_s"])
+    ]
+
+
 def read_partition(folder, output, variables):
     """A row for each unit of `steelyard partition --format json`."""
     del folder, variables

@@ -139,7 +139,12 @@ class Results:
             "title": chart["title"],
             "kind": chart["kind"],
             "x": {"column": chart["x"], "label": _axis(by_name[chart["x"]]), "scale": chart.get("x_scale", "linear")},
-            "y": {"label": _axis(y_column), "scale": chart.get("y_scale", "linear"), "unit": y_column["unit"]},
+            "y": {
+                "column": chart["y"],
+                "label": _axis(y_column),
+                "scale": chart.get("y_scale", "linear"),
+                "unit": y_column["unit"],
+            },
             "series": series,
         }
         result.update(chart.get("more", {}))

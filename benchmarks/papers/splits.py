@@ -1,9 +1,8 @@
-"""Splits between host and companion: made of measured tables and judged by them, or given."""
+"""Splits between host and companion, made of measured tables and judged by them."""
 
 import json
 
 from readers import READERS
-from results import write_text
 
 
 def _read_models(folder):
@@ -84,46 +83,3 @@ def compare_splits(driver, folder, variables, results):
         for statistic, value in statistics.items():
             rows.append({"step": "improvements", "split": name, "statistic": statistic, "improvement": value})
     return rows
-
-
-def write_models(target, models, speeds):
-    """The models with one point each, of a speed that is given."""
-    target.mkdir(parents=True, exist_ok=True)
-    for unit, model in models.items():
-        point = {"units": 1000.0, "time_s": 1000.0 / speeds[unit], "repetitions": 1, "confidence_s": 0.0}
-        write_text(target / f"rank0-{unit}.fpm.json", json.dumps({**model, "points": [point]}))
-
-
-def fixed_share_models(driver, folder, variables, results):
-    """Speed models whose constant speeds are as two units' shares are to be: with them `--partition constant` shares
-    out so. The larger share goes to the unit that was faster, alone or with the other one, at the largest size."""
-    del driver, results
-    size, ratio = variables["size"], variables["ratio"]
-    models = _read_models(folder / f"models/{size}")
-    last = {unit: model["points"][-1]["units"] / model["points"][-1]["time_s"] for unit, model in models.items()}
-    faster = max(last, key=last.get)
-    target = folder / f"shares/{size}-{ratio['slower']}-{ratio['faster']}"
-    write_models(target, models, {unit: ratio["faster" if unit == faster else "slower"] for unit in models})
-    return [{}]
-
-
-def one_point_models(driver, folder, variables, results):
-    """Speed models with the smallest measured point alone: constant speeds (CPM) of that size, for `--partition
-    constant`, as 000 and 004 have them."""
-    del driver, results
-    target = folder / f"constant/{variables['size']}"
-    target.mkdir(parents=True, exist_ok=True)
-    for path in (folder / f"models/{variables['size']}").glob("*.fpm.json"):
-        with open(path, encoding="utf-8") as file:
-            model = json.load(file)
-        write_text(target / path.name, json.dumps({**model, "points": model["points"][:1]}))
-    return [{}]
-
-
-def share_models(driver, folder, variables, results):
-    """Speed models whose constant speeds give the host the swept percentage of the rows."""
-    del driver, results
-    models = _read_models(folder / f"models/{variables['size']}")
-    host = variables["host_percent"]
-    write_models(folder / f"shares/{host}", models, {"host": host, "device": 100 - host})
-    return [{}]

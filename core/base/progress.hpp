@@ -1,13 +1,18 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 namespace steelyard {
 
-/// One line on standard error that is rewritten while something long goes on: only on a terminal, only after two
-/// seconds, at most ten times a second. Silent where `active` is false (every rank but one).
+/// How far something long has come, on standard error, from two seconds on: on a terminal one line that is rewritten
+/// twice a second, elsewhere (a log, the pipe to mpirun) a line every five seconds. A thread of its own shows it, so
+/// that a long step is seen to go on. Silent where `active` is false (every rank but one).
 class Progress {
  public:
   Progress(std::string what, std::int64_t total, bool active = true);
@@ -19,13 +24,18 @@ class Progress {
   void advance(std::int64_t by = 1, const std::string& note = "");
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void show(const std::stop_token& stop);
+  std::string line(Clock::time_point now) const;
+
   std::string what_;
   std::int64_t total_;
+  Clock::time_point start_;
+  std::mutex mutex_;  ///< of all below
+  std::condition_variable_any ended_;
   std::int64_t done_ = 0;
-  bool active_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point last_;
+  std::string note_;
+  std::jthread shower_;  ///< the last member: it uses the others
 };
 
 }  // namespace steelyard

@@ -1,6 +1,9 @@
 #include "core/base/run_record.hpp"
 
+#include <fmt/chrono.h>
+
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "core/base/build_info.hpp"
@@ -88,10 +91,13 @@ Json run_json(const RunRecord& record) {
                    {"error", record.check.error},
                    {"tolerance", record.check.tolerance},
                    {"against", record.check.against}};
+  if (record.is_interrupted) json["interrupted"] = true;
   return json;
 }
 
 }  // namespace
+
+std::string date_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 void write_run_record(const std::filesystem::path& folder, const RunRecord& record) {
   std::string lines;

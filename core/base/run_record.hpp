@@ -81,8 +81,12 @@ struct RunRecord {
   std::map<std::string, std::vector<double>> points;  ///< figures that are points of the plane
   std::vector<PhaseTime> phases;
   CheckResult check;
+  bool is_interrupted = false;  ///< the user ended it; `samples` has the repetitions that were finished
   std::vector<Sample> samples;
 };
+
+/// The time now, ISO 8601 in UTC.
+std::string date_now();
 
 /// Writes `run.json` (schema steelyard.run/1) and `samples.jsonl` into `folder`, which is made where it is missing.
 /// @throws RuntimeFailure

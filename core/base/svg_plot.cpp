@@ -132,6 +132,10 @@ std::string captions(const SvgPlot& plot, const PlotArea& area) {
     text += text_at(0.5 * (area.left + area.right), area.bottom + 42.0, "font-size=\"13\" text-anchor=\"middle\"",
                     fitted(plot.x_label, label_text, area.right - area.left));
   }
+  if (!plot.corner.empty()) {
+    text += text_at(width - border, area.bottom + 58.0, "font-size=\"11\" fill=\"#777\" text-anchor=\"end\"",
+                    fitted(plot.corner, 11.0, width - 2.0 * border));
+  }
   if (!plot.y_label.empty()) {
     const double x = border + label_text - 2.0;
     const double y = 0.5 * (area.top + area.bottom);
@@ -156,7 +160,7 @@ std::string SvgPlot::text() const {
   const std::string names = legend(*this, looks, area, area.top);
   area.top += marker_row * static_cast<double>(rows) + 8.0;
   area.bottom = area.top + area_height;
-  const double height = area.bottom + (x_label.empty() ? 24.0 : 47.0) + 0.5 * border;
+  const double height = area.bottom + (!corner.empty() ? 61.0 : x_label.empty() ? 24.0 : 47.0) + 0.5 * border;
 
   // Lines below bars below marks, so that a fit never hides what was measured.
   std::string data = area.boxes(boxes, looks) + draw(placed, area);

@@ -41,6 +41,7 @@ struct SvgPlot {
   std::string title;
   std::string x_label;
   std::string y_label;
+  std::string corner = {};  ///< small, at the lower right: machine and date
   Scale x_scale = Scale::linear;
   Scale y_scale = Scale::linear;  ///< linear: from 0 when no value is below 0
   std::vector<Series> series = {};

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
+#include <map>
+#include <utility>
 
 #include "core/base/errors.hpp"
 
@@ -16,6 +19,19 @@ bool looks_like_number(const std::string& cell) {
   const char first = cell[0] == '-' || cell[0] == '+' ? (cell.size() > 1 ? cell[1] : 'x') : cell[0];
   return std::isdigit(static_cast<unsigned char>(first)) != 0;
 }
+
+/// A cell of text() as one of csv().
+std::string csv_cell(const std::string& cell) {
+  if (cell == "-") return "";
+  const bool has_unit = cell.find(' ') != std::string::npos;
+  if (const auto number = has_unit ? Table::number(cell) : std::nullopt) return fmt::format("{:.6g}", *number);
+  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
+  std::string quoted = "\"";
+  for (const char letter : cell) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  return quoted + "\"";
+}
+
+std::function<void(const Table&)> on_text_look;
 
 }  // namespace
 
@@ -54,15 +70,45 @@ std::string Table::text() const {
   for (const std::size_t w : width) total += w + (total > 0 ? 2 : 0);
   text += std::string(total, '-') + "\n";
   for (const auto& row : rows_) text += line(row);
+  if (on_text_look) on_text_look(*this);
   return text;
 }
 
+std::string Table::csv() const {
+  std::string text;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c) text += (c > 0 ? "," : "") + csv_cell(cells[c]);
+    text += "\n";
+  };
+  add_line(headings_);
+  for (const auto& row : rows_) add_line(row);
+  return text;
+}
+
+std::optional<double> Table::number(const std::string& cell) {
+  static const std::map<std::string, double> units{
+      {"", 1.0},   {" ns", 1e-9},    {" us", 1e-6},    {" ms", 1e-3},    {" s", 1.0},     {" %", 1e-2},
+      {" B", 1.0}, {" KiB", 0x1p10}, {" MiB", 0x1p20}, {" GiB", 0x1p30}, {" TiB", 0x1p40}};
+  char* end = nullptr;
+  const double number = std::strtod(cell.c_str(), &end);
+  const auto unit = units.find(end);
+  if (end == cell.c_str() || unit == units.end() || !std::isfinite(number)) return std::nullopt;
+  return number * unit->second;
+}
+
+void Table::on_text(std::function<void(const Table&)> look) { on_text_look = std::move(look); }
+
 std::string format_seconds(double seconds) {
-  // 999.5 would round to 1000 and be printed with an exponent.
-  if (std::abs(seconds) * 1e9 < 999.5) return fmt::format("{:.3g} ns", seconds * 1e9);
-  if (std::abs(seconds) * 1e6 < 999.5) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (std::abs(seconds) * 1e3 < 999.5) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (std::abs(seconds) < 999.5) return fmt::format("{:.3g} s", seconds);
+  if (seconds == 0.0) return "0 ns";
+  const std::pair<const char*, double> units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
+  for (const auto& [unit, scale] : units) {
+    // 999.5 would round to 1000 and be printed with an exponent.
+    if (!(std::abs(seconds) * scale < 999.5)) continue;
+    const double number = seconds * scale, size = std::abs(number);
+    // Below a nanosecond no fixed number of decimals is enough.
+    if (size < 1.0) return fmt::format("{:.3g} {}", number, unit);
+    return fmt::format("{:.{}f} {}", number, size < 9.995 ? 2 : size < 99.95 ? 1 : 0, unit);
+  }
   return fmt::format("{:.0f} s", seconds);
 }
 

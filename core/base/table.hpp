@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +15,24 @@ class Table {
   void add_row(std::vector<std::string> cells);
   /// A line of headings, a rule as wide as the widest line, and a line per row, without trailing blanks.
   std::string text() const;
+  /// Comma-separated values (RFC 4180), headings first. A number with a unit is the number in SI units or bytes, a
+  /// share in percent is the share, `-` is an empty cell.
+  std::string csv() const;
+  const std::vector<std::string>& headings() const { return headings_; }
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+  /// The number that a cell shows, in SI units, bytes, or as a share; nothing for words.
+  static std::optional<double> number(const std::string& cell);
+
+  /// Calls `look` with every table whose text() is made from now on: one place for what is done with all tables that a
+  /// program prints. @param look null for no longer
+  static void on_text(std::function<void(const Table&)> look);
 
  private:
   std::vector<std::string> headings_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A time for people: three significant digits with ns, us, ms or s; whole seconds from 1000 s on.
+/// A time for people: three significant digits, zeros too, with ns, us, ms or s; whole seconds from 1000 s on.
 std::string format_seconds(double seconds);
 
 /// A number of bytes for people: B, KiB, MiB, GiB.

@@ -20,6 +20,7 @@ steelyard_test_packages=(
 steelyard_check_packages=(
   clang-format clang-tidy
   libomp-dev # <omp.h> for clang-tidy
+  libbenchmark-dev # benchmarks/micro
 )
 
 # Installs what is missing for "run", "test" or "check", each of which needs what is before it; touches neither apt nor

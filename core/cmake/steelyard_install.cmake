@@ -1,7 +1,7 @@
 # The exported CMake package: find_package(steelyard COMPONENTS …) gives steelyard::base, models, partition and, where they
-# were built, images, core, comm and app. `cmake --install BUILD --component libraries` installs it without the programs.
+# were built, images, core, comm, app and tool. `cmake --install BUILD --component libraries` installs it without the programs.
 get_property(STEELYARD_LIBRARIES GLOBAL PROPERTY STEELYARD_LIBRARIES)
-set(STEELYARD_CORE_PACKAGES CLI11 Kokkos hwloc BLAS Threads ${STEELYARD_DEVICE_PACKAGES})
+set(STEELYARD_CORE_PACKAGES CLI11 Kokkos hwloc BLAS ${STEELYARD_DEVICE_PACKAGES})
 if(STEELYARD_HAS_KOKKOS_KERNELS)
   list(APPEND STEELYARD_CORE_PACKAGES KokkosKernels)
 endif()
@@ -19,6 +19,10 @@ foreach(library ${STEELYARD_LIBRARIES})
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/steelyard-config.cmake ${PROJECT_BINARY_DIR}/steelyard-config-version.cmake
         ${PROJECT_SOURCE_DIR}/core/cmake/Findhwloc.cmake DESTINATION ${destination} COMPONENT libraries)
+if(TARGET steelyard_app)
+  install(FILES ${PROJECT_SOURCE_DIR}/miniapps/app/steelyard_miniapp.cmake ${PROJECT_SOURCE_DIR}/miniapps/app/main.cpp
+          ${PROJECT_SOURCE_DIR}/miniapps/app/tool_main.cpp.in DESTINATION ${destination} COMPONENT libraries)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/modulefile
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard RENAME ${PROJECT_VERSION})
 # bash-completion looks for a file of the command's name.

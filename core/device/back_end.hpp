@@ -26,6 +26,13 @@ using DeviceExecution = EmulatedDevice;
 using DeviceExecution = Kokkos::DefaultExecutionSpace;
 #endif
 
+/// Whether the device's work is done by threads on the host's cores.
+#if defined(STEELYARD_EMULATED_DEVICE)
+inline constexpr bool device_works_on_cores = true;
+#else
+inline constexpr bool device_works_on_cores = false;
+#endif
+
 /// Host memory that the device copies from and to at full speed; ordinary host memory where there is no device.
 #if defined(STEELYARD_EMULATED_DEVICE)
 using PinnedMemory = Kokkos::HostSpace;

@@ -34,7 +34,7 @@ DeviceFacts device_facts(int device);
 /// less than the device has, for Kokkos keeps some; 0 in a host build.
 std::int64_t team_scratch_bytes(int team_size);
 
-/// Number of the device that Kokkos was initialised with; -1 in a host build or where the back end does not tell.
+/// Number of the device that Kokkos was initialised with; -1 without a device or where the back end does not tell.
 int current_device();
 
 /// Makes a device that of the calling thread, which every thread that uses one has to; -1 is none.

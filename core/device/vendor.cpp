@@ -150,7 +150,7 @@ std::int64_t team_scratch_bytes(int team_size) {
   return of_device - of_kokkos;
 }
 
-int current_device() { return vendor::device_of(Queue()); }
+int current_device() { return device_count() > 0 ? vendor::device_of(Queue()) : -1; }
 
 void select_device(int device) {
   if (device >= 0) check(vendor::set_device(device), "selecting a device");

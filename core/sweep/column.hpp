@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/compatibility.hpp"
+#include "core/sweep/row_pointer.hpp"
 
 namespace steelyard {
 
@@ -25,7 +26,7 @@ class Column {
 
 /// Coefficients by column, the same ones in all inner columns.
 struct ColumnValues {
-  const double* all = nullptr;
+  RowPointer<const double> all = nullptr;
   double inner = 0.0;
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const Column i) const { return i.is_inner() ? inner : all[i]; }
@@ -34,7 +35,7 @@ struct ColumnValues {
 /// Coefficients by column face, of which face i is on the left of column i: the same ones on both sides of all inner
 /// columns.
 struct ColumnFaces {
-  const double* all = nullptr;
+  RowPointer<const double> all = nullptr;
   double inner = 0.0;
 
   KOKKOS_FORCEINLINE_FUNCTION double left(const Column i) const { return i.is_inner() ? inner : all[i]; }

@@ -12,7 +12,7 @@ namespace steelyard::detail {
 /// Where a device keeps what its rows give, from the unit's first row on.
 template <class Total>
 struct RowTotals {
-  double* of_rows = nullptr;      ///< N of each row
+  RowPointer<double> of_rows;     ///< N of each row
   Total* total = nullptr;         ///< N of all
   std::int64_t* swept = nullptr;  ///< rows so far; 0 again when the total is there
   RowRange rows;                  ///< of the unit

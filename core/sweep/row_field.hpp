@@ -10,6 +10,7 @@
 #include "core/huge_pages.hpp"
 #include "core/padded_pitch.hpp"
 #include "core/spaces.hpp"
+#include "core/sweep/row_pointer.hpp"
 #include "core/untouched_array.hpp"
 
 namespace steelyard {
@@ -35,17 +36,54 @@ struct RowPieces {
 
 /// Values of a field in a kernel: component c at row j and column i of the whole grid, as far as a unit holds them.
 template <int Components>
-struct RowAccess {
-  double* origin = nullptr;  ///< where component 0 of row 0 and column 0 would be
-  std::int64_t pitch = 0;    ///< elements of a component's row
+class RowAccess {
+ public:
+  RowAccess() = default;
+  /// @param origin where component 0 of row 0 and column 0 would be @param pitch elements of a component's row
+  /// @param rows,columns that there are, ghosts included; `columns` begin with -1
+  RowAccess(double* origin, std::int64_t pitch, [[maybe_unused]] RowRange rows, [[maybe_unused]] std::int64_t columns)
+      : origin_(origin), pitch_(pitch) {
+#if defined(KOKKOS_ENABLE_DEBUG_BOUNDS_CHECK)
+    rows_ = rows;
+    columns_ = columns;
+#endif
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION double& operator()(const int c, const std::int64_t j, const std::int64_t i) const {
-    return origin[(j * Components + c) * pitch + i];
+    require(c, j, i);
+    return *place(c, j, i);
   }
   KOKKOS_FORCEINLINE_FUNCTION double& operator()(const std::int64_t j, const std::int64_t i) const {
     static_assert(Components == 1);
-    return origin[j * pitch + i];
+    return (*this)(0, j, i);
   }
+  /// Where an element is, or would be.
+  KOKKOS_FORCEINLINE_FUNCTION double* place(const int c, const std::int64_t j, const std::int64_t i) const {
+    return origin_ + ((j * Components + c) * pitch_ + i);
+  }
+  /// Row j of a field of one component: [i] is column i.
+  KOKKOS_FORCEINLINE_FUNCTION RowPointer<double> row(const std::int64_t j) const {
+    static_assert(Components == 1);
+    return bounded(&(*this)(j, 0));
+  }
+
+ private:
+#if defined(KOKKOS_ENABLE_DEBUG_BOUNDS_CHECK)
+  KOKKOS_FUNCTION void require(const int c, const std::int64_t j, const std::int64_t i) const {
+    require_index("steelyard: a component that the field does not have", c, 0, Components);
+    require_index("steelyard: a row that the unit does not hold", j, rows_.begin, rows_.end);
+    require_index("steelyard: a column that the grid does not have", i, -1, columns_ - 1);
+  }
+  KOKKOS_FUNCTION RowPointer<double> bounded(double* row) const { return {row, -1, columns_ - 1}; }
+
+  RowRange rows_;
+  std::int64_t columns_ = 0;
+#else
+  KOKKOS_FORCEINLINE_FUNCTION void require(int, std::int64_t, std::int64_t) const {}
+  KOKKOS_FORCEINLINE_FUNCTION double* bounded(double* row) const { return row; }
+#endif
+  double* origin_ = nullptr;
+  std::int64_t pitch_ = 0;
 };
 
 namespace detail {
@@ -55,7 +93,7 @@ using RowPolicy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static
 
 /// Zeros, so many at once.
 struct ZeroElements {
-  double* data;
+  RowPointer<double> data;
   std::int64_t count;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t n) const {
@@ -94,7 +132,7 @@ class RowField {
     const std::int64_t at_once = runs_on_host<Execution> ? row_elements() : 1;
     Kokkos::parallel_for("steelyard::sweep::touch",
                          detail::RowPolicy<Execution>(space, 0, held * row_elements() / at_once),
-                         detail::ZeroElements{first_, at_once});
+                         detail::ZeroElements{row_pointer(first_, 0, held * row_elements()), at_once});
     space.fence();
   }
 
@@ -113,7 +151,7 @@ class RowField {
   /// Of a field without memory: nothing.
   RowAccess<Components> access() const {
     if (first_ == nullptr) return {};
-    return {origin() + left_ghosts, pitch_};
+    return {origin() + left_ghosts, pitch_, {rows_.begin - ghost_rows, rows_.end + ghost_rows}, columns_ + 2};
   }
   /// First row of the slice with its ghost column; for RowGather.
   double* slice() const { return origin() + rows_.begin * row_elements(); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/spaces.hpp"
+#include "core/sweep/row_pointer.hpp"
 
 namespace steelyard {
 
@@ -11,8 +12,8 @@ namespace steelyard {
 /// `count` and the unit alone.
 /// @param a,x `count` elements in the unit's memory
 template <class Member>
-KOKKOS_INLINE_FUNCTION double row_product(const Member& member, const double* const a, const double* const x,
-                                          const std::int64_t count) {
+KOKKOS_INLINE_FUNCTION double row_product(const Member& member, const RowPointer<const double> a,
+                                          const RowPointer<const double> x, const std::int64_t count) {
   if constexpr (runs_on_host<typename Member::execution_space>) {
     (void)member;
     constexpr std::int64_t lanes = 8;

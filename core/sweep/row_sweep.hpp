@@ -103,18 +103,18 @@ class CellSums {
                    RowRange rows, std::int64_t columns, const Body& body) const {
     if (rows.empty() || columns == 0) return;
     if constexpr (runs_on_host<Execution>) {
-      double* const row_terms = row_terms_.data();
+      const RowPointer<double> row_terms = elements_of(row_terms_);
       const std::int64_t first = rows_.begin;
       const detail::RowChunks chunks(rows, static_cast<int>(space.concurrency()));
       const auto add_row = [=](const std::int64_t j) {
-        detail::host_row_terms<N>(body, j, columns, row_terms + (j - first) * N);
+        detail::host_row_terms<N>(body, j, columns, &row_terms[(j - first) * N]);
       };
       Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, 0, chunks.count), [=](const std::int64_t chunk) {
         const RowRange own = chunks[chunk];
         const std::int64_t begin = chunk > 0 ? own.begin + 1 : own.begin;
         for (std::int64_t j = own.begin; j <= begin; ++j) detail::host_row(update, j, columns);
         for (std::int64_t j = begin; j + 1 < own.end; ++j) {
-          detail::host_row_terms_behind<N>(update, body, j, columns, row_terms + (j - first) * N);
+          detail::host_row_terms_behind<N>(update, body, j, columns, &row_terms[(j - first) * N]);
         }
         if (chunk + 1 == chunks.count) add_row(own.end - 1);
       });
@@ -141,7 +141,7 @@ class CellSums {
     if (rows_.empty() || columns == 0) return sums;
     if constexpr (runs_on_host<Execution>) {
       for (std::int64_t j = 0; j < rows_.count(); ++j) {
-        for (int k = 0; k < N; ++k) sums[static_cast<std::size_t>(k)].add(row_terms_.data()[j * N + k]);
+        for (int k = 0; k < N; ++k) sums[static_cast<std::size_t>(k)].add(row_terms_(j * N + k));
       }
     } else {
       copy_to_host(space, pinned_total_.data(), static_cast<const CompensatedSum*>(total_.data()), N);
@@ -179,20 +179,21 @@ class CellSums {
     static_assert(N <= most_sums);
     if (rows.count() == 0 || columns == 0) return;
     if constexpr (runs_on_host<Execution>) {
-      double* const row_terms = row_terms_.data();
+      const RowPointer<double> row_terms = elements_of(row_terms_);
       const std::int64_t first = rows_.begin;
       for (const RowRange& piece : {rows.first, rows.second}) {
         if (piece.empty()) continue;
         Kokkos::parallel_for(label, detail::RowPolicy<Execution>(space, piece.begin, piece.end),
                              [=](const std::int64_t j) {
-                               detail::host_row_terms<N, Operation>(body, j, columns, row_terms + (j - first) * N);
+                               detail::host_row_terms<N, Operation>(body, j, columns, &row_terms[(j - first) * N]);
                              });
       }
     } else {
       const auto& bare = detail::bare(body);
       using Total = typename Operation::Total;
       using Rows = detail::DeviceRows<N, Operation, std::decay_t<decltype(bare)>>;
-      Rows{bare, rows, columns, {row_terms_.data(), reinterpret_cast<Total*>(total_.data()), swept_.data(), rows_}}
+      Rows{
+          bare, rows, columns, {elements_of(row_terms_), reinterpret_cast<Total*>(total_.data()), swept_.data(), rows_}}
           .launch(space, label);
     }
     space.fence();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/sweep/row_pointer.hpp"
 #include "core/vector_for.hpp"
 
 namespace steelyard {
@@ -10,10 +11,11 @@ namespace steelyard {
 /// such that [j] is column j. All are in the unit's memory.
 template <class Scalar, int Rows, int Radius>
 struct StencilRows {
-  const Scalar* current[Rows + 2 * Radius];  ///< these rows of the current level, `Radius` above and as many below
-  const Scalar* old[Rows];                   ///< of the level before
-  Scalar* next[Rows];                        ///< of the level after, which may take the place of `old`
-  Scalar* copy[Rows];                        ///< where the current rows go as well; all null where they do not
+  RowPointer<const Scalar>
+      current[Rows + 2 * Radius];      ///< these rows of the current level, `Radius` above and as many below
+  RowPointer<const Scalar> old[Rows];  ///< of the level before
+  RowPointer<Scalar> next[Rows];       ///< of the level after, which may take the place of `old`
+  RowPointer<Scalar> copy[Rows];       ///< where the current rows go as well; all null where they do not
 };
 
 namespace detail {
@@ -29,7 +31,7 @@ KOKKOS_FORCEINLINE_FUNCTION void sweep_rows(const Member& member, const std::int
     Scalar next[Rows];
     Scalar here[Rows];
     for (int r = 0; r < Rows; ++r) {
-      const Scalar* const* const u = rows.current + r + Radius;
+      const RowPointer<const Scalar>* const u = rows.current + r + Radius;
       here[r] = u[0][j];
       next[r] = stencil.next(
           rows.old[r][j], here[r], [&](int d) { return u[d][j]; }, [&](int d) { return u[0][j + d]; });

@@ -145,11 +145,11 @@ const Body& bare(const Reading<Body, Fields...>& whole) {
 /// which has fewer components in the first component.
 template <int Component, int Components, class Visit>
 void each_row_read(const RowAccess<Components>& field, const std::int64_t j, const Visit& visit) {
-  if constexpr (Component < Components) visit(&field(Component, j, 0));
+  if constexpr (Component < Components) visit(field.place(Component, j, 0));
 }
 template <int Component, int Components, class Visit>
 void each_row_read(const AroundCells<Components>& around, const std::int64_t j, const Visit& visit) {
-  if constexpr (Component < Components) visit(&around.field(Component, j + 1, 0));
+  if constexpr (Component < Components) visit(around.field.place(Component, j + 1, 0));
 }
 template <int Component, class Operator, class Visit>
 requires requires(const Operator& matrix) { matrix.fields(); }
@@ -157,7 +157,7 @@ void each_row_read(const Operator& matrix, const std::int64_t j, const Visit& vi
   // Those of all components in the first one, for they are in the cache in the second one.
   if constexpr (Component == 0) {
     const auto all_of = [&]<int Components>(const RowAccess<Components>& field) {
-      for (int c = 0; c < Components; ++c) visit(&field(c, j + 1, 0));
+      for (int c = 0; c < Components; ++c) visit(field.place(c, j + 1, 0));
     };
     std::apply([&](const auto&... field) { (all_of(field), ...); }, matrix.fields());
   }

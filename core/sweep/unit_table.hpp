@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/host_copy.hpp"
 #include "core/spaces.hpp"
+#include "core/sweep/row_pointer.hpp"
 
 namespace steelyard {
 
@@ -26,7 +28,11 @@ class UnitTable {
   }
 
   /// Where the values begin, behind the padding.
-  const Element* data() const { return memory_.data() + padding_; }
+  RowPointer<const Element> data() const {
+    const auto padding = static_cast<std::int64_t>(padding_);
+    const auto size = static_cast<std::int64_t>(memory_.extent(0));
+    return row_pointer(static_cast<const Element*>(memory_.data()) + padding, -padding, size - padding);
+  }
 
  private:
   using Memory = Kokkos::View<Element*, DeviceOf<Execution>>;

@@ -7,11 +7,12 @@
 #include <span>
 
 #include "core/base/errors.hpp"
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/constant_model.hpp"
 #include "models/fpm_file.hpp"
+#include "models/model_kinds.hpp"
 
 namespace steelyard {
 namespace {
@@ -59,9 +60,12 @@ void add_process_options(CLI::App& parser, ProcessOptions& options) {
         ->type_name("FILE");
   }
   parser.add_option("--model", options.models, models)->type_name("FILE...");
+  parser
+      .add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
+      ->type_name("KIND");
 }
 
-Processes::Processes(const ProcessOptions& options) : models_(options.models) {
+Processes::Processes(const ProcessOptions& options) : models_(options.models), kind_(options.kind) {
   if (!options.layout.empty()) {
     read_layout_file(options.layout);
   } else {
@@ -112,57 +116,82 @@ std::string Processes::node_name(std::size_t process) const {
 }
 
 models::Placement Processes::placement() const {
+  const auto known = [&](const std::string& host) {
+    return std::find_if(platform_.nodes.begin(), platform_.nodes.end(),
+                        [&](const models::PlatformNode& node) { return node.host == host; });
+  };
   std::vector<std::string> kinds;
-  bool any_known = false;
-  for (const std::string& host : hosts_) {
-    const auto node = std::find_if(platform_.nodes.begin(), platform_.nodes.end(),
-                                   [&](const models::PlatformNode& candidate) { return candidate.host == host; });
-    kinds.push_back(node == platform_.nodes.end() ? "" : node->kind);
-    any_known = any_known || node != platform_.nodes.end();
+  const auto end = platform_.nodes.end();
+  if (std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& host) { return known(host) != end; })) {
+    const bool all_alike = std::all_of(platform_.nodes.begin(), end, [&](const models::PlatformNode& node) {
+      return node.kind == platform_.nodes.front().kind;
+    });
+    for (const std::string& host : hosts_) {
+      if (known(host) == end && !all_alike) {
+        throw InvalidArgument(fmt::format(
+            "{} is none of the platform's nodes, which are of several kinds (expected one of those)", host));
+      }
+      kinds.push_back(known(host) == end ? platform_.nodes.front().kind : known(host)->kind);
+    }
   }
-  if (!any_known) kinds.clear();
   return {platform_, node_of_process_, kinds};
 }
 
-std::vector<models::FpmFile> Processes::files_of_units(const std::vector<std::filesystem::path>& files,
-                                                       const KernelFacts& facts) const {
-  if (files.empty()) return {};
-  const std::size_t count = files.size(), all = units_.size();
-  const bool alike = std::all_of(units_.begin(), units_.end(), [&, i = std::size_t{0}](const Unit& unit) mutable {
-    const std::size_t place = i++;
-    return unit.process == static_cast<int>(place / count) && unit.kind == units_[place % count].kind;
-  });
-  if (count > 1 && count != all && !alike) {
-    throw InvalidArgument(
-        fmt::format("--model names {} files for {} processing units (expected 1, or one each)", count, all));
+std::string Processes::concurrency_note() const {
+  std::vector<int> of_node(static_cast<std::size_t>(nodes()), 0);
+  for (const int node : node_of_process_) ++of_node[static_cast<std::size_t>(node)];
+  const int most = *std::max_element(of_node.begin(), of_node.end());
+  std::string text;
+  for (const models::Channel& channel : platform_.channels) {
+    const bool is_used = channel.scope == models::Channel::Scope::node      ? most > 1
+                         : channel.scope == models::Channel::Scope::network ? nodes() > 1
+                                                                            : false;
+    if (!is_used || !channel.tau_lop || channel.tau_lop->transfer.largest_concurrency() >= most) continue;
+    text += fmt::format(
+        "note       {} was measured with up to {} transfers at once; {} processes of a node may make more, "
+        "which are taken as in proportion\n",
+        channel.name, channel.tau_lop->transfer.largest_concurrency(), most);
   }
-  std::vector<models::FpmFile> read, of_units;
-  for (std::size_t i = 0; i < count; ++i) {
-    read.push_back(read_model_of(facts, files[i], count > 1 ? std::optional(units_[i].kind) : std::nullopt));
+  return text;
+}
+
+std::vector<models::FpmFile> Processes::read_files(const std::vector<std::filesystem::path>& files,
+                                                   const KernelFacts& facts) const {
+  const std::size_t number = files.size(), all = units_.size();
+  if (number > 1 && number != all && number * node_of_process_.size() != all) {
+    throw InvalidArgument(fmt::format(
+        "--model names {} files for {} processing units (expected 1, one per unit of a process, or one each)", number,
+        all));
   }
-  for (std::size_t i = 0; i < all; ++i) {
-    of_units.push_back(slowed_down(read[i % count], units_[i].slowdown));
+  std::vector<models::FpmFile> read;
+  for (std::size_t i = 0; i < number; ++i) {
+    read.push_back(read_model_of(facts, files[i], number > 1 ? std::optional(units_[i].kind) : std::nullopt));
   }
-  return of_units;
+  return read;
 }
 
 std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std::filesystem::path>& files,
                                                            const KernelFacts& facts,
                                                            const partition::Algorithm& algorithm) const {
+  partition::Algorithm fitted = algorithm;
+  if (!kind_.empty()) fitted.model_kind = models::find_model_kind(kind_).name;
+  const std::vector<models::FpmFile> read = read_files(files, facts);
   std::vector<models::SpeedModelPtr> models;
-  for (const models::FpmFile& file : files_of_units(files, facts)) models.push_back(make_model_for(algorithm, file));
-  if (!models.empty()) return models;
-  for (const Unit& unit : units_) models.push_back(std::make_unique<models::ConstantModel>(1.0 / unit.slowdown));
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const double slowdown = units_[i].slowdown;
+    models.push_back(read.empty() ? std::make_unique<models::ConstantModel>(1.0 / slowdown)
+                                  : make_model_for(fitted, slowed_down(read[i % read.size()], slowdown)));
+  }
   return models;
 }
 
 std::vector<models::Estimate> Processes::estimates(const std::vector<std::filesystem::path>& files,
                                                    const KernelFacts& facts, const std::vector<std::int64_t>& units,
                                                    const std::vector<double>& predicted_s) const {
+  const std::vector<models::FpmFile> read = read_files(files, facts);
   std::vector<models::Estimate> estimates;
-  for (const models::FpmFile& file : files_of_units(files, facts)) {
-    const std::size_t i = estimates.size();
-    estimates.push_back(models::estimate(file, static_cast<double>(units[i]), predicted_s[i]));
+  for (std::size_t i = 0; !read.empty() && i < units_.size(); ++i) {
+    estimates.push_back(models::estimate(read[i % read.size()], static_cast<double>(units[i]), predicted_s[i]));
   }
   return estimates;
 }

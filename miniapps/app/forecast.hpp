@@ -33,9 +33,10 @@ struct ProcessOptions {
   std::filesystem::path layout;
   std::filesystem::path platform;
   std::vector<std::filesystem::path> models;
+  std::string kind;  ///< of the speed models; empty for what the algorithm asks for
 };
 
-/// Adds `--processes --per-node --units --layout --model` and, where processes send messages, `--platform`.
+/// Adds `--processes --per-node --units --layout --model --kind` and, where processes send messages, `--platform`.
 void add_process_options(CLI::App& parser, ProcessOptions& options);
 
 /// Processes on a platform, for predictions of runs that do not take place.
@@ -49,8 +50,8 @@ class Processes {
   };
 
   /// The layout's lines are processes, on nodes by host name; without a layout they have the same units, on nodes of
-  /// `per_node`. Nodes that the platform names are of their kinds; the others have none, unless it names none of them:
-  /// then all are of the kind of its first node.
+  /// `per_node`. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
+  /// where it names none of them, all are of the kind of its first node.
   /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
   /// that cannot be used
   explicit Processes(const ProcessOptions& options);
@@ -64,7 +65,10 @@ class Processes {
   /// Host name of a process's node, or its number where nodes have no names.
   std::string node_name(std::size_t process) const;
   const models::Platform& platform() const { return platform_; }
+  /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
   models::Placement placement() const;
+  /// A line for each channel that may be shared by more transfers than it was measured with. Source: 001, section 3.
+  std::string concurrency_note() const;
 
   /// Whether there are speed models of the user's: without them speeds are relative and seconds mean nothing.
   bool has_models() const { return !models_.empty(); }
@@ -90,9 +94,9 @@ class Processes {
                                           const std::vector<double>& predicted_s) const;
 
  private:
-  /// The model file of each unit; none without files.
-  std::vector<models::FpmFile> files_of_units(const std::vector<std::filesystem::path>& files,
-                                              const KernelFacts& facts) const;
+  /// One for all units, one for each unit of a process, or one each; none without files.
+  std::vector<models::FpmFile> read_files(const std::vector<std::filesystem::path>& files,
+                                          const KernelFacts& facts) const;
   void read_layout_file(const std::filesystem::path& path);
 
   std::vector<int> node_of_process_;
@@ -100,6 +104,7 @@ class Processes {
   std::vector<Unit> units_;
   models::Platform platform_;
   std::vector<std::filesystem::path> models_;
+  std::string kind_;  ///< of the models
 };
 
 /// Seconds of a run by one model of communication.

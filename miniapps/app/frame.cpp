@@ -1,6 +1,7 @@
 #include "miniapps/app/frame.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/spaces.hpp"
 #include "core/timing.hpp"
 #include "core/unit_memory.hpp"
+#include "miniapps/app/interruption.hpp"
 #include "miniapps/app/speed_measurement.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "partition/algorithms.hpp"
@@ -30,11 +33,6 @@ class Region {
 };
 
 }  // namespace
-
-StartedUnits::StartedUnits(const Session& session, const RunOptions& options) : units_(session.plan_units(options)) {
-  collectively(session.comm(), [&] { runtime_.emplace(session.machine(), units_); });
-  units_.bound = runtime_->bound();
-}
 
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work) {
   STEELYARD_MPI(MPI_Barrier(session.comm()));
@@ -64,7 +62,7 @@ std::vector<int> Frame::slot_ranks() const {
 
 SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                                 const std::vector<std::filesystem::path>& files) {
-  if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, algorithm);
+  if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, this->algorithm(algorithm));
   std::optional<SpeedModels> measured;
   const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.app()),
                                       [&] { measured = measure_speed_models(*this, kernel, total, algorithm); });
@@ -92,7 +90,8 @@ Plan Frame::distribute(const MeasurableKernel& kernel, std::int64_t total) {
 }
 
 StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options) const {
-  const partition::Algorithm& algorithm = partition::find_algorithm(is_dynamic() ? "geometric" : options_.partition);
+  const partition::Algorithm algorithm = this->algorithm(is_dynamic() ? "geometric" : options_.partition);
+  options.model_kind = algorithm.model_kind;
   options.start = units;
   const std::int64_t total = std::accumulate(units.begin(), units.end(), std::int64_t{0});
   return {*this, partition::LoadBalancer(total, units.size(), algorithm, std::move(options))};
@@ -119,6 +118,16 @@ double Frame::exchange_seconds(const models::MessagePattern& pattern, double foo
   double seconds = 0.0;
   collectively([&] { seconds = models::pattern_costs(std::span(&pattern, 1), *known, place).front().time_s.front(); });
   return seconds;
+}
+
+std::string Frame::bound_name(double own_bytes) const {
+  Machine::Cache last;
+  for (const Machine::Cache& cache : session_.machine().caches()) {
+    if (cache.level > last.level) last = cache;
+  }
+  const double cache_bytes = static_cast<double>(last.bytes) * last.count;
+  const bool fits = !companion_is_device && own_bytes * session_.nodes().ranks_on_node <= cache_bytes;
+  return max(fits ? 0.0 : 1.0) > 0.0 ? "memory" : "cache";
 }
 
 double Frame::start_seconds() {
@@ -151,11 +160,46 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
   return seconds;
 }
 
+void Frame::start_progress(int repetitions) {
+  progress_.emplace(fmt::format("repetitions of {}", record_.app), repetitions, session_.is_root());
+}
+
+void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
+  if (progress_) progress_->advance(0, fmt::format("(step {} of {})", steps_done, steps));
+}
+
+bool Frame::is_interrupted() const { return max(Interruption::happened() ? 1.0 : 0.0) > 0.0; }
+
+void Frame::write(const std::function<void()>& writer) {
+  try {
+    writer();
+  } catch (const CollectiveError& error) {
+    // One that is written again and again fails again and again.
+    if (std::find(failures_.begin(), failures_.end(), error.what()) == failures_.end()) {
+      failures_.emplace_back(error.what());
+    }
+  }
+}
+
+void Frame::require_success(const std::string& failure) const {
+  std::vector<std::string> all = failures_;
+  if (!failure.empty()) all.push_back(failure);
+  if (!all.empty()) throw CollectiveError(fmt::format("{}", fmt::join(all, "; ")), ExitCode::failed, 0);
+}
+
 void Frame::require_memory(const std::string& what, double bytes) const {
   const double most = rank_memory_bytes(session_.machine(), session_.nodes().ranks_on_node);
   if (bytes <= most) return;
   throw InvalidArgument(fmt::format("{} take {} (expected at most {}, its share of the node's memory)", what,
                                     format_bytes(bytes), format_bytes(most)));
+}
+
+void Frame::require_memory_of_all(const std::string& what, double bytes) const {
+  const double most = all_sum(comm(), rank_memory_bytes(session_.machine(), session_.nodes().ranks_on_node));
+  if (bytes <= most) return;
+  throw CollectiveError(fmt::format("{} take {} (expected at most {}, the memory of all ranks)", what,
+                                    format_bytes(bytes), format_bytes(most)),
+                        ExitCode::wrong_input, 0);
 }
 
 bool StepBalancer::record(const UnitSeconds& own_s, double steps_left) {
@@ -173,12 +217,7 @@ void StepBalancer::sum_up(Outcome& outcome, Plan& plan) const {
 
 void require_partition(const std::string& name, bool may_be_dynamic) {
   if (may_be_dynamic && name == "dynamic") return;
-  try {
-    partition::find_algorithm(name);
-  } catch (const InvalidArgument& error) {
-    if (!may_be_dynamic) throw;
-    throw InvalidArgument(fmt::format("{}, or dynamic", error.what()));
-  }
+  partition::find_algorithm(name, may_be_dynamic ? ", or dynamic" : "");
 }
 
 std::vector<double> Medians::values() const {

@@ -11,10 +11,10 @@
 #include "comm/kernel_measurement.hpp"
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
+#include "core/base/progress.hpp"
 #include "core/base/run_record.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
-#include "core/runtime.hpp"
 #include "miniapps/app/channels.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/app/speed_models.hpp"
@@ -22,20 +22,6 @@
 #include "partition/balancing/load_balancer.hpp"
 
 namespace steelyard {
-
-/// The units that a rank drives, as planned from the shared options, with Kokkos started on their cores.
-class StartedUnits {
- public:
-  /// Collective. @throws CollectiveError for a layout, slowdown or core that cannot be
-  StartedUnits(const Session& session, const RunOptions& options);
-
-  /// They say too whether their threads could be bound.
-  const RankUnits& units() const { return units_; }
-
- private:
-  RankUnits units_;
-  std::optional<Runtime> runtime_;
-};
 
 /// Seconds from when all ranks are ready to run `work` until the slowest has done so, the same on all ranks. Meanwhile
 /// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
@@ -60,8 +46,9 @@ class Frame {
   std::vector<int> slot_ranks() const;
   double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
 
-  /// What the run keeps and prints. Apps add to it by AppRun::describe(), Plan and Outcome.
-  RunRecord& record() { return record_; }
+  /// What the run keeps and prints: what apps say in AppRun::describe(), Plan and Outcome, put together by
+  /// run_mini_app().
+  const RunRecord& record() const { return record_; }
 
   /// One speed model for every slot: those of `files` or, where there are none, measured (see speed_measurement.hpp)
   /// inside the profiling region `steelyard::<app>::speed_models`. How long that took is printed, and added up in
@@ -73,6 +60,8 @@ class Frame {
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
     return speed_models(kernel, total, algorithm, options_.models);
   }
+  /// The algorithm of that name, for models of `--kind`. @throws InvalidArgument
+  partition::Algorithm algorithm(const std::string& name) const { return algorithm_for(name, options_.kind); }
   /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models; for `dynamic` an even
   /// distribution without any of these. Collective.
   /// @throws CollectiveError for a total that does not fit
@@ -91,6 +80,9 @@ class Frame {
   /// Predicted seconds of messages between the ranks, by the first model that the platform has; 0 where the channels
   /// are unknown. @param footprint_bytes memory that a rank goes through between two exchanges. Collective.
   double exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes);
+  /// What bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last caches of
+  /// every node hold them, otherwise `memory`. Collective.
+  std::string bound_name(double own_bytes) const;
   /// What a prediction adds for every CoExecution::run(): seconds for starting a rank's units and waiting for them,
   /// without any work, on the rank that takes longest. Collective.
   double start_seconds();
@@ -103,13 +95,38 @@ class Frame {
   UnitSizes own_share(std::span<const std::int64_t> units) const;
   /// The other way round: seconds of every slot, on every rank, from what each rank says of its own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
+  /// Shows how many repetitions are done, until stop_progress().
+  void start_progress(int repetitions);
+  void repetition_done() { progress_->advance(); }
+  void stop_progress() { progress_.reset(); }
+  /// Between steps of a repetition that may take long.
+  void step_done(std::int64_t steps_done, std::int64_t steps);
+  /// Whether the user has interrupted a run that ends itself (AppRun::ends_itself()), the same on all ranks.
+  /// Collective.
+  bool is_interrupted() const;
+  /// Writes one of the run's files. Where that fails, the others are written all the same, and the run ends with exit
+  /// code 3 and all that went wrong. Collective. @param writer throws CollectiveError
+  void write(const std::function<void()>& writer);
+  /// The file of `--output`, see write_matrix(). Collective.
+  template <class Element>
+  void write_output(std::int64_t rows, std::int64_t columns, const MatrixStore<Element>& store) {
+    write([&] { write_matrix<Element>(session_, options_.output, rows, columns, store); });
+  }
+  /// Ends a run that some of its files could not be written of. @param failure what else is wrong, or nothing
+  /// @throws CollectiveError where there is anything to tell
+  void require_success(const std::string& failure) const;
+
   /// The largest of all ranks. Collective.
   double max(double value) const { return all_max(comm(), value); }
   /// Some systems end the program where others would say that memory is short.
   /// @param what takes it, for the message @throws InvalidArgument for more than this rank's share of the node's memory
   void require_memory(const std::string& what, double bytes) const;
+  /// The same of all ranks together, before anything is computed. Collective. @throws CollectiveError
+  void require_memory_of_all(const std::string& what, double bytes) const;
 
  private:
+  friend ExitCode run_mini_app(Session& session, MiniApp& app);
+
   const Session& session_;
   const RunOptions& options_;
   RankUnits units_;
@@ -117,6 +134,8 @@ class Frame {
   std::vector<Slot> slots_;
   RunRecord record_;
   double channel_error_ = 0.0;
+  std::optional<Progress> progress_;
+  std::vector<std::string> failures_;  ///< of files
 };
 
 /// Computation units of every slot, which move while a run goes on: see partition::LoadBalancer, of which every rank

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include "comm/collective.hpp"
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
+#include "miniapps/app/given_distribution.hpp"
+#include "miniapps/app/interruption.hpp"
 #include "models/estimate.hpp"
 
 namespace steelyard {
@@ -52,8 +55,9 @@ void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
   for (const auto& [name, value] : plan.figures) record.figures[name] = value;
 }
 
-/// Keeps the seconds of every unit, of each repetition and as medians.
-void record_unit_times(RunRecord& record, const Measurement& measurement) {
+/// Keeps the seconds of the repetitions and of every unit in them.
+void record_measurement(RunRecord& record, const Plan& plan, const Measurement& measurement) {
+  record_times(record, measurement.times_s, plan.time_s);
   for (std::size_t i = 0; i < record.units.size(); ++i) {
     UnitRecord& unit = record.units[i];
     unit.measured_s = measurement.unit_s[i];
@@ -71,43 +75,93 @@ void record_outcome(RunRecord& record, const Outcome& outcome) {
   for (const auto& [name, value] : outcome.params) record.params[name] = value;
   for (const auto& [name, value] : outcome.figures) record.figures[name] = value;
   for (const auto& [name, point] : outcome.points) record.points[name] = point;
+  for (const PhaseTime& phase : record.phases) {
+    record.samples.push_back({record.params, "phase_time_s", phase.measured_s, record.settings});
+    record.samples.back().keys["phase"] = phase.name;
+  }
 }
 
-/// All repetitions; `region` is the name of a repetition's profiling region.
-Measurement repeat(Frame& frame, AppRun& run, const std::string& region) {
+/// The repetitions of a run that are finished.
+class Finished {
+ public:
+  Finished(const Frame& frame, const RunRecord& record, const Plan& plan)
+      : frame_(frame), record_(record), plan_(plan) {}
+
+  void add(double seconds, std::vector<double> unit_s, const CheckResult& check) {
+    measurement_.times_s.push_back(seconds);
+    measurement_.unit_times_s.push_back(std::move(unit_s));
+    record_.check = check;
+  }
+
+  /// With medians of what there is. @throws InvalidArgument where there is nothing
+  Measurement measurement() const {
+    Measurement all = measurement_;
+    all.median_s = median(all.times_s);
+    Medians unit_s;
+    for (const std::vector<double>& seconds : all.unit_times_s) unit_s.add(seconds);
+    all.unit_s = unit_s.values();
+    return all;
+  }
+
+  /// Prints and writes what a run would at its end, but for what the app makes of it. For rank 0, and no other rank is
+  /// asked: they may be anywhere.
+  void leave() {
+    const Session& session = frame_.session();
+    if (!session.is_root()) return;
+    const RunOptions& options = frame_.options();
+    const std::size_t count = measurement_.times_s.size();
+    if (count > 0) {
+      const Measurement all = measurement();
+      record_measurement(record_, plan_, all);
+      record_.is_interrupted = true;
+      if (!record_.check.performed) record_.check.against = "the run was interrupted";
+      session.print(unit_table(record_, plan_.headings, plan_.unit_s, all.unit_s) + time_line(record_, "") +
+                    predicted_line(record_) + check_line(record_.check));
+      session.print(write_result(options.result, record_, frame_.slots(), plan_.models));
+    }
+    fmt::print(stderr, "{}: interrupted; {} of {} repetitions finished{}\n", record_.app, count, options.repetitions,
+               count > 0 && !options.result.empty() ? " and kept" : "");
+  }
+
+ private:
+  const Frame& frame_;
+  RunRecord record_;
+  Plan plan_;
+  Measurement measurement_;
+};
+
+/// All repetitions, or those until the user interrupted a run that ends itself. @param region is the name of a
+/// repetition's profiling region @return whether they are all
+bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, Finished& finished) {
   const RunOptions& options = frame.options();
-  Measurement measurement;
-  std::vector<UnitSeconds> own_times_s;
+  const auto by = run.ends_itself() ? Interruption::By::program : Interruption::By::signal;
+  Interruption interruption(by, [&] { finished.leave(); });
+  frame.start_progress(options.warmups + options.repetitions);
   for (int repetition = -options.warmups; repetition < options.repetitions; ++repetition) {
     run.load();
     UnitSeconds own_s;
     const double seconds = timed_region(frame.session(), region, [&] { own_s = run.run(); });
+    if (run.ends_itself() && frame.is_interrupted()) return false;
     if (is_check_due(options, repetition)) {
       if (const std::optional<FoundError> found = run.check()) {
-        add_check(frame.session(), frame.record().check, *found);
+        add_check(frame.session(), record.check, *found);
       } else if (!run.why_unchecked().empty()) {
-        frame.record().check.against = run.why_unchecked();
+        record.check.against = run.why_unchecked();
       }
     }
+    frame.repetition_done();
     if (repetition < 0) continue;
-    measurement.times_s.push_back(seconds);
-    own_times_s.push_back(own_s);
+    std::vector<double> unit_s = frame.gather_seconds(own_s);
+    interruption.update([&] { finished.add(seconds, std::move(unit_s), record.check); });
     run.keep({seconds, repetition + 1 == options.repetitions});
   }
-  measurement.median_s = median(measurement.times_s);
-  Medians unit_s;
-  for (const UnitSeconds& own_s : own_times_s) {
-    measurement.unit_times_s.push_back(frame.gather_seconds(own_s));
-    unit_s.add(measurement.unit_times_s.back());
-  }
-  measurement.unit_s = unit_s.values();
-  return measurement;
+  frame.stop_progress();
+  return true;
 }
 
-ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool has_steps) {
+ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, bool has_steps) {
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
-  RunRecord& record = frame.record();
   if (has_steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);
@@ -115,39 +169,50 @@ ExitCode carry_out(Frame& frame, AppRun& run, const std::string& region, bool ha
   record_plan(record, plan, frame.channel_error());
   if (options.dry_run) {
     session.print(unit_table(record, plan.headings, plan.unit_s));
-    session.print(plan.text.empty() ? fmt::format("predicted  {}\n", format_seconds(plan.time_s.value_or(0.0)))
-                                    : plan.text);
+    session.print(!plan.text.empty() ? plan.text
+                  : plan.time_s      ? fmt::format("predicted  {}\n", format_seconds(*plan.time_s))
+                                     : "predicted  nothing: no model says how long this run takes\n");
     if (const std::string interval = interval_text(record.predicted_interval_s); !interval.empty()) {
       session.print(fmt::format("interval  {} in 90 % of runs\n", interval));
     }
     return ExitCode::good;
   }
   run.allocate(plan);
-  const Measurement measurement = repeat(frame, run, region);
+  Finished finished(frame, record, plan);
+  if (!repeat(frame, run, record, region, finished)) {
+    frame.write([&] { frame.on_root([&] { finished.leave(); }); });
+    frame.require_success("");
+    return ExitCode::interrupted;
+  }
+  const Measurement measurement = finished.measurement();
+  run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan, frame.channel_error());
   record_outcome(record, outcome);
-  record_times(record, measurement.times_s, plan.time_s);
-  record_unit_times(record, measurement);
+  record_measurement(record, plan, measurement);
   session.print(unit_table(record, plan.headings, plan.unit_s, measurement.unit_s));
   session.print(outcome.above + time_line(record, outcome.of_what) + predicted_line(record) + outcome.below +
                 check_line(record.check));
-  write_result_folder(session, options.result, record, frame.slots(), plan.models);
-  if (!outcome.failure.empty()) throw CollectiveError(outcome.failure, ExitCode::failed, 0);
+  frame.write([&] { write_result_folder(session, options.result, record, frame.slots(), plan.models); });
+  frame.require_success(outcome.failure);
   return exit_code(record.check);
 }
 
 }  // namespace
 
 ExitCode run_mini_app(Session& session, MiniApp& app) {
-  collectively(session.comm(), [&] { app.prepare(); });
+  collectively(session.comm(), [&] {
+    resolve_partition(app.run_options());
+    app.prepare();
+  });
   const RunOptions& options = app.run_options();
   const StartedUnits started(session, options);
   require_outputs(session, options);
   const AppFacts facts = app.facts();
   Frame frame(session, options, started.units(), facts.name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, *run, fmt::format("steelyard::{}::{}", facts.name, facts.timed), facts.has_steps);
+  return carry_out(frame, *run, frame.record_, fmt::format("steelyard::{}::{}", facts.name, facts.timed),
+                   facts.has_steps);
 }
 
 int mini_app_main(int argc, char** argv, MiniApp& app) {

@@ -13,7 +13,11 @@ namespace steelyard {
 void require_outputs(const Session& session, const RunOptions& options) {
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output);
-    if (!options.result.empty()) require_writable(options.result / "run.json");
+    if (options.result.empty()) return;
+    require_writable(options.result / "run.json");
+    if (options.dry_run || !std::filesystem::exists(options.result / "run.json")) return;
+    fmt::print(stderr, "note: {} has the result of an earlier run, which this one's will replace\n",
+               options.result.string());
   });
 }
 
@@ -51,22 +55,27 @@ template void write_matrix(const Session&, const std::filesystem::path&, std::in
 template void write_matrix(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
                            const MatrixStore<std::complex<float>>&);
 
+std::string write_result(const std::filesystem::path& folder, const RunRecord& record, const std::vector<Slot>& slots,
+                         const std::vector<KeptModels>& models) {
+  if (folder.empty()) return "";
+  const bool replaces = std::filesystem::exists(folder / "run.json");
+  // The numbers first, should there be no room for all.
+  write_run_record(folder, record);
+  for (const KeptModels& kept : models) {
+    for (std::size_t i = 0; i < kept.files.size(); ++i) {
+      const char* kind = slots[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
+      models::write_fpm_file(folder / "models" / fmt::format("rank{}-{}{}.fpm.json", slots[i].rank, kind, kept.suffix),
+                             kept.files[i]);
+    }
+  }
+  return fmt::format("result     {}{}\n", folder.string(), replaces ? ", in place of an earlier run's" : "");
+}
+
 void write_result_folder(const Session& session, const std::filesystem::path& folder, const RunRecord& record,
                          const std::vector<Slot>& slots, const std::vector<KeptModels>& models) {
-  if (folder.empty()) return;
-  std::string replaced;
-  on_root(session.comm(), [&] {
-    if (std::filesystem::exists(folder / "run.json")) replaced = ", in place of an earlier run's";
-    for (const KeptModels& kept : models) {
-      for (std::size_t i = 0; i < kept.files.size(); ++i) {
-        const char* kind = slots[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
-        models::write_fpm_file(
-            folder / "models" / fmt::format("rank{}-{}{}.fpm.json", slots[i].rank, kind, kept.suffix), kept.files[i]);
-      }
-    }
-    write_run_record(folder, record);
-  });
-  session.print(fmt::format("result     {}{}\n", folder.string(), replaced));
+  std::string line;
+  on_root(session.comm(), [&] { line = write_result(folder, record, slots, models); });
+  session.print(line);
 }
 
 }  // namespace steelyard

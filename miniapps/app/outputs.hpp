@@ -14,7 +14,8 @@
 
 namespace steelyard {
 
-/// Asks, before anything runs, whether `--output` and `--result` could be written at the end. Collective.
+/// Asks, before anything runs, whether `--output` and `--result` could be written at the end, and says where the folder
+/// has the result of an earlier run, which this one's will replace. Collective.
 /// @throws CollectiveError
 void require_outputs(const Session& session, const RunOptions& options);
 
@@ -40,9 +41,12 @@ struct KeptModels {
   std::vector<models::FpmFile> files;
 };
 
-/// Writes `run.json`, `samples.jsonl` and the models into the folder, and prints where that is. Does nothing where the
-/// user named none. Collective.
-/// @throws CollectiveError when they cannot be written
+/// Writes `run.json`, `samples.jsonl` and the models into the folder. Not collective: for rank 0.
+/// @return the line that says where that is; nothing is written where the user named no folder @throws RuntimeFailure
+std::string write_result(const std::filesystem::path& folder, const RunRecord& record, const std::vector<Slot>& slots,
+                         const std::vector<KeptModels>& models);
+
+/// The same by rank 0, and prints the line. Collective. @throws CollectiveError when they cannot be written
 void write_result_folder(const Session& session, const std::filesystem::path& folder, const RunRecord& record,
                          const std::vector<Slot>& slots, const std::vector<KeptModels>& models);
 

@@ -18,6 +18,16 @@ void require_one_each(std::size_t count, const std::string& what, const RunRecor
       fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
 }
 
+/// What may be behind a prediction that is more than twice off; empty where it is not.
+std::string why_far(const RunRecord& record) {
+  constexpr double far = 2.0, unsteady = 0.2, short_s = 1e-3;
+  if (record.figures.at("proportional_error") < far) return "";
+  const double variation = record.figures.at("coefficient_of_variation");
+  if (variation > unsteady) return fmt::format(" (repetitions themselves vary by {:.0f} %)", 100.0 * variation);
+  if (record.median_time_s < short_s) return " (starting and waiting count most in so short a run)";
+  return " (the machine is not as busy as while its speed was measured)";
+}
+
 }  // namespace
 
 std::string counted(std::int64_t count, const std::string& noun) {
@@ -61,8 +71,9 @@ std::string unit_table(const RunRecord& record, const UnitHeadings& headings, st
     std::vector<std::string> row{fmt::format("rank {} {}", unit.rank, unit.kind), unit.space, unit.cores,
                                  unit.slowdown > 1.0 ? fmt::format("{:g} (emulated)", unit.slowdown) : "-"};
     for (const UnitColumn& column : headings.columns) row.push_back(column.cells[i]);
+    const bool is_predicted = predicted_s[i] > 0.0 || record.distribution[i] == 0;
     row.insert(row.end(), {fmt::format("{}", record.distribution[i]), fmt::format("{:.1f} %", 100.0 * share),
-                           format_seconds(predicted_s[i])});
+                           is_predicted ? format_seconds(predicted_s[i]) : "-"});
     if (!measured_s.empty()) {
       const bool comparable = measured_s[i] > 0.0 && predicted_s[i] > 0.0;
       row.push_back(format_seconds(measured_s[i]));
@@ -117,7 +128,7 @@ std::string predicted_line(const RunRecord& record) {
   const double predicted_s = *record.predicted_time_s;
   const bool comparable = record.figures.contains("proportional_error");
   return fmt::format("predicted  {}{}{}\n", format_seconds(predicted_s), interval_text(record.predicted_interval_s),
-                     comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) : "");
+                     comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) + why_far(record) : "");
 }
 
 }  // namespace steelyard

@@ -10,6 +10,8 @@
 #include "comm/kernel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
+#include "core/base/table.hpp"
+#include "core/unit_memory.hpp"
 
 namespace steelyard {
 namespace {
@@ -27,8 +29,13 @@ std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFact
       if (slot.rank != frame.session().rank()) continue;
       const models::FpmFile file = describe_model(frame.session(), frame.units(), slot.kind, facts);
       if (!(file.max_units >= 1.0)) {
-        throw InvalidArgument(fmt::format("the memory of rank {} {} does not hold a single computation unit ({})",
-                                          slot.rank, file.unit_kind, facts.computation_unit));
+        throw InvalidArgument(fmt::format(
+            "a single computation unit ({}) takes {} (expected at most {}, what rank {} {} may use of the memory)",
+            facts.computation_unit, format_bytes(facts.memory_bytes_fixed + facts.memory_bytes_per_unit),
+            format_bytes(std::min(unit_memory_bytes(frame.session().machine(), frame.units(), slot.kind,
+                                                    frame.session().nodes().ranks_on_node),
+                                  slot.kind == ProcessingUnit::Kind::host ? HUGE_VAL : facts.device_memory_bytes)),
+            slot.rank, file.unit_kind));
       }
       mine += models::format_fpm(file) + "\n";
     }
@@ -104,7 +111,7 @@ std::set<std::int64_t> first_sizes(std::int64_t even_share) {
 
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm) {
-  const partition::Algorithm& distribute = partition::find_algorithm(algorithm);
+  const partition::Algorithm distribute = frame.algorithm(algorithm);
   SpeedModels measured(describe_slots(frame, kernel.facts()), distribute);
   // Quick rather than precise: a run measures what it needs and no more.
   Precision precision;

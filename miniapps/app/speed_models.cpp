@@ -51,6 +51,12 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
   return file;
 }
 
+partition::Algorithm algorithm_for(const std::string& name, const std::string& kind) {
+  partition::Algorithm algorithm = partition::find_algorithm(name);
+  if (!kind.empty()) algorithm.model_kind = models::find_model_kind(kind).name;
+  return algorithm;
+}
+
 models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file) {
   models::FitOptions options;
   options.shape = algorithm.shape;
@@ -63,15 +69,15 @@ std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::Spe
   return pointers;
 }
 
-SpeedModels::SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm)
-    : algorithm_(&algorithm), files_(std::move(files)) {
+SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm)
+    : algorithm_(std::move(algorithm)), files_(std::move(files)) {
   fit();
 }
 
 void SpeedModels::fit() {
   models_.clear();
   for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : make_model_for(*algorithm_, file));
+    models_.push_back(file.points.empty() ? nullptr : make_model_for(algorithm_, file));
   }
 }
 
@@ -96,7 +102,8 @@ void SpeedModels::add(const std::vector<models::MeasuredPoint>& points) {
 }
 
 SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
-                              const KernelFacts& facts, const std::vector<Slot>& slots, const std::string& algorithm) {
+                              const KernelFacts& facts, const std::vector<Slot>& slots,
+                              const partition::Algorithm& algorithm) {
   std::optional<SpeedModels> read;
   collectively(session.comm(), [&] {
     require_number_of_files(paths.size(), slots.size(), static_cast<std::size_t>(session.size()));
@@ -105,7 +112,7 @@ SpeedModels read_speed_models(const Session& session, const std::vector<std::fil
       const auto kind = paths.size() > 1 ? std::optional(slots[i].kind) : std::nullopt;
       files.push_back(read_model_of(facts, paths[i % paths.size()], kind));
     }
-    read.emplace(std::move(files), partition::find_algorithm(algorithm));
+    read.emplace(std::move(files), algorithm);
   });
   return std::move(*read);
 }

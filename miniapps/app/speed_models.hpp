@@ -20,6 +20,10 @@ namespace steelyard {
 models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
                               std::optional<ProcessingUnit::Kind> kind);
 
+/// The algorithm of that name, which asks for models of another kind where the user named one (`--kind`).
+/// @throws InvalidArgument for a name or a kind that there is not
+partition::Algorithm algorithm_for(const std::string& name, const std::string& kind);
+
 /// What the algorithm asks for. @throws InvalidArgument for points that no such model can be made of
 models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file);
 
@@ -30,9 +34,9 @@ std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::Spe
 class SpeedModels {
  public:
   /// @param files without points: that slot has no model until it has got some
-  /// @param algorithm asks for models of a kind and shape; outlives this
+  /// @param algorithm asks for models of a kind and shape
   /// @throws InvalidArgument for points that no such model can be made of
-  SpeedModels(std::vector<models::FpmFile> files, const partition::Algorithm& algorithm);
+  SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm);
 
   /// Of every slot; null for one without points.
   std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
@@ -43,7 +47,7 @@ class SpeedModels {
 
  private:
   void fit();
-  const partition::Algorithm* algorithm_;
+  partition::Algorithm algorithm_;
   std::vector<models::FpmFile> files_;
   std::vector<models::SpeedModelPtr> models_;
 };
@@ -53,6 +57,7 @@ class SpeedModels {
 /// @throws CollectiveError for bad files, another number of files, models of something else, or of several files one of
 /// a host for a device or the other way round
 SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
-                              const KernelFacts& facts, const std::vector<Slot>& slots, const std::string& algorithm);
+                              const KernelFacts& facts, const std::vector<Slot>& slots,
+                              const partition::Algorithm& algorithm);
 
 }  // namespace steelyard

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "comm/group_bandwidth.hpp"
@@ -75,21 +76,22 @@ class Run : public AppRun {
       even_rows_ = even.units;
       bound_.computation = even.makespan_s() / distribution.makespan_s();
     });
-    prediction_ = predict(frame_, problem_, options_.numerics, rows_);
-    const double n_m = prediction_.parts[StepPart::momentum].calls, n_p = prediction_.parts[StepPart::pressure].calls;
+    prediction_ = predict(frame_, problem_, options_.numerics, rows_, start_);
+    const Iterations& sampled = prediction_.sampled;
     Plan plan;
     plan.distribution = rows_;
     plan.headings = {"rows", "/step"};
-    plan.unit_s = prediction_.unit_step_s(n_m, n_p);
+    plan.unit_s = prediction_.unit_step_s(calls(sampled));
     plan.models = {{"", models.files()}};
     plan.text = no_prediction_line();
     if (!plan.text.empty()) return plan;
+    const std::vector<PhaseTime> phases = phase_times(prediction_.step(problem_, options_.numerics, sampled));
+    double step_s = 0.0;
+    for (const PhaseTime& phase : phases) step_s += phase.measured_s;
     plan.text = fmt::format("predicted  {} per step with {:.3g} iterations for momentum and {:.3g} for pressure\n",
-                            format_seconds(prediction_.step_s(n_m, n_p)), n_m, n_p);
-    for (const Part& part : parts) {
-      const PartCost& cost = prediction_.parts[part.index];
-      plan.text += fmt::format("  {:<10}{} per {}, {} of it communication\n", part.name, format_seconds(cost.total_s()),
-                               part.call, format_seconds(cost.communication_s));
+                            format_seconds(step_s), sampled.momentum, sampled.pressure);
+    for (const PhaseTime& phase : phases) {
+      plan.text += fmt::format("  {:<10}{} per step\n", phase.name, format_seconds(phase.measured_s));
     }
     return plan;
   }
@@ -114,8 +116,9 @@ class Run : public AppRun {
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
   }
   UnitSeconds run() override {
-    log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories());
-    return UnitSeconds{log_.times.host_s, log_.times.companion_s} / std::max(1.0, static_cast<double>(log_.steps));
+    log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories(),
+                     [&](std::int64_t steps) { return step_done(steps); });
+    return UnitSeconds{log_.times.units.host.own_s(), log_.times.units.companion.own_s()} / std::max(1.0, steps());
   }
   std::optional<FoundError> check() override {
     state_ = flow_->gather();
@@ -123,31 +126,31 @@ class Run : public AppRun {
   }
   void keep(const Repetition& repetition) override {
     if (repetition.is_last && options_.run.check == CheckLevel::none) state_ = flow_->gather();
-    const FlowTimes& times = log_.times;
-    const double computing_s = frame_.max(std::max(times.host_s, times.companion_s));
-    const double communication = computing_s > 0.0 ? std::max(0.0, repetition.seconds / computing_s - 1.0) : 0.0;
-    parts_.add({frame_.max(times.momentum.total_s), frame_.max(times.pressure.total_s), communication});
+    const StepPhases phases = busiest(gather_phases(frame_, log_.times));
+    std::vector<double> seconds;
+    for (const PhaseTime& phase : phase_times(phases)) seconds.push_back(phase.measured_s);
+    seconds.push_back(phases.own_s() > 0.0 ? phases.syncs_s() / phases.own_s() : 0.0);
+    phases_.add(std::move(seconds));
     if (even_flow_) speedups_.push_back(even_s_ / repetition.seconds);
   }
 
+  bool ends_itself() const override { return !options_.checkpoint.empty(); }
+
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    write_files();
     Outcome outcome;
     const double time_s = measurement.median_s;
-    const auto steps = static_cast<double>(log_.steps);
-    outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps, state_.time);
-    outcome.params["steps"] = steps;
+    outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
+    outcome.params["steps"] = steps();
     outcome.below = no_prediction_line();
+    // With as many iterations as the run needed.
     add_phases(outcome, time_s);
     for (const PhaseTime& phase : outcome.phases) {
       if (phase.predicted_s) plan.time_s = plan.time_s.value_or(0.0) + *phase.predicted_s;
     }
-    for (const Part& part : parts) {
-      plan.exchange_s += iterations(part.index) * prediction_.parts[part.index].communication_s;
+    if (prediction_.by_channels) {
+      plan.exchange_s = steps() * prediction_.step(problem_, options_.numerics, iterations()).syncs_s();
     }
-    // With as many iterations as the run needed.
-    plan.unit_s = prediction_.unit_step_s(iterations(StepPart::momentum) / std::max(1.0, steps),
-                                          iterations(StepPart::pressure) / std::max(1.0, steps));
+    plan.unit_s = prediction_.unit_step_s(calls(iterations()));
     add_speed(outcome, time_s);
     add_flow(outcome);
     add_speedup(outcome);
@@ -158,17 +161,14 @@ class Run : public AppRun {
     }
     return outcome;
   }
+  void write_files() override {
+    frame_.write([&] { frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); }); });
+    if (!keeps_histories()) return;
+    frame_.write(
+        [&] { frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); }); });
+  }
 
  private:
-  struct Part {
-    StepPart::Index index;
-    const char* name;
-    const char* call;  ///< what runs again and again
-  };
-  static constexpr Part parts[] = {{StepPart::momentum, "momentum", "iteration"},
-                                   {StepPart::pressure, "pressure", "iteration"},
-                                   {StepPart::rest, "rest", "step"}};
-
   /// The flow that the run starts from, and what ends it.
   void read_start() {
     std::string note;
@@ -190,7 +190,7 @@ class Run : public AppRun {
   /// Empty where there is a prediction.
   std::string no_prediction_line() const {
     if (prediction_.failure.empty()) return "";
-    return fmt::format("predicted  nothing: a unit's sample of the steps failed ({})\n", prediction_.failure);
+    return fmt::format("predicted  nothing: a sample of the steps failed ({})\n", prediction_.failure);
   }
 
   std::unique_ptr<Flow> make_flow(const std::vector<std::int64_t>& rows) {
@@ -202,40 +202,63 @@ class Run : public AppRun {
   /// Histories of solves take memory, so they are kept for results only.
   bool keeps_histories() const { return !options_.run.result.empty(); }
 
-  void write_files() const {
-    frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); });
-    if (keeps_histories())
-      frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); });
+  /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
+  bool step_done(std::int64_t steps) {
+    frame_.step_done(steps, end_.steps);
+    if (options_.checkpoint.empty()) return true;
+    const bool is_interrupted = frame_.is_interrupted();
+    const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
+    if (is_interrupted || is_due) {
+      const FlowState now = flow_->gather();
+      frame_.write([&] { frame_.on_root([&] { write_checkpoint(options_.checkpoint, problem_, now); }); });
+    }
+    if (is_interrupted) {
+      frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
+    }
+    return !is_interrupted;
   }
 
-  /// Iterations of a repetition, or its steps.
-  double iterations(StepPart::Index part) const {
-    return static_cast<double>(part == StepPart::momentum   ? log_.momentum_iterations
-                               : part == StepPart::pressure ? log_.pressure_iterations
-                                                            : log_.steps);
+  double steps() const { return static_cast<double>(log_.steps); }
+  /// Of a step of the last repetition.
+  Iterations iterations() const {
+    const double count = std::max(1.0, steps());
+    return {static_cast<double>(log_.momentum_iterations) / count,
+            static_cast<double>(log_.pressure_iterations) / count};
+  }
+  PerPart<double> calls(const Iterations& of_step) const { return step_calls(problem_, options_.numerics, of_step); }
+
+  /// What the run prints and keeps of phases, as if they were measured.
+  std::vector<PhaseTime> phase_times(const StepPhases& phases) const {
+    std::vector<PhaseTime> times;
+    for (const auto& [name, seconds] : named_phases(phases, options_.numerics)) times.push_back({name, seconds, {}});
+    return times;
   }
 
+  /// Measured and predicted seconds of a repetition's phases, which add up to its time.
   void add_phases(Outcome& outcome, double time_s) const {
-    const std::vector<double> measured = parts_.values();
-    const double measured_s[] = {measured[0], measured[1], std::max(0.0, time_s - measured[0] - measured[1])};
-    for (const Part& part : parts) {
-      outcome.phases.push_back({part.name, measured_s[part.index], {}});
-      if (!prediction_.failure.empty()) continue;
-      outcome.phases.back().predicted_s = iterations(part.index) * prediction_.parts[part.index].total_s();
+    const std::vector<double> measured_s = phases_.values();
+    outcome.phases = phase_times(prediction_.step(problem_, options_.numerics, iterations()));
+    double others_s = 0.0;
+    for (std::size_t i = 0; i < outcome.phases.size(); ++i) {
+      PhaseTime& phase = outcome.phases[i];
+      if (prediction_.failure.empty()) phase.predicted_s = steps() * phase.measured_s;
+      phase.measured_s = measured_s[i];
+      if (phase.name != part_names[StepPart::rest]) others_s += phase.measured_s;
+    }
+    for (PhaseTime& phase : outcome.phases) {
+      if (phase.name == part_names[StepPart::rest]) phase.measured_s = std::max(0.0, time_s - others_s);
     }
   }
 
   /// How fast steps were, beside the memory bound and part by part beside the prediction.
   void add_speed(Outcome& outcome, double time_s) const {
-    const double steps = iterations(StepPart::rest), n_m = iterations(StepPart::momentum),
-                 n_p = iterations(StepPart::pressure), bound_bytes_per_s = median(bandwidths_);
+    const double bound_bytes_per_s = median(bandwidths_);
     const double cells_per_s =
-        steps * static_cast<double>(problem_.rows) * static_cast<double>(problem_.columns) / time_s;
+        steps() * static_cast<double>(problem_.rows) * static_cast<double>(problem_.columns) / time_s;
     const double share_of_bound =
-        steps * step_bytes(problem_, options_.numerics, n_m / std::max(1.0, steps), n_p / std::max(1.0, steps)) /
-        bound_bytes_per_s / time_s;
-    outcome.figures.insert({{"momentum_iterations", n_m},
-                            {"pressure_iterations", n_p},
+        steps() * step_bytes(problem_, options_.numerics, iterations()) / bound_bytes_per_s / time_s;
+    outcome.figures.insert({{"momentum_iterations", static_cast<double>(log_.momentum_iterations)},
+                            {"pressure_iterations", static_cast<double>(log_.pressure_iterations)},
                             {"restarts", static_cast<double>(log_.restarts)},
                             {"change", log_.change},
                             {"mass_imbalance", log_.mass_imbalance},
@@ -243,21 +266,19 @@ class Run : public AppRun {
                             {"bound_bytes_per_s", bound_bytes_per_s},
                             {"share_of_bound", share_of_bound}});
     if (log_.steps == 0) return;
-    outcome.below += fmt::format("speed      {:.2f} Mcell/s, {:.0f} % of the memory bound ({:.1f} GB/s)\n",
-                                 cells_per_s / 1e6, 100.0 * share_of_bound, bound_bytes_per_s / 1e9);
-    for (const Part& part : parts) outcome.below += part_line(part, outcome.phases[part.index]);
+    outcome.below +=
+        fmt::format("speed      {:.2f} Mcell/s, {:.0f} % of the {} bound ({:.1f} GB/s)\n", cells_per_s / 1e6,
+                    100.0 * share_of_bound, frame_.bound_name(bandwidth_->array_bytes()), bound_bytes_per_s / 1e9);
+    outcome.below += fmt::format("iterations {:.3g} per step for momentum, {:.3g} for pressure\n",
+                                 iterations().momentum, iterations().pressure);
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
     outcome.below += fmt::format("change     {:.2e} of lid speed per time in the last step\n", log_.change);
   }
 
-  std::string part_line(const Part& part, const PhaseTime& phase) const {
-    const double steps = iterations(StepPart::rest), count = iterations(part.index);
-    const bool has_iterations = part.index != StepPart::rest && count > 0.0;
-    const double calls = has_iterations ? count : steps, predicted_s = phase.predicted_s.value_or(0.0);
-    std::string line =
-        fmt::format("  {:<10}{} per step{}, {} per {}", part.name, format_seconds(phase.measured_s / steps),
-                    has_iterations ? fmt::format(" in {:.3g} iterations", count / steps) : "",
-                    format_seconds(phase.measured_s / calls), has_iterations ? "iteration" : "step");
-    if (phase.predicted_s) line += fmt::format(", predicted {}", format_seconds(predicted_s / calls));
+  std::string phase_line(const PhaseTime& phase) const {
+    const double predicted_s = phase.predicted_s.value_or(0.0);
+    std::string line = fmt::format("  {:<10}{} per step", phase.name, format_seconds(phase.measured_s / steps()));
+    if (phase.predicted_s) line += fmt::format(", predicted {}", format_seconds(predicted_s / steps()));
     if (predicted_s > 0.0 && phase.measured_s > 0.0) {
       line += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s));
     }
@@ -284,19 +305,22 @@ class Run : public AppRun {
     if (!ghia_has(problem_)) return;
     const double difference = largest_difference(ghia_comparison(problem_, state_));
     outcome.figures["ghia_difference"] = difference;
-    outcome.below += fmt::format("Ghia       largest difference {:.5f} of lid speed on the centre lines\n", difference);
+    constexpr double steady = 1e-4;
+    outcome.below += fmt::format("Ghia       largest difference {:.5f} of lid speed on the centre lines{}\n",
+                                 difference, log_.change > steady ? " from a steady flow, which this is not yet" : "");
   }
 
   void add_speedup(Outcome& outcome) const {
-    const SpeedupBound bound{bound_.computation, parts_.values()[2]};
+    const SpeedupBound bound{bound_.computation, phases_.values().back()};
     outcome.figures["speedup_computation"] = bound.computation;
     outcome.figures["communication_ratio"] = bound.communication;
     outcome.figures["speedup_bound"] = bound.execution();
     if (speedups_.empty()) return;
     outcome.figures["speedup"] = median(speedups_);
     outcome.below += fmt::format(
-        "speedup    {:.3f} over an even split; at most {:.3f} by the models (computation {:.3f}, "
-        "communication {:.3f} of it)\n",
+        "speedup    {:.3f} over an even split, beside a bound of {:.3f} by the models (computation {:.3f}, "
+        "communication "
+        "{:.3f} of it)\n",
         median(speedups_), bound.execution(), bound.computation, bound.communication);
   }
 
@@ -314,7 +338,7 @@ class Run : public AppRun {
   RunLog log_;           ///< of the last repetition
   FlowState state_;      ///< at its end; on rank 0
   std::vector<double> bandwidths_, speedups_;
-  Medians parts_;  ///< seconds for momentum and for pressure, and communication over computation
+  Medians phases_;  ///< their seconds, and communication over computation
 };
 
 class Cavity : public MiniApp {
@@ -330,6 +354,7 @@ class Cavity : public MiniApp {
     return std::make_unique<Run>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
 
  private:
   Options options_;

@@ -49,15 +49,15 @@ Flow::Flow(const Session& session, CoExecution& co_execution, const RankUnits& u
       group_(session.comm(), co_execution, units, slots),
       grid_(group_, rows, problem.columns),
       coefficients_(problem) {
-  make_units(numerics);
-}
-
-Flow::Flow(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics)
-    : problem_(checked(problem, numerics, std::array{problem.rows})),
-      group_(kind),
-      grid_(group_, std::array{problem.rows}, problem.columns),
-      coefficients_(problem) {
-  make_units(numerics);
+  if (numerics.pressure_preconditioner == PreconditionerKind::multigrid) {
+    multigrid_.emplace(grid_, multigrid_levels(coefficients_.column_faces, coefficients_.row_weights,
+                                               coefficients_.row_faces, coefficients_.column_weights));
+  }
+  MultigridLevels* const multigrid = multigrid_ ? &*multigrid_ : nullptr;
+  // Each on its own thread, for its own threads touch the memory first.
+  group_.run([&](const auto& peer) {
+    units_.emplace(peer, peer, std::ref(grid_), problem_, numerics, coefficients_, multigrid);
+  });
 }
 
 Flow::~Flow() = default;
@@ -103,10 +103,10 @@ FlowState Flow::gather() {
 
 StepReport Flow::step(FlowTimes& times) {
   const double start_s = now_s();
-  FlowTimes spent;
-  spent.sync_counts -= group_.sync_counts();
+  times.sync_counts -= group_.sync_counts();
+  PerUnit<StepPhases> spent;
   PerUnit<StepReport> reports;
-  const UnitSeconds busy = group_.run([&](const auto& peer) { reports[peer.kind()] = units_[peer].step(spent); });
+  group_.run([&](const auto& peer) { reports[peer.kind()] = units_[peer].step(spent[peer.kind()]); });
   const bool has_host = group_.slot(ProcessingUnit::Kind::host) >= 0;
   StepReport report = has_host ? reports.host : reports.companion;
   require_solved("momentum", report.momentum);
@@ -118,24 +118,14 @@ StepReport Flow::step(FlowTimes& times) {
   report.change = maxima[1];
   ++steps_;
   time_ += problem_.time_step;
-  spent.total_s = now_s() - start_s;
-  spent.host_s = busy.host_s;
-  spent.companion_s = busy.companion_s;
-  spent.sync_counts += group_.sync_counts();
-  times += spent;
-  return report;
-}
-
-/// Each on its own thread, for its own threads touch the memory first.
-void Flow::make_units(const Numerics& numerics) {
-  if (numerics.pressure_preconditioner == PreconditionerKind::multigrid) {
-    multigrid_.emplace(grid_, multigrid_levels(coefficients_.column_faces, coefficients_.row_weights,
-                                               coefficients_.row_faces, coefficients_.column_weights));
+  times.sync_counts += group_.sync_counts();
+  const double around_s = now_s() - start_s - std::max(spent.host.total_s(), spent.companion.total_s());
+  for (const auto kind : {ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion}) {
+    if (group_.slot(kind) < 0) continue;
+    spent[kind].work_s[StepPart::rest] += around_s;
+    times.units[kind] += spent[kind];
   }
-  MultigridLevels* const multigrid = multigrid_ ? &*multigrid_ : nullptr;
-  group_.run([&](const auto& peer) {
-    units_.emplace(peer, peer, std::ref(grid_), problem_, numerics, coefficients_, multigrid);
-  });
+  return report;
 }
 
 std::vector<RowRange> Flow::rows_of_ranks() const {

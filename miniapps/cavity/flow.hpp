@@ -11,39 +11,17 @@
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "miniapps/cavity/coefficients.hpp"
+#include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
 
-/// What solving one of a step's systems took.
-struct SolveTimes {
-  double total_s = 0.0;
-  UnitGroup::SyncCounts sync_counts;
-
-  SolveTimes& operator+=(const SolveTimes& other) {
-    total_s += other.total_s;
-    sync_counts += other.sync_counts;
-    return *this;
-  }
-};
-
-/// What a rank spent on time steps, those of the solvers included, as the unit saw it that drives MPI.
-struct FlowTimes : SolveTimes {
-  double host_s = 0.0;  ///< the host unit's own sweeps, with what an emulated slowdown adds
-  double companion_s = 0.0;
-  SolveTimes momentum;
-  SolveTimes pressure;
-
-  FlowTimes& operator+=(const FlowTimes& other) {
-    SolveTimes::operator+=(other);
-    host_s += other.host_s;
-    companion_s += other.companion_s;
-    momentum += other.momentum;
-    pressure += other.pressure;
-    return *this;
-  }
+/// What a rank spent on time steps.
+struct FlowTimes {
+  PerUnit<StepPhases> units;          ///< the rest is with the start of the units' programs
+  UnitGroup::SyncCounts sync_counts;  ///< as the unit counted that drives MPI
 };
 
 template <class Execution>
@@ -58,9 +36,6 @@ class Flow {
   /// @throws InvalidArgument
   Flow(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
        const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows);
-  /// In a cavity of a unit's own, which is not shared: for measuring what a step costs without communication. All is
-  /// done on the calling thread, which is to be the unit's. Never calls MPI.
-  Flow(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics);
   ~Flow();
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
@@ -78,7 +53,6 @@ class Flow {
   StepReport step(FlowTimes& times);
 
  private:
-  void make_units(const Numerics& numerics);
   /// What each rank's units own together.
   std::vector<RowRange> rows_of_ranks() const;
 

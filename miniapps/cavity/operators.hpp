@@ -19,17 +19,17 @@ namespace steelyard::cavity {
 struct MomentumOperator {
   static constexpr int components = 2;
 
-  RowAccess<2> convecting;               ///< w, halos included
-  const double* row_diagonal = nullptr;  ///< a_P of u by row of the grid
-  ColumnValues column_diagonal;          ///< a_P of v by column
+  RowAccess<2> convecting;                          ///< w, halos included
+  RowPointer<const double> row_diagonal = nullptr;  ///< a_P of u by row of the grid
+  ColumnValues column_diagonal;                     ///< a_P of v by column
   /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
-  const double* row_diffusion = nullptr;
+  RowPointer<const double> row_diffusion = nullptr;
   ColumnFaces column_diffusion;
-  ColumnValues column_unknown;          ///< unknown() of u
-  const double* row_unknown = nullptr;  ///< unknown() of v
-  double diffusion_x = 0.0;             ///< theta nu / dx^2, for u
-  double diffusion_y = 0.0;             ///< theta nu / dy^2, for v
-  double quarter_x = 0.0;               ///< theta / (4 dx): mean of two face velocities, mean of two values
+  ColumnValues column_unknown;                     ///< unknown() of u
+  RowPointer<const double> row_unknown = nullptr;  ///< unknown() of v
+  double diffusion_x = 0.0;                        ///< theta nu / dx^2, for u
+  double diffusion_y = 0.0;                        ///< theta nu / dy^2, for v
+  double quarter_x = 0.0;                          ///< theta / (4 dx): mean of two face velocities, mean of two values
   double quarter_y = 0.0;
 
   /// What it reads of memory besides x.
@@ -88,10 +88,10 @@ struct PressureOperator {
   static constexpr int components = 1;
   static constexpr bool maps_constants_to_zero = true;
 
-  ColumnFaces column_faces;             ///< x, one more than columns
-  const double* row_weights = nullptr;  ///< y, by rows of the whole grid
-  const double* row_faces = nullptr;    ///< t, one more than rows
-  ColumnValues column_weights;          ///< s
+  ColumnFaces column_faces;                        ///< x, one more than columns
+  RowPointer<const double> row_weights = nullptr;  ///< y, by rows of the whole grid
+  RowPointer<const double> row_faces = nullptr;    ///< t, one more than rows
+  ColumnValues column_weights;                     ///< s
 
   /// What it reads of memory besides p: nothing but coefficients.
   std::tuple<> fields() const { return {}; }

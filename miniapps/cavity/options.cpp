@@ -93,14 +93,8 @@ void adapt_shared_options(CLI::App& parser) {
   parser.get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
 }
 
-/// How the linear systems are solved.
-void add_numerics_options(CLI::App& parser, Numerics& numerics) {
-  add_choice(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
-             "Preconditioner of CG for the pressure (default multigrid)");
-  add_choice(parser, "--momentum-preconditioner", numerics.momentum_preconditioner, pointwise_preconditioners,
-             "Preconditioner of BiCGSTAB for the velocity (default none)");
-  add_choice(parser, "--reductions", numerics.reductions, all_reductions,
-             "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
+/// When linear systems are solved.
+void add_tolerance_options(CLI::App& parser, Numerics& numerics) {
   add_tolerance(parser, "--pressure-tolerance", numerics.pressure,
                 "Residual of the pressure equation over its right-hand side (2-norms)");
   add_tolerance(parser, "--momentum-tolerance", numerics.momentum, "The same of the momentum equations");
@@ -120,12 +114,26 @@ const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
 const char* name_of(PreconditionerKind kind) { return name_in(preconditioners, kind); }
 const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
 
+void add_solver_options(CLI::App& parser, Options& options) {
+  add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
+  parser.add_option("--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)")
+      ->check(CLI::Range(1, 100))
+      ->type_name("N")
+      ->capture_default_str();
+  Numerics& numerics = options.numerics;
+  add_choice(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
+             "Preconditioner of CG for the pressure (default multigrid)");
+  add_choice(parser, "--momentum-preconditioner", numerics.momentum_preconditioner, pointwise_preconditioners,
+             "Preconditioner of BiCGSTAB for the velocity (default none)");
+  add_choice(parser, "--reductions", numerics.reductions, all_reductions,
+             "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
+}
+
 void add_options(CLI::App& parser, Options& options) {
   add_grid_options(parser, options.grid, 0);
   adapt_shared_options(parser);
   add_positive(parser, "--reynolds", options.problem.reynolds, "RE",
                "Lid speed * width / kinematic viscosity (default 100)");
-  add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
   CLI::Option* const time_step =
       add_positive(parser, "--time-step", options.problem.time_step, "DT", "Time step, in widths / lid speed");
   add_positive(parser, "--cfl", options.cfl, "C", "The same as lid speed * time step / cell's shorter edge (default 1)")
@@ -134,11 +142,8 @@ void add_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--steady", options.steady, "TOL",
                "Step until no velocity changes faster than this, in lid speeds / time");
   add_choice(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
-  parser.add_option("--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)")
-      ->check(CLI::Range(1, 100))
-      ->type_name("N")
-      ->capture_default_str();
-  add_numerics_options(parser, options.numerics);
+  add_solver_options(parser, options);
+  add_tolerance_options(parser, options.numerics);
   parser.add_flag("--compare-even", options.compare_even,
                   "Run an even split in turns too; print the speedup over it and its upper bound");
   const auto add_file = [&](const char* name, std::filesystem::path& path, const char* description) {
@@ -146,7 +151,14 @@ void add_options(CLI::App& parser, Options& options) {
   };
   add_file("--profiles", options.profiles, "Where velocities on the centre lines go, beside Ghia's (CSV)");
   add_file("--picture", options.picture, "Where a picture of speed and streamlines goes (PNG)");
-  add_file("--checkpoint", options.checkpoint, "Where the flow goes, for --restart");
+  add_file("--checkpoint", options.checkpoint,
+           "Where the flow goes, for --restart: at the end, and when the run is interrupted");
+  parser
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "Steps after which it goes there too, as the run goes on")
+      ->check(CLI::Range(std::int64_t{1}, no_limit))
+      ->type_name("N")
+      ->needs("--checkpoint");
   add_file("--restart", options.restart, "Checkpoint to go on from (default: from rest)");
 }
 

@@ -33,12 +33,16 @@ struct Options {
   std::filesystem::path profiles;
   std::filesystem::path picture;
   std::filesystem::path checkpoint;
+  std::int64_t checkpoint_every = 0;  ///< steps; 0: only when the run ends or is interrupted
   std::filesystem::path restart;
 };
 
 /// Adds cavity's own options to a parser that has the shared ones, and removes those of them that cavity does not have:
 /// `--input`, `--seed` and `--type`.
 void add_options(CLI::App& parser, Options& options);
+
+/// Those of them that say what a time step consists of, for any parser.
+void add_solver_options(CLI::App& parser, Options& options);
 
 /// @throws InvalidArgument for what makes no sense, alone or together
 Problem make_problem(const Options& options);

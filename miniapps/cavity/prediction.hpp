@@ -1,42 +1,61 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
+#include "miniapps/cavity/flow.hpp"
+#include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
 
-/// Predicted cost of a part of a time step, for an iteration or, of the rest, for a step.
-struct PartCost {
-  double work_s = 0.0;           ///< of the slowest unit's own sweeps, with what an emulated slowdown adds
-  double communication_s = 0.0;  ///< of all units' synchronisations
-  double calls = 0.0;            ///< a step, in the sample that was measured; a run may need more or fewer
+/// Of a row of a field, which a halo is made of.
+double row_bytes(std::int64_t columns);
 
-  double total_s() const { return work_s + communication_s; }
+/// What a V-cycle needs where several units share out the finer levels, see MultigridLevels.
+struct SharedCycle {
+  SyncCounts syncs;          ///< halos of right sides and corrections, and a gather, which counts as an exchange
+  double whole_share = 0.0;  ///< of all levels' cells: those that every unit sweeps, for it has these levels whole
 };
+/// Nothing without multigrid. As if every unit had rows of all levels that are not small.
+SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics);
 
-/// Predicted cost of a time step.
+/// How often units synchronise in a step with so many iterations, none of which ends early.
+SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
+
+/// Predicted cost of time steps.
 struct Prediction {
-  PerPart<PartCost> parts;
-  std::vector<PerPart<double>> unit_work_s;  ///< of every slot's own sweeps
-  std::string failure;  ///< why nothing is predicted: a linear solver that failed in a unit's own cavity
+  std::vector<PerPart<double>> unit_s;  ///< seconds of every slot's own sweeps, of each part once
+  SyncCosts costs;
+  bool by_channels = false;  ///< whether a platform says these costs, instead of the sample
+  Iterations sampled;        ///< of a step of the sample; a run may need more or fewer
+  std::string failure;       ///< why nothing is predicted: a linear solver that failed in the sample
 
-  /// Seconds of a step with so many iterations.
-  double step_s(double momentum_iterations, double pressure_iterations) const;
+  StepPhases step(const Problem& problem, const Numerics& numerics, const Iterations& iterations) const {
+    return step_phases(step_calls(problem, numerics, iterations), unit_s, step_syncs(problem, numerics, iterations),
+                       costs);
+  }
   /// Every slot's own seconds in such a step.
-  std::vector<double> unit_step_s(double momentum_iterations, double pressure_iterations) const;
+  std::vector<double> unit_step_s(const PerPart<double>& calls) const;
 };
 
-/// Times a few steps from rest on every unit of each rank at once, each in a cavity of its own that is as large as its
-/// share, or as what no cache holds and then in proportion, without communication; adds what synchronisations cost on
-/// the platform, and between the two units of a rank, which is measured. Collective.
-/// A cavity as low as a unit's share can be one that a solver fails in where the whole one is solved; nothing is
-/// predicted then. @param rows of every slot @throws CollectiveError where memory is short
+/// The phases of every slot's unit, on all ranks. Collective.
+std::vector<StepPhases> gather_phases(const Frame& frame, const FlowTimes& times);
+/// Of the unit whose own sweeps take longest, and which therefore waits least.
+const StepPhases& busiest(const std::vector<StepPhases>& units);
+
+/// Times a few steps of all units together, in a cavity of the same cells which is as high as the slots' rows or, where
+/// those are many, as what no cache holds: work is in proportion to rows then. Synchronisations cost what they cost in
+/// the sample or, with `--platform`, what that says of the ranks' channels. Collective.
+/// @param rows of every slot @param start that the sample starts from where it has all rows, otherwise from rest
 Prediction predict(Frame& frame, const Problem& problem, const Numerics& numerics,
-                   const std::vector<std::int64_t>& rows);
+                   const std::vector<std::int64_t>& rows, const FlowState& start);
+
+/// What `steelyard predict cavity` predicts with: the same steps, of units as models say.
+std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::cavity

@@ -10,7 +10,7 @@
 namespace steelyard::cavity {
 
 RunLog run_steps(Flow& flow, const Problem& problem, const SolveSettings& pressure, const RunEnd& end,
-                 bool keep_reports) {
+                 bool keep_reports, const std::function<bool(std::int64_t)>& go_on) {
   RunLog log;
   const double flux = std::max(problem.dx(), problem.dy());
   while (log.steps < end.steps && !log.steady) {
@@ -29,6 +29,7 @@ RunLog run_steps(Flow& flow, const Problem& problem, const SolveSettings& pressu
     log.mass_tolerance = std::max(log.mass_tolerance, allowed / flux);
     log.steady = end.steady > 0.0 && report.change < end.steady;
     if (keep_reports) log.reports.push_back(std::move(report));
+    if (go_on && !go_on(log.steps)) break;
   }
   return log;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "miniapps/app/verification.hpp"
@@ -26,9 +27,10 @@ struct RunLog {
 };
 
 /// Steps until the run ends. Collective. @param pressure how its systems are solved
+/// @param go_on asked after each step with the steps so far, on all ranks; the run ends where it says no
 /// @throws SolveFailure as Flow::step()
 RunLog run_steps(Flow& flow, const Problem& problem, const SolveSettings& pressure, const RunEnd& end,
-                 bool keep_reports);
+                 bool keep_reports, const std::function<bool(std::int64_t)>& go_on = {});
 
 /// Largest net flux out of a cell, over lid speed times a cell's longer edge; infinity where a velocity or pressure is
 /// not finite.

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <variant>
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
 #include "core/sweep/sweep_body.hpp"
-#include "core/timing.hpp"
 #include "miniapps/cavity/coefficients.hpp"
+#include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/multigrid/multigrid_preconditioner.hpp"
@@ -182,18 +183,34 @@ class UnitFlow {
   }
 
   /// One time step. All units call it. Where a solver fails, its report is the last one, and the flow is unusable then.
-  /// @param times of its solves are added to, by the unit that drives MPI
+  /// @param phases of the unit's time are added to
   /// @return with the largest imbalance and change of the unit's own cells only
-  StepReport step(FlowTimes& times) {
+  StepReport step(StepPhases& phases) {
+    const auto syncs_before = grid_.sync_seconds();
+    const double start_s = grid_.own_clock_s();
+    PerPart<double> work_s = {};
+    StepReport report = iterate(work_s);
+    work_s[StepPart::multigrid] = take_multigrid_work_s();
+    work_s[StepPart::pressure] -= work_s[StepPart::multigrid];
+    const double solves_s = std::accumulate(work_s.begin(), work_s.end(), 0.0);
+    work_s[StepPart::rest] = grid_.own_clock_s() - start_s - solves_s;
+    phases += {work_s, grid_.sync_seconds().sums_s - syncs_before.sums_s,
+               grid_.sync_seconds().halos_s - syncs_before.halos_s};
+    return report;
+  }
+
+ private:
+  /// The step. @param work_s of both equations' solves are set
+  StepReport iterate(PerPart<double>& work_s) {
     StepReport report;
     if (extrapolates()) extrapolate();
     const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
     assemble_momentum_rhs(momentum);
-    report.momentum = timed(times.momentum, [&] { return solve_momentum(momentum); });
+    report.momentum = timed(work_s[StepPart::momentum], [&] { return solve_momentum(momentum); });
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
-      report.pressure.push_back(timed(times.pressure, [&] { return solve_pressure(); }));
+      report.pressure.push_back(timed(work_s[StepPart::pressure], [&] { return solve_pressure(); }));
       if (report.pressure.back().outcome != SolveOutcome::converged) return report;
       correct(momentum);
     }
@@ -204,7 +221,6 @@ class UnitFlow {
     return report;
   }
 
- private:
   /// The velocity half a step ahead, which convects in Crank-Nicolson's scheme, with its halo.
   void extrapolate() {
     sweep_with_halo("steelyard::cavity::extrapolate",
@@ -287,18 +303,16 @@ class UnitFlow {
   }
 
   template <class Solve>
-  SolveReport timed(SolveTimes& times, const Solve& solve) const {
-    const UnitGroup& group = grid_.peer().group();
-    // Only the unit that drives MPI counts synchronisations.
-    if (!group.drives(grid_.peer().kind())) return solve();
-    SolveTimes spent;
-    spent.sync_counts -= group.sync_counts();
-    const double start_s = now_s();
+  SolveReport timed(double& work_s, const Solve& solve) const {
+    const double start_s = grid_.own_clock_s();
     SolveReport report = solve();
-    spent.total_s = now_s() - start_s;
-    spent.sync_counts += group.sync_counts();
-    times += spent;
+    work_s += grid_.own_clock_s() - start_s;
     return report;
+  }
+  /// Since the last call.
+  double take_multigrid_work_s() {
+    auto* const multigrid = std::get_if<MultigridPreconditioner<Execution>>(&preconditioner_);
+    return multigrid == nullptr ? 0.0 : multigrid->take_work_s();
   }
 
   double over_dx() const { return 1.0 / problem_.dx(); }

@@ -157,11 +157,17 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan&) override {
-    write_output();
     Outcome outcome;
     add_speed(outcome, measurement.median_s);
     add_phases(outcome);
     return outcome;
+  }
+  void write_files() override {
+    const std::int64_t rows = problem_.transposed ? problem_.spectrum_columns() : problem_.rows;
+    const std::int64_t columns = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
+    frame_.write_output<Complex>(rows, columns, [&](const BlockSink<Complex>& sink) {
+      transform_->store([&](std::int64_t row, std::span<const Complex> values) { sink(row, 0, columns, values); });
+    });
   }
 
  private:
@@ -218,14 +224,6 @@ class Run : public AppRun {
     });
   }
 
-  void write_output() const {
-    const std::int64_t rows = problem_.transposed ? problem_.spectrum_columns() : problem_.rows;
-    const std::int64_t columns = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
-    write_matrix<Complex>(frame_.session(), options_.run.output, rows, columns, [&](const BlockSink<Complex>& sink) {
-      transform_->store([&](std::int64_t row, std::span<const Complex> values) { sink(row, 0, columns, values); });
-    });
-  }
-
   /// Speed, beside that of two passes each of which reads and writes every point once.
   void add_speed(Outcome& outcome, double time_s) const {
     const double flops = transform_flops(problem_), bound_bytes_per_s = median(bandwidths_);
@@ -238,8 +236,9 @@ class Run : public AppRun {
     outcome.figures["share_of_bound"] = bound_s / time_s;
     outcome.below += fmt::format("plans      and memory made in {}\n", format_seconds(plan_s_));
     outcome.below +=
-        fmt::format("speed      {:.2f} GFLOP/s, {:.0f} % of the memory bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
-                    flops / time_s / 1e9, 100.0 * bound_s / time_s, flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
+        fmt::format("speed      {:.2f} GFLOP/s, {:.0f} % of the {} bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
+                    flops / time_s / 1e9, 100.0 * bound_s / time_s, frame_.bound_name(bandwidth_->array_bytes()),
+                    flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
   }
 
   void add_phases(Outcome& outcome) const {

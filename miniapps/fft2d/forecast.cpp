@@ -50,6 +50,13 @@ class TransformForecaster : public Forecaster {
     if (!std::isfinite(bytes_per_s_)) {
       throw InvalidArgument(fmt::format("--memory-bandwidth {} (expected bytes per second)", bytes_per_s_));
     }
+    // Each sends to each.
+    constexpr int most_processes = 4096;
+    if (processes.count() > most_processes) {
+      throw InvalidArgument(
+          fmt::format("{} processes, whose messages are as many as their square (expected at most {})",
+                      processes.count(), most_processes));
+    }
     if (!column_models_.empty() && !processes.has_models()) {
       throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
     }

@@ -62,10 +62,11 @@ void add_row_fft_options(CLI::App& parser, RowFftChoice& choice) {
   const std::map<std::string, Planner> planners{
       {"estimate", Planner::estimate}, {"measure", Planner::measure}, {"patient", Planner::patient}};
   parser
-      .add_option("--planner", choice.planner,
-                  "How hard FFTW looks for a plan: estimate, measure or patient (default measure)")
-      ->transform(CLI::CheckedTransformer(planners).description(""))
-      ->type_name("EFFORT");
+      .add_option_function<std::string>(
+          "--planner", [&choice, planners](const std::string& word) { choice.planner = planners.at(word); },
+          "How hard FFTW looks for a plan (default measure)")
+      ->check(CLI::IsMember({"estimate", "measure", "patient"}))
+      ->type_name("estimate|measure|patient");
 }
 
 void add_options(CLI::App& parser, Options& options) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -70,7 +71,7 @@ class Run : public AppRun {
         const std::int64_t first = rows.first - own_.first;
         Unit& unit = units_[peer.kind()];
         unit.operands = {a_.rows(first, rows.count), b(), c_.rows(first, rows.count)};
-        unit.gemm.emplace(peer.kind(), problem_, rows.count, options_.device_memory_bytes);
+        unit.gemm.emplace(peer.kind(), problem_, rows.count, options_.device_memory_bytes, !options_.serialize);
       });
       if (options_.run.check == CheckLevel::none) return;
       load_c();
@@ -101,9 +102,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    write_matrix<Scalar>(
-        frame_.session(), options_.run.output, problem_.m, problem_.n,
-        [&](const BlockSink<Scalar>& sink) { sink(own_.first, 0, problem_.n, c_.elements(0, own_.count)); });
     Outcome outcome;
     observe_devices(outcome);
     outcome.phases = {{"multiply", measurement.median_s, plan.time_s}};
@@ -112,6 +110,11 @@ class Run : public AppRun {
       add_speed(outcome, problem_.flops() / measurement.median_s, speeds[0], speeds[1]);
     }
     return outcome;
+  }
+  void write_files() override {
+    frame_.write_output<Scalar>(problem_.m, problem_.n, [&](const BlockSink<Scalar>& sink) {
+      sink(own_.first, 0, problem_.n, c_.elements(0, own_.count));
+    });
   }
 
  private:
@@ -206,18 +209,24 @@ class Run : public AppRun {
                        format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
   }
 
-  /// Multiplies once more with a timeline of the companions that have a memory of their own.
+  /// Multiplies once more with a timeline of the companions that have a memory of their own; keeps rank 0's.
   void observe_devices(Outcome& outcome) {
     const std::optional<Blocking> blocking = units_.companion.gemm ? units_.companion.gemm->blocking() : std::nullopt;
     if (frame_.max(blocking ? 1.0 : 0.0) == 0.0) return;
-    PerUnit<TransferOverlap> overlaps;
+    PerUnit<std::vector<EngineOperation>> operations;
     frame_.collectively([&] {
       group_.run([&](const auto& peer) {
         Unit& unit = units_[peer.kind()];
-        if (unit.gemm) overlaps[peer.kind()] = unit.gemm->run_timed(unit.operands);
+        if (unit.gemm) operations[peer.kind()] = unit.gemm->run_timed(unit.operands);
       });
     });
-    const TransferOverlap& overlap = overlaps.companion;
+    const TransferOverlap overlap = transfer_overlap(operations.companion);
+    constexpr std::array names{"loading", "multiplying", "storing"};
+    for (const EngineOperation& operation : operations.companion) {
+      const std::string name = names[static_cast<std::size_t>(operation.engine)];
+      outcome.points[name + "_start_s"].push_back(operation.start_s);
+      outcome.points[name + "_end_s"].push_back(operation.end_s);
+    }
     for (const std::string& line : all_gather_text(frame_.comm(), blocking ? device_line(*blocking, overlap) : "")) {
       outcome.above += line;
     }

@@ -115,6 +115,8 @@ void add_options(CLI::App& parser, Options& options) {
   add_extent_options(parser, options);
   parser.add_option("--alpha", options.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
   add_block_options(parser, options.problem, options.device_memory_bytes);
+  parser.add_flag("--serialize", options.serialize,
+                  "A device's copies and products one after the other (slower; 000's kernel of version 2)");
   parser.get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");
   parser.get_option("--output")->description("Where C goes (NumPy .npy)");
 }

@@ -25,6 +25,7 @@ struct Options {
   std::optional<std::int64_t> m, n, k;
   Problem problem;  ///< but for the extents
   double device_memory_bytes = std::numeric_limits<double>::infinity();
+  bool serialize = false;  ///< a device's copies and products one after the other
 };
 
 /// Adds the options of gemm alone, to a parser that has the shared ones.

@@ -51,13 +51,14 @@ constexpr double least_piece_work = 4e6;
 }  // namespace
 
 template <class Scalar>
-UnitGemm<Scalar>::UnitGemm(Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
+UnitGemm<Scalar>::UnitGemm(Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes,
+                           bool overlaps)
     : kind_(kind), alpha_(static_cast<Scalar>(problem.alpha)), beta_(static_cast<Scalar>(problem.beta)) {
   if (!copies_operands(kind, device_memory_bytes)) return;
   // As in every BLAS, A and B are not read where alpha is 0.
   const std::int64_t depth = problem.alpha == 0.0 ? 0 : problem.k;
   const BlockingGoal goal = blocking_goal(sizeof(Scalar), device_memory_bytes);
-  device_.emplace(plan_blocking(rows, problem.n, depth, problem.reads_c(), goal), problem.reads_c());
+  device_.emplace(plan_blocking(rows, problem.n, depth, problem.reads_c(), goal), problem.reads_c(), overlaps);
 }
 
 template <class Scalar>
@@ -77,10 +78,10 @@ void UnitGemm<Scalar>::run(const Operands<Scalar>& operands) {
 }
 
 template <class Scalar>
-TransferOverlap UnitGemm<Scalar>::run_timed(const Operands<Scalar>& operands) {
+std::vector<EngineOperation> UnitGemm<Scalar>::run_timed(const Operands<Scalar>& operands) {
   if (device_) device_->engines().start_timeline();
   run(operands);
-  return device_ ? transfer_overlap(device_->engines().take_timeline()) : TransferOverlap();
+  return device_ ? device_->engines().take_timeline() : std::vector<EngineOperation>();
 }
 
 template <class Scalar>

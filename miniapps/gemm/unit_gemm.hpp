@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/matrix.hpp"
 #include "core/processing_unit.hpp"
@@ -38,15 +39,17 @@ class UnitGemm {
 
   /// For run(). Allocates the unit's buffers.
   /// @param rows of A and C @param device_memory_bytes cap of a companion's memory, infinity for none
+  /// @param overlaps whether a device copies while it multiplies
   /// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
-  UnitGemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes);
+  UnitGemm(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes,
+           bool overlaps = true);
   /// For add(), which multiplies with alpha and beta 1.
   UnitGemm(ProcessingUnit::Kind kind, const PanelProblem& problem, double device_memory_bytes);
 
   /// The whole product; returns when it is done. @param operands of the extents that this was made for
   void run(const Operands<Scalar>& operands);
-  /// run(). @return how much of a device's copying it hid; no copying for a unit that works in host memory
-  TransferOverlap run_timed(const Operands<Scalar>& operands);
+  /// run(). @return a device's copies and products; none for a unit that works in host memory
+  std::vector<EngineOperation> run_timed(const Operands<Scalar>& operands);
 
   /// C += A B for one panel: `a` is its columns of A, `b` its rows of B. Panels come in order, and from 0 again after
   /// the last one. C is whole after the last one only, and must be left alone before: it stays in the unit's memory

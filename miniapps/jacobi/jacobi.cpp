@@ -149,10 +149,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    const std::vector<double> x = whole_x();
-    write_matrix<double>(frame_.session(), frame_.options().output, n_, 1, [&](const BlockSink<double>& sink) {
-      if (frame_.session().is_root()) sink(0, 0, 1, x);
-    });
     const double sweeps_s = steps_ * largest(measurement.unit_s);
     Outcome outcome;
     outcome.phases = {{"sweep", sweeps_s, {}}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s), {}}};
@@ -169,6 +165,12 @@ class Run : public AppRun {
       outcome.below += fmt::format("rebalanced {} times\n", balancer_->repartitions());
     }
     return outcome;
+  }
+  void write_files() override {
+    const std::vector<double> x = whole_x();
+    frame_.write_output<double>(n_, 1, [&](const BlockSink<double>& sink) {
+      if (frame_.session().is_root()) sink(0, 0, 1, x);
+    });
   }
 
  private:

@@ -60,7 +60,8 @@ class UnitSystem {
     return {mirror.data(), mirror.data() + mirror.extent(0)};
   }
 
- private:
+  // The kernels, which compilers for devices have to be able to name.
+
   using Policy = Kokkos::TeamPolicy<Execution>;
   using Member = typename Policy::member_type;
 
@@ -86,7 +87,8 @@ class UnitSystem {
     bool multiplies_only;
     KOKKOS_FUNCTION void operator()(const Member& member) const {
       const std::int64_t row = member.league_rank();
-      const double product = row_product(member, &a(row, 0), x.data(), static_cast<std::int64_t>(x.extent(0)));
+      const double product =
+          row_product(member, row_of(a, row), elements_of(x), static_cast<std::int64_t>(x.extent(0)));
       Kokkos::single(Kokkos::PerThread(member), [&] {
         const double diagonal = a(row, first + row);
         result(row) = multiplies_only ? product : (b(row) - product) / diagonal + x(first + row);
@@ -94,6 +96,7 @@ class UnitSystem {
     }
   };
 
+ private:
   template <class Body>
   void for_rows(const char* label, const Body& body) const {
     constexpr int lanes = runs_on_host<Execution> ? 1 : 32;

@@ -107,9 +107,7 @@ std::string AdvisedRun::name() const {
 }
 
 std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options) {
-  if (options.models.empty() || !options.layout.empty()) {
-    throw InvalidArgument("--advise needs --model, and --processes instead of --layout (expected models of a process)");
-  }
+  if (options.models.empty()) throw InvalidArgument("--advise needs --model (expected models of a process's units)");
   std::vector<AdvisedRun> runs;
   std::string refusal;
   for (const UnitSet& set : unit_sets(options.models)) {

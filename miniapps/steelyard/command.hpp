@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/session.hpp"
-#include "miniapps/app/mini_app.hpp"
+#include "miniapps/steelyard/tool.hpp"
 #include "partition/rectangle.hpp"
 
 namespace steelyard::tool {
@@ -21,20 +21,15 @@ using Action = std::function<ExitCode(Session&)>;
 void add_units_command(CLI::App& parser, Action& chosen);
 void add_partition_command(CLI::App& parser, Action& chosen);
 void add_layout_command(CLI::App& parser, Action& chosen);
-void add_measure_command(CLI::App& parser, Action& chosen);
+void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen);
 void add_model_command(CLI::App& parser, Action& chosen);
 void add_calibrate_command(CLI::App& parser, Action& chosen);
 void add_platform_command(CLI::App& parser, Action& chosen);
 void add_cost_command(CLI::App& parser, Action& chosen);
-void add_conformance_command(CLI::App& parser, Action& chosen);
-void add_predict_command(CLI::App& parser, Action& chosen);
+void add_conformance_command(CLI::App& parser, const MiniApps& apps, Action& chosen);
+void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen);
 void add_compare_command(CLI::App& parser, Action& chosen);
 void add_report_command(CLI::App& parser, Action& chosen);
-
-/// Every mini-app of the build, in the order of miniapps/CMakeLists.txt. The build writes its source.
-std::vector<std::unique_ptr<MiniApp>> mini_apps();
-/// The kernel of each.
-std::vector<std::shared_ptr<MeasurableKernel>> measurable_kernels();
 
 /// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
 CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,

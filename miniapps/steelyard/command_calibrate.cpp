@@ -60,12 +60,9 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
 /// transmissions and what tau-Lop makes of them, and the parameters of Hockney and LogGP.
 std::string channel_text(const models::Channel& channel, const MeasuredChannel& measured) {
   const models::ChannelTimes& times = measured.times;
-  const MeasuringQuality& quality = measured.quality;
   std::string text =
       fmt::format("\nchannel {}  {}, path [{}]\n", channel.id, channel.name, fmt::join(channel.path, ", "));
-  text += fmt::format(
-      "measured   {} repetitions, {} outliers; 95 % confidence within {:.1f} % (median), {:.1f} % (worst)\n",
-      quality.repetitions, quality.outliers, 100.0 * quality.typical_error, 100.0 * quality.largest_error);
+  text += fmt::format("measured   {}\n", measured.quality.text());
   text +=
       fmt::format("protocol   eager up to {:.0f} bytes; empty message {}, with an answer {}\n", times.eager_limit_bytes,
                   format_seconds(times.empty_s), format_seconds(times.empty_synchronous_s));

@@ -178,6 +178,8 @@ void add_compare_command(CLI::App& parser, Action& chosen) {
       ->check(CLI::IsMember({"table", "csv"}))
       ->type_name("table|csv")
       ->capture_default_str();
+  command->add_flag_callback(
+      "--csv", [options] { options->format = "csv"; }, "The same as --format csv");
   command->callback([options, &chosen] {
     chosen = [options](Session& session) {
       std::string text;

@@ -23,6 +23,7 @@ constexpr double memory_share = 0.25;
 
 struct ConformanceOptions {
   RunOptions run;
+  std::vector<std::shared_ptr<MeasurableKernel>> kernels;
   bool json = false;
 };
 
@@ -86,7 +87,7 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
   ordered_json rates, cases = ordered_json::array();
   collectively(session.comm(), [&] {
     std::optional<Progress> progress;
-    Conformance conformance(measurable_kernels(), [&](const std::string& note) { progress->advance(1, note); });
+    Conformance conformance(options.kernels, [&](const std::string& note) { progress->advance(1, note); });
     std::size_t count = 0;
     for (const ProcessingUnit& unit : units_of(units)) count += conformance.cases(unit.kind);
     progress.emplace("checking kernels", static_cast<std::int64_t>(count), session.is_root());
@@ -109,8 +110,9 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
 
 }  // namespace
 
-void add_conformance_command(CLI::App& parser, Action& chosen) {
+void add_conformance_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   auto options = std::make_shared<ConformanceOptions>();
+  for (const std::unique_ptr<MiniApp>& app : apps) options->kernels.push_back(app->measurable_kernel());
   CLI::App* command = parser.add_subcommand(
       "conformance", "Check every app's kernels on every unit: right, the same bits again, how near to the limits");
   add_unit_options(*command, options->run);

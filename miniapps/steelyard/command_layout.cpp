@@ -8,7 +8,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/text_file.hpp"
 #include "core/layout.hpp"
-#include "core/layout_slowdown.hpp"
+#include "core/unit_plan.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/rank_rates.hpp"
 

@@ -13,6 +13,7 @@
 #include "core/base/text_file.hpp"
 #include "core/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
+#include "miniapps/app/interruption.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/measure_report.hpp"
 #include "miniapps/steelyard/rank_rates.hpp"
@@ -99,24 +100,33 @@ void require_room(const BuildPlan& plan, double most) {
   }
 }
 
-/// A model without a point that counts is none, and nobody could read it.
+/// Those that have points, be they imprecise.
 void write_files(const std::filesystem::path& folder, const std::vector<MeasuredUnit>& units) {
+  const auto write = [&](const std::string& name, const models::FpmFile& file) {
+    if (!file.points.empty() || !file.imprecise.empty()) models::write_fpm_file(folder / name, file);
+  };
   for (const MeasuredUnit& unit : units) {
     const std::string stem = fmt::format("rank{}-{}", unit.rank, unit.group.unit_kind);
-    if (!unit.group.points.empty()) models::write_fpm_file(folder / (stem + ".fpm.json"), unit.group);
-    if (unit.solo && !unit.solo->points.empty()) {
-      models::write_fpm_file(folder / (stem + ".solo.fpm.json"), *unit.solo);
-    }
+    write(stem + ".fpm.json", unit.group);
+    if (unit.solo) write(stem + ".solo.fpm.json", *unit.solo);
   }
+}
+
+/// Models of this rank's units.
+std::vector<MeasuredUnit> own_units(const Session& session, const BuiltModels& built) {
+  std::vector<MeasuredUnit> units;
+  for (const std::optional<UnitModels>* unit : {&built.host, &built.companion}) {
+    if (*unit) units.push_back({session.rank(), (*unit)->group, (*unit)->solo});
+  }
+  return units;
 }
 
 /// Models of all ranks' units, on every rank.
 std::vector<MeasuredUnit> gather_units(const Session& session, const BuiltModels& built) {
   ordered_json mine = ordered_json::array();
-  for (const std::optional<UnitModels>* unit : {&built.host, &built.companion}) {
-    if (!*unit) continue;
-    mine.push_back({session.rank(), models::format_fpm((*unit)->group),
-                    (*unit)->solo ? models::format_fpm(*(*unit)->solo) : std::string()});
+  for (const MeasuredUnit& unit : own_units(session, built)) {
+    mine.push_back(
+        {unit.rank, models::format_fpm(unit.group), unit.solo ? models::format_fpm(*unit.solo) : std::string()});
   }
   std::vector<MeasuredUnit> units;
   for (const ordered_json& unit : join_arrays(session, mine)) {
@@ -131,6 +141,54 @@ MeasuringTime slowest(const Session& session, const MeasuringTime& time) {
   const std::vector<double> most = all_max(
       session.comm(), {time.kernels_s, time.overhead_s, time.long_kernels_s, time.long_overhead_s, time.total_s});
   return {most[0], most[1], most[2], most[3], most[4]};
+}
+
+/// Warns once, when the first sizes are measured, where none of them is precise. @param done sizes so far
+void warn_of_noise(const BuiltModels& built, std::size_t done, const BuildPlan& plan) {
+  constexpr std::size_t first = 3;
+  const models::FpmFile& file = (built.host ? built.host : built.companion)->group;
+  if (done != std::min(first, plan.sizes.size()) || !file.points.empty() || file.imprecise.empty()) return;
+  const models::MeasuredPoint& point = file.imprecise.back();
+  fmt::print(stderr,
+             "steelyard: warning: no size is precise so far (the last one's +- {:.2g} % is not the {:g} % of "
+             "--precision); this helps: nothing else running here, no more threads than cores, a --time-limit above "
+             "{:g} s, a --repetitions-max above {} or a larger --precision\n",
+             100.0 * point.confidence_s / point.time_s, 100.0 * plan.precision.relative, plan.precision.time_limit_s,
+             plan.precision.repetitions_max);
+}
+
+/// Measures all; an interruption leaves what is measured so far. Collective.
+BuiltModels build(const Session& session, const MeasureOptions& options, const RankUnits& units,
+                  const BuildPlan& plan) {
+  CoExecution co_execution(session.machine(), units);
+  const Communicator node(session.comm(), session.nodes().node_of_rank[static_cast<std::size_t>(session.rank())]);
+  const std::size_t count = plan.sizes.size() * static_cast<std::size_t>(plan.rounds);
+  BuiltModels so_far;
+  std::size_t done = 0;
+  Interruption interruption(Interruption::By::signal, [&] {
+    const std::vector<MeasuredUnit> measured = own_units(session, so_far);
+    if (!options.output.empty()) write_files(options.output, measured);
+    if (!session.is_root()) return;
+    session.print(measure_table(measured, plan));
+    fmt::print(stderr, "steelyard: interrupted; {} of {} measurements finished{}\n", done, count,
+               options.output.empty() ? "" : " and kept");
+  });
+  Progress progress(fmt::format("measuring {}", options.kernel->app()), static_cast<std::int64_t>(count),
+                    session.is_root());
+  BuiltModels built;
+  // The ranks of a node fail together, but other nodes would wait for them further on.
+  collectively(session.comm(), [&] {
+    built = build_models(session, node.get(), co_execution, units, *options.kernel, plan,
+                         [&](std::int64_t size, const BuiltModels& measured) {
+                           interruption.update([&] {
+                             so_far = measured;
+                             ++done;
+                           });
+                           progress.advance(1, fmt::format("(size {})", size));
+                           if (session.is_root()) warn_of_noise(measured, done, plan);
+                         });
+  });
+  return built;
 }
 
 ExitCode measure(Session& session, const MeasureOptions& options) {
@@ -150,18 +208,7 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
   const bool oversubscribed = any_oversubscribed(session, units);
   session.print(measure_header(session.nodes(), facts, plan) + core_notes(oversubscribed, any_unbound(session, units)));
 
-  CoExecution co_execution(session.machine(), units);
-  const Communicator node(session.comm(), session.nodes().node_of_rank[static_cast<std::size_t>(session.rank())]);
-  BuiltModels built;
-  {
-    Progress progress(fmt::format("measuring {}", facts.app),
-                      static_cast<std::int64_t>(plan.sizes.size()) * plan.rounds, session.is_root());
-    const auto show = [&](std::int64_t size) { progress.advance(1, fmt::format("(size {})", size)); };
-    // The ranks of a node fail together, but other nodes would wait for them further on.
-    collectively(session.comm(),
-                 [&] { built = build_models(session, node.get(), co_execution, units, *options.kernel, plan, show); });
-  }
-
+  const BuiltModels built = build(session, options, units, plan);
   const std::vector<MeasuredUnit> all = gather_units(session, built);
   session.print(measure_table(all, plan));
   session.print(measure_summary(all, plan, slowest(session, built.time)));
@@ -170,16 +217,6 @@ ExitCode measure(Session& session, const MeasureOptions& options) {
   if (!options.output.empty()) {
     on_root(session.comm(), [&] { write_files(options.output, all); });
     session.print(fmt::format("models     {}\n", options.output.string()));
-  }
-  const auto empty =
-      std::find_if(all.begin(), all.end(), [](const MeasuredUnit& unit) { return unit.group.points.empty(); });
-  if (empty != all.end()) {
-    throw CollectiveError(
-        fmt::format("rank {} {} has no precise point and so no model (try a larger --precision than {:g}, --time-limit "
-                    "than {:g} s or --repetitions-max than {}{})",
-                    empty->rank, empty->group.unit_kind, plan.precision.relative, plan.precision.time_limit_s,
-                    plan.precision.repetitions_max, oversubscribed ? ", and no more threads than cores" : ""),
-        ExitCode::failed, 0);
   }
   return ExitCode::good;
 }
@@ -224,15 +261,15 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
 
 }  // namespace
 
-void add_measure_command(CLI::App& parser, Action& chosen) {
+void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   CLI::App* command = add_command_of_apps(
       parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once",
       "An app to measure");
-  for (const std::shared_ptr<MeasurableKernel>& kernel : measurable_kernels()) {
+  for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     auto options = std::make_shared<MeasureOptions>();
-    options->kernel = kernel;
-    CLI::App* app = command->add_subcommand(kernel->app(), kernel->description());
-    kernel->add_options(*app);
+    options->kernel = mini_app->measurable_kernel();
+    CLI::App* app = command->add_subcommand(options->kernel->app(), options->kernel->description());
+    options->kernel->add_options(*app);
     add_size_options(*app, *options);
     add_precision_options(*app, options->precision);
     add_number(*app, "--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine",

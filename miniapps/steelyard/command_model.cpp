@@ -16,6 +16,7 @@
 #include "models/fpm_file.hpp"
 #include "models/model_kinds.hpp"
 #include "models/speed_model.hpp"
+#include "models/variation.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -82,11 +83,19 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
   if (std::isfinite(file.in_core_units)) line("in core", fmt::format("up to {:g} units", file.in_core_units));
   if (std::isfinite(model.max_units())) line("limit", fmt::format("{:g} units", model.max_units()));
   line("points",
-       fmt::format(
-           "{}{}{}", file.points.size(),
-           model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
-           file.imprecise.empty() ? "" : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
-  line("kind", model.kind() + (model.parameters().empty() ? "" : ": " + model.parameters()));
+       fmt::format("{}{}{}", file.points.size(),
+                   model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
+                   file.all_imprecise       ? ", all imprecise: measure again on a quiet machine"
+                   : file.imprecise.empty() ? ""
+                                            : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
+  std::string kind = model.kind();
+  for (const auto& [name, value] : model.parameters()) {
+    kind += fmt::format("{}{} = {:.6g}", kind == model.kind() ? ": " : ", ", name, value);
+  }
+  line("kind", kind);
+  const models::Variation variation = models::variation(file.points);
+  line("variation", fmt::format("{:.1f} % between neighbouring extrema, a band of {:.1f} %", 100.0 * variation.largest,
+                                100.0 * variation.widest));
   line("fit error", describe(model.fit_error()));
   return text + "\n";
 }
@@ -114,7 +123,10 @@ std::string points_table(const models::FpmFile& file, const models::SpeedModel& 
     }
     row.push_back(seconds(time_s));
     row.push_back(percent(time_s / point.time_s - 1.0));
-    row.emplace_back(!counts ? "no, imprecise" : contains(model.dropped(), point.units) ? "no, dropped" : "yes");
+    row.emplace_back(!counts                                  ? "no, imprecise"
+                     : contains(model.dropped(), point.units) ? "no, dropped"
+                     : file.all_imprecise                     ? "yes, imprecise"
+                                                              : "yes");
     table.add_row(row);
   }
   return table.text();
@@ -148,10 +160,12 @@ std::string model_plot(const models::FpmFile& file, const models::SpeedModel& mo
   SvgPlot plot;
   plot.title = fmt::format("{}{}{} on {}", file.app.empty() ? "speed model" : file.app, file.kernel.empty() ? "" : " ",
                            file.kernel, file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
-  plot.x_label = "computation units";
+  const std::string each = file.computation_unit.empty() ? "" : fmt::format(" (each {})", file.computation_unit);
+  plot.x_label = "computation units" + each;
   plot.y_label = "computation units per second";
+  plot.corner = file.machine + (file.machine.empty() || file.date.empty() ? "" : ", ") + file.date;
   plot.x_scale = SvgPlot::Scale::logarithmic;
-  plot.series.push_back(marks("measured", file.points, 0));
+  plot.series.push_back(marks(file.all_imprecise ? "measured, imprecise" : "measured", file.points, 0));
   if (!model.dropped().empty()) plot.series.push_back(marks("dropped", model.dropped(), 1));
   if (!file.imprecise.empty()) plot.series.push_back(marks("imprecise", file.imprecise, 2));
   SvgPlot::Series line{model.kind(), {}, {}, {}, model.kind() != "table", 0};
@@ -178,7 +192,7 @@ struct ModelOptions {
   bool compare = false;
 };
 
-std::string as_json(const models::SpeedModel& model, const std::vector<double>& at) {
+std::string as_json(const models::FpmFile& file, const models::SpeedModel& model, const std::vector<double>& at) {
   const models::FitError error = model.fit_error();
   nlohmann::ordered_json json;
   json["kind"] = model.kind();
@@ -186,6 +200,14 @@ std::string as_json(const models::SpeedModel& model, const std::vector<double>& 
   for (const double units : at) {
     // Null where it is not finite: what does not fit takes no time.
     json["at"].push_back({{"units", units}, {"time_s", model.time_s(units)}, {"speed", model.speed(units)}});
+  }
+  json["parameters"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : model.parameters()) json["parameters"][name] = value;
+  const models::Variation variation = models::variation(file.points);
+  json["variation"] = {{"largest", variation.largest}, {"widest_band", variation.widest}};
+  for (const models::Variation::Band& band : variation.bands) {
+    json["variation"]["bands"].push_back(
+        {{"units", band.units}, {"speed_low", band.speed_low}, {"speed_high", band.speed_high}});
   }
   json["fit_error"] = {{"rms", error.rms}, {"largest", error.largest}};
   return json.dump(2) + "\n";
@@ -218,7 +240,7 @@ std::string show(const ModelOptions& options) {
     }
   }
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
-  if (options.json) return as_json(*model, options.at);
+  if (options.json) return as_json(file, *model, options.at);
   const std::string text = model_header(options.file, file, *model);
   if (options.compare) return text + compare_kinds(file, fit);
   return text + (options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at));

@@ -42,6 +42,9 @@ struct PartitionOptions {
   std::string model_name(std::size_t i) const { return models[i].filename().string(); }
 };
 
+/// By whose models `--compare` predicts what any algorithm makes.
+constexpr const char* judge_name = "geometric";
+
 std::string list_text() {
   Table table({"name", "what it does"});
   for (const partition::Algorithm& algorithm : partition::algorithms()) {
@@ -108,29 +111,37 @@ std::string columns_text(const PartitionOptions& options, const partition::Distr
                      columns.extents.rows, columns.extents.columns, columns.half_perimeters());
 }
 
+/// What times of `--compare` are predicted by, and what each algorithm splits by.
+std::string model_text(const PartitionOptions& options, const partition::Algorithm& algorithm) {
+  const std::string& kind = options.kind.empty() ? algorithm.model_kind : options.kind;
+  return kind == "piecewise_linear" ? fmt::format("{}, {}", kind, models::shape_name(algorithm.shape)) : kind;
+}
+
 /// A row for each algorithm of `--compare`. @param found what each makes of the input, predicted by the same models
 std::string compared_text(const PartitionOptions& options, const std::vector<partition::Distribution>& found) {
+  const std::string judge = model_text(options, partition::find_algorithm(judge_name));
   if (options.json) {
-    ordered_json json{{"total", options.total}, {"algorithms", ordered_json::array()}};
+    ordered_json json{{"total", options.total}, {"judged_by", judge}, {"algorithms", ordered_json::array()}};
     for (std::size_t i = 0; i < found.size(); ++i) {
       json["algorithms"].push_back(as_json(options.compare[i], options.total, found[i]));
     }
     return json.dump(2) + "\n";
   }
-  std::vector<std::string> headings{"algorithm", "makespan", "to best", "imbalance"};
+  std::vector<std::string> headings{"algorithm", "splits by", "makespan", "to best", "imbalance"};
   for (std::size_t i = 0; i < options.models.size(); ++i) headings.push_back(options.model_name(i));
   Table table(headings);
   double best_s = found.front().makespan_s();
   for (const partition::Distribution& distribution : found) best_s = std::min(best_s, distribution.makespan_s());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double makespan_s = found[i].makespan_s();
-    std::vector<std::string> row{options.compare[i], format_seconds(makespan_s),
+    std::vector<std::string> row{options.compare[i], model_text(options, partition::find_algorithm(options.compare[i])),
+                                 format_seconds(makespan_s),
                                  best_s > 0.0 ? fmt::format("{:.3f}", makespan_s / best_s) : "-",
                                  fmt::format("{:.1f} %", 100.0 * found[i].imbalance())};
     for (const std::int64_t units : found[i].units) row.push_back(fmt::format("{}", units));
     table.add_row(row);
   }
-  return table.text();
+  return table.text() + fmt::format("makespans of all by one model: {} (another: --kind)\n", judge);
 }
 
 std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partition::Algorithm algorithm) {
@@ -143,7 +154,7 @@ std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partiti
 }
 
 std::string compare(const PartitionOptions& options) {
-  const auto common = load(options, partition::find_algorithm("geometric"));
+  const auto common = load(options, partition::find_algorithm(judge_name));
   std::vector<partition::Distribution> found;
   for (const std::string& name : options.compare) {
     const partition::Algorithm& algorithm = partition::find_algorithm(name);
@@ -156,8 +167,8 @@ std::string compare(const PartitionOptions& options) {
 }
 
 /// popta() is no algorithm of the list, for it takes only models that are all the same.
-const partition::Algorithm& outer_algorithm(const std::string& name) {
-  static const partition::Algorithm popta{
+partition::Algorithm outer_algorithm(const std::string& name) {
+  const partition::Algorithm popta{
       "popta", "HPOPTA's forerunner for identical nodes",
       static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
   return name == popta.name ? popta : partition::find_algorithm(name);

@@ -43,6 +43,12 @@ ordered_json interval_json(const models::Estimate& estimate) {
   return {interval.lower, interval.upper};
 }
 
+/// Of the columns `time`, `90 % from` and `90 % to`, numbers each for `--csv`.
+std::vector<std::string> time_cells(const models::Estimate& estimate) {
+  const Interval interval = estimate.interval();
+  return {format_seconds(estimate.time_s), format_seconds(interval.lower), format_seconds(interval.upper)};
+}
+
 std::string forecast_json(const std::string& app, const Forecast& forecast) {
   const ModelForecast& first = forecast.models.front();
   ordered_json json{{"app", app},
@@ -89,6 +95,12 @@ std::string details(const Processes& processes, const Forecast& forecast) {
   return table.text();
 }
 
+/// Why an efficiency is above 100 %; empty where none is.
+std::string superlinear_note(double efficiency) {
+  if (efficiency <= 1.005) return "";
+  return "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
+}
+
 /// Strong or weak scaling: 1, 2, 4, … processes up to the number of the options, each beside one process.
 std::string predict_scaling(const PredictOptions& options) {
   if (options.processes.models.empty() || !options.processes.layout.empty()) {
@@ -101,7 +113,7 @@ std::string predict_scaling(const PredictOptions& options) {
   }
   std::optional<Table> table;
   ordered_json json{{"app", options.app}, {"scaling", options.scaling}, {"runs", ordered_json::array()}};
-  double one_s = 0.0;
+  double one_s = 0.0, best_efficiency = 0.0;
   for (int count = 1;; count = std::min(2 * count, options.processes.processes)) {
     ProcessOptions on = options.processes;
     on.processes = count;
@@ -111,14 +123,17 @@ std::string predict_scaling(const PredictOptions& options) {
     const models::Estimate estimate = forecast.estimate(run);
     if (count == 1) one_s = run.total_s;
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
+    best_efficiency = std::max(best_efficiency, speedup / count);
     std::vector<std::string> headings{"processes"}, cells{fmt::format("{}", count)};
     for (const auto& [name, seconds] : run.phases) {
       headings.push_back(name);
       cells.push_back(format_seconds(seconds));
     }
-    headings.insert(headings.end(), {"time", weak ? "scaled speedup" : "speedup", "efficiency"});
-    cells.insert(cells.end(), {format_seconds(run.total_s) + interval_text(estimate.interval()),
-                               fmt::format("{:.1f}", speedup), fmt::format("{:.0f} %", 100.0 * speedup / count)});
+    headings.insert(headings.end(),
+                    {"time", "90 % from", "90 % to", weak ? "scaled speedup" : "speedup", "efficiency"});
+    const std::vector<std::string> times = time_cells(estimate);
+    cells.insert(cells.end(), times.begin(), times.end());
+    cells.insert(cells.end(), {fmt::format("{:.1f}", speedup), fmt::format("{:.0f} %", 100.0 * speedup / count)});
     if (!table) table.emplace(headings);
     table->add_row(cells);
     json["runs"].push_back({{"processes", count},
@@ -128,7 +143,8 @@ std::string predict_scaling(const PredictOptions& options) {
                             {"speedup", speedup}});
     if (count == options.processes.processes) break;
   }
-  return options.json ? json.dump(2) + "\n" : table->text();
+  if (options.json) return json.dump(2) + "\n";
+  return table->text() + Processes(options.processes).concurrency_note() + superlinear_note(best_efficiency);
 }
 
 /// A row for each way to run the app, the fastest first, and what follows from them.
@@ -137,7 +153,7 @@ std::string advise(const PredictOptions& options) {
   const std::vector<AdvisedRun> runs = advised_runs(*options.forecaster, options.processes);
   ordered_json json{{"app", options.app}, {"advice", advice_text(runs)}, {"runs", ordered_json::array()}};
   const bool has_variants = !runs.front().variant.empty();
-  std::vector<std::string> headings{"processes", "units", "partition", "time"};
+  std::vector<std::string> headings{"processes", "units", "partition", "time", "90 % from", "90 % to"};
   if (has_variants) headings.emplace_back("variant");
   for (const auto& [name, seconds] : runs.front().forecast.phases) headings.push_back(name);
   Table table(headings);
@@ -149,8 +165,8 @@ std::string advise(const PredictOptions& options) {
                             {"phases", phases_json(run.forecast)},
                             {"time_s", run.estimate.time_s},
                             {"predicted_interval_s", interval_json(run.estimate)}});
-    std::vector<std::string> cells{fmt::format("{}", run.processes), run.units, run.partition,
-                                   format_seconds(run.estimate.time_s) + interval_text(run.estimate.interval())};
+    std::vector<std::string> cells{fmt::format("{}", run.processes), run.units, run.partition};
+    for (const std::string& cell : time_cells(run.estimate)) cells.push_back(cell);
     if (has_variants) cells.push_back(run.variant);
     for (const auto& [name, seconds] : run.forecast.phases) cells.push_back(format_seconds(seconds));
     table.add_row(cells);
@@ -168,7 +184,7 @@ std::string predict(const PredictOptions& options) {
   const Forecast forecast = options.forecaster->forecast(processes, options.partition);
   if (options.json) return forecast_json(options.app, forecast);
   return header(options, processes) + (options.detail ? details(processes, forecast) : "") +
-         forecast_table(forecast, processes.has_models());
+         forecast_table(forecast, processes.has_models()) + processes.concurrency_note();
 }
 
 void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
@@ -181,28 +197,32 @@ void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
   options->forecaster->add_options(*app);
   options->processes.has_messages = mini_app.facts().has_messages;
   add_process_options(*app, options->processes);
-  app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")
-      ->type_name("NAME")
-      ->capture_default_str();
+  CLI::Option* partition =
+      app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")
+          ->type_name("NAME")
+          ->capture_default_str();
   CLI::Option* scaling = add_choice(*app, "--scaling", options->scaling,
                                     "A table of 1, 2, 4, ... processes up to --processes", {"none", "strong", "weak"});
-  app->add_flag(
-         "--advise", options->advise,
-         "A table of the ways to run it that the models of --model tell of, with up to --processes, and which is "
-         "the fastest")
-      ->excludes(scaling);
-  app->add_flag("--detail", options->detail, "What every process gets");
+  CLI::Option* detail = app->add_flag("--detail", options->detail, "What every process gets");
+  app->add_flag("--advise", options->advise,
+                "A table of the ways to run it that the models of --model tell of, with up to --processes, and which "
+                "is the fastest")
+      ->excludes(partition)
+      ->excludes(scaling)
+      ->excludes(detail)
+      ->excludes(app->get_option("--units"))
+      ->excludes(app->get_option("--layout"));
   add_format_option(*app, options->json);
   app->callback([options, &chosen] { chosen = print_from_root([options] { return predict(*options); }); });
 }
 
 }  // namespace
 
-void add_predict_command(CLI::App& parser, Action& chosen) {
+void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   CLI::App* command = add_command_of_apps(
       parser, "predict", "Predict how long an app takes on a platform, for any number of processes, without running it",
       "An app to predict");
-  for (const std::unique_ptr<MiniApp>& app : mini_apps()) add_app(*command, *app, chosen);
+  for (const std::unique_ptr<MiniApp>& app : apps) add_app(*command, *app, chosen);
 }
 
 }  // namespace steelyard::tool

@@ -36,7 +36,7 @@ bool drifts(const MeasuredPoint& point, const BuildPlan& plan) {
 }
 
 std::string use(const models::FpmFile& file, const MeasuredPoint& point, const BuildPlan& plan) {
-  if (find(file.points, point.units) == nullptr) return "no, imprecise";
+  if (find(file.points, point.units) == nullptr) return file.points.empty() ? "yes, imprecise" : "no, imprecise";
   return drifts(point, plan) ? "yes, drifts" : "yes";
 }
 
@@ -124,9 +124,10 @@ std::string measure_summary(const std::vector<MeasuredUnit>& units, const BuildP
                     drifting, points);
   }
   if (imprecise > 0) {
-    text +=
-        fmt::format("imprecise  {} of {} points: some unit of the node was not precise in time; they do not count\n",
-                    imprecise, points);
+    text += fmt::format(
+        "imprecise  {} of {} points: some unit of the node was not precise in time; they count only where "
+        "no other does\n",
+        imprecise, points);
   }
   return text;
 }

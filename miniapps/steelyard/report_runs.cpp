@@ -110,11 +110,13 @@ void add_speeds(Document& document, const std::string& app, const std::vector<co
         series.y.push_back(point.speed());
         series.error.push_back(point.speed() * point.confidence_s / point.time_s);
       }
-      chart.x_label = file.computation_unit.empty() ? "computation units" : "units of " + file.computation_unit;
+      chart.x_label = file.computation_unit.empty() ? "computation units"
+                                                    : fmt::format("computation units (each {})", file.computation_unit);
+      chart.corner = file.machine + (file.machine.empty() || file.date.empty() ? "" : ", ") + file.date;
       chart.series.push_back(series);
     }
     if (chart.series.empty()) continue;
-    chart.y_label = "units per second";
+    chart.y_label = "computation units per second";
     chart.x_scale = SvgPlot::Scale::logarithmic;
     document.add_chart(chart);
     return;
@@ -192,6 +194,9 @@ void add_runs(Document& document, const std::filesystem::path& folder) {
   add_machine(document, results.begin()->second.runs.front());
   SvgPlot chart;
   chart.title = "predicted times, with 90 % intervals, and measured times of all runs";
+  const nlohmann::json& first = results.begin()->second.runs.front();
+  chart.corner =
+      fmt::format("{}, {}", list_of(first.value("processors", nlohmann::json::array())), first.value("date", ""));
   chart.x_label = "measured, s";
   chart.y_label = "predicted, s";
   chart.x_scale = chart.y_scale = SvgPlot::Scale::logarithmic;

@@ -165,13 +165,8 @@ bool is_partition_file(const std::string& partition) { return std::filesystem::p
 
 std::string area_algorithm(const std::string& partition) {
   if (partition == "column" || is_partition_file(partition)) return "geometric";
-  std::string names = "column";
-  for (const partition::Algorithm& algorithm : partition::algorithms()) {
-    if (algorithm.name == partition) return partition;
-    names += ", " + algorithm.name;
-  }
-  throw InvalidArgument(
-      fmt::format("partition \"{}\" is unknown (expected one of {} or a file *.json)", partition, names));
+  partition::find_algorithm(partition, ", column, or a file *.json");
+  return partition;
 }
 
 Assignment assign(const Problem& problem, const std::vector<ProcessModels>& processes, const std::string& partition,

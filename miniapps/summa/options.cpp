@@ -91,7 +91,7 @@ void add_options(CLI::App& parser, Options& options) {
       ->type_name("N");
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_choices(parser, options.choices);
-  parser.add_flag("--barrier", options.barrier, "A barrier before every iteration's communication, as in the paper");
+  add_barrier_option(parser, options.run);
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");
@@ -107,7 +107,7 @@ Problem make_problem(const Options& options) {
                           fmt::format("has {} rows (expected 1 to {})", problem.n, gemm::largest_extent));
   }
   require_block_options(problem, options.run.element, options.device_memory_bytes);
-  if (options.barrier && options.choices.communication == Communication::pipelined) {
+  if (options.run.barrier && options.choices.communication == Communication::pipelined) {
     throw InvalidArgument(
         "--barrier with --communication pipelined, which has no communication by itself (expected "
         "paper or bcast)");

@@ -23,7 +23,6 @@ struct Options {
   std::optional<std::int64_t> n;
   Problem problem;  ///< but for n
   Choices choices;
-  bool barrier = false;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 

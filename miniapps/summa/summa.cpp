@@ -38,7 +38,7 @@ class Run : public AppRun {
     record.params["n"] = static_cast<double>(problem_.n);
     record.params["block"] = static_cast<double>(problem_.block);
     record.params["blocks"] = static_cast<double>(problem_.blocks());
-    record.params["barrier"] = options_.barrier ? 1.0 : 0.0;
+    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
     record.settings["communication"] = communication_name(options_.choices.communication);
   }
@@ -46,12 +46,15 @@ class Run : public AppRun {
   std::string title(const RunRecord& record) const override {
     return fmt::format("summa n = {}, {}, {} x {} blocks of {}, communication {}{}", problem_.n,
                        record.settings.at("element"), problem_.blocks(), problem_.blocks(), problem_.block,
-                       communication_name(options_.choices.communication), options_.barrier ? " after barriers" : "");
+                       communication_name(options_.choices.communication),
+                       options_.run.barrier ? " after barriers" : "");
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
   /// Rectangles whose areas the units' models ask for, and the seconds of their messages and updates.
   Plan plan() override {
+    const auto n = static_cast<double>(problem_.n);
+    if (!options_.run.dry_run) frame_.require_memory_of_all("A, B and C", 3.0 * sizeof(Scalar) * n * n);
     const SpeedModels models =
         frame_.speed_models(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
                             problem_.blocks() * problem_.blocks(), area_algorithm(options_.run.partition));
@@ -105,7 +108,7 @@ class Run : public AppRun {
   }
   UnitSeconds run() override {
     durations_ = multiplication_->run(*exchange_, options_.choices.communication == Communication::pipelined,
-                                      options_.barrier ? frame_.comm() : MPI_COMM_NULL);
+                                      options_.run.barrier ? frame_.comm() : MPI_COMM_NULL);
     return durations_.update_s / static_cast<double>(problem_.blocks());
   }
   std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
@@ -115,11 +118,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& /*plan*/) override {
-    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.n, problem_.n,
-                         [&](const BlockSink<Scalar>& sink) {
-                           const Tile& tile = multiplication_->tile();
-                           if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
-                         });
     double longest_s = 0.0, units_flops_per_s = 0.0;
     for (std::size_t i = 0; i < measurement.unit_s.size(); ++i) {
       const double update_s = measurement.unit_s[i] * static_cast<double>(problem_.blocks());
@@ -141,6 +139,12 @@ class Run : public AppRun {
     }
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
     return outcome;
+  }
+  void write_files() override {
+    frame_.write_output<Scalar>(problem_.n, problem_.n, [&](const BlockSink<Scalar>& sink) {
+      const Tile& tile = multiplication_->tile();
+      if (!tile.empty()) sink(tile.row, tile.column, tile.columns, multiplication_->c_elements());
+    });
   }
 
  private:

@@ -61,11 +61,7 @@ std::vector<Rectangle> row_slices(const Problem& problem, const std::vector<std:
 
 std::string row_algorithm(const std::string& partition) {
   if (partition == "column") return "geometric";
-  try {
-    partition::find_algorithm(partition);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(fmt::format("{}, dynamic, or column", error.what()));
-  }
+  partition::find_algorithm(partition, ", dynamic, or column");
   return partition;
 }
 

@@ -27,11 +27,13 @@ namespace steelyard::wave2d {
 /// Balances any number of rows of one rank between its units.
 class InsideRank {
  public:
-  InsideRank(Frame& frame, const MeasurableKernel& kernel, Balancing balancing)
+  /// @param searches whether its units are balanced, or get as many rows each
+  InsideRank(Frame& frame, const MeasurableKernel& kernel, Balancing balancing, bool searches)
       : measurement_(MPI_COMM_SELF, frame.co_execution(), kernel, quick_precision()),
         both_(frame.units().count() == 2),
         has_host_(frame.units().host),
-        balancing_(balancing) {}
+        balancing_(balancing),
+        searches_(searches) {}
 
   /// Balanced rows of the rank's units, and their measured seconds.
   struct Found {
@@ -68,7 +70,8 @@ class InsideRank {
   }
 
   Found search(std::int64_t rows) {
-    const Split split = both_ && rows > 1 ? best_split(rows) : has_host_ ? Split{rows, 0} : Split{0, rows};
+    Split split = has_host_ ? Split{rows, 0} : Split{0, rows};
+    if (both_ && rows > 1) split = searches_ ? best_split(rows) : Split{rows - rows / 2, rows / 2};
     const std::vector<models::MeasuredPoint> points = measure(split);
     Found found{{split[0], split[1]}, {points[0].time_s, points[1].time_s}, slower(points)};
     found.pass.units = static_cast<double>(rows);
@@ -113,6 +116,7 @@ class InsideRank {
   bool both_;
   bool has_host_;
   Balancing balancing_;
+  bool searches_;
   std::map<std::int64_t, Found> found_;
 };
 
@@ -123,15 +127,15 @@ struct Calibration {
 };
 
 /// Finds the rows of every slot by trying out passes of the kernel on all units of all ranks at once, by
-/// Balancing::binary or ternary. Collective; every rank gets the same. Prints how many distributions were tried, how
-/// long that took and why it ended.
+/// Balancing::binary or ternary, within ranks, between them or both. Collective; every rank gets the same. Prints how
+/// many distributions were tried, how long that took and why it ended.
 /// @throws CollectiveError where memory is short, or a rank's units cannot have a row each
-inline Calibration calibrate(Frame& frame, const MeasurableKernel& kernel, const Problem& problem,
-                             Balancing balancing) {
+inline Calibration calibrate(Frame& frame, const MeasurableKernel& kernel, const Problem& problem, Balancing balancing,
+                             BalanceLevel level = BalanceLevel::both) {
   const double start_s = now_s();
   const auto ranks = static_cast<std::size_t>(frame.session().size());
   const auto own = static_cast<std::size_t>(frame.session().rank());
-  InsideRank inside(frame, kernel, balancing);
+  InsideRank inside(frame, kernel, balancing, level != BalanceLevel::external);
   // All ranks at once balance their rows inside and return the time of their slower unit.
   const partition::Measure measure = [&](std::span<const std::int64_t> units) {
     models::MeasuredPoint point{static_cast<double>(units[own]), 0.0};
@@ -144,6 +148,8 @@ inline Calibration calibrate(Frame& frame, const MeasurableKernel& kernel, const
   };
   partition::ThroughputOptions options;
   options.repetition.most_rounds = 2;
+  // An imbalance of 1 is any: ranks keep as many rows each, which are measured once.
+  if (level == BalanceLevel::internal) options.eps = 1.0;
   const partition::Outcome outcome = balancing == Balancing::binary
                                          ? partition::throughput_balance(problem.rows, ranks, measure, options)
                                          : partition::iterative_calibration(problem.rows, ranks, measure, options);
@@ -157,9 +163,10 @@ inline Calibration calibrate(Frame& frame, const MeasurableKernel& kernel, const
   }
   const Assignment assignment{row_slices(problem, slot_rows), frame.gather_seconds(found.seconds)};
   const double spent_s = frame.max(now_s() - start_s);
-  frame.session().print(fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n",
-                                    format_seconds(spent_s), outcome.measurements, outcome.measurements == 1 ? "" : "s",
-                                    partition::to_string(outcome.reason)));
+  frame.session().print(
+      fmt::format("calibrated in {}: {} distribution{} among the ranks tried, {}\n", format_seconds(spent_s),
+                  outcome.measurements, outcome.measurements == 1 ? "" : "s",
+                  level == BalanceLevel::internal ? "as many rows each" : partition::to_string(outcome.reason)));
   return {assignment, spent_s};
 }
 

@@ -47,11 +47,11 @@ class Stencil {
 /// Time levels in a unit's memory, row-major, row 0 first; all of one pitch.
 template <class Scalar>
 struct Levels {
-  const Scalar* previous = nullptr;  ///< n - 1, read
-  const Scalar* current = nullptr;   ///< n, read
-  Scalar* next_previous = nullptr;   ///< n + k - 1, written; not for a single step, which has it in `current`
-  Scalar* next = nullptr;            ///< n + k, written; a single step may write into `previous`
-  std::int64_t pitch = 0;            ///< elements from one row to the next
+  RowPointer<Scalar> previous = nullptr;       ///< n - 1, read
+  RowPointer<Scalar> current = nullptr;        ///< n, read
+  RowPointer<Scalar> next_previous = nullptr;  ///< n + k - 1, written; not for a single step, which has it in `current`
+  RowPointer<Scalar> next = nullptr;           ///< n + k, written; a single step may write into `previous`
+  std::int64_t pitch = 0;                      ///< elements from one row to the next
 };
 
 /// Rows [row, end_row) of columns [column, end_column), counted in a unit's memory.
@@ -110,7 +110,8 @@ class LeapFrog {
     if (steps_ > 1) {
       // By value: a device has no address of a host's constant.
       constexpr int level = Tiles::scratch_level;
-      tile.ring = static_cast<Scalar*>(member.team_scratch(level).get_shmem(tiles_.scratch_bytes));
+      auto* const ring = static_cast<Scalar*>(member.team_scratch(level).get_shmem(tiles_.scratch_bytes));
+      tile.ring = row_pointer(ring, 0, std::int64_t{2} * tiles_.ring_rows * tiles_.ring_pitch);
     }
     const std::int64_t last_lag = std::int64_t{Radius} * (steps_ - 1);
     const std::int64_t begin = extent(tile, 1).row;
@@ -131,7 +132,7 @@ class LeapFrog {
  private:
   struct Tile {
     Region write;
-    Scalar* ring = nullptr;
+    RowPointer<Scalar> ring = nullptr;
     std::int64_t ring_column = 0;  ///< column at the start of the ring's rows
   };
   template <int Count>
@@ -148,14 +149,17 @@ class LeapFrog {
   }
 
   /// The row of a time level, such that [j] is column j: level -1 and 0 are read, `steps_` is written.
-  KOKKOS_INLINE_FUNCTION Scalar* row(const Tile& tile, int level, std::int64_t i) const {
-    if (level == steps_) return levels_.next + i * levels_.pitch;
-    // Read only; one type for all of them keeps this simple.
-    if (level <= 0) return const_cast<Scalar*>((level == 0 ? levels_.current : levels_.previous) + i * levels_.pitch);
+  KOKKOS_INLINE_FUNCTION RowPointer<Scalar> row(const Tile& tile, int level, std::int64_t i) const {
+    if (level == steps_) return row(levels_.next, i);
+    if (level <= 0) return row(level == 0 ? levels_.current : levels_.previous, i);
     // 32 bits: a division for every row.
     const auto rows = static_cast<unsigned>(tiles_.ring_rows);
     const unsigned place = static_cast<unsigned>(i) % rows + static_cast<unsigned>(level & 1) * rows;
-    return tile.ring + static_cast<std::int64_t>(place) * tiles_.ring_pitch - tile.ring_column;
+    return part_of_row(tile.ring, static_cast<std::int64_t>(place) * tiles_.ring_pitch - tile.ring_column,
+                       tile.ring_column, tile.ring_column + tiles_.ring_pitch);
+  }
+  KOKKOS_INLINE_FUNCTION RowPointer<Scalar> row(const RowPointer<Scalar>& level, std::int64_t i) const {
+    return part_of_row(level, i * levels_.pitch, 0, levels_.pitch);
   }
 
   /// Whether rows have all their neighbours.
@@ -191,8 +195,9 @@ class LeapFrog {
     }
     if (left == range.column && right == range.end_column) return;
     for (int r = 0; r < Count; ++r) {
-      vector_for(member, range.column, left, [&](const std::int64_t j) { advance_point(rows, r, i + r, j); });
-      vector_for(member, right, range.end_column, [&](const std::int64_t j) { advance_point(rows, r, i + r, j); });
+      const auto advance = [&](const std::int64_t j) { advance_point(tile, step, rows, r, i + r, j); };
+      vector_for(member, range.column, left, advance);
+      vector_for(member, right, range.end_column, advance);
     }
   }
 
@@ -209,25 +214,28 @@ class LeapFrog {
     for (int r = 0; r < Count; ++r) {
       rows.old[r] = row(tile, step - 2, i + r);
       rows.next[r] = row(tile, step, i + r);
-      rows.copy[r] = copies ? levels_.next_previous + (i + r) * levels_.pitch : nullptr;
+      rows.copy[r] = nullptr;
+      if (copies) rows.copy[r] = row(levels_.next_previous, i + r);
     }
     return rows;
   }
 
-  /// The point (i, j) of row r of a set, which may lie on the grid's edge or next to it.
+  /// The point (i, j) of row r of a set, which may lie on the grid's edge or next to it. Rows of the set are named by
+  /// constants alone: for an index a device would keep their pointers in memory.
   template <int Count>
-  KOKKOS_INLINE_FUNCTION void advance_point(const Rows<Count>& rows, const int r, const std::int64_t i,
-                                            const std::int64_t j) const {
-    const Scalar* const* const u = rows.current + r + Radius;
+  KOKKOS_INLINE_FUNCTION void advance_point(const Tile& tile, const int step, const Rows<Count>& rows, const int r,
+                                            const std::int64_t i, const std::int64_t j) const {
+    const RowPointer<const Scalar> u = rows.current[r + Radius];
     const std::int64_t last_row = grid_.end_row - 1, last_column = grid_.end_column - 1;
     const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
     const auto at = [&](int d) {
-      return beyond_edges(i + d, grid_.row, last_row, [&](std::int64_t other) { return u[other - i][j]; });
+      return beyond_edges(i + d, grid_.row, last_row,
+                          [&](std::int64_t other) { return row(tile, step - 1, other)[j]; });
     };
     const auto beside = [&](int d) {
-      return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[0][other]; });
+      return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[other]; });
     };
-    const Scalar here = u[0][j];
+    const Scalar here = u[j];
     rows.next[r][j] = edge && !mirrored_ ? here : stencil_.next(rows.old[r][j], here, at, beside);
     if (rows.copy[r] != nullptr) rows.copy[r][j] = here;
   }

@@ -22,7 +22,7 @@ namespace steelyard::wave2d {
 /// First touch of rows [0, rows) of memory, each by the threads that will sweep it.
 template <class Scalar>
 struct Zero {
-  Scalar* data;
+  RowPointer<Scalar> data;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
 };
 
@@ -84,9 +84,9 @@ class LocalField {
   /// advanced once before rotate().
   void advance(const partition::Rectangle& part, int steps, const char* label) const {
     if (part.empty()) return;
-    Levels<Scalar> levels{read_level(Level::previous), read_level(Level::current), nullptr,
-                          written_level(Level::current, steps), pitch_};
-    if (steps > 1) levels.next_previous = written_level(Level::previous, steps);
+    Levels<Scalar> levels{rows(read_level(Level::previous)), rows(read_level(Level::current)), nullptr,
+                          rows(written_level(Level::current, steps)), pitch_};
+    if (steps > 1) levels.next_previous = rows(written_level(Level::previous, steps));
     const Region grid = here({0, 0, problem_.rows, problem_.columns});
     if (problem_.radius() == 1) {
       LeapFrog<Execution, Scalar, 1>(problem_, levels, here(part), grid, steps, threads()).launch(space_, label);
@@ -117,9 +117,10 @@ class LocalField {
 
   void touch(Scalar* level) const {
     using Policy = Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::wave2d::touch", Policy(space_, 0, held_.rows * pitch_), Zero<Scalar>{level});
+    Kokkos::parallel_for("steelyard::wave2d::touch", Policy(space_, 0, held_.rows * pitch_), Zero<Scalar>{rows(level)});
   }
 
+  RowPointer<Scalar> rows(Scalar* level) const { return row_pointer(level, 0, held_.rows * pitch_); }
   Scalar* read_level(Level level) const { return levels_[static_cast<std::size_t>(level)]; }
   Scalar* written_level(Level level, int steps) const {
     // A single step is made in place of the previous level; the current one is previous then.

@@ -19,6 +19,24 @@ constexpr std::int64_t default_extent = 2048;
 /// In the order of Balancing.
 const std::vector<std::string> balancing_names{"model", "binary", "ternary", "dynamic"};
 
+/// In the order of BalanceLevel.
+const std::vector<std::string> level_names{"both", "internal", "external"};
+
+/// Sets an enumerator by its name, which has its place among the names.
+template <class Enumeration>
+void add_named(CLI::App& parser, const std::string& option, const std::string& description,
+               const std::vector<std::string>& names, Enumeration& chosen) {
+  parser
+      .add_option_function<std::string>(
+          option,
+          [&names, &chosen](const std::string& word) {
+            chosen = static_cast<Enumeration>(std::find(names.begin(), names.end(), word) - names.begin());
+          },
+          description)
+      ->check(CLI::IsMember(names))
+      ->type_name(CLI::detail::join(names, "|"));
+}
+
 int parse_time_tile(const std::string& word) {
   if (word == "auto") return 0;
   int steps = 0;
@@ -85,17 +103,14 @@ void add_options(CLI::App& parser, Options& options) {
           "--time-tile", [&options](const std::string& word) { options.time_tile = parse_time_tile(word); },
           "Steps per pass over memory and per exchange of halos (default auto: what the models find fastest)")
       ->type_name("K|auto");
-  parser
-      .add_option_function<std::string>(
-          "--balance",
-          [&options](const std::string& word) {
-            const auto found = std::find(balancing_names.begin(), balancing_names.end(), word);
-            options.balancing = static_cast<Balancing>(found - balancing_names.begin());
-          },
-          "How rows are balanced: by models and --partition (default), by trying out with binary or ternary search, or "
-          "while running")
-      ->check(CLI::IsMember(balancing_names))
-      ->type_name("model|binary|ternary|dynamic");
+  add_named(parser, "--balance",
+            "How rows are balanced: by models and --partition (default), by trying out with binary or ternary search, "
+            "or while running",
+            balancing_names, options.balancing);
+  add_named(parser, "--balance-level",
+            "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)",
+            level_names, options.level);
+  add_barrier_option(parser, options.run);
   parser
       .add_option("--frames", options.frames, "Pictures of the field, evenly from start to end, as PNG and VTK files")
       ->check(CLI::Range(0, 10000))
@@ -139,6 +154,10 @@ Problem make_problem(Options& options) {
   }
   if (options.balancing != Balancing::model && !options.run.models.empty()) {
     throw InvalidArgument("--model has no effect where rows are balanced by trying out (expected --balance model)");
+  }
+  const bool tries_out = options.balancing == Balancing::binary || options.balancing == Balancing::ternary;
+  if (options.level != BalanceLevel::both && !tries_out) {
+    throw InvalidArgument("--balance-level goes with --balance binary or ternary");
   }
   return problem;
 }

@@ -19,6 +19,13 @@ enum class Balancing {
   dynamic,  ///< from the even distribution on, by the times of the run's own passes, moving rows between units and
             ///< ranks when that pays (000, section 6.1.5)
 };
+/// Between what binary and ternary balance. Source: 003, section 4.1.
+enum class BalanceLevel {
+  both,
+  internal,  ///< between the units of each rank; ranks get as many rows each
+  external,  ///< between ranks; the units of a rank get as many rows each
+};
+
 /// `model`, `binary`, `ternary` or `dynamic`.
 const std::string& balancing_name(Balancing balancing);
 
@@ -31,6 +38,7 @@ struct Options {
   int order = 2;
   int time_tile = 0;  ///< steps per pass; 0: the models choose
   Balancing balancing = Balancing::model;
+  BalanceLevel level = BalanceLevel::both;
   bool serialize = false;
   int frames = 0;  ///< pictures of the field; 0: none
   std::filesystem::path frame_folder = "frames";

@@ -54,6 +54,20 @@ class PassPrediction {
     return chosen;
   }
 
+  /// The exchange of a pass by each model whose parameters all channels have; nothing without a platform.
+  std::vector<models::PatternCosts> exchange_costs(const std::vector<partition::Rectangle>& rectangles,
+                                                   int steps) const {
+    std::vector<models::PatternCosts> costs;
+    if (!platform_) return costs;
+    frame_.collectively([&] {
+      const models::MessagePattern pattern =
+          exchange_pattern(halo_messages(problem_, rectangles, steps), frame_.slot_ranks(), frame_.session().size(),
+                           frame_.element_bytes());
+      costs = models::pattern_costs(std::span(&pattern, 1), *platform_, *placement_);
+    });
+    return costs;
+  }
+
   /// The cost of a pass: units' passes as the assignment says, split into phases as sampled. Nothing for an assignment
   /// without predictions.
   /// @throws CollectiveError where no channel joins two ranks, no model has parameters, or memory is short
@@ -189,17 +203,10 @@ class PassPrediction {
     return samples;
   }
 
-  /// Seconds of the exchange of a pass; 0 without a platform.
+  /// Seconds of the exchange of a pass by the first model; 0 without a platform.
   double exchange_s(const std::vector<partition::Rectangle>& rectangles, int steps) const {
-    if (!platform_) return 0.0;
-    double seconds = 0.0;
-    frame_.collectively([&] {
-      const models::MessagePattern pattern =
-          exchange_pattern(halo_messages(problem_, rectangles, steps), frame_.slot_ranks(), frame_.session().size(),
-                           frame_.element_bytes());
-      seconds = models::pattern_costs(std::span(&pattern, 1), *platform_, *placement_).front().time_s.front();
-    });
-    return seconds;
+    const std::vector<models::PatternCosts> costs = exchange_costs(rectangles, steps);
+    return costs.empty() ? 0.0 : costs.front().time_s.front();
   }
 
   /// That of the first model file; 0 without models.

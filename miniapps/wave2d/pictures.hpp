@@ -14,6 +14,7 @@
 #include "comm/mpi_check.hpp"
 #include "comm/session.hpp"
 #include "core/base/colour_map.hpp"
+#include "core/base/picture_legend.hpp"
 #include "core/base/png_file.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/wave2d/simulation.hpp"
@@ -23,7 +24,7 @@ namespace steelyard::wave2d {
 /// Pictures of the field, for people and for ParaView: `frame_0000.png` in colours and `frame_0000.vti` (VTK image
 /// data) with values, in grid spacings. Large grids are averaged over squares of points, such that no side has more
 /// than 2048. Colours mean the same in all pictures: light grey is 0, the ends are the largest value of the first one.
-/// A picture's first row is the grid's; ParaView shows that at the bottom.
+/// A picture's first row is the grid's; ParaView shows that at the bottom. Below it is a PictureLegend with the step.
 class Pictures {
  public:
   Pictures(const Session& session, const Problem& problem, const std::filesystem::path& folder)
@@ -34,9 +35,10 @@ class Pictures {
         rows_((problem.rows + square_ - 1) / square_),
         columns_((problem.columns + square_ - 1) / square_) {}
 
-  /// Writes the next one; rank 0 holds the whole picture. Collective. @throws CollectiveError when it cannot be written
+  /// Writes the next one; rank 0 holds the whole picture. Collective. @param step so many steps after the start
+  /// @throws CollectiveError when it cannot be written
   template <class Scalar>
-  void add(const Simulation<Scalar>& simulation) {
+  void add(const Simulation<Scalar>& simulation, std::int64_t step) {
     std::vector<float> picture;
     collectively(session_.comm(), [&] { picture = own_part(simulation); });
     STEELYARD_MPI(MPI_Reduce(session_.is_root() ? MPI_IN_PLACE : picture.data(), picture.data(),
@@ -45,7 +47,7 @@ class Pictures {
       if (count_ == 0) {
         for (const float value : picture) largest_ = std::max(largest_, std::abs(value));
       }
-      write(picture);
+      write(picture, step);
     });
     ++count_;
   }
@@ -72,7 +74,7 @@ class Pictures {
     return picture;
   }
 
-  void write(const std::vector<float>& picture) const {
+  void write(const std::vector<float>& picture, std::int64_t step) const {
     const std::string name = fmt::format("frame_{:04}", count_);
     const auto spacing = static_cast<double>(square_);
     VtiGrid grid;
@@ -84,7 +86,10 @@ class Pictures {
     VtiFile<float> values(folder_ / (name + ".vti"), "u", grid);
     values.write_rows(picture);
     values.finish();
-    PngFile colours(folder_ / (name + ".png"), rows_, columns_);
+    const PictureLegend legend{diverging_colour, -1.0, fmt::format("{:.3g}", -largest_),
+                               fmt::format("{:.3g}", largest_), fmt::format("step {}", step)};
+    const std::vector<Rgb> below = legend.pixels(columns_);
+    PngFile colours(folder_ / (name + ".png"), rows_ + std::ssize(below) / columns_, columns_);
     const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
     std::vector<Rgb> row;
     for (std::int64_t i = 0; i < rows_; ++i) {
@@ -95,6 +100,7 @@ class Pictures {
       }
       colours.write_rows(row);
     }
+    colours.write_rows(below);
     colours.finish();
   }
 

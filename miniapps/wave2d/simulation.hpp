@@ -158,7 +158,8 @@ class Simulation {
   }
 
   void connect() {
-    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), overlap_ == Overlap::full);
+    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), overlap_ == Overlap::full,
+                   frame_.options().barrier);
   }
 
   /// Passes without a stop, each as 003 has them: borders on both units of a rank, exchange started, interior on both

@@ -13,6 +13,7 @@
 #include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/base/text_file.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
@@ -64,6 +65,9 @@ class Run : public AppRun {
   Run(Frame& frame, const Options& options, const Problem& problem)
       : frame_(frame), options_(options), problem_(problem), wave_(problem) {
     require_room();
+    frame.on_root([&] {
+      if (options.frames > 0) require_writable(options.frame_folder / "frame_0000.png");
+    });
   }
 
   void describe(RunRecord& record) const override {
@@ -73,6 +77,7 @@ class Run : public AppRun {
     record.params["order"] = problem_.order;
     record.settings["balance"] = balancing_name(options_.balancing);
     record.settings["boundary"] = options_.boundary;
+    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
   std::string why_unchecked() const override { return "no reference solution for a given field"; }
@@ -90,6 +95,10 @@ class Run : public AppRun {
     const Assignment assignment = balance(plan);
     rectangles_ = assignment.rectangles;
     pass_ = prediction.predict(assignment, time_tile_);
+    for (const models::PatternCosts& cost : prediction.exchange_costs(rectangles_, time_tile_)) {
+      plan.figures[fmt::format("communication_s by {}", cost.model)] =
+          static_cast<double>(options_.run.steps) / time_tile_ * cost.time_s.front();
+    }
     plan.distribution = assignment.shares(problem_);
     plan.headings = {"rows", "/step"};
     if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
@@ -100,9 +109,11 @@ class Run : public AppRun {
       plan.time_s = frame_.start_seconds() + passes * pass.total_s();
       plan.exchange_s = passes * std::max(0.0, pass.total_s() - pass.kernels_s());
     }
-    plan.text = fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n",
-                            format_seconds(plan.time_s.value_or(0.0)), options_.run.steps,
-                            format_seconds(pass.exchange_s / time_tile_));
+    if (plan.time_s) {
+      plan.text =
+          fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n", format_seconds(*plan.time_s),
+                      options_.run.steps, format_seconds(pass.exchange_s / time_tile_));
+    }
     return plan;
   }
 
@@ -170,8 +181,6 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    if (options_.frames > 0) write_frames();
-    write_field();
     Outcome outcome;
     outcome.of_what = fmt::format("for {} steps", options_.run.steps);
     outcome.phases = phases();
@@ -182,6 +191,14 @@ class Run : public AppRun {
     }
     if (options_.run.steps > 0) describe_speed(outcome, measurement.median_s);
     return outcome;
+  }
+  void write_files() override {
+    frame_.write_output<Scalar>(problem_.rows, problem_.columns, [&](const BlockSink<Scalar>& sink) {
+      simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
+        sink(part.row, part.column, part.columns, values);
+      });
+    });
+    if (options_.frames > 0) frame_.write([&] { write_frames(); });
   }
 
  private:
@@ -206,7 +223,7 @@ class Run : public AppRun {
       return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
     if (options_.balancing != Balancing::model) {
-      const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing);
+      const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
       plan.figures["calibration_time_s"] = found.time_s;
       return found.assignment;
     }
@@ -254,18 +271,9 @@ class Run : public AppRun {
       if (step == done) continue;
       simulation_->advance(step - std::max<std::int64_t>(done, 0));
       done = step;
-      pictures.add(*simulation_);
+      pictures.add(*simulation_, step);
     }
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
-  }
-
-  void write_field() const {
-    write_matrix<Scalar>(frame_.session(), options_.run.output, problem_.rows, problem_.columns,
-                         [&](const BlockSink<Scalar>& sink) {
-                           simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
-                             sink(part.row, part.column, part.columns, values);
-                           });
-                         });
   }
 
   /// Of the slowest unit or rank each, for a repetition.
@@ -299,8 +307,9 @@ class Run : public AppRun {
           fmt::format("rebalanced {} times in {}\n", balancer_->repartitions(), format_seconds(redistribution_s_));
     }
     outcome.below +=
-        fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the memory bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
-                    points_per_s / 1e6, 100.0 * points_per_s / bound, bound / 1e6, bound_bytes_per_s / 1e9);
+        fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the {} bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
+                    points_per_s / 1e6, 100.0 * points_per_s / bound, frame_.bound_name(bandwidth_->array_bytes()),
+                    bound / 1e6, bound_bytes_per_s / 1e9);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, steps);
   }
 

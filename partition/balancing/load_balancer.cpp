@@ -34,7 +34,7 @@ std::string to_string(BalancingDecision decision) {
 LoadBalancer::LoadBalancer(std::int64_t total, std::size_t unit_count, const Algorithm& algorithm,
                            LoadBalancerOptions options)
     : total_(total),
-      algorithm_(&algorithm),
+      algorithm_(algorithm),
       options_(std::move(options)),
       models_(unit_count, options_.max_units, options_.model_kind),
       current_(models_.predict(start_or_even(total, unit_count, options_.start, options_.max_units))),
@@ -114,13 +114,13 @@ bool LoadBalancer::worth_a_probe(double longest_s, double remaining_iterations) 
   if (unknown.empty()) return false;
   // At best they are as fast as the others, and then the data has to move twice: for the probe and for the result.
   const double gain_s = longest_s * static_cast<double>(unknown.size()) / static_cast<double>(models_.size());
-  return gain_s * remaining_iterations > 2.0 * cost_s(models_.distribute_and_probe(total_, *algorithm_));
+  return gain_s * remaining_iterations > 2.0 * cost_s(models_.distribute_and_probe(total_, algorithm_));
 }
 
 BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, double remaining_iterations) {
   const MeasuredPoint last = last_done(points);
   if (remaining_iterations > 0.0 && worth_a_probe(last.time_s, remaining_iterations)) {
-    return adopt(models_.distribute_and_probe(total_, *algorithm_));
+    return adopt(models_.distribute_and_probe(total_, algorithm_));
   }
   if (measured_imbalance(points) <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
     return BalancingDecision::balanced;
@@ -128,7 +128,7 @@ BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, do
   if (clear_difference_s(points) <= 0.0 && std::ranges::count(current_.units, total_) == 0) {
     return BalancingDecision::within_spread;
   }
-  std::vector<std::int64_t> next = models_.distribute(total_, *algorithm_);
+  std::vector<std::int64_t> next = models_.distribute(total_, algorithm_);
   if (next == current_.units) return BalancingDecision::settled;
   const double gain_s = last.time_s - last.confidence_s - models_.predict(next).makespan_s();
   if (!(gain_s > 0.0)) return BalancingDecision::settled;

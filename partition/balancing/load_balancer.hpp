@@ -72,7 +72,7 @@ class LoadBalancer {
   BalancingDecision adopt(std::vector<std::int64_t> next);
 
   std::int64_t total_;
-  const Algorithm* algorithm_;
+  Algorithm algorithm_;
   LoadBalancerOptions options_;
   PartialModels models_;
   Distribution current_;

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
@@ -67,23 +68,27 @@ struct Terminal {
 };
 
 /// Longer than the two seconds that have to pass before anything is shown.
-void wait_until_shown() { std::this_thread::sleep_for(std::chrono::milliseconds(2050)); }
+void wait_until_shown() { std::this_thread::sleep_for(std::chrono::milliseconds(2200)); }
 
 }  // namespace
 
-TEST_CASE("progress prints nothing where standard error is not a terminal") {
+TEST_CASE("progress is a line after two seconds and every five seconds where standard error is not a terminal") {
   const TemporaryFolder folder;
   const int file = ::open((folder / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
   REQUIRE(file >= 0);
   {
     const StandardErrorTo redirected(file);
+    const Progress silent("silent", 10, false);
     Progress progress("measuring", 10);
-    progress.advance();
+    progress.advance(4, "(size 128)");
+    CHECK(folder.read("stderr").empty());
     wait_until_shown();
-    progress.advance(4, "note");
+    for (int i = 0; i < 1000; ++i) progress.advance(0, "(size 256)");
   }
   ::close(file);
-  CHECK(folder.read("stderr").empty());
+  const std::string shown = folder.read("stderr");
+  CHECK_THAT(shown, ContainsSubstring("measuring 4/10 (size 128), 2 s, about 3 s left\n"));
+  CHECK(std::count(shown.begin(), shown.end(), '\n') == 1);
 }
 
 TEST_CASE("progress on a terminal waits for two seconds and then shows one line that it wipes at the end") {
@@ -98,13 +103,15 @@ TEST_CASE("progress on a terminal waits for two seconds and then shows one line 
     wait_until_shown();
     silent->advance(5);
     silent.reset();
-    CHECK(terminal.seen().empty());
+    CHECK(terminal.seen().find("silent") == std::string::npos);
     progress->advance(4, "size 128");
+    // Though nothing advances, the line is written anew.
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
     const std::string shown = terminal.seen();
     CHECK_THAT(shown, ContainsSubstring("measuring 7/10 size 128"));
     CHECK(shown.find('\n') == std::string::npos);
     for (int i = 0; i < 1000; ++i) progress->advance(0);
-    CHECK(terminal.seen().size() < 4 * shown.size());  // at most ten times a second
+    CHECK(terminal.seen().size() < 4 * shown.size());  // at most twice a second
     progress.reset();
     CHECK_THAT(terminal.seen(), EndsWith("\r\033[K"));
   }

@@ -123,12 +123,29 @@ TEST_CASE("a row needs one cell per heading") {
   CHECK(lines_of(table.text()).size() == 2);
 }
 
+TEST_CASE("as comma-separated values a table has numbers in SI units, quoted words and empty cells") {
+  Table table({"unit", "time", "share", "size"});
+  table.add_row({"host, \"fast\"", "12.5 ms", "40.0 %", "2 KiB"});
+  table.add_row({"device", "-", "7", "2 x 3"});
+  CHECK(table.csv() == "unit,time,share,size\n\"host, \"\"fast\"\"\",0.0125,0.4,2048\ndevice,,7,2 x 3\n");
+}
+
+TEST_CASE("every table that is made into text is passed to the function that was set, until none is set") {
+  std::string seen;
+  Table::on_text([&](const Table& table) { seen += table.headings().front(); });
+  CHECK_FALSE(Table({"a"}).text().empty());
+  CHECK_FALSE(Table({"b"}).text().empty());
+  Table::on_text(nullptr);
+  CHECK_FALSE(Table({"c"}).text().empty());
+  CHECK(seen == "ab");
+}
+
 TEST_CASE("times are given with the unit that fits and three significant digits") {
   CHECK(format_seconds(0.0) == "0 ns");
-  CHECK(format_seconds(1.5e-9) == "1.5 ns");
+  CHECK(format_seconds(1.5e-9) == "1.50 ns");
   CHECK(format_seconds(2.345e-6) == "2.35 us");
-  CHECK(format_seconds(0.012) == "12 ms");
-  CHECK(format_seconds(1.0) == "1 s");
+  CHECK(format_seconds(0.012) == "12.0 ms");
+  CHECK(format_seconds(1.0) == "1.00 s");
   CHECK(format_seconds(-0.25) == "-250 ms");
 }
 

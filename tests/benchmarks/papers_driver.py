@@ -148,14 +148,6 @@ class Evaluations(unittest.TestCase):
     def results(self, **columns):
         return SimpleNamespace(points=[{"values": dict(zip(columns, row))} for row in zip(*columns.values())])
 
-    def test_variation_is_the_largest_of_neighbouring_extrema_over_the_smaller_one(self):
-        speeds = [10, 20, 15, 30, 10, 12]
-        results = self.results(step=["models"] * 6, measured=["together"] * 6, unit=["a"] * 6, units=range(1, 7),
-                               speed=speeds)
-        *band, last = evaluations.variations(None, None, None, results)
-        self.assertAlmostEqual(last["variation"], 200.0)  # 30 to 10
-        self.assertTrue(all(row["speed_low"] <= row["speed"] <= row["speed_high"] for row in band))
-
     def test_a_node_takes_as_long_as_its_slowest_core(self):
         results = self.results(step=["cores"] * 2, node=["n"] * 2, units=[4, 4], time_s=[1.0, 2.0], gflops=[6.0, 3.0])
         self.assertEqual(evaluations.node_speeds(None, None, None, results),

@@ -8,12 +8,12 @@ prefix=$build/package/prefix
 rm -rf "$build/package"
 cmake --install "$build" --component libraries --prefix "$prefix" > "$build/package-install.log"
 
-# try FOLDER ARGUMENT…: configures the project of tests/package in a folder of its own.
+# try FOLDER ARGUMENT…: configures the project of tests/package, or of $project, in a folder of its own.
 try() {
-  cmake -G Ninja -S "$root/tests/package" -B "$build/package/$1" "-DCMAKE_PREFIX_PATH=$prefix" \
-    "${@:2}"
+  cmake -G Ninja -S "${project:-$root/tests/package}" -B "$build/package/$1" "-DCMAKE_PREFIX_PATH=$prefix" \
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=$(type -P ccache)" "${@:2}"
 }
-without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Threads,Boost,Eigen3}"=ON")
+without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Boost,Eigen3}"=ON")
 
 for component in base models partition; do
   try "$component" -DCOMPONENTS="$component" "${without[@]}" "$@"
@@ -30,10 +30,32 @@ for missing in core colour; do
   fi
   grep -q "component $missing" "$build/package/log"
 done
-if [[ -e $prefix/include/steelyard/comm ]]; then
-  try everything -DCOMPONENTS="core;comm;app" "$@"
-  cmake --build "$build/package/everything"
-  "$build/package/everything/core"
-  "$build/package/everything/comm"
-  "$build/package/everything/app"
-fi
+[[ -e $prefix/include/steelyard/comm ]] || exit 0
+try everything -DCOMPONENTS="core;comm;app" "$@"
+cmake --build "$build/package/everything"
+"$build/package/everything/core"
+"$build/package/everything/comm"
+"$build/package/everything/app"
+
+# miniapps/jacobi as somebody else's: the same program as in the tree.
+project=$build/package/project
+mkdir -p "$project/miniapps"
+cp "$root/tests/package/miniapp/CMakeLists.txt" "$project"
+cp -r "$root/miniapps/jacobi" "$project/miniapps"
+try jacobi -DCMAKE_BUILD_TYPE=Release "$@"
+cmake --build "$build/package/jacobi"
+cd "$build/package"
+for bin in "$build/bin" jacobi; do
+  output=of-${bin##*/}
+  mkdir "$output"
+  "$bin/jacobi" --help > "$output/help"
+  "$bin/jacobi" --size 700 --steps 12 --partition even --output "$output/x.npy"
+done
+diff -r of-bin of-jacobi
+# Models, balance, prediction and results, by its own tool.
+jacobi/jacobi-tool measure jacobi --columns 512 --sizes 64 512 --precision 0.5 --output models
+models=(models/rank0-{host,device}.fpm.json)
+jacobi/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
+grep -q '"passed": true' result/run.json
+jacobi/jacobi --size 512 --steps 20 --slowdown host=3 --partition dynamic
+jacobi/jacobi-tool predict jacobi --size 512 --model "${models[0]}"

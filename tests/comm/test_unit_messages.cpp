@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <utility>
 #include <vector>
 
 #include "comm/unit_messages.hpp"
@@ -69,10 +70,10 @@ bool holds(const UnitPeer<Execution>& peer, const MessageBuffer<double, Message>
 
 TEST_CASE("every unit takes in a pass what all others have packed for it in the pass before, whoever is late") {
   for (const Choice choice : choices) {
-    for (const bool overlaps : {true, false}) {
+    for (const auto& [overlaps, barrier] : {std::pair{true, false}, {false, false}, {true, true}}) {
       GroupUnits units(choice);
       const std::vector<Message> all = messages_of(units.size());
-      Messages messages(units.group(), all, overlaps);
+      Messages messages(units.group(), all, overlaps, barrier);
       std::atomic<int> wrong = 0;
       // The second run goes on where the first one ended; what the third one begins with is loaded anew.
       for (const int run : {0, 1, 2}) {

@@ -9,6 +9,7 @@
 #include "core/device/device.hpp"
 #include "core/spaces.hpp"
 #include "tests/core/started_units.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_compatibility {
 
@@ -27,6 +28,7 @@ TEST_CASE("Kokkos runs with as many host threads as the host unit has cores") {
 }
 
 TEST_CASE("host code reads and writes pinned memory") {
+  tests::unit_space<CompanionExecution>();
   Kokkos::View<double*, PinnedMemory> pinned("steelyard::tests::pinned", 3);
   STATIC_REQUIRE(Kokkos::SpaceAccessibility<Kokkos::HostSpace, PinnedMemory>::accessible);
   pinned(2) = 1.5;
@@ -58,6 +60,7 @@ TEST_CASE("the current device is the one that Kokkos was started with, and none 
 
 TEST_CASE("there are as many independent instances as are asked for") {
   if constexpr (companion_is_device) {
+    tests::unit_space<CompanionExecution>();
     for (const int count : {1, 2, 3}) {
       const auto instances = independent_instances<CompanionExecution>(count);
       CHECK(instances.size() == static_cast<std::size_t>(count));

@@ -17,6 +17,7 @@
 #include "tests/core/started_units.hpp"
 #include "tests/core/threads.hpp"
 #include "tests/core/unit_matrix.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_gemm {
 
@@ -144,7 +145,7 @@ void check_nan_and_infinity() {
 
 template <class Execution>
 void check_refusals() {
-  const Execution space;
+  const auto space = unit_space<Execution>();
   const auto sized = [](std::int64_t rows, std::int64_t columns) {
     return matrix_at<Execution, double>(nullptr, rows, columns, columns);
   };

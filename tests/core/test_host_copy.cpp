@@ -4,6 +4,8 @@
 
 #include "core/host_copy.hpp"
 #include "core/spaces.hpp"
+#include "core/untouched_array.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_host_copy {
 
@@ -11,13 +13,13 @@ namespace {
 
 template <class Element, class Execution>
 void round_trip(std::size_t count) {
-  const Execution space;
+  const auto space = tests::unit_space<Execution>();
   const std::size_t offset = 3, room = count + 2 * offset;
-  const Kokkos::View<Element*, PinnedMemory> sent("sent", room), received("received", room);
+  const UntouchedArray<Element, PinnedMemory> sent("sent", room), received("received", room);
   const Kokkos::View<Element*, DeviceOf<Execution>> own("own", room);
   for (std::size_t i = 0; i < room; ++i) {
-    sent(i) = static_cast<Element>(7 * i + 1);
-    received(i) = Element{-5};
+    sent.data()[i] = static_cast<Element>(7 * i + 1);
+    received.data()[i] = Element{-5};
   }
   copy_from_host(space, own.data() + offset, sent.data() + offset, count);
   copy_to_host(space, received.data() + offset, static_cast<const Element*>(own.data() + offset), count);
@@ -25,7 +27,7 @@ void round_trip(std::size_t count) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < room; ++i) {
     const bool inside = i >= offset && i < offset + count;
-    if (received(i) != (inside ? static_cast<Element>(7 * i + 1) : Element{-5})) ++wrong;
+    if (received.data()[i] != (inside ? static_cast<Element>(7 * i + 1) : Element{-5})) ++wrong;
   }
   CHECK(wrong == 0);
 

@@ -6,6 +6,8 @@
 #include <random>
 
 #include "core/matrix_copy.hpp"
+#include "core/untouched_array.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_matrix_copy {
 
@@ -40,8 +42,9 @@ class Arrays {
   Arrays(const Place& host, const Place& own)
       : host_place_(host),
         own_place_(own),
-        host_("host", host.elements()),
-        own_(Kokkos::view_alloc(Execution(), "own"), own.elements()),
+        pinned_("host", host.elements()),
+        host_(pinned_.data(), host.elements()),
+        own_(Kokkos::view_alloc(tests::unit_space<Execution>(), "own"), own.elements()),
         own_on_host_(Kokkos::create_mirror_view(own_)) {
     for (std::size_t i = 0; i < host_.size(); ++i) host_(i) = host_value(i);
     for (std::size_t i = 0; i < own_on_host_.size(); ++i) own_on_host_(i) = own_value(i);
@@ -89,14 +92,15 @@ class Arrays {
   }
 
   Place host_place_, own_place_;
-  Kokkos::View<Scalar*, PinnedMemory> host_;
+  UntouchedArray<Scalar, PinnedMemory> pinned_;
+  Kokkos::View<Scalar*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host_;
   Kokkos::View<Scalar*, DeviceOf<Execution>> own_;
   typename Kokkos::View<Scalar*, DeviceOf<Execution>>::HostMirror own_on_host_;
 };
 
 template <class Execution, class Scalar>
 void check_copies(const Place& host, const Place& own) {
-  const Execution space;
+  const auto space = tests::unit_space<Execution>();
   const Arrays<Execution, Scalar> sent(host, own);
   copy_matrix_from_host<Execution, Scalar>(space, sent.own(), sent.host());
   space.fence();
@@ -110,7 +114,7 @@ void check_copies(const Place& host, const Place& own) {
 
 template <class Scalar>
 void check_row_copies(const Place& host, const Place& own) {
-  const CompanionExecution space;
+  const auto space = tests::unit_space<CompanionExecution>();
   const Arrays<CompanionExecution, Scalar> sent(host, own);
   copy_rows_to_device(space, detail::row_copy(sent.own(), sent.host()));
   space.fence();
@@ -149,7 +153,7 @@ TEMPLATE_TEST_CASE("matrices of a row, of a column, without gaps and of many ele
 
 TEMPLATE_TEST_CASE("a matrix is copied within a unit's memory, and nothing around the copy changes", "", HostExecution,
                    CompanionExecution) {
-  const TestType space;
+  const auto space = tests::unit_space<TestType>();
   Random random(3);
   for (int trial = 0; trial < 200; ++trial) {
     const std::int64_t rows = any_of(random, 0, 12), columns = any_of(random, 0, 12);
@@ -178,7 +182,7 @@ TEST_CASE("rows that a queue of the companion copies arrive, and nothing around 
 TEMPLATE_TEST_CASE("a matrix comes back from a unit as it went there, block by block", "", HostExecution,
                    CompanionExecution) {
   constexpr std::int64_t rows = 23, columns = 31, height = 5, width = 7;
-  const TestType space;
+  const auto space = tests::unit_space<TestType>();
   const Place host{rows, columns, columns + 2, 0}, own{rows, columns, columns + 4, 0};
   const Arrays<TestType, double> arrays(host, own), back(host, own);
   for (std::int64_t i = 0; i < rows; i += height) {
@@ -199,7 +203,7 @@ TEMPLATE_TEST_CASE("a matrix comes back from a unit as it went there, block by b
 }
 
 TEMPLATE_TEST_CASE("matrices without elements may have no memory", "", HostExecution, CompanionExecution) {
-  const TestType space;
+  const auto space = tests::unit_space<TestType>();
   const Matrix<TestType, double> own;
   const Matrix<HostExecution, double> host;
   CHECK_NOTHROW(copy_matrix_from_host<TestType, double>(space, own, host));

@@ -10,6 +10,7 @@
 
 #include "core/memory_bound.hpp"
 #include "core/spaces.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_memory_bound {
 
@@ -28,13 +29,14 @@ class ProbeWithView {
   using Memory = Kokkos::View<double*, DeviceOf<Execution>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   explicit ProbeWithView(std::int64_t elements) : elements_(static_cast<std::size_t>(elements)) {
+    const auto space = tests::unit_space<Execution>();
     noted = {};
     Kokkos::Tools::Experimental::set_allocate_data_callback(
         [](auto, const char* label, const void* memory, std::uint64_t bytes) {
           if (std::string(label) != "steelyard::memory_bound::arrays") return;
           noted = {static_cast<double*>(const_cast<void*>(memory)), static_cast<std::int64_t>(bytes / sizeof(double))};
         });
-    probe_ = std::make_unique<MemoryBoundProbe<Execution>>(Execution(), elements);
+    probe_ = std::make_unique<MemoryBoundProbe<Execution>>(space, elements);
     Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
     memory_ = Memory(noted.memory, static_cast<std::size_t>(noted.doubles));
     touched_ = read();
@@ -135,7 +137,8 @@ TEMPLATE_TEST_CASE("elements at the same index lie half a page apart, not at the
 TEMPLATE_TEST_CASE("a pass moves two reads and one write per element", "", HostExecution, CompanionExecution) {
   using Probe = MemoryBoundProbe<TestType>;
   CHECK(Probe::bytes_per_element == 24.0);
-  CHECK(Probe(TestType(), 1000).bytes() == 24000.0);
+  const Probe probe(tests::unit_space<TestType>(), 1000);
+  CHECK(probe.bytes() == 24000.0);
 }
 
 }  // namespace steelyard::test_memory_bound

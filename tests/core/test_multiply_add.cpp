@@ -13,6 +13,7 @@
 #include "core/multiply_add.hpp"
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_multiply_add {
 
@@ -75,6 +76,7 @@ struct Pieces {
 
 template <class Execution, class Scalar>
 std::vector<Scalar> in_pieces(const Operands<Scalar>& operands, std::int64_t piece) {
+  const auto space = tests::unit_space<Execution>();
   using Kernel = Pieces<Execution, Scalar>;
   using HostView = Kokkos::View<const Scalar*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const auto copy = [](const std::vector<Scalar>& values) {
@@ -84,7 +86,6 @@ std::vector<Scalar> in_pieces(const Operands<Scalar>& operands, std::int64_t pie
   };
   const auto count = static_cast<std::int64_t>(operands.a.size());
   const Kernel kernel{copy(operands.a), copy(operands.b), copy(operands.c), copy(operands.c), piece};
-  const Execution space;
   const int lanes = runs_on_host<Execution> ? 1 : 32;
   const auto teams = static_cast<int>((count + piece - 1) / piece);
   Kokkos::parallel_for("steelyard::tests::multiply_add", typename Kernel::Policy(space, teams, 1, lanes), kernel);

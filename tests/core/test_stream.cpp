@@ -5,6 +5,7 @@
 
 #include "core/spaces.hpp"
 #include "core/stream.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_stream {
 namespace {
@@ -25,7 +26,7 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
                    HostExecution, CompanionExecution) {
   // Fewer than a team has, as many, and not a multiple of anything.
   for (const std::int64_t elements : {1, 7, 4096, 32768, 100003}) {
-    const Stream<TestType> stream(TestType(), elements);
+    const Stream<TestType> stream(tests::unit_space<TestType>(), elements);
     double a = 1.0, b = 2.0, c = 0.0;
     for (int turn = 0; turn < 3; ++turn) {
       for (const StreamKernel kernel : stream_kernels) stream.run(kernel);
@@ -34,9 +35,9 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
       c = a + b;
       a = b + 3.0 * c;
       const auto size = static_cast<std::size_t>(elements);
-      CHECK(read<TestType>(stream.arrays().a, elements) == std::vector<double>(size, a));
-      CHECK(read<TestType>(stream.arrays().b, elements) == std::vector<double>(size, b));
-      CHECK(read<TestType>(stream.arrays().c, elements) == std::vector<double>(size, c));
+      CHECK(read<TestType>(&stream.arrays().a[0], elements) == std::vector<double>(size, a));
+      CHECK(read<TestType>(&stream.arrays().b[0], elements) == std::vector<double>(size, b));
+      CHECK(read<TestType>(&stream.arrays().c[0], elements) == std::vector<double>(size, c));
     }
   }
 }

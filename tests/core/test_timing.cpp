@@ -6,6 +6,7 @@
 
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_timing {
 
@@ -26,7 +27,7 @@ TEST_CASE("the clock never goes back, and it counts seconds") {
 }
 
 TEMPLATE_TEST_CASE("fenced seconds contain the work, which runs once", "", HostExecution, CompanionExecution) {
-  const TestType space;
+  const auto space = tests::unit_space<TestType>();
   int runs = 0;
   const double before_s = now_s();
   const double seconds = fenced_seconds(space, [&] {

@@ -58,6 +58,11 @@ RankUnits plan_with_layout(const Machine& machine, const std::string& fields, Pl
   return plan_units(machine, request);
 }
 
+/// Of a layout's line with these suboptions.
+UnitSlowdowns slowdowns_of(const std::string& suboptions) {
+  return unit_slowdowns(parse_layout("a 0 all host+device " + suboptions, "test.layout").entries.front());
+}
+
 }  // namespace
 
 TEST_CASE("ranks of a node share out all its cores, each core to one unit, as evenly as can be") {
@@ -330,6 +335,22 @@ TEST_CASE("a slowdown without sense is refused with its word or value") {
         MessageMatches(ContainsSubstring("device") && ContainsSubstring('"' + std::string(value) + '"') &&
                        ContainsSubstring("at least 1")));
   }
+}
+
+TEST_CASE("slowdowns of a layout's line multiply, each for the units that it names") {
+  CHECK(slowdowns_of("").host == 1.0);
+  CHECK(slowdowns_of("device=1,threads=3").companion == 1.0);
+  const UnitSlowdowns all = slowdowns_of("slowdown=2,host_slowdown=3,device_slowdown=1.5");
+  CHECK(all.host == 6.0);
+  CHECK(all.companion == 3.0);
+}
+
+TEST_CASE("factors below 1 and unknown suboptions are refused by name") {
+  for (const char* factor : {"0.5", "nan", "inf", "2x", "-3", ""}) {
+    CHECK_THROWS_MATCHES(slowdowns_of(std::string("host_slowdown=") + factor), InvalidArgument,
+                         MessageMatches(ContainsSubstring("host_slowdown is \"" + std::string(factor))));
+  }
+  CHECK_THROWS_MATCHES(slowdowns_of("slowness=2"), InvalidArgument, MessageMatches(ContainsSubstring("slowness")));
 }
 
 }  // namespace steelyard::test_unit_plan

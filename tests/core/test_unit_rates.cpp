@@ -15,7 +15,7 @@ using Kind = ProcessingUnit::Kind;
 TEST_CASE("every unit has rates, and copies count only where a device has a memory of its own") {
   constexpr double memory_bytes = 32.0 * 1024.0 * 1024.0;
   for (const Kind kind : {Kind::host, Kind::companion}) {
-    if (kind == Kind::companion && !has_companion) continue;
+    if (kind == Kind::companion && !tests::started_units().companion) continue;
     const UnitRates rates = measure_unit_rates(kind, 100000, memory_bytes);
     for (const double rate : rates.stream_bytes_per_s) {
       CHECK(rate > 0.0);

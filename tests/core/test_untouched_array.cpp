@@ -7,6 +7,7 @@
 #include "core/device/back_end.hpp"
 #include "core/spaces.hpp"
 #include "core/untouched_array.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_untouched_array {
 
@@ -80,7 +81,8 @@ TEMPLATE_TEST_CASE("a unit can use all elements, which lie in the memory of that
   for (const int elements : sizes) {
     CAPTURE(elements);
     const Noting noting;
-    const UntouchedArray<double, MemoryOf<TestType>> array(TestType(), label, static_cast<std::size_t>(elements));
+    const UntouchedArray<double, MemoryOf<TestType>> array(tests::unit_space<TestType>(), label,
+                                                           static_cast<std::size_t>(elements));
     CHECK(address(array.data()) >= noted.begin);
     CHECK(address(array.data() + elements) <= noted.end);
     expect_elements<TestType>(array.data(), elements);

@@ -3,9 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 
-#include "core/host_vector_for.hpp"
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_vector_for {
 
@@ -33,11 +33,11 @@ struct Visit {
 
 TEMPLATE_TEST_CASE("the body runs once for every index of the range, and never where the range is empty", "",
                    HostExecution, CompanionExecution) {
+  const auto space = tests::unit_space<TestType>();
   using Visits = Visit<TestType>;
   // The last rows' ranges are empty or end before they begin.
   constexpr int rows = 40;
   const Visits visit{decltype(Visits::visits)("steelyard::tests::visits", rows, static_cast<std::size_t>(width))};
-  const TestType space;
   const int vector_length = companion_is_device && std::is_same_v<TestType, CompanionExecution> ? 32 : 1;
   Kokkos::parallel_for("steelyard::tests::vector_for", typename Visits::Policy(space, rows, 1, vector_length), visit);
   space.fence();
@@ -53,14 +53,6 @@ TEMPLATE_TEST_CASE("the body runs once for every index of the range, and never w
   CHECK(wrong == 0);
   CHECK(visited > 0);
   CHECK(Visits::last(rows - 1) < Visits::first(rows - 1));
-}
-
-TEST_CASE("the host's loop outside of a team runs once for every index of the range, and never where it is empty") {
-  std::array<int, 20> counts{};
-  host_vector_for(3, 17, [&](const std::int64_t i) { counts[static_cast<std::size_t>(i)] += 1; });
-  host_vector_for(9, 9, [&](const std::int64_t i) { counts[static_cast<std::size_t>(i)] += 1; });
-  host_vector_for(9, 2, [&](const std::int64_t i) { counts[static_cast<std::size_t>(i)] += 1; });
-  for (std::size_t i = 0; i < counts.size(); ++i) CHECK(counts[i] == (i >= 3 && i < 17 ? 1 : 0));
 }
 
 }  // namespace steelyard::test_vector_for

@@ -7,6 +7,8 @@
 
 #include "core/host_copy.hpp"
 #include "core/matrix.hpp"
+#include "core/untouched_array.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::tests {
 
@@ -22,8 +24,9 @@ class UnitMatrix {
       : rows_(rows),
         columns_(columns),
         leading_(leading),
-        host_("host", static_cast<std::size_t>(rows * leading)),
-        own_(Kokkos::view_alloc(Execution(), "own"), static_cast<std::size_t>(rows * leading)) {
+        pinned_("host", static_cast<std::size_t>(rows * leading)),
+        host_(pinned_.data(), static_cast<std::size_t>(rows * leading)),
+        own_(Kokkos::view_alloc(unit_space<Execution>(), "own"), static_cast<std::size_t>(rows * leading)) {
     std::fill_n(host_.data(), host_.size(), between_rows<Scalar>);
   }
 
@@ -63,7 +66,8 @@ class UnitMatrix {
 
  private:
   std::int64_t rows_, columns_, leading_;
-  Kokkos::View<Scalar*, PinnedMemory> host_;
+  UntouchedArray<Scalar, PinnedMemory> pinned_;
+  Kokkos::View<Scalar*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host_;
   Kokkos::View<Scalar*, DeviceOf<Execution>> own_;
 };
 

@@ -114,6 +114,16 @@ void Command::end() {
   process_ = -1;
 }
 
+void Command::send(int signal) const { ::kill(process_, signal); }
+
+bool Command::has_told(const std::string& text) const {
+  for (int i = 0; i < 1500; ++i) {
+    if ((captured_.read("out") + captured_.read("err")).find(text) != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
 Outcome Command::wait(std::chrono::seconds limit) {
   Outcome outcome;
   const auto deadline = std::chrono::steady_clock::now() + limit;

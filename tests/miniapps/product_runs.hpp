@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/miniapps/app_runs.hpp"
-#include "tests/miniapps/gemm_files.hpp"
+#include "tests/miniapps/gemm/gemm_files.hpp"
 
 namespace steelyard::tests {
 

@@ -264,6 +264,28 @@ TEST_CASE("what was not measured precisely is not among the points") {
   CHECK(file.imprecise[0].outliers == 3);
 }
 
+TEST_CASE("imprecise points count where no other does, and stay imprecise when they are written again") {
+  FpmFile file;
+  file.imprecise = {{2.0, 0.5, 7, 0.2, 0}, {4.0, 1.5, 7, 0.9, 0}};
+  const TemporaryFolder folder;
+  write_fpm_file(folder / "a.fpm.json", file);
+  for (int time = 0; time < 2; ++time) {
+    const FpmFile back = read_fpm_file(folder / "a.fpm.json");
+    CHECK(back.all_imprecise);
+    require_same(back.points, file.imprecise);
+    CHECK(back.imprecise.empty());
+    const json written = json::parse(format_fpm(back));
+    CHECK(written.at("points").empty());
+    CHECK(written.at("imprecise_points").size() == 2);
+    write_fpm_file(folder / "a.fpm.json", back);
+  }
+  file.points = {{3.0, 1.0, 7, 0.0, 0}};
+  write_fpm_file(folder / "a.fpm.json", file);
+  const FpmFile mixed = read_fpm_file(folder / "a.fpm.json");
+  CHECK_FALSE(mixed.all_imprecise);
+  require_same(mixed.points, file.points);
+}
+
 TEST_CASE("what says nothing is not written") {
   FpmFile file;
   file.points = {{1.0, 0.5, 7, 0.01, 0}};

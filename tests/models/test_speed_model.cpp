@@ -18,15 +18,7 @@ using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
-using tests::Kind;
-using tests::model_of;
-using tests::name_of;
-using tests::Random;
-using tests::random_limit;
-using tests::random_model;
-using tests::random_points;
-using tests::uniform;
-using tests::whole;
+using namespace steelyard::tests;
 
 namespace {
 

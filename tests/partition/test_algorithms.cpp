@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/errors.hpp"
+#include "models/piecewise_linear_model.hpp"
 #include "partition/algorithms.hpp"
 #include "tests/models/random_models.hpp"
 
@@ -139,7 +140,7 @@ TEST_CASE("algorithms have different names and are found by them") {
     CHECK(names.insert(algorithm.name).second);
     CHECK_FALSE(algorithm.description.empty());
     CHECK(algorithm.description.find('\n') == std::string::npos);
-    CHECK(&find_algorithm(algorithm.name) == &algorithm);
+    CHECK(find_algorithm(algorithm.name).description == algorithm.description);
   }
   for (const char* name : {"even", "constant", "geometric", "numerical", "hpopta", "exact"})
     CHECK(names.count(name) == 1);
@@ -150,6 +151,50 @@ TEST_CASE("an unknown algorithm is refused with all the names that there are") {
                        MessageMatches(ContainsSubstring("\"Even\"") &&
                                       ContainsSubstring("even, constant, geometric, numerical, hpopta, exact")));
   CHECK_THROWS_AS(find_algorithm(""), InvalidArgument);
+}
+
+TEST_CASE("constant:N goes by the speeds at N computation units, and shares:A:B by these numbers alone") {
+  const ConstantModel slow(1.0), limited(1.0, 10.0);
+  const models::PiecewiseLinearModel rising(
+      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {40.0, 20.0}, {200.0, 40.0}});
+  const std::vector<const models::SpeedModel*> both{&slow, &rising};
+  // 1, 2 and 5 units per second at these sizes.
+  CHECK(find_algorithm("constant:10").distribute(66, both).units == std::vector<std::int64_t>{33, 33});
+  CHECK(find_algorithm("constant:40").distribute(66, both).units == std::vector<std::int64_t>{22, 44});
+  CHECK(find_algorithm("constant:200").distribute(66, both).units == std::vector<std::int64_t>{11, 55});
+  CHECK(find_algorithm("constant:1e9").distribute(66, both).units == std::vector<std::int64_t>{11, 55});
+  for (const char* shares : {"shares:1:2", "shares:0.5:1", "shares:22:44"}) {
+    const Distribution split = find_algorithm(shares).distribute(66, both);
+    CHECK(split.units == std::vector<std::int64_t>{22, 44});
+    CHECK(split.predicted_s == predict({22, 44}, both).predicted_s);
+  }
+  CHECK(find_algorithm("shares:0:7").distribute(66, both).units == std::vector<std::int64_t>{0, 66});
+  CHECK_THROWS_MATCHES(find_algorithm("shares:1:2:3").distribute(66, both), InvalidArgument,
+                       MessageMatches(ContainsSubstring("3 shares for 2 processing units")));
+  CHECK_THROWS_MATCHES(
+      find_algorithm("shares:1:1").distribute(66, std::vector<const models::SpeedModel*>{&slow, &limited}),
+      InvalidArgument, MessageMatches(ContainsSubstring("holds 10")));
+  for (const char* name : {"shares:", "shares:0:0", "shares:1:x", "shares:-1:2", "constant:", "constant:0",
+                           "constant:1:2", "constant:nan", "even:1"}) {
+    INFO(name);
+    CHECK_THROWS_AS(find_algorithm(name), InvalidArgument);
+  }
+}
+
+TEST_CASE("whole shares of the total are kept exactly") {
+  Random random(9);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Problem problem(random);
+    std::string name = "shares";
+    std::vector<std::int64_t> expected;
+    std::int64_t total = 0;
+    for (const models::SpeedModel* model : problem.units.models) {
+      expected.push_back(whole(random, 0, static_cast<int>(std::min(model->max_units(), 1e6))));
+      total += expected.back();
+      name += ":" + std::to_string(expected.back());
+    }
+    if (total > 0) REQUIRE(find_algorithm(name).distribute(total, problem.units.models).units == expected);
+  }
 }
 
 }  // namespace steelyard::test_algorithms

@@ -60,8 +60,7 @@ TEST_CASE("speeds as far apart as numbers can be, and times beyond them, are sha
     for (const double fast : {2.0, 1e200, 1e300}) {
       const ConstantModel most(fast);
       const std::vector<const models::SpeedModel*> models{&least, &most};
-      for (const auto& algorithm : {geometric, constant}) {
-        const Distribution found = algorithm(total, models);
+      for (const Distribution& found : {geometric(total, models), constant(total, models)}) {
         const double share = static_cast<double>(total) * slow / (slow + fast);
         CHECK(std::accumulate(found.units.begin(), found.units.end(), std::int64_t{0}) == total);
         CHECK(std::abs(static_cast<double>(found.units[0]) - share) <= 1.0 + 1e-9 * share);

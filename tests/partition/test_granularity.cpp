@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
+#include "models/piecewise_linear_model.hpp"
 #include "partition/granularity.hpp"
 #include "tests/models/random_models.hpp"
 
@@ -18,7 +19,9 @@ TEST_CASE("every slice is a multiple of the granularity, and they sum to the tot
     const std::int64_t total = granularity * whole(random, 0, 30);
     tests::Units units;
     for (int i = whole(random, 1, 4); i > 0; --i) units.add(random_model(random, tests::Kind::increasing_time, 600.0));
-    for (const Algorithm& algorithm : algorithms()) {
+    std::vector<Algorithm> all(algorithms().begin(), algorithms().end());
+    all.push_back(find_algorithm("constant:100"));
+    for (const Algorithm& algorithm : all) {
       const Distribution distribution = distribute_in_multiples(total, units.models, algorithm, granularity);
       INFO(algorithm.name << ", trial " << trial);
       REQUIRE(std::accumulate(distribution.units.begin(), distribution.units.end(), std::int64_t{0}) == total);
@@ -49,6 +52,17 @@ TEST_CASE("in multiples the exact algorithm is as fast as the best split into mu
     const Distribution found =
         distribute_in_multiples(pieces * granularity, units.models, find_algorithm("exact"), granularity);
     REQUIRE(found.makespan_s() == least_s);
+  }
+}
+
+TEST_CASE("in multiples too, constant:N goes by the speeds at N computation units") {
+  tests::Units units;
+  units.add(std::make_unique<models::ConstantModel>(1.0));
+  units.add(std::make_unique<models::PiecewiseLinearModel>(
+      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {40.0, 20.0}, {200.0, 40.0}}));
+  for (const std::int64_t granularity : {1, 2, 11}) {
+    CHECK(distribute_in_multiples(66, units.models, find_algorithm("constant:40"), granularity).units ==
+          std::vector<std::int64_t>{22, 44});
   }
 }
 

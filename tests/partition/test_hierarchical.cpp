@@ -150,7 +150,7 @@ TEST_CASE("one group is the inner algorithm and groups of one are the outer algo
 }
 
 TEST_CASE("a cluster of identical hybrid nodes is split by popta over nodes as fast as by all its units") {
-  const Algorithm identical{"popta", "identical nodes", popta};
+  const Algorithm identical{"popta", "identical nodes", static_cast<Distribution (*)(std::int64_t, Models)>(popta)};
   const Algorithm exact{"by_all_sizes", "every size of every unit", by_all_sizes};
   Random random(5);
   for (int trial = 0; trial < 60; ++trial) {

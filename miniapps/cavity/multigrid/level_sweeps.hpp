@@ -35,7 +35,7 @@ struct MergedColumns {
   RowAccess<1> result;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const std::int64_t i) const {
-    result(j, i) = transfer.merges ? transfer.merged(&rows(j, 0), i) : rows(j, i);
+    result(j, i) = transfer.merges ? transfer.merged(rows.row(j), i) : rows(j, i);
   }
 };
 
@@ -59,7 +59,7 @@ struct CorrectedStep {
 
 /// z = G r on the coarsest level.
 struct BottomSolve {
-  const double* inverse = nullptr;
+  RowPointer<const double> inverse = nullptr;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   RowAccess<1> r;
@@ -67,7 +67,7 @@ struct BottomSolve {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const std::int64_t i) const {
     // G is symmetric, so its columns are as good as its rows, and neighbours read neighbouring ones.
-    const double* const column = inverse + j * columns + i;
+    const RowPointer<const double> column = inverse + j * columns + i;
     double sum = 0.0;
     for (std::int64_t l = 0; l < rows; ++l) {
       for (std::int64_t k = 0; k < columns; ++k) sum += column[(l * columns + k) * rows * columns] * r(l, k);
@@ -85,7 +85,7 @@ class MultigridHostRows {
   /// Of a level with so many columns.
   static std::int64_t scratch_elements(std::int64_t columns) { return kept_rows * pitch(columns); }
 
-  MultigridHostRows(const LevelAccess& level, double* scratch)
+  MultigridHostRows(const LevelAccess& level, const RowPointer<double> scratch)
       : level_(level), columns_(level.columns), pitch_(pitch(level.columns)), scratch_(scratch + ghosts) {}
 
   /// Restricts what a step from 0 leaves of r. @param merged rows of the result
@@ -93,20 +93,20 @@ class MultigridHostRows {
     if (merged.empty()) return;
     const std::int64_t begin = level_.children[merged.begin].first - 1;
     std::int64_t steps = begin - 1, lefts = begin;  // The first rows not yet there.
-    double* const sum = kept(7);
+    const RowPointer<double> sum = kept(7);
     for (std::int64_t m = merged.begin; m < merged.end; ++m) {
       const CellChildren children = level_.children[m];
       for (; lefts < children.first + 3; ++lefts) {
-        for (; steps < lefts + 2; ++steps) write_step(steps, &r(steps, 0));
-        write_left(lefts, &r(lefts, 0));
+        for (; steps < lefts + 2; ++steps) write_step(steps, r.row(steps));
+        write_left(lefts, r.row(lefts));
       }
-      const double *const a = left_row(children.first - 1), *const b = left_row(children.first);
-      const double *const c = left_row(children.first + 1), *const d = left_row(children.first + 2);
-      double* const target = level_.column_transfer.merges ? sum : &result(m, 0);
+      const RowPointer<const double> a = left_row(children.first - 1), b = left_row(children.first);
+      const RowPointer<const double> c = left_row(children.first + 1), d = left_row(children.first + 2);
+      const RowPointer<double> target = level_.column_transfer.merges ? sum : result.row(m);
       for_columns(columns_, [=](const std::int64_t i) { target[i] = children.merged(a[i], b[i], c[i], d[i]); });
       if (!level_.column_transfer.merges) continue;
       sum[-1] = sum[columns_] = sum[columns_ + 1] = 0.0;
-      double* const to = &result(m, 0);
+      const RowPointer<double> to = result.row(m);
       const ColumnTransfer transfer = level_.column_transfer;
       for_columns(merged_columns, [=](const std::int64_t i) { to[i] = transfer.merged(sum, i); });
     }
@@ -118,11 +118,11 @@ class MultigridHostRows {
           const Finished& finished) const {
     std::int64_t corrected = rows.begin - 1;
     for (std::int64_t j = rows.begin; j < rows.end; ++j) {
-      for (; corrected < j + 2; ++corrected) write_corrected(corrected, &r(corrected, 0), correction);
+      for (; corrected < j + 2; ++corrected) write_corrected(corrected, r.row(corrected), correction);
       const LevelRow row = level_.row(j);
-      const double *const below = step_row(j - 1), *const here = step_row(j), *const above = step_row(j + 1);
-      const double* const right = &r(j, 0);
-      double* const to = &z(j, 0);
+      const RowPointer<const double> below = step_row(j - 1), here = step_row(j), above = step_row(j + 1);
+      const RowPointer<const double> right = r.row(j);
+      const RowPointer<double> to = z.row(j);
       for_columns(columns_, [=](const std::int64_t i) {
         to[i] = row.next_step(i, right[i], here[i], here[i - 1], here[i + 1], below[i], above[i]);
       });
@@ -135,28 +135,28 @@ class MultigridHostRows {
   static constexpr std::int64_t kept_rows = 8;  ///< three steps, four of what they leave, and their sum
 
   static std::int64_t pitch(std::int64_t columns) { return RowField<HostExecution>::pitch_of(columns + 2); }
-  double* kept(std::int64_t k) const { return scratch_ + k * pitch_; }
-  double* step_row(std::int64_t j) const { return kept((j + 3) % 3); }
-  double* left_row(std::int64_t j) const { return kept(3 + (j + 4) % 4); }
+  RowPointer<double> kept(std::int64_t k) const { return part_of_row(scratch_, k * pitch_, -1, columns_ + 2); }
+  RowPointer<double> step_row(std::int64_t j) const { return kept((j + 3) % 3); }
+  RowPointer<double> left_row(std::int64_t j) const { return kept(3 + (j + 4) % 4); }
 
-  void write_step(std::int64_t j, const double* r) const {
+  void write_step(std::int64_t j, const RowPointer<const double> r) const {
     const LevelRow row = level_.row(j);
-    double* const to = step_row(j);
+    const RowPointer<double> to = step_row(j);
     for_columns(columns_, [=](const std::int64_t i) { to[i] = row.step(i, r[i]); });
     to[-1] = to[columns_] = 0.0;
   }
-  void write_left(std::int64_t j, const double* r) const {
+  void write_left(std::int64_t j, const RowPointer<const double> r) const {
     const LevelRow row = level_.row(j);
-    const double *const below = step_row(j - 1), *const here = step_row(j), *const above = step_row(j + 1);
-    double* const to = left_row(j);
+    const RowPointer<const double> below = step_row(j - 1), here = step_row(j), above = step_row(j + 1);
+    const RowPointer<double> to = left_row(j);
     for_columns(columns_,
                 [=](const std::int64_t i) { to[i] = row.left(i, r[i], here[i - 1], here[i + 1], below[i], above[i]); });
   }
-  void write_corrected(std::int64_t j, const double* r, const RowAccess<1>& correction) const {
+  void write_corrected(std::int64_t j, const RowPointer<const double> r, const RowAccess<1>& correction) const {
     const LevelRow row = level_.row(j);
     const CellParents parents = level_.parents[j];
-    const double *const first = &correction(parents.parent, 0), *const second = &correction(parents.other, 0);
-    double* const to = step_row(j);
+    const RowPointer<const double> first = correction.row(parents.parent), second = correction.row(parents.other);
+    const RowPointer<double> to = step_row(j);
     for_columns(columns_,
                 [=](const std::int64_t i) { to[i] = row.step(i, r[i]) + parents.interpolated(first[i], second[i]); });
     to[-1] = to[columns_] = 0.0;
@@ -165,7 +165,7 @@ class MultigridHostRows {
   LevelAccess level_;
   std::int64_t columns_;
   std::int64_t pitch_;
-  double* scratch_;
+  RowPointer<double> scratch_;
 };
 
 /// A level's values at the next finer level's columns: two of these, or one where columns are not merged.
@@ -180,7 +180,7 @@ struct ExtendedColumns {
   }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const std::int64_t i) const {
     if (transfer.merges) {
-      transfer.extend(&z(j, 0), &result(j, 0), i);
+      transfer.extend(z.row(j), result.row(j), i);
     } else {
       result(j, i) = z(j, i);
     }
@@ -189,12 +189,12 @@ struct ExtendedColumns {
   void row(const std::int64_t j) const {
     if (columns == 0) return;
     const ColumnTransfer across = transfer;
-    const double* const from = &z(j, 0);
-    double* const to = &result(j, 0);
+    const RowPointer<const double> from = z.row(j);
+    const RowPointer<double> to = result.row(j);
     if (across.merges) {
       for_columns(columns, [=](const std::int64_t i) { across.extend(from, to, i); });
     } else {
-      std::copy(from, from + columns, to);
+      std::copy_n(&from[0], columns, &to[0]);
     }
   }
 };
@@ -266,7 +266,7 @@ class MultigridSweeps {
     const RowAccess<1> scratch = scratch_.access();
     const LevelAccess level = level_;
     for_row_chunks(space, label, rows, row_cells, [=](const std::int64_t thread, RowRange chunk) {
-      body(MultigridHostRows(level, &scratch(thread, 0)), chunk);
+      body(MultigridHostRows(level, scratch.row(thread)), chunk);
     });
   }
 

@@ -114,8 +114,8 @@ class MultigridLevels {
   /// Of the first whole level's right side.
   RowGather& gather() { return *gather_; }
 
-  static constexpr std::int64_t right_side_depth = 3;
-  static constexpr std::int64_t correction_depth = 2;
+  static constexpr int right_side_depth = 3;
+  static constexpr int correction_depth = 2;
 
  private:
   std::vector<MultigridLevel> levels_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "comm/unit_grid.hpp"
@@ -50,7 +51,8 @@ class MultigridPreconditioner {
                              : k > 0     ? Field(grid.space(), held, level.columns())
                                          : Field());
       if (is_gathered) part_ = Field(grid.space(), levels.owned(k, slot), level.columns());
-      results_.push_back(k > 0 ? Field(grid.space(), held, level.columns()) : Field());
+      // A column more, of zeros: with an odd number of finer columns the last pair asks for it.
+      results_.push_back(k > 0 ? Field(grid.space(), held, level.columns() + 1) : Field());
       corrections_.push_back(k > 0 ? Field(grid.space(), held, at(levels.levels(), k - 1).columns()) : Field());
     }
   }
@@ -58,17 +60,21 @@ class MultigridPreconditioner {
   /// z = M^-1 r in the unit's own rows. All units call it. @param r its ghost rows are overwritten
   void apply(const UnitGrid<Execution>& grid, Field& r, Field& z) {
     const UnitPeer<Execution>& peer = grid.peer();
+    const double start_s = grid.own_clock_s();
     const int shared = std::min(bottom_, whole_);
     for (int k = 0; k < shared; ++k) {
       Field& right = k == 0 ? r : at(right_sides_, k);
       const RowAccess<1> values = right.access();
       const RowRange rows = at(units_, k).merged();
-      with_halo(peer, levels_->right_sides(k), right, rows, without_halo_down(k),
+      with_halo(grid, levels_->right_sides(k), MultigridLevels::right_side_depth, right, rows, without_halo_down(k),
                 [&](RowRange part) { down(peer.space(), k, values, part); });
     }
     if (whole_ <= bottom_) {
       const Field& part = whole_ == 0 ? r : part_;
-      levels_->gather().gather(peer, part.slice(), at(right_sides_, whole_).slice());
+      const Field& whole = at(right_sides_, whole_);
+      const std::int64_t bytes =
+          whole.rows().count() * whole.row_elements() * static_cast<std::int64_t>(sizeof(double));
+      grid.timed_exchange(bytes, [&] { levels_->gather().gather(peer, part.slice(), whole.slice()); });
     }
     peer.compute([&] {
       const auto right = [&](int k) { return k == 0 && whole_ > 0 ? r.access() : at(right_sides_, k).access(); };
@@ -81,12 +87,17 @@ class MultigridPreconditioner {
       const RowRange rows = at(units_, k).held();
       const auto sweep = [&](RowRange part) { up(peer.space(), k, right, z, part); };
       if (k + 1 < whole_) {
-        with_halo(peer, levels_->corrections(k + 1), at(corrections_, k + 1), rows, without_halo_up(k), sweep);
+        with_halo(grid, levels_->corrections(k + 1), MultigridLevels::correction_depth, at(corrections_, k + 1), rows,
+                  without_halo_up(k), sweep);
       } else {
         peer.compute([&] { sweep(rows); });
       }
     }
+    work_s_ += grid.own_clock_s() - start_s;
   }
+
+  /// Seconds of the unit's own sweeps since the last call.
+  double take_work_s() { return std::exchange(work_s_, 0.0); }
 
  private:
   template <class Values>
@@ -94,21 +105,15 @@ class MultigridPreconditioner {
     return values[static_cast<std::size_t>(level)];
   }
 
-  /// Sweeps `rows`, those that read no halo while it is under way.
+  /// Sweeps `rows`, the `inner` ones, which read no halo, while it is under way.
   template <class Sweep>
-  void with_halo(const UnitPeer<Execution>& peer, RowExchange& exchange, Field& field, RowRange rows, RowRange inner,
-                 const Sweep& sweep) const {
-    if (!exchange.any()) {
-      peer.compute([&] { sweep(rows); });
-      return;
-    }
-    exchange.start(peer, field.origin());
-    if (!inner.empty()) peer.compute([&] { sweep(inner); });
-    exchange.finish(peer, field.origin());
-    peer.compute([&] {
-      sweep(RowRange{rows.begin, inner.begin});
-      sweep(RowRange{inner.end, rows.end});
-    });
+  void with_halo(const UnitGrid<Execution>& grid, RowExchange& exchange, int depth, Field& field, RowRange rows,
+                 RowRange inner, const Sweep& sweep) const {
+    grid.with_halo(exchange, depth, field, rows, {{rows.begin, inner.begin}, {inner.end, rows.end}}, sweep,
+                   [&](RowPieces outer) {
+                     sweep(outer.first);
+                     sweep(outer.second);
+                   });
   }
 
   /// Merged rows whose residuals need no rows of other units.
@@ -175,6 +180,7 @@ class MultigridPreconditioner {
   std::vector<Field> results_;
   std::vector<Field> corrections_;  ///< results at the next finer level's columns
   Field part_;                      ///< of the right side that is gathered
+  double work_s_ = 0.0;
 };
 
 }  // namespace steelyard::cavity

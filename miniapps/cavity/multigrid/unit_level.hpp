@@ -17,9 +17,9 @@ inline constexpr double multigrid_damping = 0.8;
 
 /// A row of a level's matrix D - N, where D is the diagonal: what its cells have in common, and its tables of columns.
 struct LevelRow {
-  const double* inverse_diagonal = nullptr;  ///< omega D^-1
-  const double* column_faces = nullptr;
-  const double* column_weights = nullptr;
+  RowPointer<const double> inverse_diagonal = nullptr;  ///< omega D^-1
+  RowPointer<const double> column_faces = nullptr;
+  RowPointer<const double> column_weights = nullptr;
   double weight = 0.0;
   double lower_face = 0.0;
   double upper_face = 0.0;
@@ -49,16 +49,17 @@ struct LevelRow {
 /// The ways across columns, for merged cell I of the columns 2I and 2I+1; without merging, a copy.
 struct ColumnTransfer {
   bool merges = false;
-  const double* up[4] = {};  ///< weights of columns 2I-1 to 2I+2
+  RowPointer<const double> up[4] = {};  ///< weights of columns 2I-1 to 2I+2
   /// Down to column 2I from I and I-1, to column 2I+1 from I and I+1; 0 beyond the grid.
-  const double* even[2] = {};
-  const double* odd[2] = {};
+  RowPointer<const double> even[2] = {};
+  RowPointer<const double> odd[2] = {};
 
-  KOKKOS_FORCEINLINE_FUNCTION double merged(const double* fine, const std::int64_t merged) const {
-    const double* const cell = fine + 2 * merged;
+  KOKKOS_FORCEINLINE_FUNCTION double merged(const RowPointer<const double> fine, const std::int64_t merged) const {
+    const RowPointer<const double> cell = fine + 2 * merged;
     return (up[0][merged] * cell[-1] + up[1][merged] * cell[0]) + (up[2][merged] * cell[1] + up[3][merged] * cell[2]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void extend(const double* coarse, double* fine, const std::int64_t merged) const {
+  KOKKOS_FORCEINLINE_FUNCTION void extend(const RowPointer<const double> coarse, const RowPointer<double> fine,
+                                          const std::int64_t merged) const {
     fine[2 * merged] = even[0][merged] * coarse[merged] + even[1][merged] * coarse[merged - 1];
     fine[2 * merged + 1] = odd[0][merged] * coarse[merged] + odd[1][merged] * coarse[merged + 1];
   }
@@ -67,19 +68,19 @@ struct ColumnTransfer {
 /// A level in kernels. Tables of rows may be read three rows beyond the grid, those of columns one column.
 struct LevelAccess {
   std::int64_t columns = 0;
-  const double* column_faces = nullptr;
-  const double* row_weights = nullptr;
-  const double* row_faces = nullptr;
-  const double* column_weights = nullptr;
-  const std::int32_t* kind_of_row = nullptr;  ///< rows of one kind share their diagonals
-  const double* inverse_diagonals = nullptr;  ///< by kind of row and column; column 0 of kind 0
+  RowPointer<const double> column_faces = nullptr;
+  RowPointer<const double> row_weights = nullptr;
+  RowPointer<const double> row_faces = nullptr;
+  RowPointer<const double> column_weights = nullptr;
+  RowPointer<const std::int32_t> kind_of_row = nullptr;  ///< rows of one kind share their diagonals
+  RowPointer<const double> inverse_diagonals = nullptr;  ///< by kind of row and column; column 0 of kind 0
   std::int64_t kind_pitch = 0;
-  const CellParents* parents = nullptr;    ///< of rows
-  const CellChildren* children = nullptr;  ///< of merged rows
+  RowPointer<const CellParents> parents = nullptr;    ///< of rows
+  RowPointer<const CellChildren> children = nullptr;  ///< of merged rows
   ColumnTransfer column_transfer;
 
   KOKKOS_FORCEINLINE_FUNCTION LevelRow row(const std::int64_t j) const {
-    return {inverse_diagonals + kind_of_row[j] * kind_pitch,
+    return {part_of_row(inverse_diagonals, kind_of_row[j] * kind_pitch, -1, kind_pitch),
             column_faces,
             column_weights,
             row_weights[j],
@@ -117,7 +118,7 @@ class MultigridUnitLevel {
  private:
   static constexpr std::size_t padding = 4;
 
-  const double* table(const Execution& space, const std::vector<double>& values) {
+  RowPointer<const double> table(const Execution& space, const std::vector<double>& values) {
     return numbers_.emplace_back(space, values, padding).data();
   }
 

@@ -36,14 +36,21 @@ constexpr std::array<std::pair<const char*, Field>, 5> fields = {{{"u", &FlowSta
                                                                   {"u_before", &FlowState::u_before},
                                                                   {"v_before", &FlowState::v_before}}};
 
-/// FNV-1a, over words of 8 bytes in place of single bytes.
-std::string checksum(const FlowState& state) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const auto& [name, field] : fields) {
-    for (const double value : state.*field) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3U;
+/// FNV-1a, over words of 8 bytes in place of single bytes: of the data, and of the data and the header's numbers.
+struct Checksums {
+  std::string data, all;
+
+  Checksums(const FlowState& state, double time_step) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    const auto add = [&](double value) { hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3U; };
+    for (const auto& [name, field] : fields) {
+      for (const double value : state.*field) add(value);
+    }
+    data = fmt::format("{:016x}", hash);
+    for (const double value : {time_step, static_cast<double>(state.steps), state.time}) add(value);
+    all = fmt::format("{:016x}", hash);
   }
-  return fmt::format("{:016x}", hash);
-}
+};
 
 /// What is wrong with a field's values: the first that is not finite, or not 0 on the wall that the field has; "" if
 /// none.
@@ -73,7 +80,7 @@ nlohmann::ordered_json header_of(const Problem& problem, const FlowState& state)
                                    {"time_step", problem.time_step},
                                    {"steps", state.steps},
                                    {"time", state.time},
-                                   {"checksum", checksum(state)},
+                                   {"checksum", Checksums(state, problem.time_step).all},
                                    {"arrays", nlohmann::ordered_json::array()}};
   for (std::size_t k = 0; k < fields.size(); ++k) {
     header["arrays"].push_back({{"name", fields[k].first}, {"offset", k * sizeof(double) * state.u.size()}});
@@ -168,9 +175,12 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& pro
     const std::string wrong = wrong_value(state, name, state.*field);
     if (!wrong.empty()) throw FileFormatError(path.string(), name, wrong);
   }
-  const std::string sum = checksum(state);
-  if (const std::string kept = header.text("checksum"); kept != sum) {
-    header.fail("checksum", fmt::format("is \"{}\" (expected the data's \"{}\": damaged)", kept, sum));
+  const Checksums sums(state, checkpoint.time_step);
+  // Earlier versions summed up the data alone.
+  if (const std::string kept = header.text("checksum"); kept != sums.all && kept != sums.data) {
+    header.fail("checksum",
+                fmt::format("is \"{}\" (expected \"{}\", that of the data, time_step, steps and time: damaged)", kept,
+                            sums.all));
   }
   return checkpoint;
 }

@@ -20,7 +20,8 @@ struct Checkpoint {
 /// Writes all that a run needs to go on with the same bits, in one file that has its name only when it is whole. Its
 /// first line is a JSON object: `schema` "steelyard.cavity_checkpoint/1", `byte_order` "little", `element` "float64",
 /// `rows`, `columns`, `height`, `reynolds`, `scheme` ("euler" or "crank_nicolson"), `time_step`, `steps`, `time`,
-/// `checksum` of all data (FNV-1a of 64 bits over its 64-bit words, as 16 hexadecimal digits) and `arrays`, each with
+/// `checksum` of all data, time_step, steps and time (FNV-1a of 64 bits over their words as doubles, as 16 hexadecimal
+/// digits; earlier versions' is of the data alone) and `arrays`, each with
 /// `name` and `offset` in bytes behind the line feed. The arrays follow, row after row from the bottom, without gaps:
 /// u, v, p, u_before, v_before as in FlowState.
 /// @throws InvalidArgument as require_flow_of() and where a value is not finite, RuntimeFailure when the file cannot be

@@ -1,9 +1,15 @@
 #include "miniapps/cavity/output/flow_files.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/errors.hpp"
 #include "core/base/new_file.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/vti_file.hpp"
@@ -26,21 +32,41 @@ nlohmann::json solve_json(const SolveReport& report) {
 }  // namespace
 
 void require_flow_outputs(const Options& options) {
-  for (const auto& path : {options.profiles, options.picture, options.checkpoint}) {
-    if (!path.empty()) require_writable(path);
+  std::map<std::filesystem::path, std::string> names;
+  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
+                                     {"--profiles", options.profiles},
+                                     {"--picture", options.picture},
+                                     {"--checkpoint", options.checkpoint}}) {
+    if (path.empty()) continue;
+    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
+    if (!is_new) {
+      throw InvalidArgument(
+          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
+    }
+    require_writable(path);
   }
 }
 
 void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state) {
   const std::filesystem::path& folder = options.run.result;
-  const auto write = [&](const std::filesystem::path& given, const char* name, const auto& writer) {
-    if (!given.empty()) writer(given, problem, state);
-    if (!folder.empty() && name != nullptr) writer(folder / name, problem, state);
+  std::vector<std::string> failures;
+  const auto write_one = [&](const std::filesystem::path& path, const auto& writer) {
+    try {
+      writer(path, problem, state);
+    } catch (const RuntimeFailure& failure) {
+      failures.emplace_back(failure.what());
+    }
   };
+  const auto write = [&](const std::filesystem::path& given, const char* name, const auto& writer) {
+    if (!given.empty()) write_one(given, writer);
+    if (!folder.empty() && name != nullptr) write_one(folder / name, writer);
+  };
+  // Those first that cost most to make again.
+  write(options.checkpoint, nullptr, write_checkpoint);
   write(options.run.output, "flow.vti", write_flow_vti);
   write(options.profiles, "centre_lines.csv", write_centre_lines);
   write(options.picture, "flow.png", write_flow_picture);
-  write(options.checkpoint, nullptr, write_checkpoint);
+  if (!failures.empty()) throw RuntimeFailure(fmt::format("{}", fmt::join(failures, "; ")));
 }
 
 void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,

@@ -16,11 +16,12 @@ namespace steelyard::cavity {
 void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
 
 /// Asks, before anything runs, whether the files that the user named for the flow could be written.
-/// @throws RuntimeFailure
+/// @throws RuntimeFailure; InvalidArgument where two have one name
 void require_flow_outputs(const Options& options);
 
 /// Writes them: `--output`, `--profiles`, `--picture`, `--checkpoint`, each where it was given; and with `--result` the
-/// first three into that folder as `flow.vti`, `centre_lines.csv` and `flow.png`. @throws RuntimeFailure
+/// first three into that folder as `flow.vti`, `centre_lines.csv` and `flow.png`. @throws RuntimeFailure for those that
+/// cannot be written, once all others are
 void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state);
 
 /// Writes `solves.jsonl` into the folder: a line per time step with step, time and, of every linear solve, iterations,

@@ -1,5 +1,7 @@
 #include "miniapps/cavity/output/flow_picture.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "core/base/colour_map.hpp"
+#include "core/base/picture_legend.hpp"
 #include "core/base/png_file.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/output/centre_lines.hpp"
@@ -154,9 +157,10 @@ std::uint8_t mixed(std::uint8_t from, std::uint8_t to, double part) {
 
 }  // namespace
 
-Rgb speed_colour(double speed) { return sequential_colour(speed); }
-
-Rgb line_colour(double speed) { return speed < 0.7 ? Rgb{255, 255, 255} : Rgb{0, 0, 0}; }
+Rgb speed_colour(double speed) {
+  constexpr double darker_part = 0.65;
+  return sequential_colour(darker_part * std::clamp(speed, 0.0, 1.0));
+}
 
 void write_flow_picture(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
   require_flow_of(problem, state);
@@ -164,19 +168,22 @@ void write_flow_picture(const std::filesystem::path& path, const Problem& proble
   const Speeds speeds(problem, state, pixels);
   const Streamfunction psi = streamfunction(problem, state);
   Lines lines(problem, psi, pixels);
-  PngFile file(path, pixels.rows, pixels.columns);
+  const PictureLegend legend{speed_colour, 0.0, "0", "1 lid speed",
+                             fmt::format("re {:g}  t = {:.4g}", problem.reynolds, state.time)};
+  const std::vector<Rgb> below = legend.pixels(pixels.columns);
+  PngFile file(path, pixels.rows + std::ssize(below) / pixels.columns, pixels.columns);
   std::vector<Rgb> row(static_cast<std::size_t>(pixels.columns));
   for (std::int64_t r = 0; r < pixels.rows; ++r) {
     const std::vector<double> covered = lines.next_row();
     for (std::size_t c = 0; c < row.size(); ++c) {
       const double speed = speeds.at(r, static_cast<std::int64_t>(c));
       const Rgb ground = speed_colour(speed);
-      const Rgb line = line_colour(speed);
-      row[c] = {mixed(ground.red, line.red, covered[c]), mixed(ground.green, line.green, covered[c]),
-                mixed(ground.blue, line.blue, covered[c])};
+      row[c] = {mixed(ground.red, line_colour.red, covered[c]), mixed(ground.green, line_colour.green, covered[c]),
+                mixed(ground.blue, line_colour.blue, covered[c])};
     }
     file.write_rows(row);
   }
+  file.write_rows(below);
   file.finish();
 }
 

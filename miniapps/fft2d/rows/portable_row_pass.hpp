@@ -64,8 +64,8 @@ struct PortableRows {
   static std::int64_t plane_size(std::int64_t length) { return length * lanes + 64 / sizeof(Scalar); }
 
   Steps<Scalar> steps;
-  const Complex* chirp;  ///< null where there is no convolution; as TransformPlan's
-  const Complex* filter;
+  RowPointer<const Complex> chirp;  ///< null where there is no convolution; as TransformPlan's
+  RowPointer<const Complex> filter;
   std::int64_t points;
   bool inverse;
   bool transpose;
@@ -112,7 +112,7 @@ struct PortableRows {
   template <class Team>
   KOKKOS_INLINE_FUNCTION Planes<Scalar> transform(const Team& team, std::int64_t begin, int rows,
                                                   Scalar* memory) const {
-    const Planes<Scalar> a{memory, memory + plane}, b{memory + 2 * plane, memory + 3 * plane};
+    const Planes<Scalar> a = planes_at(memory, plane), b = planes_at(memory + 2 * plane, plane);
     load(team, begin, rows, inverse ? a.swapped() : a);
     team.wait();
     if (chirp != nullptr) {
@@ -158,8 +158,9 @@ struct PortableRows {
 
   /// Multiplies `count` points by factors, and sets those behind them up to `end` to zero.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const Planes<Scalar>& x, const Complex* factors,
-                                       std::int64_t count, std::int64_t end) const {
+  KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const Planes<Scalar>& x,
+                                       const RowPointer<const Complex> factors, std::int64_t count,
+                                       std::int64_t end) const {
     team.over(end, lanes, [&](const std::int64_t j, const std::int64_t lane) {
       const std::int64_t place = j * lanes + lane;
       const Pair<Scalar> zero{Scalar(0), Scalar(0)};
@@ -219,7 +220,7 @@ class PortableRowPass : public RowPass<Element> {
         chirp_(to_unit(plan_.chirp)),
         filter_(to_unit(plan_.filter)),
         plane_(Rows::plane_size(plan_.transform_length)) {
-    steps_.set(plan_, roots_.data());
+    steps_.set(plan_, elements_of(roots_));
     const std::int64_t scratch_bytes = 4 * plane_ * static_cast<std::int64_t>(sizeof(Scalar)) + 64;
     if (scratch_bytes <= Shape::most_scratch_bytes()) return;
     most_teams_ = Shape::on_host ? static_cast<std::int64_t>(space_.concurrency())
@@ -234,8 +235,8 @@ class PortableRowPass : public RowPass<Element> {
     const RowTransformation& what = this->transformation();
     const std::int64_t stored_bytes = count * this->stored() * static_cast<std::int64_t>(sizeof(Complex));
     Rows rows{steps_,
-              plan_.convolves() ? chirp_.data() : nullptr,
-              filter_.data(),
+              plan_.convolves() ? elements_of(chirp_) : nullptr,
+              elements_of(filter_),
               what.length,
               what.direction == Direction::inverse,
               what.transpose,

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <Kokkos_Complex.hpp>
-#include <Kokkos_UniqueToken.hpp>
+#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <utility>
 
@@ -59,9 +60,10 @@ std::vector<std::complex<double>> spectrum(const TransformPlan& plan, const std:
   const std::size_t n = x.size();
   std::vector<Kokkos::complex<double>> roots(plan.roots.begin(), plan.roots.end());
   Steps<double> steps;
-  steps.set(plan, roots.data());
+  steps.set(plan, row_pointer(std::as_const(roots).data(), 0, std::ssize(roots)));
   std::vector<double> memory(4 * n);
-  Planes<double> from{memory.data(), memory.data() + n}, to{memory.data() + 2 * n, memory.data() + 3 * n};
+  const std::int64_t elements = std::ssize(x);
+  Planes<double> from = planes_at(memory.data(), elements), to = planes_at(memory.data() + 2 * n, elements);
   for (std::size_t i = 0; i < n; ++i) {
     from.re[i] = x[i].real();
     from.im[i] = x[i].imag();

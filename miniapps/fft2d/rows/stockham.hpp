@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/spaces.hpp"
+#include "core/sweep/row_pointer.hpp"
 
 namespace steelyard::fft2d {
 
@@ -95,7 +96,8 @@ inline constexpr int largest_radix = 31;
 /// The same for any odd number of points up to largest_radix, in sums over those that lie opposite each other.
 /// @param roots whose every `step`th is one of those of `radix`
 template <class Pack, class Complex>
-KOKKOS_FORCEINLINE_FUNCTION void odd_butterfly(int radix, const Complex* roots, std::int64_t step, Pair<Pack>* x) {
+KOKKOS_FORCEINLINE_FUNCTION void odd_butterfly(int radix, const RowPointer<const Complex> roots, std::int64_t step,
+                                               Pair<Pack>* x) {
   const int half = radix / 2;
   Pair<Pack> sums[largest_radix / 2 + 1], differences[largest_radix / 2 + 1];
   Pair<Pack> all = x[0];
@@ -143,12 +145,17 @@ TransformPlan plan_transform(std::int64_t points);
 /// Real and imaginary parts of rows in the layout of the transform: point j of all lanes, then point j + 1.
 template <class Scalar>
 struct Planes {
-  Scalar* re = nullptr;
-  Scalar* im = nullptr;
+  RowPointer<Scalar> re = nullptr, im = nullptr;
 
   /// Exchanging the two before and after a forward transform makes it the inverse one.
   KOKKOS_FUNCTION Planes swapped() const { return {im, re}; }
 };
+
+/// Two planes of so many elements, one behind the other.
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Planes<Scalar> planes_at(Scalar* const memory, const std::int64_t elements) {
+  return {row_pointer(memory, 0, elements), row_pointer(memory + elements, 0, elements)};
+}
 
 /// The steps of a plan, as a kernel takes them along.
 template <class Scalar>
@@ -157,9 +164,9 @@ struct Steps {
   std::int64_t length = 1;
   int count = 0;
   int radices[most] = {};
-  const Kokkos::complex<Scalar>* roots = nullptr;  ///< in the unit's memory
+  RowPointer<const Kokkos::complex<Scalar>> roots = nullptr;  ///< in the unit's memory
 
-  void set(const TransformPlan& plan, const Kokkos::complex<Scalar>* table) {
+  void set(const TransformPlan& plan, const RowPointer<const Kokkos::complex<Scalar>> table) {
     length = plan.transform_length;
     count = static_cast<int>(plan.radices.size());
     for (int i = 0; i < count; ++i) radices[i] = plan.radices[static_cast<std::size_t>(i)];
@@ -208,16 +215,16 @@ struct Step {
 
   Planes<Scalar> from;
   Planes<Scalar> to;
-  const Kokkos::complex<Scalar>* roots;
+  RowPointer<const Kokkos::complex<Scalar>> roots;
   std::int64_t length;
   std::int64_t done;
 
   KOKKOS_FORCEINLINE_FUNCTION Pair<Pack> load(std::int64_t place) const {
-    return {*reinterpret_cast<const Pack*>(from.re + place), *reinterpret_cast<const Pack*>(from.im + place)};
+    return {*reinterpret_cast<const Pack*>(&from.re[place]), *reinterpret_cast<const Pack*>(&from.im[place])};
   }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t place, const Pair<Pack>& pair) const {
-    *reinterpret_cast<Pack*>(to.re + place) = pair.re;
-    *reinterpret_cast<Pack*>(to.im + place) = pair.im;
+    *reinterpret_cast<Pack*>(&to.re[place]) = pair.re;
+    *reinterpret_cast<Pack*>(&to.im[place]) = pair.im;
   }
 
   /// @param p as above @param place of q and lane: q * Lanes + lane

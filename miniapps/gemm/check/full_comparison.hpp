@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/host_vector_for.hpp"
+#include "core/sweep/host_row.hpp"
 #include "miniapps/gemm/check/row_products.hpp"
 #include "miniapps/gemm/problem.hpp"
 
@@ -51,7 +51,7 @@ struct CompareRow {
     for (std::int64_t l = 0; l < k; ++l) {
       const Wide element = a(row, l);
       const Scalar* const elements = &b(l, column);
-      host_vector_for(0, columns, [&](const std::int64_t j) {
+      for_columns(columns, [&](const std::int64_t j) {
         const Wide product = element * static_cast<Wide>(elements[j]);
         sums.value[j] += product;
         sums.magnitude[j] += std::fabs(product);

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "core/host_vector_for.hpp"
+#include "core/sweep/host_row.hpp"
 
 namespace steelyard::gemm {
 namespace {
@@ -71,7 +71,7 @@ struct MultiplyRows {
         sums.squares[r] += values[r] * values[r];
       }
       const double* const of_vectors = x.at(j);
-      host_vector_for(0, vectors, [&](const std::int64_t v) {
+      for_columns(vectors, [&](const std::int64_t v) {
         for (std::int64_t r = 0; r < rows_at_once; ++r) sums.products[r][v] += values[r] * of_vectors[v];
       });
     }

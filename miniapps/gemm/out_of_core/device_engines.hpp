@@ -25,6 +25,10 @@ class DeviceEngines {
   using HostMatrix = Matrix<HostExecution, Scalar>;
   using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
 
+  /// @param overlaps whether the engines work at the same time (000's kernel of version 3) or one after the other, on
+  /// one queue (version 2) Source: 000, section 4.2.2, Fig. 4.7.
+  explicit DeviceEngines(bool overlaps = true) : queues_(make_queues(overlaps ? 3 : 1)) {}
+
   Event load(const DeviceMatrix& to, const ConstHostMatrix& from, const Events& after) {
     return on(Engine::loading, loading_, after, [&] { copy_matrix_from_host<Execution, Scalar>(loading_, to, from); });
   }
@@ -77,8 +81,8 @@ class DeviceEngines {
     return Event::record(queue);
   }
 
-  std::vector<Execution> queues_ = make_queues(3);
-  Execution loading_ = queues_[0], multiplying_ = queues_[1], storing_ = queues_[2];
+  std::vector<Execution> queues_;
+  Execution loading_ = queues_.front(), multiplying_ = queues_[queues_.size() / 2], storing_ = queues_.back();
   std::optional<std::vector<Timed>> timeline_;
 };
 
@@ -86,11 +90,13 @@ class DeviceEngines {
 template <class Scalar>
 class DeviceBlockedGemm {
  public:
-  /// Allocates on the calling thread; fences. @throws RuntimeFailure where memory is short
-  DeviceBlockedGemm(const Blocking& blocking, bool reads_c)
+  /// Allocates on the calling thread; fences. @param overlaps see DeviceEngines
+  /// @throws RuntimeFailure where memory is short
+  DeviceBlockedGemm(const Blocking& blocking, bool reads_c, bool overlaps = true)
       : blocking_(blocking),
         memory_(Kokkos::view_alloc(CompanionExecution(), Kokkos::WithoutInitializing, "steelyard::gemm::buffers"),
                 static_cast<std::size_t>(blocking.buffer_elements())),
+        engines_(overlaps),
         blocked_(engines_, blocking, reads_c, memory_.data()) {
     // The memory may be a queue's own until then.
     CompanionExecution().fence();

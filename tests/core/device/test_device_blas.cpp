@@ -9,6 +9,7 @@
 #include "core/device/device.hpp"
 #include "tests/core/naive_gemm.hpp"
 #include "tests/core/unit_matrix.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_device_blas {
 
@@ -18,7 +19,7 @@ TEMPLATE_TEST_CASE("a device's BLAS multiplies matrices with any leading dimensi
   using Unit = tests::UnitMatrix<CompanionExecution, TestType>;
   constexpr int m = 7, n = 5, k = 9;
   std::mt19937_64 random(5);
-  for (const CompanionExecution& queue : make_queues(2)) {
+  for (const CompanionExecution& queue : tests::companion_queues(2)) {
     for (const int room : {0, 3}) {
       const Unit a(m, k, k + room), b(k, n, n + room), c(m, n, n + 2 * room);
       for (const Unit* const matrix : {&a, &b, &c}) {

@@ -10,6 +10,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_device_fft {
 
@@ -18,7 +19,7 @@ TEMPLATE_TEST_CASE("a device's FFT is the transform by its definition, row by ro
                    float) {
   if (!has_device_libraries) SKIP("this build has no device");
   using Complex = std::complex<long double>;
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   std::mt19937_64 random(6);
   std::uniform_real_distribution<TestType> any(TestType{-1}, TestType{1});
   for (const DeviceFftRows& rows : {DeviceFftRows{1, 2, 1, false, false}, DeviceFftRows{12, 1, 12, false, false},

@@ -9,7 +9,7 @@
 #include "core/device/emulated/facts.hpp"
 #include "core/device/emulated/memory.hpp"
 #include "core/device/emulated/queue.hpp"
-#include "tests/core/device/ended_program.hpp"
+#include "tests/core/ended_program.hpp"
 
 namespace steelyard::test_memory {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_queue_event {
 
@@ -70,13 +71,16 @@ std::vector<std::uint64_t> one_after_the_other(std::size_t cells, const std::vec
 }  // namespace
 
 TEST_CASE("there are as many queues as are asked for") {
-  for (const int count : {0, 1, 2, 3, 5}) CHECK(make_queues(count).size() == static_cast<std::size_t>(count));
+  for (const int count : {0, 1, 2, 3, 5}) {
+    const std::vector<CompanionExecution> queues = tests::companion_queues(count);
+    CHECK(queues.size() == static_cast<std::size_t>(count));
+  }
 }
 
 TEST_CASE("every queue does all that it is given, in that order") {
   constexpr std::size_t cells = 4;
   Random random(1);
-  for (const CompanionExecution& queue : make_queues(3)) {
+  for (const CompanionExecution& queue : tests::companion_queues(3)) {
     const std::vector<Operation> operations = random_operations(random, 1, cells, 50);
     const Cells values("cells", cells);
     for (const Operation& operation : operations) give(queue, values, operation);
@@ -88,7 +92,7 @@ TEST_CASE("operations that wait for the event of the one before, on whatever que
   constexpr std::size_t cells = 5;
   Random random(2);
   for (const int count : {2, 3, 4}) {
-    const std::vector<CompanionExecution> queues = make_queues(count);
+    const std::vector<CompanionExecution> queues = tests::companion_queues(count);
     const std::vector<Operation> operations = random_operations(random, queues.size(), cells, 200);
     const Cells values("cells", cells);
     Kokkos::fence();
@@ -107,7 +111,7 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
   constexpr std::size_t cells = 6;
   Random random(3);
   for (int trial = 0; trial < 10; ++trial) {
-    const std::vector<CompanionExecution> queues = make_queues(3);
+    const std::vector<CompanionExecution> queues = tests::companion_queues(3);
     const std::vector<Operation> operations = random_operations(random, queues.size(), cells, 100);
     const Cells values("cells", cells);
     Kokkos::fence();
@@ -129,7 +133,7 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
 }
 
 TEST_CASE("an event that stands for no work holds nothing back, and a copy stands for what the original did") {
-  const std::vector<CompanionExecution> queues = make_queues(2);
+  const std::vector<CompanionExecution> queues = tests::companion_queues(2);
   const Cells values("cells", 2);
   Kokkos::fence();
   QueueEvent().make_wait(queues[0]);
@@ -148,9 +152,9 @@ TEST_CASE("an event that stands for no work holds nothing back, and a copy stand
 }
 
 TEST_CASE("an event may outlive what recorded it and be waited for again and again") {
+  const std::vector<CompanionExecution> queues = tests::companion_queues(3);
   const Cells values("cells", 1);
   Kokkos::fence();
-  const std::vector<CompanionExecution> queues = make_queues(3);
   std::vector<QueueEvent> events;
   for (const CompanionExecution& queue : queues) events.push_back(QueueEvent::record(queue));
   for (int i = 0; i < 100; ++i) {

@@ -7,6 +7,7 @@
 
 #include "core/device/device.hpp"
 #include "core/timing.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_queue_time {
 
@@ -45,7 +46,7 @@ void sleep_for_s(double seconds) { std::this_thread::sleep_for(std::chrono::dura
 }  // namespace
 
 TEST_CASE("no time passes from a moment to itself, and from a later one to an earlier one it is negative") {
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   const QueueTime first = QueueTime::mark(queue);
   sleep_for_s(0.005);
   const QueueTime second = QueueTime::mark(queue);
@@ -56,7 +57,7 @@ TEST_CASE("no time passes from a moment to itself, and from a later one to an ea
 }
 
 TEST_CASE("an idle queue's moments are as far apart as they were marked, on the host's clock") {
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   queue.fence();
   const double before_s = now_s();
   const QueueTime first = QueueTime::mark(queue);
@@ -72,7 +73,7 @@ TEST_CASE("an idle queue's moments are as far apart as they were marked, on the 
 }
 
 TEST_CASE("between moments lies the work that the queue was given between them") {
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   const Work work;
   work.give(queue);
   queue.fence();
@@ -92,7 +93,7 @@ TEST_CASE("between moments lies the work that the queue was given between them")
 }
 
 TEST_CASE("a queue's moments come in the order in which they were marked") {
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   const Work work;
   std::vector<QueueTime> times;
   for (int i = 0; i < 20; ++i) {
@@ -107,7 +108,7 @@ TEST_CASE("a queue's moments come in the order in which they were marked") {
 }
 
 TEST_CASE("moments of different queues have one clock: what waits for an event starts when that has happened") {
-  const std::vector<CompanionExecution> queues = make_queues(3);
+  const std::vector<CompanionExecution> queues = tests::companion_queues(3);
   const Work work;
   Kokkos::fence();
   std::vector<QueueTime> starts, ends;
@@ -127,7 +128,7 @@ TEST_CASE("moments of different queues have one clock: what waits for an event s
 }
 
 TEST_CASE("a copy is the same moment, also when the original is gone") {
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   QueueTime copy;
   {
     const QueueTime original = QueueTime::mark(queue);

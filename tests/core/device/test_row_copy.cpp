@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_row_copy {
 
@@ -11,7 +12,7 @@ TEST_CASE("rows come back from a device, over another place on it, as they were 
   struct Shape {
     std::size_t rows, row_bytes, host_pitch, first_pitch, second_pitch;
   };
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   for (const Shape x : {Shape{1, 1, 1, 1, 1}, Shape{5, 24, 24, 24, 24}, Shape{7, 24, 40, 32, 24},
                         Shape{3, 1000, 1000, 1024, 4096}, Shape{64, 8, 64, 16, 512}}) {
     using Bytes = Kokkos::View<unsigned char*, DeviceOf<CompanionExecution>>;
@@ -41,7 +42,7 @@ TEST_CASE("rows come back from a device, over another place on it, as they were 
 }
 
 TEST_CASE("no rows, and rows without bytes, can be copied") {
-  const CompanionExecution queue = make_queues(1).front();
+  const CompanionExecution queue = tests::companion_queues(1).front();
   const Kokkos::View<unsigned char*, DeviceOf<CompanionExecution>> there("there", 8);
   const Kokkos::View<unsigned char*, PinnedMemory> here("here", 8);
   Kokkos::fence();

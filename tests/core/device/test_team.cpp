@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/device/emulated/team.hpp"
-#include "tests/core/device/ended_program.hpp"
+#include "tests/core/ended_program.hpp"
 
 namespace steelyard::test_team {
 

@@ -10,7 +10,8 @@ TEST_CASE("a column is its index, and an inner one only where that is said") {
   CHECK(column + 1 == 8);
   CHECK_FALSE(column.is_inner());
   CHECK(inner.is_inner());
-  const double all[] = {1.0, 2.0, 3.0};
+  const double numbers[] = {1.0, 2.0, 3.0};
+  const RowPointer<const double> all = row_pointer(numbers, 0, 3);
   const ColumnValues values{all, 5.0};
   CHECK(values(Column(1)) == 2.0);
   CHECK(values(Column(1, true)) == 5.0);

@@ -44,6 +44,13 @@ double number(int c, std::int64_t j, std::int64_t i) { return static_cast<double
 
 }  // namespace
 
+TEST_CASE("a loop over columns comes to each of them once, and to none where there are none") {
+  std::array<int, 20> counts{};
+  for (const std::int64_t columns : {0, 17})
+    for_columns(columns, [&](std::int64_t i) { ++counts[static_cast<std::size_t>(i)]; });
+  for (std::size_t i = 0; i < counts.size(); ++i) CHECK(counts[i] == (i < 17 ? 1 : 0));
+}
+
 TEST_CASE("a sweep over a row comes to each column once, and knows the inner ones") {
   for (std::int64_t columns = 1; columns <= most_columns; ++columns) {
     Visits visits(columns);

@@ -21,7 +21,7 @@ template <int Components>
 struct Rows {
   std::vector<double> values = std::vector<double>(static_cast<std::size_t>(8 * pitch * Components), 1.0);
 
-  RowAccess<Components> access() { return {values.data(), pitch}; }
+  RowAccess<Components> access() { return {values.data(), pitch, {0, 8}, pitch}; }
 };
 
 /// Where the rows begin that a body of one component reads for the first time in a row.
@@ -86,7 +86,7 @@ TEST_CASE("sweeps compute the same whatever their bodies say that they read, at 
       return sums;
     };
     double value = 0.0;
-    const RowAccess<2> elsewhere{&value, pitch};
+    const RowAccess<2> elsewhere(&value, pitch, {}, 0);
     const auto expected = sums_of(plain, [](const auto& body) { return body; });
     const auto sums = sums_of(other, [&](const auto& body) {
       return reading(fields(elsewhere, around_cells(other.access()), Matrix{elsewhere}), body);
@@ -110,7 +110,7 @@ struct Field {
   explicit Field(std::size_t offset) : values(5 * pitch * Components + 16, 0.0) {
     std::size_t first = 0;
     while (!begins_cache_line(values.data() + first)) ++first;
-    access = {values.data() + first + offset, pitch};
+    access = {values.data() + first + offset, pitch, {0, 5}, pitch};
   }
 
   std::vector<double> values;
@@ -139,7 +139,8 @@ void check(const Sweep& sweep) {
               sums);
         CAPTURE(columns, past_caches, offset);
         CHECK(sums == expected_sums);
-        CHECK(std::equal(field.access.origin, field.access.origin + 5 * pitch * Components, expected.access.origin));
+        const double* const written = field.access.place(0, 0, 0);
+        CHECK(std::equal(written, written + 5 * pitch * Components, expected.access.place(0, 0, 0)));
       }
     }
   }
@@ -163,7 +164,7 @@ TEST_CASE("a sweep over a row stores values, past the caches or not, and adds up
 TEST_CASE("so does one behind updates, and one that says what it reads") {
   check_both([](const auto& body, std::int64_t columns, std::array<double, 2>& sums) {
     double value = 0.0;
-    const RowAccess<2> elsewhere{&value, pitch};
+    const RowAccess<2> elsewhere(&value, pitch, {}, 0);
     constexpr int components = components_of<std::decay_t<decltype(body)>>;
     const auto nothing = each_component<components>([](int, std::int64_t, Column) {});
     detail::host_row_terms_behind<2>(nothing, reading(fields(elsewhere), body), row, columns, sums.data());

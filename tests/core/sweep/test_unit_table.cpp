@@ -16,7 +16,7 @@ TEST_CASE("a table has its values in the unit's memory, and copies of the first 
     tests::on_both_units([&]<class Execution>(const Execution& space) {
       const UnitTable<Execution, std::int32_t> table(space, values, padding);
       std::vector<std::int32_t> found(expected.size());
-      copy_to_host(space, found.data(), table.data() - padding, found.size());
+      copy_to_host(space, found.data(), &table.data()[-static_cast<std::int64_t>(padding)], found.size());
       space.fence();
       CHECK(found == expected);
     });

@@ -67,9 +67,9 @@ TEST_CASE("every unit has a line with what it is, gets and is predicted to take,
     CHECK_THAT(lines[0], !ContainsSubstring("measured"));
     CHECK_THAT(lines[0], !ContainsSubstring("difference"));
     CHECK_THAT(lines[2], ContainsSubstring("rank 0 host") && ContainsSubstring(" 60  60.0 %") &&
-                             ContainsSubstring("1 ms") && !ContainsSubstring("emulated"));
+                             ContainsSubstring("1.00 ms") && !ContainsSubstring("emulated"));
     CHECK_THAT(lines[3], ContainsSubstring("rank 0 device") && ContainsSubstring("2.5 (emulated)") &&
-                             ContainsSubstring(" 30  30.0 %") && ContainsSubstring("2 ms"));
+                             ContainsSubstring(" 30  30.0 %") && ContainsSubstring("2.00 ms"));
     CHECK_THAT(lines[4], ContainsSubstring("rank 1 host") && ContainsSubstring(" 10  10.0 %"));
   }
 }
@@ -79,9 +79,9 @@ TEST_CASE("measured times come with how far the prediction is from them, where b
   const std::vector<double> measured{1e-3, 6e-3, 3e-3};
   const std::vector<std::string> lines = lines_of(unit_table(described_run(), {"rows", "/step"}, predicted, measured));
   CHECK_THAT(lines[0], ContainsSubstring("measured/step  difference"));
-  CHECK_THAT(lines[2], ContainsSubstring("1 ms           1 ms") && ContainsSubstring("0.0 %"));
-  CHECK_THAT(lines[3], ContainsSubstring("6 ms") && ContainsSubstring("100.0 %"));
-  CHECK_THAT(lines[4], ContainsSubstring("3 ms") && !ContainsSubstring("200.0 %"));
+  CHECK_THAT(lines[2], ContainsSubstring("1.00 ms        1.00 ms") && ContainsSubstring("0.0 %"));
+  CHECK_THAT(lines[3], ContainsSubstring("6.00 ms") && ContainsSubstring("100.0 %"));
+  CHECK_THAT(lines[4], ContainsSubstring("-        3.00 ms") && !ContainsSubstring("200.0 %"));
 }
 
 TEST_CASE("columns of the app's own stand before the computation units, in their order, with a cell in every line") {
@@ -171,21 +171,22 @@ TEST_CASE("the lines tell what the record says") {
   RunRecord record = described_run();
   record_times(record, times, 5e-3);
   const std::string line = time_line(record, "for 7 steps");
-  CHECK_THAT(line, StartsWith("time       2 ms for 7 steps (median of 3, 95 % interval +- "));
+  CHECK_THAT(line, StartsWith("time       2.00 ms for 7 steps (median of 3, 95 % interval +- "));
   CHECK_THAT(line, ContainsSubstring("coefficient of variation 50.0 %)\n"));
-  CHECK_THAT(time_line(record, ""), StartsWith("time       2 ms (median of 3"));
-  CHECK(predicted_line(record) == "predicted  5 ms, " + accuracy_text(2e-3, 5e-3) + "\n");
+  CHECK_THAT(time_line(record, ""), StartsWith("time       2.00 ms (median of 3"));
+  const std::string difference = ", " + accuracy_text(2e-3, 5e-3) + " (repetitions themselves vary by 50 %)\n";
+  CHECK(predicted_line(record) == "predicted  5.00 ms" + difference);
   record.predicted_interval_s = Interval{4e-3, 6e-3};
-  CHECK(predicted_line(record) == "predicted  5 ms (4 ms to 6 ms), " + accuracy_text(2e-3, 5e-3) + "\n");
+  CHECK(predicted_line(record) == "predicted  5.00 ms (4.00 ms to 6.00 ms)" + difference);
   record.predicted_interval_s = Interval{5e-3, 5e-3};
-  CHECK_THAT(predicted_line(record), StartsWith("predicted  5 ms, "));
+  CHECK(predicted_line(record) == "predicted  5.00 ms" + difference);
 }
 
 TEST_CASE("one repetition says nothing of its spread") {
   RunRecord record = described_run();
   record_times(record, std::vector<double>{2e-3}, 2e-3);
   CHECK(record.figures.at("confidence_s") == 0.0);
-  CHECK(time_line(record, "for 7 steps") == "time       2 ms for 7 steps (measured once)\n");
+  CHECK(time_line(record, "for 7 steps") == "time       2.00 ms for 7 steps (measured once)\n");
 }
 
 TEST_CASE("a prediction of nothing is compared with nothing") {

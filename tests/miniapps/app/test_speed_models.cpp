@@ -16,7 +16,7 @@ using models::MeasuredPoint;
 
 namespace {
 
-const partition::Algorithm& geometric() { return partition::find_algorithm("geometric"); }
+partition::Algorithm geometric() { return partition::find_algorithm("geometric"); }
 
 FpmFile file_of(const std::vector<double>& sizes) {
   FpmFile file;
@@ -71,7 +71,7 @@ std::string refusal(const FpmFile& file, const SharedFolder& folder) {
   const std::filesystem::path path = folder / "refused.fpm.json";
   on_root(session().comm(), [&] { models::write_fpm_file(path, file); });
   const auto error =
-      collective_error([&] { read_speed_models(session(), {path}, synthetic_facts(), slots_of(1), "geometric"); });
+      collective_error([&] { read_speed_models(session(), {path}, synthetic_facts(), slots_of(1), geometric()); });
   CHECK((!error || error->code() == ExitCode::wrong_input));
   return error ? error->what() : "";
 }
@@ -124,6 +124,12 @@ TEST_CASE("the algorithm chooses the kind of model") {
   }
 }
 
+TEST_CASE("the user's kind of model takes the place of the algorithm's") {
+  const SpeedModels models({file_of({10.0, 20.0, 40.0})}, algorithm_for("geometric", "saturating"));
+  CHECK(models.pointers().front()->kind() == "saturating");
+  CHECK_THROWS_AS(algorithm_for("geometric", "round"), InvalidArgument);
+}
+
 TEST_CASE("one file is every slot's, one per unit every rank's, one per slot its own") {
   const SharedFolder folder;
   for (const int per_rank : {1, 2}) {
@@ -131,14 +137,14 @@ TEST_CASE("one file is every slot's, one per unit every rank's, one per slot its
     const auto count = static_cast<std::size_t>(per_rank);
     for (const std::size_t files : {std::size_t{1}, count, slots.size()}) {
       const auto paths = write_numbered(folder, files);
-      const SpeedModels models = read_speed_models(session(), paths, synthetic_facts(), slots, "geometric");
+      const SpeedModels models = read_speed_models(session(), paths, synthetic_facts(), slots, geometric());
       CHECK(models.files().size() == slots.size());
       for (std::size_t i = 0; i < slots.size(); ++i) {
         CHECK(sizes_of(models.files()[i]) == std::vector<double>{static_cast<double>(i % files + 1)});
       }
     }
     const auto error = collective_error([&] {
-      read_speed_models(session(), write_numbered(folder, slots.size() + 1), synthetic_facts(), slots, "geometric");
+      read_speed_models(session(), write_numbered(folder, slots.size() + 1), synthetic_facts(), slots, geometric());
     });
     CHECK(error.has_value());
     if (error) CHECK_THAT(error->what(), ContainsSubstring("--model names " + std::to_string(slots.size() + 1)));

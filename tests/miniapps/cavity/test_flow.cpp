@@ -1,10 +1,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "miniapps/cavity/flow.hpp"
+#include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/solvers/solve_monitor.hpp"
+#include "tests/miniapps/allocations.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 
 namespace steelyard::test_flow {
@@ -191,6 +194,32 @@ TEST_CASE("flows that cannot be are refused") {
   Problem other = small_problem(TimeScheme::euler);
   other.columns = 19;
   CHECK_THROWS_AS(run.flow.load(FlowState::at_rest(other)), InvalidArgument);
+}
+
+TEST_CASE("a flow fits into the memory that the kernel's facts say, and needs more than half of it") {
+  TestUnits units;
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{300, 64}, {60, 513}, {200, 200}}) {
+    Problem problem = small_problem(TimeScheme::crank_nicolson);
+    problem.rows = rows;
+    problem.columns = columns;
+    problem.time_step = 1e-3;
+    const KernelFacts facts = MeasuredKernel(columns).facts();
+    const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
+    for (const auto reductions : {Reductions::separate, Reductions::merged}) {
+      for (const std::size_t way : {0, 2}) {
+        CAPTURE(rows, columns, static_cast<int>(reductions), way);
+        const steelyard::tests::Allocations fields("steelyard::sweep::field");
+        FlowRun run(units, problem, solvers(PreconditionerKind::multigrid, PreconditionerKind::jacobi, reductions),
+                    units.shares(rows)[way]);
+        run.step();
+        const int owner = units.slots()[way == 0 ? 0 : units.slots().size() - 1].rank;
+        if (owner != steelyard::tests::session().rank()) continue;
+        // Other units of the rank have ghost rows of their fields.
+        CHECK(fields.bytes() <= told + facts.memory_bytes_fixed);
+        CHECK(fields.bytes() >= 0.5 * told);
+      }
+    }
+  }
 }
 
 }  // namespace steelyard::test_flow

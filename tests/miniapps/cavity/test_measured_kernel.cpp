@@ -15,7 +15,6 @@
 #include "core/huge_pages.hpp"
 #include "core/options.hpp"
 #include "core/spaces.hpp"
-#include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
@@ -26,7 +25,6 @@ namespace steelyard::test_measured_kernel {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using cavity::MeasuredKernel;
-using cavity::PreconditionerKind;
 using steelyard::tests::Allocations;
 using Kind = ProcessingUnit::Kind;
 
@@ -160,32 +158,6 @@ TEST_CASE("an instance takes no more memory than the facts say") {
         // What iterations sweep at least.
         CHECK(allocations.bytes() >= 20.0 * 8.0 * static_cast<double>(rows * columns));
         CHECK(allocations.bytes() <= told_bytes(kernel.facts(), rows) + room_for_huge_pages(rows, columns));
-      }
-    }
-  }
-}
-
-TEST_CASE("a flow of the program fits into the memory that the facts say, and needs more than half of it") {
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{300, 64}, {60, 513}, {200, 200}}) {
-    cavity::Problem problem;
-    problem.rows = rows;
-    problem.columns = columns;
-    problem.scheme = cavity::TimeScheme::crank_nicolson;
-    problem.time_step = 1e-3;
-    const double told = told_bytes(MeasuredKernel(columns).facts(), rows);
-    for (const auto reductions : {cavity::Reductions::separate, cavity::Reductions::merged}) {
-      cavity::Numerics numerics;
-      numerics.reductions = reductions;
-      numerics.momentum_preconditioner = PreconditionerKind::jacobi;
-      numerics.pressure_preconditioner = PreconditionerKind::multigrid;
-      for (const Kind kind : kinds()) {
-        CAPTURE(rows, columns, static_cast<int>(kind), static_cast<int>(reductions));
-        const Allocations fields("steelyard::sweep::field");
-        cavity::Flow flow(kind, problem, numerics);
-        cavity::FlowTimes times;
-        flow.step(times);
-        CHECK(fields.bytes() <= told);
-        CHECK(fields.bytes() >= 0.5 * told);
       }
     }
   }

@@ -168,7 +168,7 @@ TEMPLATE_TEST_CASE(
       for (const auto* operands : {&product, &other, &product}) {
         operands->put_c_back();
         if (operands == &other) {
-          check_overlap(gemm.run_timed(operands->operands()), blocking, problem.reads_c());
+          check_overlap(transfer_overlap(gemm.run_timed(operands->operands())), blocking, problem.reads_c());
         } else {
           gemm.run(operands->operands());
         }

@@ -223,7 +223,7 @@ TEST_CASE("partitions that there are not, and processes without units, are refus
   CHECK(is_partition_file("a/cut.json"));
   CHECK(!is_partition_file("column"));
   CHECK_THROWS_MATCHES(assign(blocks_of(4), {{&slow, nullptr}}, "fair"), InvalidArgument,
-                       MessageMatches(ContainsSubstring("fair") && ContainsSubstring("column, even, constant")));
+                       MessageMatches(ContainsSubstring("fair") && ContainsSubstring("even, constant, geometric")));
   CHECK_THROWS_MATCHES(assign(blocks_of(4), {{&slow, nullptr}, {}}, "column"), InvalidArgument,
                        MessageMatches(ContainsSubstring("process 1")));
   CHECK_THROWS_AS(assign(blocks_of(4), {}, "column"), InvalidArgument);

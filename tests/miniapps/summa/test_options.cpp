@@ -76,7 +76,7 @@ TEST_CASE("files that are too few or many, not there, of another type, no or emp
 
 TEST_CASE("pivots travel as typed, in a pipeline without a word; a barrier goes with communication of its own only") {
   CHECK(Parsed({}).options.choices.communication == Communication::pipelined);
-  CHECK_FALSE(Parsed({}).options.barrier);
+  CHECK_FALSE(Parsed({}).options.run.barrier);
   CHECK(summa::communication_names.size() == 3);
   for (const auto& [communication, name] : {std::pair{Communication::paper, "paper"},
                                             {Communication::bcast, "bcast"},
@@ -85,7 +85,7 @@ TEST_CASE("pivots travel as typed, in a pipeline without a word; a barrier goes 
     CHECK(summa::communication_name(communication) == name);
     if (communication == Communication::pipelined) continue;
     const Options options = Parsed({"--barrier", "--communication", name}).options;
-    CHECK(options.barrier);
+    CHECK(options.run.barrier);
     CHECK_NOTHROW(make_problem(options));
   }
   Parsed::check_refused({"--barrier"}, {"--barrier", "pipelined", "paper or bcast"});

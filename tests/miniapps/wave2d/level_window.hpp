@@ -154,9 +154,9 @@ class LevelWindow {
 
   template <int Radius>
   void launch(const Region& region) const {
-    wave2d::Levels<Scalar> levels{previous_.memory.data(), current_.memory.data(), nullptr, nullptr, columns()};
-    levels.next = in_place_ ? previous_.memory.data() : next_.memory.data();
-    if (steps_ > 1) levels.next_previous = next_previous_.memory.data();
+    wave2d::Levels<Scalar> levels{elements_of(previous_.memory), elements_of(current_.memory), nullptr,
+                                  elements_of(in_place_ ? previous_.memory : next_.memory), columns()};
+    if (steps_ > 1) levels.next_previous = elements_of(next_previous_.memory);
     const Execution space;
     const wave2d::LeapFrog<Execution, Scalar, Radius> kernel(problem_, levels, in_memory(region),
                                                              in_memory(whole(problem_)), steps_, threads_);

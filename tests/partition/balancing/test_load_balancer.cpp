@@ -17,7 +17,7 @@ using Slices = std::vector<std::int64_t>;
 
 namespace {
 
-const Algorithm& by_lines() { return find_algorithm("geometric"); }
+Algorithm by_lines() { return find_algorithm("geometric"); }
 
 SyntheticUnits constant_units(const std::vector<double>& speeds) {
   SyntheticUnits units;

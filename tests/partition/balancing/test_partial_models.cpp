@@ -12,7 +12,7 @@ using Slices = std::vector<std::int64_t>;
 
 namespace {
 
-const Algorithm& by_lines() { return find_algorithm("geometric"); }
+Algorithm by_lines() { return find_algorithm("geometric"); }
 
 std::vector<double> sizes(const PartialModels& models, std::size_t unit) {
   std::vector<double> sizes;

@@ -226,6 +226,9 @@ TEST_CASE("a header with a member that is missing or wrong is refused by the mem
   CHECK_THAT(with("/arrays", nlohmann::ordered_json::array()),
              ContainsSubstring(R"(arrays: is [] (expected [{"name":"u")"));
   CHECK_THAT(with("/checksum", "0"), ContainsSubstring("checksum: is \"0\"") && ContainsSubstring("damaged"));
+  for (const double time : {-1.0, 1e300}) CHECK_THAT(with("/time", time), ContainsSubstring("damaged"));
+  CHECK_THAT(with("/steps", 12345), ContainsSubstring("damaged"));
+  CHECK_THAT(with("/time_step", 0.3), ContainsSubstring("damaged"));
 }
 
 TEST_CASE("values that are no flow's are refused with their place, in writing and in reading") {

@@ -8,6 +8,7 @@
 
 #include "core/base/colour_map.hpp"
 #include "core/base/errors.hpp"
+#include "core/base/picture_legend.hpp"
 #include "miniapps/cavity/output/flow_picture.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/read_png.hpp"
@@ -58,7 +59,7 @@ double speed(double scale, double x, double y) {
 
 }  // namespace
 
-TEST_CASE("a picture is 800 pixels along its longer side for any grid and height") {
+TEST_CASE("a picture is 800 pixels along its longer side for any grid and height, and its legend is below") {
   for (const auto& [rows, columns, height, high, wide] :
        std::vector<std::tuple<std::int64_t, std::int64_t, double, std::int64_t, std::int64_t>>{
            {1, 1, 1.0, 800, 800},
@@ -69,7 +70,7 @@ TEST_CASE("a picture is 800 pixels along its longer side for any grid and height
            {2, 2, 1e-6, 1, 800}}) {
     const Problem problem = cavity_of(rows, columns, height);
     const Picture picture = picture_of(problem, FlowState::at_rest(problem));
-    CHECK(picture.rows == high);
+    CHECK(picture.rows == high + PictureLegend::rows);
     CHECK(picture.columns == wide);
   }
 }
@@ -102,7 +103,7 @@ TEST_CASE("colours are those of the speed, lines are where the streamfunction ha
       for (std::int64_t c = column - 1; c <= column + 1; ++c) {
         const double here = speed(scale, (static_cast<double>(c) + 0.5) / 800.0, y);
         covered += static_cast<double>(distance(pixel(picture, 400, c), speed_colour(here))) /
-                   static_cast<double>(distance(line_colour(here), speed_colour(here)));
+                   static_cast<double>(distance(line_colour, speed_colour(here)));
       }
       INFO("level " << level << ", column " << column);
       CHECK(covered > 0.6);
@@ -125,6 +126,10 @@ TEST_CASE("colours are those of the speed, lines are where the streamfunction ha
     ++grounds;
   }
   CHECK(grounds > 600);
+}
+
+TEST_CASE("lines are seen on every ground, be it as fast as the lid") {
+  for (double speed = 0.0; speed <= 1.0; speed += 0.01) CHECK(distance(line_colour, speed_colour(speed)) > 80);
 }
 
 TEST_CASE("weak vortices in corners have lines of their own, but not below what continuity leaves open") {

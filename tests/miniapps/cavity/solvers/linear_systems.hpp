@@ -33,8 +33,8 @@ void fill(const UnitGrid<Execution>& grid, RowField<Execution, Components>& fiel
   const auto access = field.access();
   const std::int64_t columns = grid.columns();
   for (std::int64_t row = Components * grid.rows().begin; row < Components * grid.rows().end; ++row) {
-    copy_from_host(grid.space(), access.origin + row * access.pitch, values.data() + row * columns,
-                   static_cast<std::size_t>(columns));
+    copy_from_host(grid.space(), access.place(static_cast<int>(row % Components), row / Components, 0),
+                   values.data() + row * columns, static_cast<std::size_t>(columns));
   }
   grid.space().fence();
 }
@@ -43,7 +43,8 @@ void read(const UnitGrid<Execution>& grid, const RowField<Execution, Components>
   const auto access = field.access();
   const std::int64_t columns = grid.columns();
   for (std::int64_t row = Components * grid.rows().begin; row < Components * grid.rows().end; ++row) {
-    copy_to_host(grid.space(), values.data() + row * columns, access.origin + row * access.pitch,
+    copy_to_host(grid.space(), values.data() + row * columns,
+                 access.place(static_cast<int>(row % Components), row / Components, 0),
                  static_cast<std::size_t>(columns));
   }
   grid.space().fence();
@@ -55,11 +56,11 @@ class UnitOperands {
  public:
   explicit UnitOperands(const UnitGrid<Execution>& grid) : grid_(grid) {}
 
-  const double* array(const Values& values) {
+  RowPointer<const double> array(const Values& values) {
     arrays_.emplace_back(Kokkos::view_alloc(grid_.space(), Kokkos::WithoutInitializing, "values"), values.size());
     copy_from_host(grid_.space(), arrays_.back().data(), values.data(), values.size());
     grid_.space().fence();
-    return arrays_.back().data();
+    return elements_of(arrays_.back());
   }
   RowAccess<2> field(const Values& values) {
     fields_.push_back(grid_.template field<2>());
@@ -79,16 +80,19 @@ class WholeOperands {
  public:
   WholeOperands(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
 
-  const double* array(const Values& values) { return memory_.emplace_back(values).data(); }
+  RowPointer<const double> array(const Values& values) {
+    return row_pointer(memory_.emplace_back(values).data(), 0, std::ssize(values));
+  }
   RowAccess<2> field(const Values& values) { return field<2>(values); }
   template <int Components>
   RowAccess<Components> field(const Values& values) {
     const std::int64_t pitch = columns_ + 2;
     memory_.emplace_back(static_cast<std::size_t>((rows_ + 2) * Components * pitch), 0.0);
-    const RowAccess<Components> access{memory_.back().data() + Components * pitch + 1, pitch};
+    const RowAccess<Components> access(memory_.back().data() + Components * pitch + 1, pitch, {-1, rows_ + 1}, pitch);
     for (std::int64_t row = 0; row < Components * rows_; ++row) {
       for (std::int64_t i = 0; i < columns_; ++i) {
-        access.origin[row * pitch + i] = values[static_cast<std::size_t>(row * columns_ + i)];
+        access(static_cast<int>(row % Components), row / Components, i) =
+            values[static_cast<std::size_t>(row * columns_ + i)];
       }
     }
     return access;

@@ -1,0 +1,115 @@
+#include "miniapps/steelyard/tool.hpp"
+
+#include <CLI/CLI.hpp>
+#include <set>
+
+#include "comm/collective.hpp"
+#include "core/base/table.hpp"
+#include "core/options.hpp"
+#include "miniapps/steelyard/command.hpp"
+#include "models/model_kinds.hpp"
+
+namespace steelyard::tool {
+
+CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
+                              const std::string& missing) {
+  CLI::App* command = parser.add_subcommand(name, description);
+  command->require_subcommand(0, 1);
+  // Not require_subcommand(1), which would hide the word that is no app.
+  command->callback([command, missing] {
+    if (command->get_subcommands().empty()) throw CLI::RequiredError(missing);
+  });
+  return command;
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& choice, const std::string& description,
+                        const std::vector<std::string>& words) {
+  return command.add_option(name, choice, description)
+      ->check(CLI::IsMember(words))
+      ->type_name(CLI::detail::join(words, "|"));
+}
+
+std::vector<std::string> model_kind_names() {
+  std::vector<std::string> names;
+  for (const models::ModelKind& kind : models::model_kinds()) names.push_back(kind.name);
+  return names;
+}
+
+CLI::Option* add_format_option(CLI::App& command, bool& json) {
+  return command
+      .add_option_function<std::string>(
+          "--format", [&json](const std::string& format) { json = format == "json"; }, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->type_name("table|json");
+}
+
+nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& rectangles) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const partition::Rectangle& part : rectangles) {
+    json.push_back({{"row", part.row}, {"column", part.column}, {"rows", part.rows}, {"columns", part.columns}});
+  }
+  return json;
+}
+
+/// Adds `--csv` to every command that prints a table, and to none of those without one.
+void add_csv_option(CLI::App& parser, bool& csv) {
+  static const std::set<std::string> without_table{"cost", "layout", "platform", "report"};
+  for (CLI::App* command : parser.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_subcommands([](const CLI::App*) { return true; }).empty()) {
+      add_csv_option(*command, csv);
+    } else if (!without_table.contains(command->get_name()) && command->get_option_no_throw("--csv") == nullptr) {
+      CLI::Option* flag =
+          command->add_flag("--csv", csv, "Print tables as comma-separated values, in SI units, and nothing else");
+      if (CLI::Option* format = command->get_option_no_throw("--format")) flag->excludes(format);
+    }
+  }
+}
+
+ExitCode print_csv(Session& session, const Action& action) {
+  std::string tables;
+  Table::on_text([&](const Table& table) { tables += (tables.empty() ? "" : "\n") + table.csv(); });
+  session.set_silent(true);
+  const ExitCode code = action(session);
+  session.set_silent(false);
+  Table::on_text(nullptr);
+  session.print(tables);
+  return code;
+}
+
+Action print_from_root(const std::function<std::string()>& make_text) {
+  return [make_text](Session& session) {
+    std::string text;
+    on_root(session.comm(), [&] { text = make_text(); });
+    session.print(text);
+    return ExitCode::good;
+  };
+}
+
+int tool_main(int argc, char** argv, const std::string& name, const MiniApps& apps) {
+  CLI::App parser("Works on machines, speed models and layouts for the Steelyard mini-apps", name);
+  add_standard_options(parser);
+  parser.require_subcommand(0, 1);
+  Action chosen;
+  // Not require_subcommand(1), which would hide the word that is no command.
+  parser.callback([&chosen] {
+    if (!chosen) throw CLI::RequiredError("A command");
+  });
+  add_units_command(parser, chosen);
+  add_conformance_command(parser, apps, chosen);
+  add_layout_command(parser, chosen);
+  add_measure_command(parser, apps, chosen);
+  add_model_command(parser, chosen);
+  add_partition_command(parser, chosen);
+  add_calibrate_command(parser, chosen);
+  add_platform_command(parser, chosen);
+  add_cost_command(parser, chosen);
+  add_predict_command(parser, apps, chosen);
+  add_compare_command(parser, chosen);
+  add_report_command(parser, chosen);
+  bool csv = false;
+  add_csv_option(parser, csv);
+  return run_program(argc, argv, parser,
+                     [&](Session& session) { return csv ? print_csv(session, chosen) : chosen(session); });
+}
+
+}  // namespace steelyard::tool

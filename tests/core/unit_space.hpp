@@ -1,0 +1,24 @@
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "core/device/device.hpp"
+#include "core/spaces.hpp"
+
+namespace steelyard::tests {
+
+/// The space of a unit; skips a test case of a device on a machine without one.
+template <class Execution>
+Execution unit_space() {
+  if (!runs_on_host<Execution> && device_count() == 0) SKIP("this machine has no device");
+  return Execution();
+}
+
+/// make_queues(), with the same condition.
+inline std::vector<CompanionExecution> companion_queues(int count) {
+  unit_space<CompanionExecution>();
+  return make_queues(count);
+}
+
+}  // namespace steelyard::tests

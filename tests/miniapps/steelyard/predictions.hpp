@@ -1,0 +1,52 @@
+#pragma once
+
+// A made-up platform of two channels, and what `steelyard predict` says of runs on it.
+
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "models/communication/platform_file.hpp"
+#include "tests/miniapps/app_runs.hpp"
+
+namespace steelyard::tests::test_steelyard_predict {
+
+inline constexpr double memory_s = 1e-9, network_s = 8e-9;  ///< of a byte
+inline constexpr double memory_start_s = 2e-6, network_start_s = 3e-5;
+inline constexpr double two_at_once = 1.5;  ///< what a transfer takes when there are two, as a multiple
+
+inline models::Channel channel(int id, double start_s, double byte_s) {
+  models::Channel channel;
+  channel.id = id;
+  channel.name = id == 0 ? "shared memory" : "network";
+  channel.scope = id == 0 ? models::Channel::Scope::node : models::Channel::Scope::network;
+  channel.path = {id};
+  channel.hockney = {{std::numeric_limits<double>::infinity(), {start_s, 1.0 / byte_s}}};
+  channel.loggp = models::LogGP{start_s, 0.0, 0.0, 0.0, byte_s};
+  channel.tau_lop = models::TauLopTables{models::SizeTable({{1.0, 0.0}}, models::SizeTable::Outside::constant),
+                                         models::TransferTable({{1.0, 1, byte_s}, {1.0, 2, two_at_once * byte_s}})};
+  return channel;
+}
+
+inline models::Platform made_up_platform() {
+  models::Platform platform;
+  platform.channels = {channel(0, memory_start_s, memory_s), channel(1, network_start_s, network_s)};
+  return platform;
+}
+
+inline std::string write_platform(const TemporaryFolder& folder,
+                                  const models::Platform& platform = made_up_platform()) {
+  models::write_platform_file(folder / "made-up.platform.json", platform);
+  return folder / "made-up.platform.json";
+}
+
+inline nlohmann::json predicted(const TemporaryFolder& folder, const Words& more, const std::string& app = "summa") {
+  const Outcome outcome = good_run(1, steelyard_tool, Words{"predict", app, "--format", "json"} + more, folder.path());
+  INFO(outcome.out << outcome.err);
+  nlohmann::json result = nlohmann::json::parse(outcome.out);
+  REQUIRE(result.at("app") == app);
+  return result;
+}
+
+}  // namespace steelyard::tests::test_steelyard_predict
