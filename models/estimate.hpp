@@ -42,9 +42,9 @@ Estimate run_estimate(std::span<const Estimate> units, double time_s, double exc
 /// A model's prediction of `time_s` for `units` computation units.
 ///
 /// Shared: between rounds of measuring, times differ with the standard deviation s (FpmFile::drift). A run is one more
-/// round beside the n of which points are the mean, so that half of the interval is t_{0.95} sqrt(1 + 1/n) s, with
-/// Student's t for the degrees of freedom of s. Rounds hold the noise of their means too; without rounds it is own, for
-/// the noise of a point's mean as its confidence interval says, in the run and in the model.
+/// round beside the n of which points are the mean: half of the interval is t_{0.95} sqrt(1 + 1/n) s, with Student's t
+/// for the degrees of freedom of s (Hahn and Meeker, Statistical Intervals, chapter 4). Rounds hold the noise of means
+/// too; without rounds it is own, for the noise of a point's mean as its interval says, in the run and in the model.
 ///
 /// Own: between points p_i and p_(i+1), how far the nearer inner points lie from the lines through their neighbours
 /// (leave one out), a line's error being proportional to the product of the distances from its ends (000, section

@@ -20,6 +20,7 @@ struct SimgridCluster {
 /// latency l f_i and bandwidth b g_i, where l is the first segment's latency and b the last one's bandwidth; half of l
 /// belongs to each of the two links. Factors are SMPI's, one list for the whole platform: those of the network or, for
 /// a single node, of shared memory; in a cluster the loopback has shared memory's l and b alone.
+/// Source: SimGrid's manual, the XML reference of `cluster` and SMPI's options `smpi/lat-factor` and `smpi/bw-factor`.
 /// @throws InvalidArgument where there is no channel inside nodes, for several nodes none between them, or where it has
 /// no Hockney parameters or latencies of 0 before others, and unless all numbers of the cluster are positive
 std::string simgrid_platform(const Platform& platform, const SimgridCluster& cluster);
