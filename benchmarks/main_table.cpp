@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -43,6 +44,7 @@ struct Run {
   double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
   std::optional<double> predicted_s;
+  std::optional<Interval> interval_s;    ///< of the prediction
   const Figure* speed_figure = nullptr;  ///< null for an app that has none
   double speed = 0.0;
   const Figure* bound_figure = nullptr;
@@ -84,6 +86,9 @@ Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
   run.computation_units = reader.text("computation_units");
   run.time_s = reader.number("median_time_s");
   if (!json.at("predicted_time_s").is_null()) run.predicted_s = reader.number("predicted_time_s");
+  if (const nlohmann::json interval = json.value("predicted_interval_s", nlohmann::json()); interval.is_array()) {
+    run.interval_s = {interval.at(0).get<double>(), interval.at(1).get<double>()};
+  }
   for (const nlohmann::json& unit : json.at("units")) {
     run.slowdown = std::max(run.slowdown, unit.at("slowdown").get<double>());
   }
@@ -193,6 +198,25 @@ std::map<std::string, Results> read_results(const std::filesystem::path& folder)
   return results;
 }
 
+/// How many runs ended within the intervals of their own predictions, and how wide these are: (1 + h) for the half
+/// width h as a share of the predicted time is the root of upper over lower end. Empty where no run has one.
+std::string coverage(const Results& results) {
+  int covered = 0;
+  std::vector<double> half_widths;
+  for (const auto& [size, by_configuration] : results) {
+    for (const auto& [folder, runs] : by_configuration) {
+      for (const Run& run : runs) {
+        if (!run.interval_s) continue;
+        if (run.interval_s->lower <= run.time_s && run.time_s <= run.interval_s->upper) ++covered;
+        half_widths.push_back(std::sqrt(run.interval_s->upper / run.interval_s->lower) - 1.0);
+      }
+    }
+  }
+  if (half_widths.empty()) return "";
+  return fmt::format("; {} of {} runs within their 90 % intervals, median half width {:.1f} %", covered,
+                     half_widths.size(), 100.0 * median(half_widths));
+}
+
 /// With two significant digits at least.
 std::string format_speed(double speed) { return fmt::format("{:.{}f}", speed, speed < 9.95 ? 1 : 0); }
 
@@ -239,7 +263,8 @@ bool print_table(const std::string& app, Results& results) {
   }
   fmt::print("{}\n{}", app, table.text());
   if (!differences.empty()) {
-    fmt::print("difference of predictions: mean {:.1f} %, median {:.1f} %\n", mean(differences), median(differences));
+    fmt::print("difference of predictions: mean {:.1f} %, median {:.1f} %{}\n", mean(differences), median(differences),
+               coverage(results));
   }
   fmt::print("\n");
   return all_passed;

@@ -15,6 +15,7 @@
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
+#include "models/estimate.hpp"
 
 namespace steelyard {
 namespace {
@@ -85,6 +86,7 @@ std::vector<double> packed(const MeasuredChannel& channel) {
                              times.empty_synchronous_s,
                              times.loggp.send_overhead_s,
                              times.loggp.receive_overhead_s,
+                             times.error,
                              quality.typical_error,
                              quality.largest_error,
                              static_cast<double>(quality.outliers),
@@ -106,7 +108,7 @@ MeasuredChannel unpacked(const std::vector<double>& values) {
   std::size_t next = 0;
   for (double* value :
        {&times.eager_limit_bytes, &times.empty_s, &times.empty_synchronous_s, &times.loggp.send_overhead_s,
-        &times.loggp.receive_overhead_s, &quality.typical_error, &quality.largest_error}) {
+        &times.loggp.receive_overhead_s, &times.error, &quality.typical_error, &quality.largest_error}) {
     *value = values[next++];
   }
   quality.outliers = static_cast<int>(values[next++]);
@@ -181,7 +183,7 @@ class ChannelMeasurement::ChannelRun {
   MeasuredChannel result() const {
     MeasuredChannel channel;
     channel.times.eager_limit_bytes = eager_limit_;
-    std::vector<double> errors;
+    std::vector<double> errors, next_errors;
     for (const auto& [key, sample] : samples_) {
       const double time_s = median(sample.rounds_s);
       add_time(channel.times, key, time_s);
@@ -189,8 +191,12 @@ class ChannelMeasurement::ChannelRun {
       channel.quality.repetitions += sample.repetitions;
       if (key.first <= 0 || sample.rounds_s.size() < 2 || !(time_s > 0.0)) continue;
       errors.push_back(confidence_half_width(sample.rounds_s, 0.95) / time_s);
+      // The mean of n rounds and one more: sqrt(1 / n + 1) s, where the mean's own is sqrt(1 / n) s.
+      const double further = std::sqrt(static_cast<double>(sample.rounds_s.size()) + 1.0);
+      next_errors.push_back(further * confidence_half_width(sample.rounds_s, models::interval_level) / time_s);
     }
     if (!errors.empty()) {
+      channel.times.error = median(next_errors);
       channel.quality.typical_error = median(errors);
       channel.quality.largest_error = *std::max_element(errors.begin(), errors.end());
     }

@@ -34,6 +34,7 @@ void add(Measured& measured, const models::MeasuredPoint& point, bool precise) {
 
 void merge(const Measured& measured, double confidence, models::FpmFile& file) {
   for (const auto& [units, rounds] : measured) {
+    file.drift.add(rounds.points);
     (rounds.precise ? file.points : file.imprecise).push_back(models::merge_rounds(rounds.points, confidence));
   }
 }

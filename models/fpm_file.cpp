@@ -13,6 +13,14 @@ namespace {
 
 constexpr const char* schema = "steelyard.fpm/1";
 
+int read_count(const JsonReader& reader, const std::string& key, double otherwise) {
+  const double count = reader.number(key, otherwise);
+  if (!(count >= 1.0 && count <= std::numeric_limits<int>::max() && count == std::floor(count))) {
+    reader.fail(key, fmt::format("is {} (expected 1, 2, …)", count));
+  }
+  return static_cast<int>(count);
+}
+
 MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
   MeasuredPoint point;
   point.units = reader.number("units");
@@ -21,17 +29,12 @@ MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
   }
   point.time_s = reader.number("time_s");
   if (!(point.time_s > 0.0)) reader.fail("time_s", fmt::format("is {} (expected seconds > 0)", point.time_s));
-  const double repetitions = reader.number("repetitions", 1.0);
-  if (!(repetitions >= 1.0 && repetitions <= std::numeric_limits<int>::max() &&
-        repetitions == std::floor(repetitions))) {
-    reader.fail("repetitions", fmt::format("is {} (expected 1, 2, …)", repetitions));
-  }
-  point.repetitions = static_cast<int>(repetitions);
+  point.repetitions = read_count(reader, "repetitions", 1.0);
   point.confidence_s = reader.number("confidence_s", 0.0);
   if (point.confidence_s < 0.0) reader.fail("confidence_s", "is negative (expected seconds >= 0)");
   const double outliers = reader.number("outliers", 0.0);
-  if (!(outliers >= 0.0 && outliers <= repetitions && outliers == std::floor(outliers))) {
-    reader.fail("outliers", fmt::format("is {} (expected 0, 1, … {})", outliers, repetitions));
+  if (!(outliers >= 0.0 && outliers <= point.repetitions && outliers == std::floor(outliers))) {
+    reader.fail("outliers", fmt::format("is {} (expected 0, 1, … {})", outliers, point.repetitions));
   }
   point.outliers = static_cast<int>(outliers);
   return point;
@@ -60,6 +63,12 @@ void read_unit(const JsonReader& unit, FpmFile& file) {
   if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
 }
 
+Drift read_drift(const JsonReader& reader) {
+  const Drift drift{reader.number("share"), read_count(reader, "degrees", 0.0), read_count(reader, "rounds", 1.0)};
+  if (!(drift.share >= 0.0)) reader.fail("share", fmt::format("is {} (expected a number >= 0)", drift.share));
+  return drift;
+}
+
 FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   const JsonReader reader(name, json);
   reader.require_schema(schema);
@@ -81,6 +90,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.machine = reader.text("machine", "");
   file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
+  if (reader.has("drift")) file.drift = read_drift(reader.object("drift"));
   file.points = read_points(reader, "points");
   if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points");
   return file;
@@ -119,6 +129,9 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   json["machine"] = file.machine;
   if (!file.date.empty()) json["date"] = file.date;
   json["commit"] = file.commit;
+  if (file.drift.degrees > 0) {
+    json["drift"] = {{"share", file.drift.share}, {"degrees", file.drift.degrees}, {"rounds", file.drift.rounds}};
+  }
   json["points"] = points_json(file.all_imprecise ? std::vector<MeasuredPoint>{} : file.points);
   const std::vector<MeasuredPoint>& imprecise = file.all_imprecise ? file.points : file.imprecise;
   if (!imprecise.empty()) json["imprecise_points"] = points_json(imprecise);

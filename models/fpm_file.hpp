@@ -32,6 +32,7 @@ struct FpmFile {
   std::string machine;
   std::string date;  ///< when it was measured, ISO 8601 in UTC
   std::string commit;
+  Drift drift;
   std::vector<MeasuredPoint> points;     ///< sizes strictly increasing
   std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count
   bool all_imprecise = false;            ///< `points` are imprecise, for want of better ones

@@ -46,4 +46,15 @@ MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) 
   return merged;
 }
 
+void Drift::add(std::span<const MeasuredPoint> of_size) {
+  if (of_size.size() < 2) return;
+  std::vector<double> speeds;
+  for (const MeasuredPoint& round : of_size) speeds.push_back(round.speed());
+  const int more = static_cast<int>(of_size.size()) - 1;
+  const double squares = share * share * degrees + std::pow(coefficient_of_variation(speeds), 2) * more;
+  degrees += more;
+  rounds = more + 1;
+  share = std::sqrt(squares / degrees);
+}
+
 }  // namespace steelyard::models

@@ -24,6 +24,16 @@ struct MeasuredPoint {
 /// @throws InvalidArgument for no rounds, rounds of different sizes, or a level outside (0, 1)
 MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level);
 
+/// How much times of one size differ between rounds, as shares: what a machine does that changes speed.
+struct Drift {
+  double share = 0.0;  ///< standard deviation of a round's mean, over all sizes
+  int degrees = 0;     ///< of freedom: rounds less one, added up over the sizes; 0 where nothing is known
+  int rounds = 1;      ///< behind the mean of a point
+
+  /// Adds the rounds of one size, or of sizes so close that speed is the same, of which a point is the mean.
+  void add(std::span<const MeasuredPoint> of_size);
+};
+
 /// @param what is built of the points, for the message
 /// @throws InvalidArgument for no points, sizes that do not increase, or sizes and times that are not positive and
 /// finite

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/statistics.hpp"
+
 namespace steelyard {
 
 /// Seconds of one part of a run, per step or as the name says.
@@ -74,6 +76,7 @@ struct RunRecord {
   std::vector<RectangleRecord> rectangles;        ///< of each rank; empty where slices have one dimension
   double median_time_s = 0.0;
   std::optional<double> predicted_time_s;
+  std::optional<Interval> predicted_interval_s;       ///< in which 90 % of runs are predicted to end
   std::map<std::string, double> figures;              ///< derived figures: speed, memory bound, …
   std::map<std::string, std::vector<double>> points;  ///< figures that are points of the plane
   std::vector<PhaseTime> phases;

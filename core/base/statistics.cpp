@@ -60,14 +60,20 @@ double coefficient_of_variation(std::span<const double> sample) {
   return standard_deviation(sample) / std::abs(centre);
 }
 
+double student_quantile(double level, int degrees) {
+  require_level(level);
+  if (degrees < 1)
+    throw InvalidArgument(fmt::format("Student's t for {} degrees of freedom (expected 1, 2, …)", degrees));
+  const boost::math::students_t distribution(degrees);
+  return boost::math::quantile(boost::math::complement(distribution, 0.5 * (1.0 - level)));
+}
+
 double confidence_half_width(std::span<const double> sample, double level) {
   require_values(sample, "confidence interval");
   require_level(level);
   if (sample.size() < 2) return std::numeric_limits<double>::infinity();
-  const double count = static_cast<double>(sample.size());
-  const boost::math::students_t distribution(count - 1.0);
-  const double quantile = boost::math::quantile(boost::math::complement(distribution, 0.5 * (1.0 - level)));
-  return quantile * standard_deviation(sample) / std::sqrt(count);
+  return student_quantile(level, static_cast<int>(sample.size()) - 1) * standard_deviation(sample) /
+         std::sqrt(static_cast<double>(sample.size()));
 }
 
 Interval median_interval(std::span<const double> sample, double level) {

@@ -17,6 +17,10 @@ double standard_deviation(std::span<const double> sample);
 /// @throws InvalidArgument for an empty sample or a mean of zero
 double coefficient_of_variation(std::span<const double> sample);
 
+/// Quantile of Student's t that a two-sided interval reaches to, t_{(1+level)/2, degrees}.
+/// @param level confidence level, 0 < level < 1 @throws InvalidArgument for no degrees of freedom or another level
+double student_quantile(double level, int degrees);
+
 /// Half width of the confidence interval of the mean, t_{(1+level)/2, n-1} s / sqrt(n), with Student's t.
 /// Infinity for fewer than two values: one run says nothing about its own spread.
 /// Source: 000, section 6.1.2 (fupermod_ci); 002, section 1.

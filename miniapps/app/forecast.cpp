@@ -33,18 +33,26 @@ models::FpmFile slowed_down(models::FpmFile file, double slowdown) {
 
 void add_process_options(CLI::App& parser, ProcessOptions& options) {
   const CLI::Range positive(1, 1 << 20);
-  CLI::Option* processes = parser.add_option("--processes", options.processes, "Processes, each with a host unit")
+  CLI::Option* processes = parser.add_option("--processes", options.processes, "Processes")
                                ->check(positive)
                                ->type_name("P")
                                ->capture_default_str();
   CLI::Option* per_node = parser.add_option("--per-node", options.per_node, "Processes of a node (default: all)")
                               ->check(positive)
                               ->type_name("K");
+  CLI::Option* units =
+      parser
+          .add_option_function<std::string>(
+              "--units", [&options](const std::string& word) { options.units = parse_unit_choice(word); },
+              "Processing units of every process (default: host)")
+          ->check(CLI::IsMember({"host", "device", "host+device"}))
+          ->type_name("host|device|host+device");
   parser.add_option("--layout", options.layout, "Processes by a layout: one a line, on nodes by host name")
       ->type_name("FILE")
       ->excludes(processes)
-      ->excludes(per_node);
-  std::string models = "Speed models (*.fpm.json): one for all units, or one each";
+      ->excludes(per_node)
+      ->excludes(units);
+  std::string models = "Speed models (*.fpm.json): one for all units, one for each of a process, or one each";
   if (options.has_messages) {
     models += "; without, only communication is predicted";
     parser
@@ -64,7 +72,8 @@ Processes::Processes(const ProcessOptions& options) : models_(options.models), k
     const int per_node = options.per_node > 0 ? options.per_node : options.processes;
     for (int process = 0; process < options.processes; ++process) {
       node_of_process_.push_back(process / per_node);
-      units_.push_back({process, Kind::host, 1.0});
+      if (options.units != UnitChoice::device) units_.push_back({process, Kind::host, 1.0});
+      if (options.units != UnitChoice::host) units_.push_back({process, Kind::companion, 1.0});
     }
   }
   if (!options.platform.empty()) {
@@ -146,19 +155,27 @@ std::string Processes::concurrency_note() const {
   return text;
 }
 
+std::vector<models::FpmFile> Processes::read_files(const std::vector<std::filesystem::path>& files,
+                                                   const KernelFacts& facts) const {
+  const std::size_t number = files.size(), all = units_.size();
+  if (number > 1 && number != all && number * node_of_process_.size() != all) {
+    throw InvalidArgument(fmt::format(
+        "--model names {} files for {} processing units (expected 1, one per unit of a process, or one each)", number,
+        all));
+  }
+  std::vector<models::FpmFile> read;
+  for (std::size_t i = 0; i < number; ++i) {
+    read.push_back(read_model_of(facts, files[i], number > 1 ? std::optional(units_[i].kind) : std::nullopt));
+  }
+  return read;
+}
+
 std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std::filesystem::path>& files,
                                                            const KernelFacts& facts,
                                                            const partition::Algorithm& algorithm) const {
-  if (files.size() > 1 && files.size() != units_.size()) {
-    throw InvalidArgument(fmt::format("--model names {} files for {} processing units (expected 1, or one each)",
-                                      files.size(), units_.size()));
-  }
   partition::Algorithm fitted = algorithm;
   if (!kind_.empty()) fitted.model_kind = models::find_model_kind(kind_).name;
-  std::vector<models::FpmFile> read;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    read.push_back(read_model_of(facts, files[i], files.size() > 1 ? std::optional(units_[i].kind) : std::nullopt));
-  }
+  const std::vector<models::FpmFile> read = read_files(files, facts);
   std::vector<models::SpeedModelPtr> models;
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const double slowdown = units_[i].slowdown;
@@ -166,6 +183,17 @@ std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std
                                   : make_model_for(fitted, slowed_down(read[i % read.size()], slowdown)));
   }
   return models;
+}
+
+std::vector<models::Estimate> Processes::estimates(const std::vector<std::filesystem::path>& files,
+                                                   const KernelFacts& facts, const std::vector<std::int64_t>& units,
+                                                   const std::vector<double>& predicted_s) const {
+  const std::vector<models::FpmFile> read = read_files(files, facts);
+  std::vector<models::Estimate> estimates;
+  for (std::size_t i = 0; !read.empty() && i < units_.size(); ++i) {
+    estimates.push_back(models::estimate(read[i % read.size()], static_cast<double>(units[i]), predicted_s[i]));
+  }
+  return estimates;
 }
 
 Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
@@ -181,14 +209,16 @@ Forecast forecast_steps(const Processes& processes, const std::string& partition
   const double computation_s = processes.has_models() ? count * slices.makespan_s() : 0.0;
   Forecast forecast;
   forecast.distribution = slices.units;
+  forecast.units = processes.estimates(kernel, slices.units, slices.predicted_s);
+  forecast.channel_error = processes.platform().error();
   if (!exchange) {
-    forecast.models = {{"no messages", {{"computation", computation_s}}, 0.0, computation_s}};
+    forecast.models = {{"no messages", {{"computation", computation_s}}, 0.0, 0.0, computation_s}};
     return forecast;
   }
   for (const models::PatternCosts& costs :
        models::pattern_costs(std::span(&*exchange, 1), processes.platform(), processes.placement())) {
     const double communication_s = count * costs.time_s.front();
-    ModelForecast one{costs.model, {}, communication_s, computation_s + communication_s};
+    ModelForecast one{costs.model, {}, communication_s, communication_s, computation_s + communication_s};
     if (processes.has_models()) one.phases.emplace_back("computation", computation_s);
     one.phases.emplace_back("communication", communication_s);
     forecast.models.push_back(one);

@@ -13,6 +13,7 @@
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
+#include "models/estimate.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangle.hpp"
@@ -25,7 +26,8 @@ namespace steelyard {
 
 /// What a user says of processes that need not exist.
 struct ProcessOptions {
-  bool has_messages = true;  ///< between the processes, whose times a platform says
+  bool has_messages = true;             ///< between the processes, whose times a platform says
+  UnitChoice units = UnitChoice::host;  ///< of every process
   int processes = 1;
   int per_node = 0;  ///< 0: all on one node
   std::filesystem::path layout;
@@ -34,7 +36,7 @@ struct ProcessOptions {
   std::string kind;  ///< of the speed models; empty for what the algorithm asks for
 };
 
-/// Adds `--processes --per-node --layout --model --kind` and, where processes send messages, `--platform`.
+/// Adds `--processes --per-node --units --layout --model --kind` and, where processes send messages, `--platform`.
 void add_process_options(CLI::App& parser, ProcessOptions& options);
 
 /// Processes on a platform, for predictions of runs that do not take place.
@@ -47,7 +49,7 @@ class Processes {
     double slowdown = 1.0;
   };
 
-  /// The layout's lines are processes, on nodes by host name; without a layout they are host units on nodes of
+  /// The layout's lines are processes, on nodes by host name; without a layout they have the same units, on nodes of
   /// `per_node`. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
   /// where it names none of them, all are of the kind of its first node.
   /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
@@ -70,8 +72,8 @@ class Processes {
 
   /// Whether there are speed models of the user's: without them speeds are relative and seconds mean nothing.
   bool has_models() const { return !models_.empty(); }
-  /// A model of each unit: of the only file, or of a file each, as slow as the unit is compared with the measured one.
-  /// Without files a constant speed of 1 / slowdown.
+  /// A model of each unit: of the only file, of a file for each unit of a process, or of a file each, as slow as the
+  /// unit is compared with the measured one. Without files a constant speed of 1 / slowdown.
   /// @param algorithm for which they are fitted
   /// @throws InvalidArgument for another number of files, FileFormatError for models of something else than `facts`
   std::vector<models::SpeedModelPtr> speed_models(const KernelFacts& facts,
@@ -82,8 +84,19 @@ class Processes {
   std::vector<models::SpeedModelPtr> speed_models(const std::vector<std::filesystem::path>& files,
                                                   const KernelFacts& facts,
                                                   const partition::Algorithm& algorithm) const;
+  /// What the same models say of every unit's slice, which they predict to take so many seconds.
+  std::vector<models::Estimate> estimates(const KernelFacts& facts, const std::vector<std::int64_t>& units,
+                                          const std::vector<double>& predicted_s) const {
+    return estimates(models_, facts, units, predicted_s);
+  }
+  std::vector<models::Estimate> estimates(const std::vector<std::filesystem::path>& files, const KernelFacts& facts,
+                                          const std::vector<std::int64_t>& units,
+                                          const std::vector<double>& predicted_s) const;
 
  private:
+  /// One for all units, one for each unit of a process, or one each; none without files.
+  std::vector<models::FpmFile> read_files(const std::vector<std::filesystem::path>& files,
+                                          const KernelFacts& facts) const;
   void read_layout_file(const std::filesystem::path& path);
 
   std::vector<int> node_of_process_;
@@ -99,6 +112,7 @@ struct ModelForecast {
   std::string model;
   std::vector<std::pair<std::string, double>> phases;  ///< name and seconds; without speed models not the computation
   double communication_s = 0.0;                        ///< whether or not something else hides it
+  double exposed_s = 0.0;                              ///< of it what nothing hides
   double total_s = 0.0;
 };
 
@@ -108,6 +122,12 @@ struct Forecast {
   std::vector<std::int64_t> distribution, column_distribution;  ///< computation units of every processing unit, or none
   std::vector<partition::Rectangle> rectangles;                 ///< of every process or unit, or none
   std::string details;                                          ///< of `--detail`
+  std::vector<models::Estimate> units;                          ///< of every processing unit; none without models
+  double channel_error = 0.0;                                   ///< see models::Platform::error()
+
+  models::Estimate estimate(const ModelForecast& by_model) const {
+    return models::run_estimate(units, by_model.total_s, by_model.exposed_s, channel_error);
+  }
 };
 
 /// Of an app that repeats a kernel on all slices at the same time, followed by an exchange.
@@ -123,6 +143,10 @@ class Forecaster {
   /// Options of the problem.
   virtual void add_options(CLI::App& parser) = 0;
   virtual std::string default_partition() const { return "geometric"; }
+  /// Those that advice chooses from.
+  virtual std::vector<std::string> partitions() const { return {"even", "geometric", "exact"}; }
+  /// Takes over what the user may choose freely and a speed model is of, such as the time tile. @return it in words
+  virtual std::string adopt(const models::FpmFile& /*model*/) { return ""; }
   /// Lines that say what is predicted, each with its newline.
   virtual std::string problem() const = 0;
   /// @throws InvalidArgument, FileFormatError

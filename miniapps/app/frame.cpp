@@ -98,7 +98,9 @@ StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::
 }
 
 std::optional<models::Platform> Frame::platform(const MessageFacts& message) {
-  return obtain_platform(session_, options_, message, record_);
+  std::optional<models::Platform> known = obtain_platform(session_, options_, message, record_);
+  if (known) channel_error_ = known->error();
+  return known;
 }
 
 double Frame::exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes) {

@@ -73,6 +73,8 @@ class Frame {
   StepBalancer balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options = {}) const;
   /// The channels between the ranks, see obtain_platform(). Collective.
   std::optional<models::Platform> platform(const MessageFacts& message);
+  /// models::Platform::error() of the channels that the run's predictions go by; 0 without.
+  double channel_error() const { return channel_error_; }
   /// Where the ranks are on the platform. Collective.
   models::Placement placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
   /// Predicted seconds of messages between the ranks, by the first model that the platform has; 0 where the channels
@@ -129,6 +131,7 @@ class Frame {
   CoExecution co_execution_;
   std::vector<Slot> slots_;
   RunRecord record_;
+  double channel_error_ = 0.0;
   std::optional<Progress> progress_;
   std::vector<std::string> failures_;  ///< of files
 };

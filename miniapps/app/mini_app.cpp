@@ -14,6 +14,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/given_distribution.hpp"
 #include "miniapps/app/interruption.hpp"
+#include "models/estimate.hpp"
 
 namespace steelyard {
 namespace {
@@ -43,7 +44,24 @@ void print_header(const Frame& frame, const AppRun& run, const RunRecord& record
                             run.notes(record)));
 }
 
-void record_plan(RunRecord& record, const Plan& plan) {
+/// The interval of what a plan predicts: kernels by the models of the slowest slots, exchanges by the channels.
+std::optional<Interval> predicted_interval(const Plan& plan, double channel_error) {
+  if (!plan.time_s || plan.models.empty()) return std::nullopt;
+  std::vector<models::Estimate> slots(plan.unit_s.size());
+  const auto add_phase = [&](const KeptModels& models, const std::vector<std::int64_t>& units, double share) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const auto size = static_cast<double>(units[i]);
+      slots[i] = slots[i] + models::estimate(models.files[i], size, share * plan.unit_s[i]);
+    }
+  };
+  const double share = plan.column_distribution.empty() ? 1.0 : 0.5;
+  add_phase(plan.models.front(), plan.distribution, share);
+  if (share < 1.0) add_phase(plan.models.back(), plan.column_distribution, share);
+  return models::run_estimate(slots, *plan.time_s, plan.exchange_s, channel_error).interval();
+}
+
+void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
+  record.predicted_interval_s = predicted_interval(plan, channel_error);
   record.computation_units = plan.headings.computation_units;
   record.distribution = plan.distribution;
   record.column_distribution = plan.column_distribution;
@@ -168,12 +186,15 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::stri
   run.describe(record);
   print_header(frame, run, record);
   Plan plan = run.plan();
-  record_plan(record, plan);
+  record_plan(record, plan, frame.channel_error());
   if (options.dry_run) {
     session.print(unit_table(record, plan.headings, plan.unit_s));
     session.print(!plan.text.empty() ? plan.text
                   : plan.time_s      ? fmt::format("predicted  {}\n", format_seconds(*plan.time_s))
                                      : "predicted  nothing: no model says how long this run takes\n");
+    if (const std::string interval = interval_text(record.predicted_interval_s); !interval.empty()) {
+      session.print(fmt::format("interval  {} in 90 % of runs\n", interval));
+    }
     return ExitCode::good;
   }
   run.allocate(plan);
@@ -186,7 +207,7 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::stri
   const Measurement measurement = finished.measurement();
   run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
-  record_plan(record, plan);
+  record_plan(record, plan, frame.channel_error());
   record_outcome(record, outcome);
   record_measurement(record, plan, measurement);
   session.print(unit_table(record, plan.headings, plan.unit_s, measurement.unit_s));

@@ -38,6 +38,7 @@ struct Plan {
   UnitHeadings headings;
   std::vector<double> unit_s;    ///< predicted seconds of every slot's kernels, for what `headings.per` says
   std::optional<double> time_s;  ///< predicted seconds of a repetition; nothing where no model predicts them
+  double exchange_s = 0.0;       ///< of them those that channels predict
   std::string text;              ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
   std::vector<KeptModels> models;
   std::map<std::string, double> params;   ///< that planning has chosen, kept in `run.json` beside describe()'s

@@ -117,11 +117,17 @@ std::string time_line(const RunRecord& record, const std::string& of_what) {
                      of_what, spread);
 }
 
+std::string interval_text(const std::optional<Interval>& interval_s) {
+  if (!interval_s) return "";
+  const std::string lower = format_seconds(interval_s->lower), upper = format_seconds(interval_s->upper);
+  return lower == upper ? "" : fmt::format(" ({} to {})", lower, upper);
+}
+
 std::string predicted_line(const RunRecord& record) {
   if (!record.predicted_time_s) return "";
   const double predicted_s = *record.predicted_time_s;
   const bool comparable = record.figures.contains("proportional_error");
-  return fmt::format("predicted  {}{}\n", format_seconds(predicted_s),
+  return fmt::format("predicted  {}{}{}\n", format_seconds(predicted_s), interval_text(record.predicted_interval_s),
                      comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) + why_far(record) : "");
 }
 

@@ -41,6 +41,9 @@ struct UnitHeadings {
 std::string unit_table(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,
                        std::span<const double> measured_s = {});
 
+/// ` (11.2 ms to 13.5 ms)`, behind a prediction; nothing where nothing is known of its interval or its ends look alike.
+std::string interval_text(const std::optional<Interval>& interval_s);
+
 /// Fills in what follows from the repetitions' seconds: the median, `confidence_s` (half width of the 95 % interval, 0
 /// for a single repetition), `coefficient_of_variation`, a sample each under the record's parameters and settings, the
 /// prediction, and where both are positive how far it is off (`percentage_difference`, `proportional_error`).
@@ -52,8 +55,8 @@ void record_times(RunRecord& record, std::span<const double> times_s, std::optio
 /// @param of_what words behind the time, such as `for 20 steps`, or none
 std::string time_line(const RunRecord& record, const std::string& of_what);
 
-/// The line `predicted  230 ms, difference 1.8 %, …`, without a difference where record_times() left it out; nothing
-/// where nothing is predicted.
+/// The line `predicted  230 ms (214 ms to 247 ms), difference 1.8 %, …`, without a difference where record_times() left
+/// it out; nothing where nothing is predicted.
 std::string predicted_line(const RunRecord& record);
 
 }  // namespace steelyard

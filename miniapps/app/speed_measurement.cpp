@@ -117,7 +117,7 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   Precision precision;
   precision.repetitions_min = 3;
   precision.repetitions_max = 20;
-  precision.time_limit_s = 1.5;
+  precision.time_limit_s = 1.0;
   // Two runs, which say how often to repeat, come first anyway.
   precision.warmups = 0;
   KernelMeasurement measurement(frame.comm(), frame.co_execution(), kernel, precision);
@@ -146,6 +146,10 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
     add(slices);
     progress.advance(1, "(refining)");
   }
+  for (const std::int64_t size : sizes) {
+    if (4 * size >= even_share) add(same_sizes(measured.files(), size));
+  }
+  if (slices != same_sizes(measured.files(), even_share)) add(slices);
   return measured;
 }
 

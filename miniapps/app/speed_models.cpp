@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -88,7 +89,10 @@ void SpeedModels::add(const std::vector<models::MeasuredPoint>& points) {
     std::vector<models::MeasuredPoint>& known = files_[i].points;
     std::erase_if(known, [&](const models::MeasuredPoint& point) {
       const bool same_regime = (point.units <= in_core_units) == (units <= in_core_units);
-      return same_regime && std::abs(point.units - units) <= same_size * units;
+      if (!same_regime || std::abs(point.units - units) > same_size * units) return false;
+      files_[i].drift.add(std::array{point, points[i]});
+      files_[i].drift.rounds = 1;  // The last one counts.
+      return true;
     });
     known.insert(std::find_if(known.begin(), known.end(),
                               [&](const models::MeasuredPoint& point) { return point.units > units; }),

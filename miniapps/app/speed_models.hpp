@@ -41,8 +41,8 @@ class SpeedModels {
   /// Of every slot; null for one without points.
   std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
   const std::vector<models::FpmFile>& files() const { return files_; }
-  /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory; a
-  /// size of 0 adds nothing. @param points one per slot
+  /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory, from
+  /// which it says how far speed has drifted since; a size of 0 adds nothing. @param points one per slot
   void add(const std::vector<models::MeasuredPoint>& points);
 
  private:

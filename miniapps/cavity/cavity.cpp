@@ -150,6 +150,9 @@ class Run : public AppRun {
     for (const PhaseTime& phase : outcome.phases) {
       if (phase.predicted_s) plan.time_s = plan.time_s.value_or(0.0) + *phase.predicted_s;
     }
+    if (prediction_.by_channels) {
+      plan.exchange_s = steps() * prediction_.step(problem_, options_.numerics, iterations()).syncs_s();
+    }
     plan.unit_s = prediction_.unit_step_s(calls(iterations()));
     add_speed(outcome, time_s);
     add_flow(outcome);

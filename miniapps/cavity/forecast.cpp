@@ -88,7 +88,8 @@ class FlowForecaster : public Forecaster {
     const Numerics& numerics = options_.numerics;
     const SampleRun sample = this->sample(problem);
     const partition::Algorithm& algorithm = partition::find_algorithm(partition);
-    const auto models = processes.speed_models(MeasuredKernel(problem.columns).facts(), algorithm);
+    const KernelFacts facts = MeasuredKernel(problem.columns).facts();
+    const auto models = processes.speed_models(facts, algorithm);
     const partition::Distribution slices = algorithm.distribute(problem.rows, pointers_to(models));
     std::vector<PerPart<double>> unit_s;
     if (processes.has_models()) unit_s = unit_seconds(problem, slices, sample);
@@ -97,10 +98,12 @@ class FlowForecaster : public Forecaster {
     if (processes.units().size() > 1) syncs = step_syncs(problem, numerics, sample.iterations);
     Forecast forecast;
     forecast.distribution = slices.units;
+    forecast.units = processes.estimates(facts, slices.units, slices.predicted_s);
+    forecast.channel_error = processes.platform().error();
     for (const SyncCosts& costs :
          sync_costs(row_bytes(problem.columns), processes.count(), processes.platform(), processes.placement())) {
       const StepPhases step = step_phases(step_calls(problem, numerics, sample.iterations), unit_s, syncs, costs);
-      ModelForecast one{costs.model, {}, steps * step.syncs_s(), steps * step.total_s()};
+      ModelForecast one{costs.model, {}, steps * step.syncs_s(), steps * step.syncs_s(), steps * step.total_s()};
       for (const auto& [name, seconds] : named_phases(step, numerics)) {
         const bool is_sync = name == "sums" || name == "halos";
         if (is_sync || processes.has_models()) one.phases.emplace_back(name, steps * seconds);

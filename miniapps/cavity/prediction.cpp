@@ -181,6 +181,7 @@ Prediction predict(Frame& frame, const Problem& problem, const Numerics& numeric
   frame.collectively([&] {
     prediction.costs = sync_costs(row_bytes(problem.columns), frame.session().size(), platform, placement).front();
   });
+  prediction.by_channels = true;
   return prediction;
 }
 

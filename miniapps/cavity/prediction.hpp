@@ -31,8 +31,9 @@ SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const It
 struct Prediction {
   std::vector<PerPart<double>> unit_s;  ///< seconds of every slot's own sweeps, of each part once
   SyncCosts costs;
-  Iterations sampled;   ///< of a step of the sample; a run may need more or fewer
-  std::string failure;  ///< why nothing is predicted: a linear solver that failed in the sample
+  bool by_channels = false;  ///< whether a platform says these costs, instead of the sample
+  Iterations sampled;        ///< of a step of the sample; a run may need more or fewer
+  std::string failure;       ///< why nothing is predicted: a linear solver that failed in the sample
 
   StepPhases step(const Problem& problem, const Numerics& numerics, const Iterations& iterations) const {
     return step_phases(step_calls(problem, numerics, iterations), unit_s, step_syncs(problem, numerics, iterations),

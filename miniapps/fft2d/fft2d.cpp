@@ -128,6 +128,7 @@ class Run : public AppRun {
       plan.unit_s.push_back(assignment_.rows.predicted_s[i] + assignment_.columns.predicted_s[i]);
     }
     plan.time_s = cost_.total_s();
+    plan.exchange_s = cost_.first_exchange_s() + cost_.second_exchange_s();
     plan.text = fmt::format("predicted  {}, {} of it exchanging\n", format_seconds(cost_.total_s()),
                             format_seconds(cost_.first_exchange_s() + cost_.second_exchange_s()));
     return plan;

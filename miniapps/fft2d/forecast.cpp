@@ -66,7 +66,8 @@ class TransformForecaster : public Forecaster {
     problem.real = real_;
     problem.transposed = transposed_;
     const partition::Algorithm& algorithm = partition::find_algorithm(partition);
-    const auto rows = processes.speed_models(row_facts(problem.columns, element_, problem.real), algorithm);
+    const KernelFacts facts = row_facts(problem.columns, element_, problem.real);
+    const auto rows = processes.speed_models(facts, algorithm);
     const auto columns = column_models(processes, problem, algorithm);
     const ExchangeChoice exchange = exchange_.choice(processes.nodes());
     const std::int64_t complex_bytes = element_ == ElementType::float64 ? 16 : 8;
@@ -86,11 +87,22 @@ class TransformForecaster : public Forecaster {
     Forecast forecast;
     forecast.distribution = assignment.rows.units;
     forecast.column_distribution = assignment.columns.units;
+    forecast.channel_error = processes.platform().error();
+    forecast.units = processes.estimates(facts, assignment.rows.units, assignment.rows.predicted_s);
+    const auto of_columns = column_models_.empty()
+                                ? processes.estimates(facts, assignment.columns.units, assignment.columns.predicted_s)
+                                : processes.estimates(column_models_, row_facts(problem.rows, element_, false),
+                                                      assignment.columns.units, assignment.columns.predicted_s);
+    for (std::size_t i = 0; i < of_columns.size(); ++i) forecast.units[i] = forecast.units[i] + of_columns[i];
     const models::Placement placement = processes.placement();
     for (const ExchangeCost& by_model : exchange_costs(plans, point_bytes, processes.platform(), placement)) {
       TransformCost cost = kernels;
       add_exchange(cost, by_model, plans, processes.platform(), placement);
-      ModelForecast one{by_model.model, {}, cost.rows.exchange_s + cost.columns.exchange_s, cost.total_s()};
+      ModelForecast one{by_model.model,
+                        {},
+                        cost.rows.exchange_s + cost.columns.exchange_s,
+                        cost.first_exchange_s() + cost.second_exchange_s(),
+                        cost.total_s()};
       one.phases = {
           {"rows", cost.rows_s()}, {"first exchange", cost.first_exchange_s()}, {"columns", cost.columns_s()}};
       if (!transposed_) one.phases.emplace_back("second exchange", cost.second_exchange_s());

@@ -116,6 +116,7 @@ class Run : public AppRun {
     exchange_s_ = frame_.exchange_seconds(exchange_pattern(frame_.session().size(), n_),
                                           bytes_of_row(n_) * static_cast<double>(n_));
     if (frame_.is_dynamic()) return plan;
+    plan.exchange_s = steps_ * exchange_s_;
     plan.time_s = frame_.start_seconds() + steps_ * (largest(plan.unit_s) + exchange_s_);
     return plan;
   }

@@ -24,6 +24,7 @@ void add_layout_command(CLI::App& parser, Action& chosen);
 void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen);
 void add_model_command(CLI::App& parser, Action& chosen);
 void add_calibrate_command(CLI::App& parser, Action& chosen);
+void add_platform_command(CLI::App& parser, Action& chosen);
 void add_cost_command(CLI::App& parser, Action& chosen);
 void add_conformance_command(CLI::App& parser, const MiniApps& apps, Action& chosen);
 void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen);

@@ -7,6 +7,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/forecast.hpp"
+#include "miniapps/steelyard/advice.hpp"
 #include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {
@@ -21,6 +22,7 @@ struct PredictOptions {
   std::string partition;
   std::string scaling = "none";
   bool detail = false;
+  bool advise = false;
   bool json = false;
 };
 
@@ -36,11 +38,23 @@ ordered_json phases_json(const ModelForecast& forecast) {
   return phases;
 }
 
+ordered_json interval_json(const models::Estimate& estimate) {
+  const Interval interval = estimate.interval();
+  return {interval.lower, interval.upper};
+}
+
+/// Of the columns `time`, `90 % from` and `90 % to`, numbers each for `--csv`.
+std::vector<std::string> time_cells(const models::Estimate& estimate) {
+  const Interval interval = estimate.interval();
+  return {format_seconds(estimate.time_s), format_seconds(interval.lower), format_seconds(interval.upper)};
+}
+
 std::string forecast_json(const std::string& app, const Forecast& forecast) {
   const ModelForecast& first = forecast.models.front();
   ordered_json json{{"app", app},
                     {"phases", phases_json(first)},
                     {"time_s", first.total_s},
+                    {"predicted_interval_s", interval_json(forecast.estimate(first))},
                     {"communication_model", first.model},
                     {"models", ordered_json::object()}};
   for (const ModelForecast& one : forecast.models) json["models"][one.model] = one.communication_s;
@@ -63,7 +77,8 @@ std::string forecast_table(const Forecast& forecast, bool has_models) {
     cells.push_back(format_seconds(one.total_s));
     table.add_row(cells);
   }
-  return table.text() + fmt::format("total      {} ({}{})\n", format_seconds(first.total_s), first.model,
+  return table.text() + fmt::format("total      {}{} ({}{})\n", format_seconds(first.total_s),
+                                    interval_text(forecast.estimate(first).interval()), first.model,
                                     has_models ? "" : "; communication alone, for want of --model");
 }
 
@@ -103,7 +118,9 @@ std::string predict_scaling(const PredictOptions& options) {
     ProcessOptions on = options.processes;
     on.processes = count;
     if (weak) options.forecaster->enlarge(count);
-    const ModelForecast run = options.forecaster->forecast(Processes(on), options.partition).models.front();
+    const Forecast forecast = options.forecaster->forecast(Processes(on), options.partition);
+    const ModelForecast& run = forecast.models.front();
+    const models::Estimate estimate = forecast.estimate(run);
     if (count == 1) one_s = run.total_s;
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
     best_efficiency = std::max(best_efficiency, speedup / count);
@@ -112,20 +129,54 @@ std::string predict_scaling(const PredictOptions& options) {
       headings.push_back(name);
       cells.push_back(format_seconds(seconds));
     }
-    headings.insert(headings.end(), {"time", weak ? "scaled speedup" : "speedup", "efficiency"});
-    cells.insert(cells.end(), {format_seconds(run.total_s), fmt::format("{:.1f}", speedup),
-                               fmt::format("{:.0f} %", 100.0 * speedup / count)});
+    headings.insert(headings.end(),
+                    {"time", "90 % from", "90 % to", weak ? "scaled speedup" : "speedup", "efficiency"});
+    const std::vector<std::string> times = time_cells(estimate);
+    cells.insert(cells.end(), times.begin(), times.end());
+    cells.insert(cells.end(), {fmt::format("{:.1f}", speedup), fmt::format("{:.0f} %", 100.0 * speedup / count)});
     if (!table) table.emplace(headings);
     table->add_row(cells);
-    json["runs"].push_back(
-        {{"processes", count}, {"phases", phases_json(run)}, {"time_s", run.total_s}, {"speedup", speedup}});
+    json["runs"].push_back({{"processes", count},
+                            {"phases", phases_json(run)},
+                            {"time_s", run.total_s},
+                            {"predicted_interval_s", interval_json(estimate)},
+                            {"speedup", speedup}});
     if (count == options.processes.processes) break;
   }
   if (options.json) return json.dump(2) + "\n";
   return table->text() + Processes(options.processes).concurrency_note() + superlinear_note(best_efficiency);
 }
 
+/// A row for each way to run the app, the fastest first, and what follows from them.
+std::string advise(const PredictOptions& options) {
+  const std::string problem = options.forecaster->problem();
+  const std::vector<AdvisedRun> runs = advised_runs(*options.forecaster, options.processes);
+  ordered_json json{{"app", options.app}, {"advice", advice_text(runs)}, {"runs", ordered_json::array()}};
+  const bool has_variants = !runs.front().variant.empty();
+  std::vector<std::string> headings{"processes", "units", "partition", "time", "90 % from", "90 % to"};
+  if (has_variants) headings.emplace_back("variant");
+  for (const auto& [name, seconds] : runs.front().forecast.phases) headings.push_back(name);
+  Table table(headings);
+  for (const AdvisedRun& run : runs) {
+    json["runs"].push_back({{"processes", run.processes},
+                            {"units", run.units},
+                            {"variant", run.variant},
+                            {"partition", run.partition},
+                            {"phases", phases_json(run.forecast)},
+                            {"time_s", run.estimate.time_s},
+                            {"predicted_interval_s", interval_json(run.estimate)}});
+    std::vector<std::string> cells{fmt::format("{}", run.processes), run.units, run.partition};
+    for (const std::string& cell : time_cells(run.estimate)) cells.push_back(cell);
+    if (has_variants) cells.push_back(run.variant);
+    for (const auto& [name, seconds] : run.forecast.phases) cells.push_back(format_seconds(seconds));
+    table.add_row(cells);
+  }
+  if (options.json) return json.dump(2) + "\n";
+  return fmt::format("problem    {}{}advice     {}\n", problem, table.text(), advice_text(runs));
+}
+
 std::string predict(const PredictOptions& options) {
+  if (options.advise) return advise(options);
   const Processes processes(options.processes);
   if (options.scaling != "none") {
     return (options.json ? "" : header(options, processes)) + predict_scaling(options);
@@ -146,12 +197,21 @@ void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
   options->forecaster->add_options(*app);
   options->processes.has_messages = mini_app.facts().has_messages;
   add_process_options(*app, options->processes);
-  app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  add_choice(*app, "--scaling", options->scaling, "A table of 1, 2, 4, ... processes up to --processes",
-             {"none", "strong", "weak"});
-  app->add_flag("--detail", options->detail, "What every process gets");
+  CLI::Option* partition =
+      app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")
+          ->type_name("NAME")
+          ->capture_default_str();
+  CLI::Option* scaling = add_choice(*app, "--scaling", options->scaling,
+                                    "A table of 1, 2, 4, ... processes up to --processes", {"none", "strong", "weak"});
+  CLI::Option* detail = app->add_flag("--detail", options->detail, "What every process gets");
+  app->add_flag("--advise", options->advise,
+                "A table of the ways to run it that the models of --model tell of, with up to --processes, and which "
+                "is the fastest")
+      ->excludes(partition)
+      ->excludes(scaling)
+      ->excludes(detail)
+      ->excludes(app->get_option("--units"))
+      ->excludes(app->get_option("--layout"));
   add_format_option(*app, options->json);
   app->callback([options, &chosen] { chosen = print_from_root([options] { return predict(*options); }); });
 }

@@ -8,6 +8,7 @@
 #include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/steelyard/results.hpp"
 #include "models/fpm_file.hpp"
 
@@ -42,6 +43,11 @@ std::optional<double> median_of(const Configuration& configuration, const char* 
 }
 
 std::string seconds(std::optional<double> time_s) { return time_s ? format_seconds(*time_s) : "-"; }
+
+std::optional<Interval> interval_of(const Configuration& configuration) {
+  const nlohmann::json interval = configuration.runs.front().value("predicted_interval_s", nlohmann::json());
+  return interval.is_array() ? std::optional(Interval{interval.at(0), interval.at(1)}) : std::nullopt;
+}
 
 std::vector<std::string> accuracy_cells(std::optional<double> measured_s, std::optional<double> predicted_s) {
   if (!measured_s || !predicted_s || *measured_s <= 0.0 || *predicted_s <= 0.0) return {"-", "-"};
@@ -135,7 +141,7 @@ void add_phases(Document& document, const std::map<std::string, const Configurat
 /// Runs of one app. @return measured and predicted seconds of each
 SvgPlot::Series add_app(Document& document, const std::string& app,
                         const std::map<std::string, const Configuration*>& configurations) {
-  SvgPlot::Series predictions{app, {}, {}};
+  SvgPlot::Series predictions{app, {}, {}, {}};
   Rows rows;
   std::vector<const Configuration*> all;
   for (const auto& [name, configuration] : configurations) {
@@ -151,16 +157,20 @@ SvgPlot::Series add_app(Document& document, const std::string& app,
     const auto spread = configuration->times_s.size() > 1
                             ? fmt::format("{:.1f} %", 100.0 * coefficient_of_variation(configuration->times_s))
                             : "-";
-    std::vector<std::string> row{
-        name.empty() ? "-" : name, unit_names(run),     run.value("/settings/partition"_json_pointer, "-"),
-        distribution(run),         seconds(measured_s), spread,
-        seconds(predicted_s)};
+    std::vector<std::string> row{name.empty() ? "-" : name,
+                                 unit_names(run),
+                                 run.value("/settings/partition"_json_pointer, "-"),
+                                 distribution(run),
+                                 seconds(measured_s),
+                                 spread,
+                                 seconds(predicted_s) + interval_text(interval_of(*configuration))};
     for (const std::string& cell : accuracy_cells(measured_s, predicted_s)) row.push_back(cell);
     row.push_back(!checked ? "-" : passed ? "passed" : "FAILED");
     rows.push_back(row);
     if (measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0) {
       predictions.x.push_back(*measured_s);
       predictions.y.push_back(*predicted_s);
+      predictions.error.push_back(interval_of(*configuration).value_or(Interval()).half_width());
     }
   }
   document.add_heading(1, app);
@@ -183,7 +193,7 @@ void add_runs(Document& document, const std::filesystem::path& folder) {
   if (apps.empty()) return;
   add_machine(document, results.begin()->second.runs.front());
   SvgPlot chart;
-  chart.title = "predicted and measured times of all runs";
+  chart.title = "predicted times, with 90 % intervals, and measured times of all runs";
   const nlohmann::json& first = results.begin()->second.runs.front();
   chart.corner =
       fmt::format("{}, {}", list_of(first.value("processors", nlohmann::json::array())), first.value("date", ""));

@@ -53,7 +53,7 @@ nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& 
 
 /// Adds `--csv` to every command that prints a table, and to none of those without one.
 void add_csv_option(CLI::App& parser, bool& csv) {
-  static const std::set<std::string> without_table{"cost", "layout", "report"};
+  static const std::set<std::string> without_table{"cost", "layout", "platform", "report"};
   for (CLI::App* command : parser.get_subcommands([](const CLI::App*) { return true; })) {
     if (!command->get_subcommands([](const CLI::App*) { return true; }).empty()) {
       add_csv_option(*command, csv);
@@ -101,6 +101,7 @@ int tool_main(int argc, char** argv, const std::string& name, const MiniApps& ap
   add_model_command(parser, chosen);
   add_partition_command(parser, chosen);
   add_calibrate_command(parser, chosen);
+  add_platform_command(parser, chosen);
   add_cost_command(parser, chosen);
   add_predict_command(parser, apps, chosen);
   add_compare_command(parser, chosen);

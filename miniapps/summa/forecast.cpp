@@ -32,6 +32,7 @@ class SummaForecaster : public Forecaster {
     add_choices(parser, choices_);
   }
   std::string default_partition() const override { return "column"; }
+  std::vector<std::string> partitions() const override { return {"even", "column"}; }
 
   std::string problem() const override {
     return fmt::format("summa, {0} x {0} {1} in blocks of {2} x {2}: {3} iterations, communication {4}\n", problem_.n,
@@ -73,10 +74,19 @@ class SummaForecaster : public Forecaster {
     Forecast forecast;
     forecast.rectangles = assignment.rectangles;
     forecast.details = details(processes, assignment);
+    forecast.channel_error = processes.platform().error();
+    std::vector<std::int64_t> blocks;
+    std::vector<double> predicted_s;
+    for (const Processes::Unit& unit : processes.units()) {
+      const auto process = static_cast<std::size_t>(unit.process);
+      blocks.push_back(assignment.rows[process][unit.kind] * assignment.rectangles[process].columns);
+      predicted_s.push_back(assignment.unit_s[process][unit.kind]);
+    }
+    forecast.units = processes.estimates(facts, blocks, predicted_s);
     for (const CommunicationCost& one : communication_costs(problem_, assignment.rectangles, element_bytes,
                                                             choices_.communication, processes.platform(), placement)) {
       const Cost cost = total_cost(problem_, one.iteration_s, choices_.communication, update_s, start_s);
-      ModelForecast by_model{one.model, {}, cost.communication_s, cost.total_s};
+      ModelForecast by_model{one.model, {}, cost.communication_s, cost.total_s - cost.computation_s, cost.total_s};
       if (processes.has_models()) by_model.phases.emplace_back("computation", cost.computation_s);
       by_model.phases.emplace_back("communication", cost.communication_s);
       forecast.models.push_back(by_model);

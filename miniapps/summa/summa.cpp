@@ -86,6 +86,7 @@ class Run : public AppRun {
       plan.unit_s.push_back(depth_share * assignment_.unit_s[static_cast<std::size_t>(slot.rank)][slot.kind]);
     }
     plan.time_s = cost_.total_s;
+    plan.exchange_s = cost_.total_s - cost_.computation_s;
     plan.models = {{"", models.files()}};
     return plan;
   }

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "core/options.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
@@ -48,15 +50,24 @@ class WaveForecaster : public Forecaster {
                          element_ == ElementType::float64 ? 8.0 : 4.0);
     Forecast forecast;
     forecast.rectangles = assignment.rectangles;
+    forecast.units = processes.estimates(kernel.facts(), assignment.shares(problem), assignment.pass_s);
+    forecast.channel_error = processes.platform().error();
     for (const models::PatternCosts& exchange :
          models::pattern_costs(std::span(&pattern, 1), processes.platform(), processes.placement())) {
       pass.exchange_s = exchange.time_s.front();
-      ModelForecast one{exchange.model, {}, passes * pass.exchange_s, passes * pass.total_s()};
+      const double exposed_s = passes * std::max(0.0, pass.total_s() - pass.kernels_s());
+      ModelForecast one{exchange.model, {}, passes * pass.exchange_s, exposed_s, passes * pass.total_s()};
       if (processes.has_models()) one.phases.emplace_back("computation", passes * pass.kernels_s());
       one.phases.emplace_back("communication", one.communication_s);
       forecast.models.push_back(one);
     }
     return forecast;
+  }
+
+  std::string adopt(const models::FpmFile& model) override {
+    const auto found = model.parameters.find("time_tile");
+    if (found != model.parameters.end()) time_tile_ = static_cast<int>(found->second);
+    return fmt::format("{} per pass", counted(time_tile_, "step"));
   }
 
   bool enlarge(std::int64_t times) override {

@@ -109,7 +109,9 @@ class Run : public AppRun {
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
     const PassCost pass = pass_.value_or(PassCost());
     if (pass_ && options_.run.steps > 0) {
-      plan.time_s = frame_.start_seconds() + static_cast<double>(options_.run.steps) * (pass.total_s() / time_tile_);
+      const double passes = static_cast<double>(options_.run.steps) / time_tile_;
+      plan.time_s = frame_.start_seconds() + passes * pass.total_s();
+      plan.exchange_s = passes * std::max(0.0, pass.total_s() - pass.kernels_s());
     }
     if (plan.time_s) {
       plan.text =

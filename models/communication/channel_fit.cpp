@@ -120,6 +120,7 @@ TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<in
 }
 
 Channel fit_channel(const ChannelTimes& times, Channel channel, const Platform& platform) {
+  channel.error = times.error;
   channel.tau_lop = fit_tau_lop(times, channel.id, channel.path, platform);
   channel.hockney = fit_piecewise_hockney(times.one_way).segments;
   channel.loggp = fit_loggp(long_message_times(times, channel.hockney));

@@ -15,6 +15,7 @@ struct ChannelTimes {
   double empty_synchronous_s = 0.0;               ///< the same if the receiver has to answer
   double eager_limit_bytes = 0.0;                 ///< largest message that does not wait for its receiver
   LogGPTimes loggp;                               ///< `one_way` is filled in
+  double error = 0.0;                             ///< see Channel::error
 };
 
 /// tau-Lop parameters.

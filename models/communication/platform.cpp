@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "core/base/errors.hpp"
 
 namespace steelyard::models {
@@ -10,6 +12,12 @@ namespace steelyard::models {
 double Channel::time_s(double bytes) const {
   if (hockney.empty()) throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters", id, name));
   return PiecewiseHockney{hockney}.time_s(bytes);
+}
+
+double Platform::error() const {
+  double largest = 0.0;
+  for (const Channel& channel : channels) largest = std::max(largest, channel.error);
+  return largest;
 }
 
 const Channel& Platform::channel(int id) const {

@@ -32,6 +32,8 @@ struct Channel {
   std::vector<HockneySegment> hockney;  ///< empty without Hockney parameters
   std::optional<LogGP> loggp;
   std::optional<TauLopTables> tau_lop;
+  double error = 0.0;  ///< half width of the 90 % interval of a message's time in one more round, as a share of it,
+                       ///< typical of all sizes; 0 where it was not measured
 
   /// Hockney's seconds of a message, by the segment that holds `bytes`.
   /// @throws InvalidArgument without Hockney parameters
@@ -54,6 +56,8 @@ struct Platform {
   std::vector<Channel> channels;
   std::vector<PlatformNode> nodes;
 
+  /// The largest of all channels.
+  double error() const;
   /// @throws InvalidArgument naming the ids that there are
   const Channel& channel(int id) const;
 };

@@ -48,6 +48,7 @@ ordered_json channel_json(const Channel& channel) {
   if (!channel.between.empty()) json["between"] = channel.between;
   if (!channel.hockney.empty()) json["hockney"]["segments"] = segments_json(channel.hockney);
   if (channel.loggp) json["loggp"] = loggp_json(*channel.loggp);
+  if (channel.error > 0.0) json["error"] = channel.error;
   if (channel.tau_lop) json["tau_lop"] = tau_lop_json(*channel.tau_lop);
   return json;
 }

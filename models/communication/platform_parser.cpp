@@ -129,6 +129,7 @@ Channel read_channel(const JsonReader& reader) {
   channel.between = read_between(reader);
   if (reader.has("hockney")) channel.hockney = read_segments(reader.object("hockney"));
   if (reader.has("loggp")) channel.loggp = read_loggp(reader.object("loggp"));
+  if (reader.has("error")) channel.error = read_not_negative(reader, "error");
   if (reader.has("tau_lop")) channel.tau_lop = read_tau_lop(reader.object("tau_lop"));
   return channel;
 }

@@ -40,6 +40,7 @@ RunRecord sample_record() {
   record.distribution = {40, 24};
   record.median_time_s = 0.1;
   record.predicted_time_s = 1.0 / 3.0;
+  record.predicted_interval_s = Interval{0.25, 0.5};
   record.figures = {{"gflops", 12.0}};
   record.points = {{"centre", {0.5, 0.25}}};
   record.phases = {{"halo", 0.01, 0.02}, {"compute", 0.09, std::nullopt}};
@@ -70,7 +71,7 @@ TEST_CASE("run.json has the keys that the architecture promises and no unknown o
       "distribution", "phases", "check", "median_time_s", "predicted_time_s"};
   std::set<std::string> all = promised;
   all.insert({"version", "flags", "params", "settings", "figures", "date", "launch", "environment", "processors",
-              "timed_per"});
+              "timed_per", "predicted_interval_s"});
   CHECK(keys(run) == all);
   CHECK(run["schema"] == "steelyard.run/1");
   CHECK(keys(run["check"]) == std::set<std::string>{"performed", "passed", "error", "tolerance", "against"});
@@ -101,6 +102,8 @@ TEST_CASE("run.json holds what the record holds") {
   CHECK(run["distribution"] == json(record.distribution));
   CHECK(run["median_time_s"].get<double>() == record.median_time_s);
   CHECK(run["predicted_time_s"].get<double>() == *record.predicted_time_s);
+  CHECK(run["predicted_interval_s"] == json({0.25, 0.5}));
+  CHECK(written(RunRecord{})["predicted_interval_s"].is_null());
   json figures = record.figures;
   figures["centre"] = {0.5, 0.25};
   CHECK(run["figures"] == figures);

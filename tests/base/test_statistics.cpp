@@ -163,6 +163,14 @@ TEST_CASE("half widths are the published quantiles of Student's t times the stan
   CHECK_THAT(confidence_half_width(sample_of_unit_error(row.freedom + 1), row.level), WithinAbs(row.quantile, 1e-6));
 }
 
+TEST_CASE("Student's quantiles are the published ones, and need a degree of freedom") {
+  CHECK_THAT(student_quantile(0.90, 1), WithinRel(6.314, 1e-4));
+  CHECK_THAT(student_quantile(0.95, 2), WithinRel(4.303, 1e-4));
+  CHECK_THAT(student_quantile(0.95, 1000000), WithinRel(1.960, 1e-4));
+  CHECK_THROWS_AS(student_quantile(0.95, 0), InvalidArgument);
+  CHECK_THROWS_AS(student_quantile(1.0, 3), InvalidArgument);
+}
+
 TEST_CASE("half widths of large samples are those of the normal distribution") {
   CHECK_THAT(confidence_half_width(sample_of_unit_error(200000), 0.95), WithinAbs(1.959964, 2e-5));
 }

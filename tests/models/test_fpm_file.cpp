@@ -57,6 +57,7 @@ FpmFile random_file(std::mt19937_64& random) {
   if (random() % 2 == 0) file.max_units = odd_number(random);
   file.machine = "node7";
   file.commit = "0123456789";
+  if (random() % 2 == 0) file.drift = {odd_number(random), 1 + static_cast<int>(random() % 20), 7};
   file.points = random_points(random, 1 + static_cast<int>(random() % 20));
   file.imprecise = random_points(random, static_cast<int>(random() % 3));
   return file;
@@ -76,6 +77,9 @@ void require_same(const std::vector<MeasuredPoint>& a, const std::vector<Measure
 void require_same(const FpmFile& a, const FpmFile& b) {
   REQUIRE(a.app == b.app);
   REQUIRE(a.kernel == b.kernel);
+  REQUIRE(a.drift.share == b.drift.share);
+  REQUIRE(a.drift.degrees == b.drift.degrees);
+  REQUIRE(a.drift.rounds == b.drift.rounds);
   REQUIRE(a.element == b.element);
   REQUIRE(a.unit_kind == b.unit_kind);
   REQUIRE(a.unit_cores == b.unit_cores);
@@ -170,14 +174,17 @@ TEST_CASE("a speed model file with a mistake is refused with file and key") {
   const json removed(json::value_t::discarded);
   const auto mistake = GENERATE_COPY(
       Mistake{"/schema", removed, "schema"}, Mistake{"/schema", "steelyard.fpm/2", "schema"},
-      Mistake{"/schema", 1, "schema"}, Mistake{"/points", removed, "points"},
-      Mistake{"/points", json::array(), "points"}, Mistake{"/points", json::object(), "points"},
-      Mistake{"/points/1", 3, "points[1]"}, Mistake{"/points/1/units", removed, "points[1].units"},
-      Mistake{"/points/1/units", "2", "points[1].units"}, Mistake{"/points/1/units", nullptr, "points[1].units"},
-      Mistake{"/points/1/units", 1.0, "points[1].units"}, Mistake{"/points/1/units", 0.5, "points[1].units"},
-      Mistake{"/points/0/units", 0.0, "points[0].units"}, Mistake{"/points/0/units", -1.0, "points[0].units"},
-      Mistake{"/points/1/time_s", removed, "points[1].time_s"}, Mistake{"/points/1/time_s", 0.0, "points[1].time_s"},
-      Mistake{"/points/1/time_s", -1e-9, "points[1].time_s"}, Mistake{"/points/1/time_s", nullptr, "points[1].time_s"},
+      Mistake{"/drift", {{"share", -0.1}, {"degrees", 1}}, "drift.share"},
+      Mistake{"/drift", {{"share", 0.1}}, "drift.degrees"}, Mistake{"/drift", 0.1, "drift"},
+      Mistake{"/drift", {{"share", 0.1}, {"degrees", 0.5}}, "drift.degrees"}, Mistake{"/schema", 1, "schema"},
+      Mistake{"/points", removed, "points"}, Mistake{"/points", json::array(), "points"},
+      Mistake{"/points", json::object(), "points"}, Mistake{"/points/1", 3, "points[1]"},
+      Mistake{"/points/1/units", removed, "points[1].units"}, Mistake{"/points/1/units", "2", "points[1].units"},
+      Mistake{"/points/1/units", nullptr, "points[1].units"}, Mistake{"/points/1/units", 1.0, "points[1].units"},
+      Mistake{"/points/1/units", 0.5, "points[1].units"}, Mistake{"/points/0/units", 0.0, "points[0].units"},
+      Mistake{"/points/0/units", -1.0, "points[0].units"}, Mistake{"/points/1/time_s", removed, "points[1].time_s"},
+      Mistake{"/points/1/time_s", 0.0, "points[1].time_s"}, Mistake{"/points/1/time_s", -1e-9, "points[1].time_s"},
+      Mistake{"/points/1/time_s", nullptr, "points[1].time_s"},
       Mistake{"/points/1/repetitions", 0, "points[1].repetitions"},
       Mistake{"/points/1/repetitions", 1e300, "points[1].repetitions"},
       Mistake{"/points/1/repetitions", 2.5, "points[1].repetitions"},

@@ -114,6 +114,7 @@ Platform any_platform(Random& random) {
       channel.loggp = {any_double(random), any_double(random), any_double(random), any_double(random),
                        any_double(random)};
     }
+    if (whole(random, 0, 1) == 0) channel.error = std::exp(uniform(random, -700.0, 700.0));
     if (whole(random, 0, 1) == 0) channel.tau_lop = any_tables(random);
     ids.push_back(channel.id);
     if (channel.tau_lop) with_tau_lop.push_back(channel.id);
@@ -137,7 +138,7 @@ std::vector<std::uint64_t> bits(const Channel& channel) {
   const auto add = [&](auto... values) {
     (all.push_back(std::bit_cast<std::uint64_t>(static_cast<double>(values))), ...);
   };
-  add(channel.id, channel.hockney.size());
+  add(channel.id, channel.error, channel.hockney.size());
   for (const HockneySegment& segment : channel.hockney) {
     add(segment.up_to_bytes, segment.hockney.latency_s, segment.hockney.bandwidth_bytes_per_s);
   }

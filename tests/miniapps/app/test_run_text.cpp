@@ -174,8 +174,12 @@ TEST_CASE("the lines tell what the record says") {
   CHECK_THAT(line, StartsWith("time       2.00 ms for 7 steps (median of 3, 95 % interval +- "));
   CHECK_THAT(line, ContainsSubstring("coefficient of variation 50.0 %)\n"));
   CHECK_THAT(time_line(record, ""), StartsWith("time       2.00 ms (median of 3"));
-  CHECK(predicted_line(record) ==
-        "predicted  5.00 ms, " + accuracy_text(2e-3, 5e-3) + " (repetitions themselves vary by 50 %)\n");
+  const std::string difference = ", " + accuracy_text(2e-3, 5e-3) + " (repetitions themselves vary by 50 %)\n";
+  CHECK(predicted_line(record) == "predicted  5.00 ms" + difference);
+  record.predicted_interval_s = Interval{4e-3, 6e-3};
+  CHECK(predicted_line(record) == "predicted  5.00 ms (4.00 ms to 6.00 ms)" + difference);
+  record.predicted_interval_s = Interval{5e-3, 5e-3};
+  CHECK(predicted_line(record) == "predicted  5.00 ms" + difference);
 }
 
 TEST_CASE("one repetition says nothing of its spread") {

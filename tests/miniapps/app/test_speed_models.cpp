@@ -92,6 +92,18 @@ TEST_CASE("points are added by size, in place of those within 2 %, and sizes of 
   CHECK(models.pointers()[2]->time_s(7.0) == 0.7);
 }
 
+TEST_CASE("a point that comes a second time says how speed has drifted, and one of another size does not") {
+  SpeedModels models({file_of({50.0, 100.0})}, geometric());
+  models.add({{80.0, 80e-3}});
+  CHECK(models.files()[0].drift.degrees == 0);
+  models.add({{100.0, 110e-3}});
+  CHECK(models.files()[0].drift.degrees == 1);
+  CHECK(models.files()[0].drift.share > 0.05);
+  models.add({{81.0, 81e-3}});
+  CHECK(models.files()[0].drift.degrees == 2);
+  CHECK(models.files()[0].drift.share < 0.05);
+}
+
 TEST_CASE("a point out of core takes no place of one in core") {
   FpmFile file = file_of({50.0, 100.0});
   file.in_core_units = 100.0;

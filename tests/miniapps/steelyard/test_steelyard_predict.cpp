@@ -9,8 +9,7 @@
 #include "core/unit_plan.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/fpm_file.hpp"
-#include "tests/miniapps/app_runs.hpp"
-#include "tests/miniapps/steelyard/made_up_platform.hpp"
+#include "tests/miniapps/steelyard/predictions.hpp"
 
 using Catch::Matchers::WithinRel;
 using nlohmann::json;
@@ -18,24 +17,11 @@ using nlohmann::json;
 namespace steelyard::tests::test_steelyard_predict {
 namespace {
 
-std::string write_platform(const TemporaryFolder& folder, const models::Platform& platform = made_up_platform()) {
-  models::write_platform_file(folder / "made-up.platform.json", platform);
-  return folder / "made-up.platform.json";
-}
-
 std::string write_summa_model(const TemporaryFolder& folder, const std::string& name, const models::FpmFile& facts) {
   models::FpmFile file = facts;
   for (const double units : {1.0, 1000.0}) file.points.push_back({units, units * 1e-3, 1, 0.0});
   models::write_fpm_file(folder / name, file);
   return folder / name;
-}
-
-json predicted(const TemporaryFolder& folder, const Words& more, const std::string& app = "summa") {
-  const Outcome outcome = good_run(1, steelyard_tool, Words{"predict", app, "--format", "json"} + more, folder.path());
-  INFO(outcome.out << outcome.err);
-  json result = json::parse(outcome.out);
-  REQUIRE(result.at("app") == app);
-  return result;
 }
 
 double phase_s(const json& prediction, const std::string& name) {
@@ -382,6 +368,11 @@ TEST_CASE("Predictions that cannot be made are refused by name") {
        {summa({"--communication", "pigeons"}), "pigeons"},
        {summa({"--avoid-communication"}), "--avoid-communication without --model"},
        {summa({"--format", "xml"}), "xml"},
+       {summa({"--units", "gpu"}), "--units"},
+       {summa({"--layout", layout, "--units", "device"}), "--units"},
+       {summa({"--advise"}), "--advise needs --model"},
+       {summa({"--model", model, "--advise", "--partition", "even"}), "--partition"},
+       {summa({"--block", "32", "--model", model, "--advise", "--processes", "2"}), "--platform is missing"},
        {summa({"--block", "16", "--model", model}), "parameters.block: is 32 (expected 16)"},
        {summa({"--block", "32", "--type", "float", "--model", model}), "element: is double (expected float)"},
        {summa({"--block", "32", "--model", gemm}), "app: is gemm (expected summa)"},

@@ -1,8 +1,14 @@
 #pragma once
 
-#include <limits>
+// A made-up platform of two channels, and what `steelyard predict` says of runs on it.
 
-#include "models/communication/platform.hpp"
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "models/communication/platform_file.hpp"
+#include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_predict {
 
@@ -27,6 +33,20 @@ inline models::Platform made_up_platform() {
   models::Platform platform;
   platform.channels = {channel(0, memory_start_s, memory_s), channel(1, network_start_s, network_s)};
   return platform;
+}
+
+inline std::string write_platform(const TemporaryFolder& folder,
+                                  const models::Platform& platform = made_up_platform()) {
+  models::write_platform_file(folder / "made-up.platform.json", platform);
+  return folder / "made-up.platform.json";
+}
+
+inline nlohmann::json predicted(const TemporaryFolder& folder, const Words& more, const std::string& app = "summa") {
+  const Outcome outcome = good_run(1, steelyard_tool, Words{"predict", app, "--format", "json"} + more, folder.path());
+  INFO(outcome.out << outcome.err);
+  nlohmann::json result = nlohmann::json::parse(outcome.out);
+  REQUIRE(result.at("app") == app);
+  return result;
 }
 
 }  // namespace steelyard::tests::test_steelyard_predict

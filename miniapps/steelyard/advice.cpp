@@ -1,0 +1,175 @@
+#include "miniapps/steelyard/advice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "core/base/errors.hpp"
+#include "core/base/table.hpp"
+#include "core/core_list.hpp"
+#include "miniapps/app/run_text.hpp"
+
+namespace steelyard::tool {
+namespace {
+
+/// The units of a process, as their models were measured.
+struct UnitSet {
+  std::vector<std::filesystem::path> paths;
+  models::FpmFile first;
+  UnitChoice choice = UnitChoice::host;
+  std::string name;
+  std::vector<std::string> cores;
+
+  std::size_t core_count() const {
+    std::size_t count = 0;
+    for (const std::string& list : cores) count += parse_cores(list).size();
+    return count;
+  }
+};
+
+std::string name_of(const models::FpmFile& file) {
+  const std::string kind = file.unit_kind.empty() ? "host" : file.unit_kind;
+  return kind + (file.unit_cores.empty() ? "" : " " + file.unit_cores) +
+         (file.slowdown > 1.0 ? fmt::format("/{:g}", file.slowdown) : "");
+}
+
+bool share_cores(const models::FpmFile& a, const models::FpmFile& b) {
+  if (a.unit_cores.empty() || b.unit_cores.empty()) return false;
+  const CoreList of_a = parse_cores(a.unit_cores), of_b = parse_cores(b.unit_cores);
+  return std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) != of_a.end();
+}
+
+std::vector<std::string> cores_of(const models::FpmFile& file) {
+  return file.unit_cores.empty() ? std::vector<std::string>() : std::vector<std::string>{file.unit_cores};
+}
+
+/// Each file alone, and those pairs that one process can drive. Of units that have the same name the first ones count.
+std::vector<UnitSet> unit_sets(const std::vector<std::filesystem::path>& paths) {
+  std::vector<models::FpmFile> files;
+  for (const std::filesystem::path& path : paths) files.push_back(models::read_fpm_file(path));
+  std::vector<UnitSet> sets;
+  std::set<std::pair<std::string, std::map<std::string, double>>> known;
+  const auto add = [&](UnitSet set) {
+    if (known.emplace(set.name, set.first.parameters).second) sets.push_back(std::move(set));
+  };
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const bool is_device = files[i].unit_kind == "device";
+    add({{paths[i]},
+         files[i],
+         is_device ? UnitChoice::device : UnitChoice::host,
+         name_of(files[i]),
+         cores_of(files[i])});
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < files.size(); ++j) {
+      if (files[i].unit_kind == "device" || files[j].unit_kind != "device") continue;
+      if (paths[i].parent_path() != paths[j].parent_path() || files[i].parameters != files[j].parameters) continue;
+      if (share_cores(files[i], files[j])) continue;
+      std::vector<std::string> cores = cores_of(files[i]);
+      for (const std::string& list : cores_of(files[j])) cores.push_back(list);
+      add({{paths[i], paths[j]},
+           files[i],
+           UnitChoice::host_and_device,
+           name_of(files[i]) + " + " + name_of(files[j]),
+           cores});
+    }
+  }
+  return sets;
+}
+
+/// Cores of the platform's smallest node; nothing where it does not say.
+std::optional<std::size_t> cores_per_node(const models::Platform& platform) {
+  std::optional<std::size_t> least;
+  for (const models::PlatformNode& node : platform.nodes) {
+    if (node.cores > 0) least = std::min(least.value_or(node.cores), static_cast<std::size_t>(node.cores));
+  }
+  return least;
+}
+
+const AdvisedRun* first_of(const std::vector<AdvisedRun>& runs, const std::function<bool(const AdvisedRun&)>& which) {
+  const auto found = std::find_if(runs.begin(), runs.end(), which);
+  return found == runs.end() ? nullptr : &*found;
+}
+
+std::string times(const AdvisedRun& slow, const AdvisedRun& fast) {
+  return fmt::format("{:.2f} times", slow.estimate.time_s / fast.estimate.time_s);
+}
+
+}  // namespace
+
+std::string AdvisedRun::name() const {
+  return fmt::format("{} with {}{}, {}", processes == 1 ? "1 process" : fmt::format("{} processes", processes), units,
+                     variant.empty() ? "" : ", " + variant, partition);
+}
+
+std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options) {
+  if (options.models.empty()) throw InvalidArgument("--advise needs --model (expected models of a process's units)");
+  std::vector<AdvisedRun> runs;
+  std::string refusal;
+  for (const UnitSet& set : unit_sets(options.models)) {
+    const std::string variant = forecaster.adopt(set.first);
+    for (int count = 1;; count = std::min(2 * count, options.processes)) {
+      ProcessOptions on = options;
+      on.processes = count;
+      on.models = set.paths;
+      on.units = set.choice;
+      const Processes processes(on);
+      const std::optional<std::size_t> cores = cores_per_node(processes.platform());
+      const int per_node = std::min(count, options.per_node > 0 ? options.per_node : count);
+      if (cores && static_cast<std::size_t>(per_node) * set.core_count() > *cores) break;
+      for (const std::string& partition : forecaster.partitions()) {
+        try {
+          const Forecast forecast = forecaster.forecast(processes, partition);
+          const ModelForecast& by_model = forecast.models.front();
+          runs.push_back({count, set.name, variant, partition, set.choice != UnitChoice::host, by_model,
+                          forecast.estimate(by_model)});
+        } catch (const InvalidArgument& error) {
+          refusal = error.what();
+        }
+        if (processes.units().size() == 1) break;
+      }
+      if (count == options.processes) break;
+    }
+  }
+  if (runs.empty()) {
+    throw InvalidArgument(refusal.empty() ? "no run fits the platform's cores (expected models of fewer)" : refusal);
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const AdvisedRun& a, const AdvisedRun& b) { return a.estimate.time_s < b.estimate.time_s; });
+  return runs;
+}
+
+std::string advice_text(const std::vector<AdvisedRun>& runs) {
+  const AdvisedRun& best = runs.front();
+  std::string text = fmt::format("{}: {}{}", best.name(), format_seconds(best.estimate.time_s),
+                                 interval_text(best.estimate.interval()));
+  const AdvisedRun* simple = first_of(runs, [](const auto& run) { return run.processes == 1 && !run.has_companion; });
+  if (simple != nullptr && simple != &best) {
+    text += fmt::format(", {} as fast as {}", times(*simple, best), simple->name());
+  }
+  const AdvisedRun* with = first_of(runs, [](const AdvisedRun& run) { return run.has_companion; });
+  const AdvisedRun* without = first_of(runs, [](const AdvisedRun& run) { return !run.has_companion; });
+  if (with != nullptr && without != nullptr) {
+    text += best.has_companion
+                ? fmt::format("; the companion pays ({} as fast as without)", times(*without, *with))
+                : fmt::format("; a companion does not pay ({} as long with one)", times(*with, *without));
+  }
+  const AdvisedRun* even = first_of(runs, [&](const AdvisedRun& run) {
+    return run.partition == "even" && run.processes == best.processes && run.units == best.units &&
+           run.variant == best.variant;
+  });
+  if (even != nullptr && even != &best) text += fmt::format("; balancing gains {} over even", times(*even, best));
+  std::vector<std::string> shares;
+  double sum_s = 0.0;
+  for (const auto& [name, seconds] : best.forecast.phases) sum_s += seconds;
+  for (const auto& [name, seconds] : best.forecast.phases) {
+    if (sum_s > 0.0) shares.push_back(fmt::format("{:.0f} % {}", 100.0 * seconds / sum_s, name));
+  }
+  return text + fmt::format("; {}", fmt::join(shares, ", "));
+}
+
+}  // namespace steelyard::tool

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "miniapps/app/forecast.hpp"
+
+namespace steelyard::tool {
+
+/// A way to run an app, and what it is predicted to take.
+struct AdvisedRun {
+  int processes = 1;
+  std::string units;    ///< of every process, such as `host 0 + device 1`
+  std::string variant;  ///< what its models are of, see Forecaster::adopt()
+  std::string partition;
+  bool has_companion = false;
+  ModelForecast forecast;
+  models::Estimate estimate;
+
+  /// Such as `2 processes with host 0, even`.
+  std::string name() const;
+};
+
+/// All ways that models tell of, the fastest first: 1, 2, 4, … processes up to `--processes`; a host or a companion
+/// alone, each as one of the files of `--model` was measured, or both of files that lie in the same folder and are of
+/// different cores; each partition of the app where there are several processing units. Ways that need more cores than
+/// the platform's nodes have are left out, and those that cannot be predicted.
+/// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
+std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options);
+
+/// One sentence: which run is the fastest and by how much, beside the fastest of one process without a companion; what
+/// a companion and balancing gain; and where the time goes. @param runs at least one, the fastest first
+std::string advice_text(const std::vector<AdvisedRun>& runs);
+
+}  // namespace steelyard::tool

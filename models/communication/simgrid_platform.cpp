@@ -1,0 +1,74 @@
+#include "models/communication/simgrid_platform.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::models {
+namespace {
+
+const Channel& channel_of(const Platform& platform, Channel::Scope scope, const char* where) {
+  const auto found = std::find_if(platform.channels.begin(), platform.channels.end(),
+                                  [&](const Channel& channel) { return channel.scope == scope; });
+  if (found == platform.channels.end() || found->hockney.empty()) {
+    throw InvalidArgument(fmt::format("no channel {} nodes with Hockney parameters (expected one)", where));
+  }
+  return *found;
+}
+
+double latency_s(const Channel& channel) { return channel.hockney.front().hockney.latency_s; }
+double bytes_per_s(const Channel& channel) { return channel.hockney.back().hockney.bandwidth_bytes_per_s; }
+
+/// `0:1;4096:2.5`: from so many bytes on such a factor.
+template <class Factor>
+std::string factors(const Channel& channel, const Factor& factor) {
+  std::string list;
+  double from_bytes = 0.0;
+  for (const HockneySegment& segment : channel.hockney) {
+    list += fmt::format("{}{:.0f}:{}", list.empty() ? "" : ";", from_bytes, factor(segment.hockney));
+    from_bytes = segment.up_to_bytes;
+  }
+  return list;
+}
+
+std::string latency_factors(const Channel& channel) {
+  const double first_s = latency_s(channel);
+  return factors(channel, [&](const Hockney& segment) {
+    if (segment.latency_s == first_s) return 1.0;
+    if (first_s > 0.0) return segment.latency_s / first_s;
+    throw InvalidArgument(
+        fmt::format("channel {} ({}) has no latency for the shortest messages (expected one, of which "
+                    "others are multiples)",
+                    channel.id, channel.name));
+  });
+}
+
+}  // namespace
+
+std::string simgrid_platform(const Platform& platform, const SimgridCluster& cluster) {
+  if (!(cluster.nodes > 0 && cluster.cores > 0 && cluster.flops_per_s > 0.0)) {
+    throw InvalidArgument(fmt::format("{} nodes of {} cores of {} flop/s (expected positive numbers)", cluster.nodes,
+                                      cluster.cores, cluster.flops_per_s));
+  }
+  const Channel& memory = channel_of(platform, Channel::Scope::node, "inside");
+  const Channel& network = cluster.nodes > 1 ? channel_of(platform, Channel::Scope::network, "between") : memory;
+  const std::string bandwidth_factors =
+      factors(network, [&](const Hockney& segment) { return segment.bandwidth_bytes_per_s / bytes_per_s(network); });
+  return fmt::format(
+      "<?xml version='1.0'?>\n"
+      "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+      "<platform version=\"4.1\">\n"
+      "  <config>\n"
+      "    <prop id=\"smpi/lat-factor\" value=\"{}\"/>\n"
+      "    <prop id=\"smpi/bw-factor\" value=\"{}\"/>\n"
+      "  </config>\n"
+      "  <cluster id=\"nodes\" prefix=\"node-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\"\n"
+      "           lat=\"{}s\" bw=\"{}Bps\" loopback_lat=\"{}s\" loopback_bw=\"{}Bps\"/>\n"
+      "</platform>\n",
+      latency_factors(network), bandwidth_factors, cluster.nodes - 1, cluster.flops_per_s, cluster.cores,
+      0.5 * latency_s(network), bytes_per_s(network), latency_s(memory), bytes_per_s(memory));
+}
+
+}  // namespace steelyard::models

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "models/communication/platform.hpp"
+
+namespace steelyard::models {
+
+/// What a platform is to look like in SimGrid.
+struct SimgridCluster {
+  int nodes = 1;
+  int cores = 1;  ///< of a node
+  double flops_per_s = 1e9;
+};
+
+/// A platform as XML for SimGrid (version 4.1 of its format), to run programs under SMPI on machines that are not
+/// there: nodes `node-0`, `node-1`, … of a cluster, each with a link of its own in both directions, and a loopback.
+///
+/// Hockney's segments become links and factors. A message of m bytes in segment i takes l f_i + m / (b g_i), with
+/// latency l f_i and bandwidth b g_i, where l is the first segment's latency and b the last one's bandwidth; half of l
+/// belongs to each of the two links. Factors are SMPI's, one list for the whole platform: those of the network or, for
+/// a single node, of shared memory; in a cluster the loopback has shared memory's l and b alone.
+/// Source: SimGrid's manual, the XML reference of `cluster` and SMPI's options `smpi/lat-factor` and `smpi/bw-factor`.
+/// @throws InvalidArgument where there is no channel inside nodes, for several nodes none between them, or where it has
+/// no Hockney parameters or latencies of 0 before others, and unless all numbers of the cluster are positive
+std::string simgrid_platform(const Platform& platform, const SimgridCluster& cluster);
+
+}  // namespace steelyard::models

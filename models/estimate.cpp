@@ -1,0 +1,117 @@
+#include "models/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace steelyard::models {
+namespace {
+
+using Points = std::span<const MeasuredPoint>;
+
+std::vector<MeasuredPoint> points_of_regime(const FpmFile& file, double units) {
+  std::vector<MeasuredPoint> points;
+  for (const MeasuredPoint& point : file.points) {
+    if ((point.units <= file.in_core_units) == (units <= file.in_core_units)) points.push_back(point);
+  }
+  return points;
+}
+
+/// How far an inner point lies from the line through its neighbours, as a share of its time.
+double residual(Points points, std::size_t i) {
+  const double at = (points[i].units - points[i - 1].units) / (points[i + 1].units - points[i - 1].units);
+  return std::abs(points[i].speed() / std::lerp(points[i - 1].speed(), points[i + 1].speed(), at) - 1.0);
+}
+
+/// Of a size between `right - 1` and `right`.
+double error_between(Points points, std::size_t right, double units) {
+  const double reach = (units - points[right - 1].units) * (points[right].units - units);
+  double error = 0.0;
+  for (const std::size_t j : {right - 1, right}) {
+    if (j == 0 || j + 1 == points.size()) continue;
+    const double other = (points[j].units - points[j - 1].units) * (points[j + 1].units - points[j].units);
+    error = std::max(error, residual(points, j) * std::min(1.0, reach / other));
+  }
+  return error;
+}
+
+/// f(x)
+double fit_error(Points points, double units) {
+  const std::size_t last = points.size() - 1;
+  if (last < 2) return 0.0;
+  const auto outside = [&](std::size_t end, std::size_t inner) {
+    const double gap = std::abs(points[end].units - points[inner].units);
+    return residual(points, inner) * std::min(1.0, std::abs(units - points[end].units) / gap);
+  };
+  if (units <= points.front().units) return outside(0, 1);
+  if (units >= points.back().units) return outside(last, last - 1);
+  const auto right = std::upper_bound(points.begin(), points.end(), units,
+                                      [](double size, const MeasuredPoint& point) { return size < point.units; });
+  return error_between(points, static_cast<std::size_t>(right - points.begin()), units);
+}
+
+/// Of the mean of a point; 0 where it was not measured.
+double noise(const MeasuredPoint& point) {
+  constexpr double level_of_points = 0.95;
+  if (point.repetitions < 2 || !std::isfinite(point.confidence_s)) return 0.0;
+  const int degrees = point.repetitions - 1;
+  return student_quantile(interval_level, degrees) / student_quantile(level_of_points, degrees) * point.confidence_s /
+         point.time_s;
+}
+
+const MeasuredPoint& nearest(Points points, double units) {
+  return *std::min_element(points.begin(), points.end(), [&](const MeasuredPoint& a, const MeasuredPoint& b) {
+    return std::abs(a.units - units) < std::abs(b.units - units);
+  });
+}
+
+}  // namespace
+
+double Estimate::half_width_s() const { return std::hypot(own_s, shared_s); }
+
+Interval Estimate::interval() const {
+  if (!(time_s > 0.0)) return {time_s, time_s};
+  const double factor = 1.0 + half_width_s() / time_s;
+  return {time_s / factor, time_s * factor};
+}
+
+Estimate operator+(const Estimate& a, const Estimate& b) {
+  return {a.time_s + b.time_s, std::hypot(a.own_s, b.own_s), a.shared_s + b.shared_s};
+}
+
+Estimate scaled_to(double time_s, const Estimate& estimate) {
+  if (!(estimate.time_s > 0.0)) return {time_s, 0.0, 0.0};
+  const double factor = time_s / estimate.time_s;
+  return {time_s, factor * estimate.own_s, factor * estimate.shared_s};
+}
+
+Estimate longest(std::span<const Estimate> estimates) {
+  Estimate all;
+  for (const Estimate& one : estimates) all.time_s = std::max(all.time_s, one.time_s);
+  for (const Estimate& one : estimates) {
+    all.own_s = std::max(all.own_s, one.time_s + one.own_s - all.time_s);
+    all.shared_s = std::max(all.shared_s, one.time_s + one.shared_s - all.time_s);
+  }
+  return all;
+}
+
+Estimate run_estimate(std::span<const Estimate> units, double time_s, double exchange_s, double channel_error) {
+  return scaled_to(time_s - exchange_s, longest(units)) + Estimate{exchange_s, 0.0, channel_error * exchange_s};
+}
+
+Estimate estimate(const FpmFile& file, double units, double time_s) {
+  const std::vector<MeasuredPoint> points = points_of_regime(file, units);
+  Estimate result{time_s, 0.0, 0.0};
+  if (points.empty() || !(time_s > 0.0)) return result;
+  const Drift& drift = file.drift;
+  result.own_s = time_s * fit_error(points, units);
+  if (drift.degrees > 0) {
+    result.shared_s =
+        time_s * student_quantile(interval_level, drift.degrees) * std::sqrt(1.0 + 1.0 / drift.rounds) * drift.share;
+  } else {
+    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * noise(nearest(points, units)));
+  }
+  return result;
+}
+
+}  // namespace steelyard::models
