@@ -125,6 +125,7 @@ std::string value_message(const CLI::App& command, const CLI::ParseError& error)
     std::erase_if(rest, [](char letter) { return letter == '[' || letter == ']'; });
     return fmt::format("{} {} (expected a number from {})", option, *value, rest);
   }
+  if (rest.starts_with("At Most 1 ")) return fmt::format("{} is given more than once", option);
   if (rest.ends_with(" missing")) return fmt::format("{} has no value", option);
   const bool is_value = has_value || dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
   return is_value ? fmt::format("{} {}", option, rest) : error.what();

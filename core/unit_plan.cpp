@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 
 #include "core/base/errors.hpp"
@@ -45,12 +44,14 @@ void limit_threads(const ThreadRequest& request, int rank, RankUnits& units) {
   }
 }
 
-/// A factor of `what` from text. @throws InvalidArgument unless it is a finite number of at least 1
+/// A factor of `what` from text. @throws InvalidArgument unless it is a number from 1 to what a run can wait for
 double parse_slowdown(const std::string& what, const std::string& text) {
   char* end = nullptr;
   const double factor = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(factor >= 1.0) || !std::isfinite(factor)) {
-    throw InvalidArgument(fmt::format("{} is \"{}\" (expected a factor of at least 1)", what, text));
+  constexpr double most = 1e6;
+  if (text.empty() || *end != '\0' || !(factor >= 1.0 && factor <= most)) {
+    throw InvalidArgument(
+        fmt::format("{} is \"{}\" (expected a factor of at least 1 and at most {})", what, text, most));
   }
   return factor;
 }

@@ -87,8 +87,9 @@ std::string Table::csv() const {
 
 std::optional<double> Table::number(const std::string& cell) {
   static const std::map<std::string, double> units{
-      {"", 1.0},   {" ns", 1e-9},    {" us", 1e-6},    {" ms", 1e-3},    {" s", 1.0},     {" %", 1e-2},
-      {" B", 1.0}, {" KiB", 0x1p10}, {" MiB", 0x1p20}, {" GiB", 0x1p30}, {" TiB", 0x1p40}};
+      {"", 1.0},        {" ns", 1e-9},    {" us", 1e-6},    {" ms", 1e-3},    {" s", 1.0},
+      {" %", 1e-2},     {" B", 1.0},      {" KiB", 0x1p10}, {" MiB", 0x1p20}, {" GiB", 0x1p30},
+      {" TiB", 0x1p40}, {" PiB", 0x1p50}, {" EiB", 0x1p60}};
   char* end = nullptr;
   const double number = std::strtod(cell.c_str(), &end);
   const auto unit = units.find(end);
@@ -113,9 +114,9 @@ std::string format_seconds(double seconds) {
 }
 
 std::string format_bytes(double bytes) {
-  const char* const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  const char* const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   int scale = 0;
-  while (bytes >= 1024.0 && scale < 4) {
+  while (bytes >= 1024.0 && scale < 6) {
     bytes /= 1024.0;
     ++scale;
   }

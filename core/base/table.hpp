@@ -35,7 +35,7 @@ class Table {
 /// A time for people: three significant digits, zeros too, with ns, us, ms or s; whole seconds from 1000 s on.
 std::string format_seconds(double seconds);
 
-/// A number of bytes for people: B, KiB, MiB, GiB.
+/// A number of bytes for people, with B, KiB and so on to EiB.
 std::string format_bytes(double bytes);
 
 }  // namespace steelyard

@@ -1,17 +1,40 @@
 #include "core/base/text_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
-#include <fstream>
 
 #include "core/base/errors.hpp"
 #include "core/base/new_file.hpp"
 
 namespace steelyard {
+namespace {
+
+/// A file that is open for reading, without waiting for the other end of a pipe.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (descriptor_ >= 0) return;
+    throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  }
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
 
 std::string excerpt(const std::string& text) {
   constexpr std::size_t longest = 60;
@@ -27,21 +50,33 @@ std::string read_text_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     throw FileFormatError(path.string(), "", "is a folder (expected a file)");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
-  // Chunks, because a read that fails inside `stream << file.rdbuf()` looks like the end of the file.
+  const bool is_pipe = std::filesystem::is_fifo(path, ignored);
+  const OpenFile file(path);
   std::string text;
   std::array<char, 1 << 16> chunk;
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
-    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+  while (true) {
+    const ssize_t count = ::read(file.descriptor(), chunk.data(), chunk.size());
+    if (count > 0) text.append(chunk.data(), static_cast<std::size_t>(count));
+    if (count > 0 || (count < 0 && errno == EINTR)) continue;
+    const bool has_writer = count < 0 && errno == EAGAIN;
+    if (count < 0 && !has_writer) throw FileFormatError(path.string(), "", "cannot be read to its end");
+    if (!has_writer && (!is_pipe || !text.empty())) return text;
+    constexpr int most_ms = 5000, for_ever = -1;
+    pollfd wait{file.descriptor(), POLLIN, 0};
+    if (::poll(&wait, 1, has_writer ? for_ever : most_ms) == 0) {
+      throw FileFormatError(path.string(), "", "nothing writes to this pipe (expected a file)");
+    }
+    if (!has_writer && (wait.revents & POLLIN) == 0) return text;
   }
-  if (file.bad()) throw FileFormatError(path.string(), "", "cannot be read to its end");
-  return text;
 }
 
 void require_writable(const std::filesystem::path& path) {
   std::error_code ignored;
   const Destination destination(path);
+  for (const std::filesystem::path& name : destination.part) {
+    if (name.string().size() <= NAME_MAX) continue;
+    throw RuntimeFailure(fmt::format("{}: cannot be written: a name is too long", excerpt(path.string())));
+  }
   if (destination.is_special) {
     if (::access(path.c_str(), W_OK) == 0) return;
     throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
@@ -52,7 +87,7 @@ void require_writable(const std::filesystem::path& path) {
     throw RuntimeFailure(fmt::format("{}: cannot be written: {} is not a folder that this user may write to",
                                      path.string(), folder.string()));
   }
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (std::filesystem::is_directory(path, ignored) || path.filename().empty()) {
     throw RuntimeFailure(fmt::format("{}: cannot be written: is a folder", path.string()));
   }
 }

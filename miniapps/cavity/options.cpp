@@ -196,7 +196,7 @@ RunEnd make_end(const Options& options, const Problem& problem, double start_tim
   if (options.end_time > 0.0) {
     if (options.end_time < start_time) {
       throw InvalidArgument(
-          fmt::format("--end-time {} before the run's first step at {}", options.end_time, start_time));
+          fmt::format("--end-time {} (expected at least {}, where the run starts)", options.end_time, start_time));
     }
     // What rounding makes of a whole number of steps is that number.
     const double steps = std::ceil((options.end_time - start_time) / problem.time_step - 1e-6);

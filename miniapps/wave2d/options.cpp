@@ -111,11 +111,14 @@ void add_options(CLI::App& parser, Options& options) {
             "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)",
             level_names, options.level);
   add_barrier_option(parser, options.run);
-  parser
-      .add_option("--frames", options.frames, "Pictures of the field, evenly from start to end, as PNG and VTK files")
-      ->check(CLI::Range(0, 10000))
-      ->type_name("N");
-  parser.add_option("--frame-dir", options.frame_folder, "Where they go (default frames)")->type_name("DIR");
+  CLI::Option* frames = parser
+                            .add_option("--frames", options.frames,
+                                        "Pictures of the field, evenly from start to end, as PNG and VTK files")
+                            ->check(CLI::Range(0, 10000))
+                            ->type_name("N");
+  parser.add_option("--frame-dir", options.frame_folder, "Where they go (default frames)")
+      ->type_name("DIR")
+      ->needs(frames);
   parser.add_flag("--serialize", options.serialize,
                   "Run the phases of a pass one after the other, to time them apart (slower)");
 }

@@ -170,6 +170,8 @@ TEST_CASE("bytes are given in powers of 1024") {
   CHECK(format_bytes(std::pow(2.0, 20)) == "1 MiB");
   CHECK(format_bytes(6.0 * std::pow(2.0, 30)) == "6 GiB");
   CHECK(format_bytes(std::pow(2.0, 30) - 1.0) == "1024 MiB");
+  CHECK(format_bytes(96.0 * std::pow(2.0, 60)) == "96 EiB");
+  CHECK(Table::number("96 EiB") == 96.0 * std::pow(2.0, 60));
 }
 
 }  // namespace steelyard::test_table

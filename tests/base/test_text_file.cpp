@@ -108,6 +108,12 @@ TEST_CASE("all that comes through a pipe is read") {
   CHECK(read == text);
 }
 
+TEST_CASE("a pipe that nothing is written to is refused and not waited for") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THROWS_MATCHES(read_text_file(folder / "pipe"), FileFormatError, MessageMatches(ContainsSubstring("pipe")));
+}
+
 TEST_CASE("a text is shown up to 60 bytes, and no character of it in part") {
   CHECK(excerpt("") == "");
   CHECK(excerpt(std::string(60, 'x')) == std::string(60, 'x'));
@@ -123,6 +129,9 @@ TEST_CASE("a path can be written where its nearest folder can, and asking makes 
   REQUIRE_NOTHROW(require_writable(folder.path() / "file"));
   REQUIRE_THROWS_AS(require_writable(folder.path() / "file" / "below"), RuntimeFailure);
   REQUIRE_THROWS_AS(require_writable(folder.path()), RuntimeFailure);
+  REQUIRE_THROWS_AS(require_writable(folder.path() / "new" / ""), RuntimeFailure);
+  REQUIRE_THROWS_AS(require_writable(folder.path() / std::string(300, 'n')), RuntimeFailure);
+  REQUIRE_THROWS_AS(require_writable(folder.path() / std::string(300, 'n') / "file"), RuntimeFailure);
 }
 
 }  // namespace steelyard::test_text_file

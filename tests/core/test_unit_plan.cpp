@@ -294,8 +294,9 @@ TEST_CASE("suboptions that are unknown or without sense are refused with their k
                        MessageMatches(ContainsSubstring("\"slow\"") && ContainsSubstring("threads")));
   const struct {
     const char *key, *value;
-  } cases[] = {{"slowdown", "0.5"}, {"slowdown", "fast"}, {"slowdown", ""},   {"host_slowdown", "2x"},
-               {"threads", "0"},    {"threads", "-1"},    {"threads", "two"}, {"OMP_NUM_THREADS", "1.5"}};
+  } cases[] = {{"slowdown", "0.5"}, {"slowdown", "fast"},    {"slowdown", "1e308"},
+               {"slowdown", ""},    {"host_slowdown", "2x"}, {"threads", "0"},
+               {"threads", "-1"},   {"threads", "two"},      {"OMP_NUM_THREADS", "1.5"}};
   for (const auto& [key, value] : cases) {
     CAPTURE(key, value);
     CHECK_THROWS_MATCHES(plan_with_layout(*machine, std::string("all host ") + key + "=" + value), InvalidArgument,

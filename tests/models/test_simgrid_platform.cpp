@@ -10,7 +10,6 @@
 
 namespace steelyard::test_simgrid_platform {
 
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 
