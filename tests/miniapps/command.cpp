@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <regex>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -116,9 +117,10 @@ void Command::end() {
 
 void Command::send(int signal) const { ::kill(process_, signal); }
 
-bool Command::has_told(const std::string& text) const {
+bool Command::has_told(const std::string& pattern) const {
+  const std::regex text(pattern);
   for (int i = 0; i < 1500; ++i) {
-    if ((captured_.read("out") + captured_.read("err")).find(text) != std::string::npos) return true;
+    if (std::regex_search(captured_.read("out") + captured_.read("err"), text)) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return false;

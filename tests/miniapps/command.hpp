@@ -47,8 +47,9 @@ class Command {
 
   /// Sends it a signal, as a user does who interrupts it: to mpirun where there are several ranks.
   void send(int signal) const;
-  /// Waits until `text` is on its standard output or error, for half a minute at most. @return whether it is
-  bool has_told(const std::string& text) const;
+  /// Waits until text of this pattern is on its standard output or error, for half a minute at most. @return whether it
+  /// is
+  bool has_told(const std::string& pattern) const;
   /// Waits for its end; ends it once the time limit has passed.
   Outcome wait(std::chrono::seconds limit = std::chrono::seconds(60));
 

@@ -34,7 +34,7 @@ TEST_CASE("An interrupted run shows its progress, leaves the finished repetition
   const int signal = ranks == 1 ? GENERATE(SIGINT, SIGTERM) : SIGTERM;
   const TemporaryFolder folder;
   Command run({ranks, jacobi, endless, folder.path(), time_to_end});
-  REQUIRE(run.has_told("repetitions of jacobi "));
+  REQUIRE(run.has_told("repetitions of jacobi [1-9]"));
   run.send(signal);
   const Outcome outcome = run.wait();
   INFO(outcome.out << outcome.err);
@@ -57,8 +57,8 @@ TEST_CASE("Every app that goes in steps shows them within a repetition") {
   const TemporaryFolder folder;
   Command run({1, program, {"--size", "64", "--steps", "1000000000", "--partition", "even"}, folder.path()});
   CHECK(run.has_told("repetitions of " + program.filename().string() + " 0/"));
-  CHECK(run.has_told("(step "));
-  CHECK(run.has_told(" of 1000000000)"));
+  CHECK(run.has_told("[(]step "));
+  CHECK(run.has_told(" of 1000000000[)]"));
   run.send(SIGINT);
   CHECK(run.wait().status == 130);
 }
@@ -84,7 +84,7 @@ TEST_CASE("cavity's checkpoint of an interrupted run is that of as many steps") 
       {ranks, cavity,
        problem + one_model + Words{"--steps", "100000000", "--checkpoint", "stopped", "--checkpoint-every", "7"},
        folder.path(), time_to_end});
-  REQUIRE(run.has_told("(step "));
+  REQUIRE(run.has_told("[(]step "));
   CHECK(appears(folder / "stopped"));
   run.send(ranks == 1 ? SIGINT : SIGTERM);
   const Outcome outcome = run.wait();
@@ -122,7 +122,7 @@ TEST_CASE("An interrupted measurement keeps the points that it has") {
   Command run({ranks, steelyard_tool,
                Words{"measure", "wave2d", "--sizes", "8", "16", "32", "--rounds", "1000"} + quick, folder.path(),
                time_to_end});
-  REQUIRE(run.has_told("measuring wave2d "));
+  REQUIRE(run.has_told("measuring wave2d [0-9]{2,}/"));
   run.send(ranks == 1 ? SIGINT : SIGTERM);
   const Outcome outcome = run.wait();
   INFO(outcome.out << outcome.err);
