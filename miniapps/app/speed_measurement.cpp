@@ -128,7 +128,9 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
 
   const std::int64_t even_share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(frame.slots().size()));
   const std::set<std::int64_t> sizes = first_sizes(even_share);
-  Progress progress("measuring speed models", static_cast<std::int64_t>(sizes.size()) + most_refinements,
+  std::set<std::int64_t> again = sizes;
+  std::erase_if(again, [&](std::int64_t size) { return 4 * size < even_share; });
+  Progress progress("measuring speed models", static_cast<std::int64_t>(sizes.size() + again.size()) + most_refinements,
                     frame.session().is_root());
   for (const std::int64_t size : sizes) {
     add(same_sizes(measured.files(), size));
@@ -146,8 +148,9 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
     add(slices);
     progress.advance(1, "(refining)");
   }
-  for (const std::int64_t size : sizes) {
-    if (4 * size >= even_share) add(same_sizes(measured.files(), size));
+  for (const std::int64_t size : again) {
+    add(same_sizes(measured.files(), size));
+    progress.advance(1, fmt::format("({} computation units again)", size));
   }
   if (slices != same_sizes(measured.files(), even_share)) add(slices);
   return measured;
