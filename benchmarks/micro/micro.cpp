@@ -39,6 +39,7 @@ void register_kernels(const RankUnits& units, CoExecution& co_execution) {
     for (const ProcessingUnit& unit : tool::units_of(units)) {
       const char* const name = unit.kind == ProcessingUnit::Kind::host ? "host" : "device";
       for (const ConformanceCase& one : app->measurable_kernel()->conformance_cases(unit.kind)) {
+        if (one.timed == nullptr) continue;
         const std::int64_t smallest = one.timed->facts().smallest, largest = one.timed->facts().largest;
         benchmark::RegisterBenchmark(
             fmt::format("kernel/{}{}{}/{}", app->facts().name, one.options.empty() ? "" : " ", one.options, name)
