@@ -74,14 +74,17 @@ class Queue::State {
     return ++given_;
   }
 
-  /// The waiting thread does the work itself unless the queue's thread does some, which is sooner than to wake it up.
+  /// The waiting thread does the work itself unless the queue's thread does some, which is sooner than to wake it up;
+  /// but not where a mistake is to be found, which shows the better the later work is done.
   void wait_for(std::uint64_t number) {
     std::unique_lock lock(mutex_);
+    wanted_ = std::max(wanted_, number);
     while (done_ < number) {
-      if (busy_) {
-        done_more_.wait(lock);
-      } else {
+      if (!busy_ && loses(Mistake::none)) {
         do_first(lock);
+      } else {
+        given_more_.notify_one();
+        done_more_.wait(lock);
       }
     }
   }
@@ -124,7 +127,7 @@ class Queue::State {
         sleeps_ = true;
         given_more_.wait(lock, [&] { return ending_ || (!tasks_.empty() && !busy_); });
         sleeps_ = false;
-      } else if (Clock::now() < tasks_.front().start) {
+      } else if (wanted_ <= done_ && Clock::now() < tasks_.front().start) {
         // By then a thread that waits may have done this and more.
         given_more_.wait_until(lock, tasks_.front().start);
       } else {
@@ -173,7 +176,7 @@ class Queue::State {
   std::condition_variable given_more_;  ///< for the queue's thread
   std::condition_variable done_more_;   ///< for threads that wait
   std::deque<Task> tasks_;
-  std::uint64_t given_ = 0, done_ = 0, idle_ = 0;
+  std::uint64_t given_ = 0, done_ = 0, wanted_ = 0, idle_ = 0;
   bool busy_ = false;    ///< a thread does work
   bool sleeps_ = false;  ///< the queue's thread, until there is work
   bool ending_ = false;
