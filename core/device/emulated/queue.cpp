@@ -80,7 +80,7 @@ class Queue::State {
     std::unique_lock lock(mutex_);
     wanted_ = std::max(wanted_, number);
     while (done_ < number) {
-      if (!busy_ && loses(Mistake::none)) {
+      if (!busy_ && facts().lost == Mistake::none) {
         do_first(lock);
       } else {
         given_more_.notify_one();
