@@ -13,15 +13,15 @@
 
 #include "benchmarks/table_result.hpp"
 #include "core/base/errors.hpp"
+#include "core/base/plot/svg_plot.hpp"
 #include "core/base/statistics.hpp"
-#include "core/base/svg_plot.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
-#include "models/communication/aligned_evaluation.hpp"
-#include "models/communication/event_evaluation.hpp"
 #include "models/communication/platform_file.hpp"
-#include "partition/column.hpp"
-#include "partition/partition_patterns.hpp"
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "partition/rectangles/column.hpp"
+#include "partition/rectangles/partition_patterns.hpp"
 
 namespace {
 

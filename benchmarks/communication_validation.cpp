@@ -12,9 +12,9 @@
 #include <map>
 #include <memory>
 
-#include "comm/calibration.hpp"
 #include "comm/collective.hpp"
-#include "comm/pattern_run.hpp"
+#include "comm/measurement/calibration.hpp"
+#include "comm/measurement/pattern_run.hpp"
 #include "comm/session.hpp"
 #include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
@@ -23,14 +23,14 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
-#include "models/communication/aligned_evaluation.hpp"
 #include "models/communication/collective_patterns.hpp"
-#include "models/communication/event_evaluation.hpp"
 #include "models/communication/hloggp.hpp"
 #include "models/communication/log_np.hpp"
 #include "models/communication/platform_file.hpp"
-#include "partition/column.hpp"
-#include "partition/partition_patterns.hpp"
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "partition/rectangles/column.hpp"
+#include "partition/rectangles/partition_patterns.hpp"
 
 namespace {
 

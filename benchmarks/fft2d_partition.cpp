@@ -20,7 +20,7 @@
 
 #include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
-#include "comm/model_builder.hpp"
+#include "comm/measurement/model_builder.hpp"
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
@@ -31,7 +31,7 @@
 #include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/transform.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/granularity.hpp"
 

@@ -19,11 +19,11 @@
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/memory_bound.hpp"
 #include "core/runtime.hpp"
 #include "core/timing.hpp"
 #include "core/unit_plan.hpp"
-#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace {

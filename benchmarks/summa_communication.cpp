@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "comm/calibration.hpp"
 #include "comm/collective.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
@@ -23,7 +23,7 @@
 #include "miniapps/summa/multiplication.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/platform_file.hpp"
-#include "partition/column.hpp"
+#include "partition/rectangles/column.hpp"
 
 namespace {
 

@@ -18,11 +18,11 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/gemm.hpp"
-#include "core/host_array.hpp"
+#include "core/memory/host_array.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/multiplication.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 
 extern "C" {
 void Cblacs_get(int context, int what, int* value);

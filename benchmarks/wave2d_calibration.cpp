@@ -14,7 +14,7 @@
 
 #include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
-#include "comm/kernel_measurement.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"

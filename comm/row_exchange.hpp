@@ -7,8 +7,8 @@
 
 #include "comm/halo_exchange.hpp"
 #include "comm/unit_group.hpp"
-#include "core/host_copy.hpp"
-#include "core/untouched_array.hpp"
+#include "core/memory/host_copy.hpp"
+#include "core/memory/untouched_array.hpp"
 
 namespace steelyard {
 

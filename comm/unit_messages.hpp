@@ -9,9 +9,9 @@
 #include "comm/halo_exchange.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/unit_group.hpp"
-#include "core/home.hpp"
+#include "core/memory/home.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/timing.hpp"
-#include "core/untouched_array.hpp"
 
 namespace steelyard {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/processing_unit.hpp"
 #include "core/spaces.hpp"
 

@@ -3,8 +3,8 @@
 #include <atomic>
 
 #include "core/base/errors.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
-#include "core/unit_memory.hpp"
 
 namespace steelyard {
 namespace {

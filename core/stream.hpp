@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 
-#include "core/array_pass.hpp"
+#include "core/memory/array_pass.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/sweep/row_pointer.hpp"
-#include "core/untouched_array.hpp"
 
 namespace steelyard {
 

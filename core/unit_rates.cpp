@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/gemm.hpp"
-#include "core/host_copy.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/stream.hpp"
 #include "core/timing.hpp"
 

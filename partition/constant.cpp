@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/geometric.hpp"
 
 namespace steelyard::partition {

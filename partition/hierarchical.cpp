@@ -9,7 +9,7 @@
 
 #include "core/base/errors.hpp"
 #include "partition/group_model.hpp"
-#include "partition/same_model.hpp"
+#include "partition/search/same_model.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/base/errors.hpp"
 #include "partition/common_time.hpp"
 #include "partition/geometric.hpp"
-#include "partition/range_sums.hpp"
+#include "partition/search/range_sums.hpp"
 
 namespace steelyard::partition {
 namespace {

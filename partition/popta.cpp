@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "core/base/errors.hpp"
-#include "partition/repeated_sums.hpp"
-#include "partition/same_model.hpp"
+#include "partition/search/repeated_sums.hpp"
+#include "partition/search/same_model.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/speed_model.hpp"
-#include "partition/range_sums.hpp"
+#include "partition/search/range_sums.hpp"
 
 namespace steelyard::partition {
 

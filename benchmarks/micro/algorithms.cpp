@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "benchmarks/micro/micro.hpp"
-#include "models/model_kinds.hpp"
-#include "partition/column.hpp"
+#include "models/kinds/model_kinds.hpp"
+#include "partition/rectangles/column.hpp"
 
 namespace steelyard::micro {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/errors.hpp"
-#include "core/base/xml_text.hpp"
+#include "core/base/plot/xml_text.hpp"
 
 namespace steelyard {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/svg_plot.hpp"
+#include "core/base/plot/svg_plot.hpp"
 
 namespace steelyard {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "core/base/xml_text.hpp"
+#include "core/base/plot/xml_text.hpp"
 
 namespace steelyard {
 namespace {

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/host_copy.hpp"
-#include "core/huge_pages.hpp"
-#include "core/padded_pitch.hpp"
+#include "core/memory/host_copy.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "core/memory/padded_pitch.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/row_pointer.hpp"
-#include "core/untouched_array.hpp"
 
 namespace steelyard {
 

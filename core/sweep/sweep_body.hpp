@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/compensated_sum.hpp"
-#include "core/streamed_store.hpp"
+#include "core/memory/streamed_store.hpp"
 #include "core/sweep/column.hpp"
 #include "core/sweep/row_field.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "comm/calibration.hpp"
 #include "comm/collective.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"

@@ -10,9 +10,9 @@
 #include "core/unit_plan.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
-#include "models/constant_model.hpp"
 #include "models/fpm_file.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/constant_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
 namespace {

@@ -16,7 +16,7 @@
 #include "models/estimate.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace CLI {
 class App;

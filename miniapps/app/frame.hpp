@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "comm/kernel_measurement.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
 #include "core/base/progress.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json_file.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
 

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "comm/collective.hpp"
-#include "comm/kernel_measurement.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 
 namespace steelyard {
 namespace {

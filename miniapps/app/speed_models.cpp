@@ -10,7 +10,7 @@
 
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/group_bandwidth.hpp"
+#include "comm/measurement/group_bandwidth.hpp"
 #include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "comm/group_bandwidth.hpp"
-#include "comm/kernel_measurement.hpp"
+#include "comm/measurement/group_bandwidth.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"

@@ -12,9 +12,9 @@
 #include <span>
 #include <type_traits>
 
-#include "core/huge_pages.hpp"
-#include "core/padded_pitch.hpp"
-#include "core/untouched_array.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "core/memory/padded_pitch.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "miniapps/fft2d/options.hpp"
 
 namespace steelyard::fft2d {

@@ -11,7 +11,7 @@
 
 #include "comm/block_exchange.hpp"
 #include "comm/unit_group.hpp"
-#include "core/untouched_array.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "miniapps/fft2d/exchange_plan.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"

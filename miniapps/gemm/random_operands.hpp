@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/host_array.hpp"
+#include "core/memory/host_array.hpp"
 #include "core/options.hpp"
 #include "core/processing_unit.hpp"
 #include "miniapps/gemm/random_matrix.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/gemm.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 
 namespace steelyard::gemm {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/processing_unit.hpp"
 #include "miniapps/gemm/out_of_core/device_engines.hpp"
 #include "miniapps/gemm/problem.hpp"

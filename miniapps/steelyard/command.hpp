@@ -10,7 +10,7 @@
 
 #include "comm/session.hpp"
 #include "miniapps/steelyard/tool.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::tool {
 

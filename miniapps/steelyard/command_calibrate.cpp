@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "comm/calibration.hpp"
-#include "comm/channel_measurement.hpp"
 #include "comm/collective.hpp"
-#include "comm/device_copies.hpp"
+#include "comm/measurement/calibration.hpp"
+#include "comm/measurement/channel_measurement.hpp"
+#include "comm/measurement/device_copies.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"

@@ -7,7 +7,7 @@
 #include "comm/collective.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/conformance.hpp"

@@ -8,10 +8,10 @@
 
 #include "core/base/table.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/communication/aligned_evaluation.hpp"
-#include "models/communication/event_evaluation.hpp"
 #include "models/communication/loggph.hpp"
 #include "models/communication/platform_file.hpp"
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "models/communication/tau_lop/event_evaluation.hpp"
 
 namespace steelyard::tool {
 namespace {

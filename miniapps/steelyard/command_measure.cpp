@@ -7,11 +7,11 @@
 
 #include "comm/collective.hpp"
 #include "comm/communicator.hpp"
-#include "comm/model_builder.hpp"
+#include "comm/measurement/model_builder.hpp"
 #include "comm/run_description.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/text_file.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/interruption.hpp"
 #include "miniapps/steelyard/command.hpp"

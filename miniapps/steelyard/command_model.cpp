@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/svg_plot.hpp"
+#include "core/base/plot/svg_plot.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/fpm_file.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "models/speed_model.hpp"
 #include "models/variation.hpp"
 

@@ -13,11 +13,11 @@
 #include "core/base/table.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "partition/column.hpp"
 #include "partition/distribution.hpp"
 #include "partition/granularity.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"
+#include "partition/rectangles/column.hpp"
 
 namespace steelyard::tool {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/model_builder.hpp"
+#include "comm/measurement/model_builder.hpp"
 #include "comm/nodes.hpp"
 #include "models/fpm_file.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "core/unit_rates.hpp"
 
 namespace steelyard::tool {

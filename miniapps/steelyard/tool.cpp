@@ -7,7 +7,7 @@
 #include "core/base/table.hpp"
 #include "core/options.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::tool {
 

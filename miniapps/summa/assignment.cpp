@@ -13,9 +13,9 @@
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/column.hpp"
-#include "partition/column_order.hpp"
 #include "partition/group_model.hpp"
+#include "partition/rectangles/column.hpp"
+#include "partition/rectangles/column_order.hpp"
 
 namespace steelyard::summa {
 namespace {

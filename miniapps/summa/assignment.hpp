@@ -8,8 +8,8 @@
 #include "core/processing_unit.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "models/speed_model.hpp"
-#include "partition/communication_aware.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/communication_aware.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::summa {
 
@@ -31,7 +31,8 @@ struct Assignment {
 };
 
 /// Rectangles for processes by name:
-/// - `column`: areas by the geometric algorithm over all units' models, arranged in columns (partition/column.hpp);
+/// - `column`: areas by the geometric algorithm over all units' models, arranged in columns
+/// (partition/rectangles/column.hpp);
 /// - `even`: a grid of p x q equal rectangles, p <= q as near to each other as the number of processes allows;
 /// - any other one-dimensional algorithm of `steelyard partition --list`: areas by it, arranged in columns;
 /// - a file `*.json` with an array `rectangles`, one {"row", "column", "rows", "columns"} in blocks per process, as

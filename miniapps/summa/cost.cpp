@@ -16,8 +16,8 @@
 #include "models/communication/collective_patterns.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "partition/bands.hpp"
-#include "partition/partition_patterns.hpp"
+#include "partition/rectangles/bands.hpp"
+#include "partition/rectangles/partition_patterns.hpp"
 
 namespace steelyard::summa {
 namespace {

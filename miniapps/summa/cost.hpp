@@ -9,8 +9,8 @@
 #include "miniapps/summa/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
-#include "partition/communication_aware.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/communication_aware.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard {
 class Forecaster;

@@ -10,9 +10,9 @@
 
 #include "comm/communicator.hpp"
 #include "miniapps/summa/problem.hpp"
-#include "partition/bands.hpp"
-#include "partition/rectangle.hpp"
-#include "partition/rectangle_neighbours.hpp"
+#include "partition/rectangles/bands.hpp"
+#include "partition/rectangles/rectangle.hpp"
+#include "partition/rectangles/rectangle_neighbours.hpp"
 
 namespace steelyard::summa {
 

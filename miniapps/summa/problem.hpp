@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "miniapps/gemm/problem.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::summa {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/errors.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/column.hpp"
+#include "partition/rectangles/column.hpp"
 
 namespace steelyard::wave2d {
 

@@ -8,7 +8,7 @@
 #include "miniapps/wave2d/problem.hpp"
 #include "models/speed_model.hpp"
 #include "partition/distribution.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::wave2d {
 
@@ -24,8 +24,8 @@ struct Assignment {
   std::vector<std::int64_t> shares(const Problem& problem) const;
 };
 
-/// Rectangles by name: `column` for areas by the geometric algorithm arranged in columns (partition/column.hpp),
-/// otherwise slices of rows by that one-dimensional algorithm.
+/// Rectangles by name: `column` for areas by the geometric algorithm arranged in columns
+/// (partition/rectangles/column.hpp), otherwise slices of rows by that one-dimensional algorithm.
 /// @param models of every unit: seconds of a pass over so many rows; those without one get nothing
 /// @throws InvalidArgument for an unknown name, and as the algorithms do
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "comm/kernel_measurement.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"

@@ -10,7 +10,7 @@
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard {
 class Forecaster;

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/home.hpp"
-#include "core/matrix_copy.hpp"
-#include "core/padded_pitch.hpp"
+#include "core/memory/home.hpp"
+#include "core/memory/matrix_copy.hpp"
+#include "core/memory/padded_pitch.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
-#include "core/untouched_array.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/leap_frog.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::wave2d {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/huge_pages.hpp"
-#include "core/untouched_array.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/options.hpp"
 #include "miniapps/wave2d/unit_field.hpp"

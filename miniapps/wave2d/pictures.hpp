@@ -13,9 +13,9 @@
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/session.hpp"
-#include "core/base/colour_map.hpp"
-#include "core/base/picture_legend.hpp"
-#include "core/base/png_file.hpp"
+#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture_legend.hpp"
+#include "core/base/plot/png_file.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/wave2d/simulation.hpp"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "core/home.hpp"
-#include "core/host_copy.hpp"
+#include "core/memory/home.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/timing.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"

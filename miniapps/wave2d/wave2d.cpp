@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "comm/group_bandwidth.hpp"
+#include "comm/measurement/group_bandwidth.hpp"
 #include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "models/communication/aligned_evaluation.hpp"
-#include "models/communication/event_evaluation.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
-#include "models/communication/tau_lop.hpp"
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::models {
 

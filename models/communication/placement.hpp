@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/communication/platform.hpp"
-#include "models/communication/transmission_expression.hpp"
+#include "models/communication/tau_lop/transmission_expression.hpp"
 
 namespace steelyard::models {
 

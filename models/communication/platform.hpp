@@ -6,8 +6,8 @@
 
 #include "models/communication/loggp.hpp"
 #include "models/communication/piecewise_hockney.hpp"
-#include "models/communication/size_table.hpp"
-#include "models/communication/transfer_table.hpp"
+#include "models/communication/tau_lop/size_table.hpp"
+#include "models/communication/tau_lop/transfer_table.hpp"
 
 namespace steelyard::models {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/geometric.hpp"
 
 namespace steelyard::partition {

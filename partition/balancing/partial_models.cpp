@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "partition/balancing/spread.hpp"
 
 namespace steelyard::partition {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/errors.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 
 namespace steelyard::partition {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/balancing/spread.hpp"
 #include "partition/geometric.hpp"
 

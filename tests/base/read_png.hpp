@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/rgb.hpp"
+#include "core/base/plot/rgb.hpp"
 
 namespace steelyard::tests {
 

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "core/base/rgb.hpp"
+#include "core/base/plot/rgb.hpp"
 
 namespace steelyard {
 

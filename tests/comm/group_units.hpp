@@ -12,7 +12,7 @@
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
-#include "core/host_copy.hpp"
+#include "core/memory/host_copy.hpp"
 #include "tests/comm/started_session.hpp"
 
 namespace steelyard::tests {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <random>
 
-#include "core/host_copy.hpp"
-#include "core/matrix.hpp"
-#include "core/untouched_array.hpp"
+#include "core/memory/host_copy.hpp"
+#include "core/memory/matrix.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::tests {

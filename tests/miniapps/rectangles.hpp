@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace steelyard::tests {

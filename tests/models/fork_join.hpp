@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "models/communication/transmission_expression.hpp"
+#include "models/communication/tau_lop/transmission_expression.hpp"
 
 namespace steelyard::tests {
 

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "models/communication/reduced_form.hpp"
+#include "models/communication/tau_lop/reduced_form.hpp"
 #include "tests/models/merged_neighbours.hpp"
 #include "tests/models/random_expressions.hpp"
 
 namespace steelyard::tests {
 
-/// What models/communication/aligned_evaluation.hpp says, every transmission on its own: each one takes an interval of
-/// its channel, a sequence puts intervals behind each other and concurrent parts put them over each other. Where k
-/// intervals overlap on a length m, there is k || T^c(m), terms of one k brought together.
+/// What models/communication/tau_lop/aligned_evaluation.hpp says, every transmission on its own: each one takes an
+/// interval of its channel, a sequence puts intervals behind each other and concurrent parts put them over each other.
+/// Where k intervals overlap on a length m, there is k || T^c(m), terms of one k brought together.
 class NaiveAlignedEvaluation {
  public:
   NaiveAlignedEvaluation(const models::TauLop& model, double bytes_per_unit = 1.0)

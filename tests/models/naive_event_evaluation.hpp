@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "models/communication/reduced_form.hpp"
+#include "models/communication/tau_lop/reduced_form.hpp"
 #include "tests/models/fork_join.hpp"
 #include "tests/models/merged_neighbours.hpp"
 
 namespace steelyard::tests {
 
-/// What models/communication/event_evaluation.hpp says, word by word, every transmission on its own.
+/// What models/communication/tau_lop/event_evaluation.hpp says, word by word, every transmission on its own.
 class NaiveEventEvaluation {
  public:
   NaiveEventEvaluation(const models::Expression& expression, const models::TauLop& model,

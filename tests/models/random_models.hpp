@@ -10,16 +10,16 @@
 #include <span>
 #include <vector>
 
-#include "models/akima_model.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/akima_model.hpp"
+#include "models/kinds/constant_model.hpp"
+#include "models/kinds/out_of_core_model.hpp"
+#include "models/kinds/piecewise_linear_model.hpp"
+#include "models/kinds/polynomial_model.hpp"
+#include "models/kinds/saturating_model.hpp"
+#include "models/kinds/shrunk_model.hpp"
+#include "models/kinds/sine_plateau_model.hpp"
+#include "models/kinds/table_model.hpp"
 #include "models/measured_point.hpp"
-#include "models/out_of_core_model.hpp"
-#include "models/piecewise_linear_model.hpp"
-#include "models/polynomial_model.hpp"
-#include "models/saturating_model.hpp"
-#include "models/shrunk_model.hpp"
-#include "models/sine_plateau_model.hpp"
-#include "models/table_model.hpp"
 
 namespace steelyard::tests {
 

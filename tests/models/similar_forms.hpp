@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "models/communication/reduced_form.hpp"
+#include "models/communication/tau_lop/reduced_form.hpp"
 
 namespace steelyard::tests {
 

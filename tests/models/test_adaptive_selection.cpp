@@ -7,7 +7,7 @@
 
 #include "core/base/errors.hpp"
 #include "models/adaptive_selection.hpp"
-#include "models/piecewise_linear_model.hpp"
+#include "models/kinds/piecewise_linear_model.hpp"
 #include "models/size_selection.hpp"
 
 namespace steelyard::test_adaptive_selection {

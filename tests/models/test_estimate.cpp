@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/estimate.hpp"
-#include "models/piecewise_linear_model.hpp"
+#include "models/kinds/piecewise_linear_model.hpp"
 
 namespace steelyard::test_estimate {
 

@@ -1,8 +1,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/base/errors.hpp"
+#include "models/kinds/piecewise_linear_model.hpp"
 #include "models/measured_point.hpp"
-#include "models/piecewise_linear_model.hpp"
 
 namespace steelyard::test_measured_point {
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/base/statistics.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "models/size_selection.hpp"
 
 namespace steelyard::test_synthetic_truth {

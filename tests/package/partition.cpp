@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/algorithms.hpp"
 
 int main() {

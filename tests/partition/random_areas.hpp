@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "partition/column.hpp"
+#include "partition/rectangles/column.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::tests {

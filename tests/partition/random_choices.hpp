@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "partition/bottleneck.hpp"
+#include "partition/search/bottleneck.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::tests {

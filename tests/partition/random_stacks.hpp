@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "partition/internode_traffic.hpp"
+#include "partition/rectangles/internode_traffic.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::tests {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/base/errors.hpp"
-#include "models/piecewise_linear_model.hpp"
+#include "models/kinds/piecewise_linear_model.hpp"
 #include "partition/algorithms.hpp"
 #include "tests/models/random_models.hpp"
 

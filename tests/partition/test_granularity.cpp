@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "models/piecewise_linear_model.hpp"
+#include "models/kinds/piecewise_linear_model.hpp"
 #include "partition/granularity.hpp"
 #include "tests/models/random_models.hpp"
 

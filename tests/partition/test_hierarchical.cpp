@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "models/akima_model.hpp"
+#include "models/kinds/akima_model.hpp"
 #include "partition/even.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "models/akima_model.hpp"
-#include "models/saturating_model.hpp"
-#include "models/table_model.hpp"
+#include "models/kinds/akima_model.hpp"
+#include "models/kinds/saturating_model.hpp"
+#include "models/kinds/table_model.hpp"
 #include "partition/even.hpp"
 #include "partition/geometric.hpp"
 #include "partition/numerical.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "models/akima_model.hpp"
+#include "models/kinds/akima_model.hpp"
 #include "partition/popta.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"

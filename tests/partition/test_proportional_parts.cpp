@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "partition/proportional_parts.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/partition/random_areas.hpp"
 
 namespace steelyard::test_proportional_parts {

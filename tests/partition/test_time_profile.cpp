@@ -1,9 +1,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "models/akima_model.hpp"
-#include "models/out_of_core_model.hpp"
-#include "models/table_model.hpp"
+#include "models/kinds/akima_model.hpp"
+#include "models/kinds/out_of_core_model.hpp"
+#include "models/kinds/table_model.hpp"
 #include "partition/time_profile.hpp"
 #include "tests/models/random_models.hpp"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/colour_map.hpp"
-#include "core/base/picture_legend.hpp"
-#include "core/base/png_file.hpp"
+#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture_legend.hpp"
+#include "core/base/plot/png_file.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/output/centre_lines.hpp"
 #include "miniapps/cavity/output/streamfunction.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/base/rgb.hpp"
+#include "core/base/plot/rgb.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/problem.hpp"
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "core/matrix_copy.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/matrix_copy.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace steelyard::fft2d {

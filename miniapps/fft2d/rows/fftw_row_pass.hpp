@@ -12,8 +12,8 @@
 #include <type_traits>
 
 #include "core/base/errors.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
-#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/rows/row_batch.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "core/host_copy.hpp"
+#include "core/memory/host_copy.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
-#include "core/untouched_array.hpp"
 #include "miniapps/fft2d/rows/row_batch.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 #include "miniapps/fft2d/rows/stockham.hpp"

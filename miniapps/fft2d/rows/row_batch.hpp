@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/streamed_store.hpp"
+#include "core/memory/streamed_store.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace steelyard::fft2d {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 
 namespace steelyard::gemm {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"
 
 namespace steelyard::gemm {

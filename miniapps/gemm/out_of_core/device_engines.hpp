@@ -5,7 +5,7 @@
 
 #include "core/device/device.hpp"
 #include "core/gemm.hpp"
-#include "core/matrix_copy.hpp"
+#include "core/memory/matrix_copy.hpp"
 #include "miniapps/gemm/out_of_core/blocked_gemm.hpp"
 #include "miniapps/gemm/out_of_core/engine_timeline.hpp"
 

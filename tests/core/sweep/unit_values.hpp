@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/host_copy.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/row_field.hpp"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/calibration.hpp"
 #include "comm/collective.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "miniapps/app/channels.hpp"
 #include "models/communication/platform_file.hpp"
 #include "tests/base/temporary_folder.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "miniapps/app/speed_measurement.hpp"
 #include "partition/algorithms.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/huge_pages.hpp"
+#include "core/memory/huge_pages.hpp"
 #include "core/options.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"

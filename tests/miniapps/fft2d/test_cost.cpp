@@ -8,7 +8,7 @@
 #include "core/base/errors.hpp"
 #include "miniapps/fft2d/cost.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::test_cost {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/gemm.hpp"
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/gemm/problem.hpp"
 
 namespace steelyard::tests {

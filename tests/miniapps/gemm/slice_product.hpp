@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/huge_pages.hpp"
-#include "core/unit_memory.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/unit_memory.hpp"
+#include "core/memory/unit_memory.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"

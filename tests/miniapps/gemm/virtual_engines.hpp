@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/matrix.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/gemm/out_of_core/engine_timeline.hpp"
 
 namespace steelyard::tests {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "models/fpm_file.hpp"
-#include "models/model_kinds.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_model {

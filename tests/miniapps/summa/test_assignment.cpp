@@ -9,7 +9,7 @@
 #include "core/base/errors.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/column.hpp"
+#include "partition/rectangles/column.hpp"
 #include "tests/miniapps/rectangles.hpp"
 #include "tests/models/random_models.hpp"
 

@@ -11,11 +11,11 @@
 
 #include "core/base/errors.hpp"
 #include "miniapps/summa/cost.hpp"
-#include "models/communication/aligned_evaluation.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/event_evaluation.hpp"
 #include "models/communication/hloggp.hpp"
 #include "models/communication/message_pattern.hpp"
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "models/communication/tau_lop/event_evaluation.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 

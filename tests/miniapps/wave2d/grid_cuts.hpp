@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "partition/column.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/column.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/partition/random_areas.hpp"
 #include "tests/partition/random_rectangles.hpp"
 

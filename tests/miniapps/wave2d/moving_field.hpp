@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "miniapps/wave2d/problem.hpp"
-#include "partition/rectangle.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 

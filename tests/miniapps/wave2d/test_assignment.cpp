@@ -9,7 +9,7 @@
 #include "core/base/errors.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/column.hpp"
+#include "partition/rectangles/column.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_assignment {

@@ -4,7 +4,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/balancing/load_balancer.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "models/constant_model.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/balancing/throughput_balance.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 

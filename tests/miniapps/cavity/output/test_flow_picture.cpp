@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/base/colour_map.hpp"
 #include "core/base/errors.hpp"
-#include "core/base/picture_legend.hpp"
+#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture_legend.hpp"
 #include "miniapps/cavity/output/flow_picture.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/read_png.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "comm/unit_grid.hpp"
-#include "core/host_copy.hpp"
+#include "core/memory/host_copy.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "tests/miniapps/cavity/solvers/field_norms.hpp"
 

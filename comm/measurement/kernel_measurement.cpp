@@ -1,0 +1,135 @@
+#include "comm/measurement/kernel_measurement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <memory>
+
+#include "comm/collective.hpp"
+#include "comm/communicator.hpp"
+#include "comm/mpi_check.hpp"
+#include "core/base/build_info.hpp"
+#include "core/base/run_record.hpp"
+#include "core/memory/unit_memory.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr double shortest_repetition_s = 4e-3;  ///< against the clock's and the barrier's noise
+constexpr double most_runs = 1e5;
+
+int runs_to_fill(double target_s, double run_s) {
+  return run_s > 0.0 ? static_cast<int>(std::clamp(std::round(target_s / run_s), 1.0, most_runs)) : 1;
+}
+
+}  // namespace
+
+/// The kernel's instances on this rank's units.
+class KernelMeasurement::Instances {
+ public:
+  Instances(CoExecution& co_execution, const MeasurableKernel& kernel, const UnitSizes& sizes)
+      : co_execution_(co_execution) {
+    const auto make = [&](std::unique_ptr<KernelRun>& run, ProcessingUnit::Kind kind, std::int64_t units) {
+      if (units > 0) run = kernel.allocate(kind, units);
+    };
+    co_execution_.run([&] { make(host_, ProcessingUnit::Kind::host, sizes.host); },
+                      [&] { make(companion_, ProcessingUnit::Kind::companion, sizes.companion); });
+  }
+
+  UnitSeconds run(const RunCounts& counts) {
+    const UnitSeconds seconds =
+        co_execution_.run([&] { repeat(host_, counts.host); }, [&] { repeat(companion_, counts.companion); });
+    return {host_ ? seconds.host_s : 0.0, companion_ ? seconds.companion_s : 0.0};
+  }
+
+ private:
+  static void repeat(const std::unique_ptr<KernelRun>& run, int count) {
+    for (int i = 0; run && i < count; ++i) run->run();
+  }
+
+  CoExecution& co_execution_;
+  std::unique_ptr<KernelRun> host_;
+  std::unique_ptr<KernelRun> companion_;
+};
+
+KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, const MeasurableKernel& kernel,
+                                     const Precision& precision)
+    : group_(group), co_execution_(co_execution), kernel_(kernel), precision_(precision) {
+  require_precision(precision);
+}
+
+GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
+  std::unique_ptr<Instances> instances;
+  collectively(group, [&] { instances = std::make_unique<Instances>(co_execution_, kernel_, sizes); });
+  UnitSeconds once;
+  collectively(group, [&] {
+    instances->run({});
+    once = instances->run({});
+  });
+  const double target_s = std::max(shortest_repetition_s, all_max(group, std::max(once.host_s, once.companion_s)));
+  const RunCounts counts{runs_to_fill(target_s, once.host_s), runs_to_fill(target_s, once.companion_s)};
+  GroupPoint point = measure_group(
+      group, [&] { return instances->run(counts); }, precision_, counts);
+  point.host.units = static_cast<double>(sizes.host);
+  point.companion.units = static_cast<double>(sizes.companion);
+  return point;
+}
+
+GroupPoint KernelMeasurement::together(const UnitSizes& sizes) { return measure(group_, sizes); }
+
+GroupPoint KernelMeasurement::alone(const UnitSizes& sizes) {
+  int rank = 0;
+  int size = 1;
+  STEELYARD_MPI(MPI_Comm_rank(group_, &rank));
+  STEELYARD_MPI(MPI_Comm_size(group_, &size));
+  GroupPoint point;
+  for (int turn = 0; turn < size; ++turn) {
+    std::exception_ptr error;
+    sleeping_barrier(group_);
+    if (turn == rank) {
+      try {
+        const GroupPoint host = sizes.host > 0 ? measure(MPI_COMM_SELF, {sizes.host, 0}) : GroupPoint{};
+        const GroupPoint companion = sizes.companion > 0 ? measure(MPI_COMM_SELF, {0, sizes.companion}) : GroupPoint{};
+        point = {host.host, companion.companion, host.precise && companion.precise,
+                 host.kernels_s + companion.kernels_s, host.elapsed_s + companion.elapsed_s};
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    sleeping_barrier(group_);
+    collectively(group_, [&] {
+      if (error) std::rethrow_exception(error);
+    });
+  }
+  point.precise = all_max(group_, point.precise ? 0.0 : 1.0) == 0.0;
+  return point;
+}
+
+models::FpmFile describe_model(const Session& session, const RankUnits& units, ProcessingUnit::Kind kind,
+                               const KernelFacts& kernel) {
+  const ProcessingUnit& unit = kind == ProcessingUnit::Kind::host ? *units.host : *units.companion;
+  const UnitLimits limits = unit_limits(session.machine(), units, kind, session.nodes().ranks_on_node, kernel);
+  models::FpmFile file;
+  file.app = kernel.app;
+  file.kernel = kernel.kernel;
+  file.element = kernel.element;
+  file.unit_kind = unit.name();
+  file.unit_cores = format_cores(unit.cores);
+  file.unit_bound = units.bound;
+  file.unit_device = unit.space;
+  file.slowdown = unit.slowdown;
+  file.computation_unit = kernel.computation_unit;
+  file.parameters = kernel.parameters;
+  file.flops_per_unit = kernel.flops_per_unit;
+  file.bytes_per_unit = kernel.bytes_per_unit;
+  // A unit that holds nothing in core has one regime, like one that holds everything.
+  const bool two_regimes = limits.in_core_units > 0.0 && limits.in_core_units < limits.max_units;
+  if (two_regimes) file.in_core_units = limits.in_core_units;
+  file.max_units = limits.max_units;
+  file.machine = session.machine().host_name() + ", " + session.machine().processor();
+  file.date = date_now();
+  file.commit = build_info().commit;
+  return file;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,278 @@
+#include "comm/measurement/message_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "comm/collective.hpp"
+#include "comm/mpi_check.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
+#include "core/memory/huge_pages.hpp"
+#include "core/timing.hpp"
+
+namespace steelyard {
+namespace {
+
+constexpr int message_tag = 22;
+constexpr int unused_tag = 24;
+
+constexpr std::align_val_t huge_page{huge_page_bytes};
+
+/// Lets MPI work without receiving anything: where a message goes through a buffer of the receiver's, it is taken out
+/// of it, which an eager send may wait for.
+void progress_for(double seconds, MPI_Comm comm) {
+  for (const double start_s = now_s(); now_s() - start_s < seconds;) {
+    int found = 0;
+    STEELYARD_MPI(MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm, &found, MPI_STATUS_IGNORE));
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+MessageMemory::MessageMemory(std::size_t bytes, char content)
+    : bytes_(static_cast<char*>(::operator new[](bytes + huge_page_bytes, huge_page))) {
+  advise_huge_pages(bytes_.get(), bytes);
+  // Written to, so that the pages are there.
+  std::fill_n(bytes_.get(), bytes, content);
+}
+
+void MessageMemory::Free::operator()(char* bytes) const { ::operator delete[](bytes, huge_page); }
+
+void CacheSweep::run() {
+  constexpr std::size_t line = 64;
+  for (std::size_t i = 0; i < memory_.size(); i += line) ++memory_[i];
+}
+
+MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes)
+    : comm_(comm),
+      order_(std::move(order)),
+      largest_bytes_(largest_bytes),
+      out_(static_cast<std::size_t>(largest_bytes) + 1, '\1'),
+      in_(static_cast<std::size_t>(largest_bytes) + 1, '\2'),
+      is_cold_(footprint_bytes > 0),
+      sweep_(footprint_bytes) {
+  int rank = 0;
+  int size = 0;
+  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
+  STEELYARD_MPI(MPI_Comm_size(comm, &size));
+  std::vector<int> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  if (size < 2 || !std::is_permutation(order_.begin(), order_.end(), all.begin(), all.end())) {
+    throw InvalidArgument(fmt::format("messages between {} ranks in an order of {} (expected two or more, each once)",
+                                      size, order_.size()));
+  }
+  position_ = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
+}
+
+void MessageExchange::send(int bytes, int to) {
+  STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+}
+
+void MessageExchange::receive(int bytes, int from) {
+  STEELYARD_MPI(MPI_Recv(in_.data(), bytes, MPI_BYTE, from, message_tag, comm_, MPI_STATUS_IGNORE));
+}
+
+double MessageExchange::from_first(double value) const {
+  STEELYARD_MPI(MPI_Bcast(&value, 1, MPI_DOUBLE, at(0), comm_));
+  return value;
+}
+
+void MessageExchange::throw_to(int partner, int bytes, bool synchronous) {
+  if (synchronous) {
+    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, partner, message_tag, comm_));
+  } else {
+    send(bytes, partner);
+  }
+}
+
+double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous) {
+  return is_cold_ ? cold_one_way_s(bytes, repetitions, synchronous) : warm_ping_pong_s(bytes, repetitions, synchronous);
+}
+
+double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchronous) {
+  STEELYARD_MPI(MPI_Barrier(comm_));
+  double start_s = now_s();
+  for (int i = -1; i < repetitions; ++i) {
+    // The first one warms up, and makes good for leaving the barrier at different times.
+    if (i == 0) start_s = now_s();
+    if (is_first()) {
+      throw_to(at(1), bytes, synchronous);
+      receive(bytes, at(1));
+    } else if (is_second()) {
+      receive(bytes, at(0));
+      throw_to(at(0), bytes, synchronous);
+    }
+  }
+  return from_first((now_s() - start_s) / (2.0 * repetitions));
+}
+
+double MessageExchange::cold_one_way_s(int bytes, int repetitions, bool synchronous) {
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) {
+    sweep_.run();
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    if (is_first()) {
+      throw_to(at(1), bytes, synchronous);
+    } else if (is_second()) {
+      receive(bytes, at(0));
+    }
+    times.push_back(now_s() - start_s);
+  }
+  return mean(all_max(comm_, std::move(times)));
+}
+
+double MessageExchange::sweep_s() {
+  if (!is_cold_) return 0.0;
+  const double start_s = now_s();
+  sweep_.run();
+  return from_first(now_s() - start_s);
+}
+
+std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
+  const int ranks = static_cast<int>(order_.size());
+  const int next = at((position_ + 1) % ranks);
+  const int previous = at((position_ + ranks - 1) % ranks);
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) {
+    sweep_.run();
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    MPI_Request requests[2];
+    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, message_tag, comm_, &requests[0]));
+    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, message_tag, comm_, &requests[1]));
+    STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    times.push_back(now_s() - start_s);
+  }
+  return all_max(comm_, std::move(times));
+}
+
+double MessageExchange::send_overhead_s(int bytes, int repetitions) {
+  STEELYARD_MPI(MPI_Barrier(comm_));
+  double sum_s = 0.0;
+  for (int i = 0; i < repetitions; ++i) {
+    if (is_first()) {
+      const double start_s = now_s();
+      send(bytes, at(1));
+      sum_s += now_s() - start_s;
+      receive(0, at(1));
+    } else if (is_second()) {
+      receive(bytes, at(0));
+      send(0, at(0));
+    }
+  }
+  return from_first(sum_s / repetitions);
+}
+
+double MessageExchange::receive_overhead_s(int bytes, int repetitions) {
+  // Long enough for a message to arrive.
+  const double wait_s = 10.0 * warm_ping_pong_s(bytes, 10, false);
+  double sum_s = 0.0;
+  for (int i = 0; i < repetitions; ++i) {
+    if (is_second()) {
+      send(0, at(0));
+      send(bytes, at(0));
+    } else if (is_first()) {
+      receive(0, at(1));
+      for (const double start_s = now_s(); now_s() - start_s < wait_s;) continue;
+      const double start_s = now_s();
+      receive(bytes, at(1));
+      sum_s += now_s() - start_s;
+    }
+  }
+  return from_first(sum_s / repetitions);
+}
+
+double MessageExchange::gap_s(int bytes, int messages) {
+  const auto train_s = [&](int count) {
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    if (is_first()) {
+      for (int i = 0; i < count; ++i) send(bytes, at(1));
+      receive(0, at(1));
+    } else if (is_second()) {
+      for (int i = 0; i < count; ++i) receive(bytes, at(0));
+      send(0, at(0));
+    }
+    return from_first(now_s() - start_s);
+  };
+  const double one_s = train_s(1);
+  const double all_s = train_s(1 + messages);
+  // Where something disturbed the single message more than all others together take, its way back counts as well.
+  return all_s > one_s ? (all_s - one_s) / messages : all_s / (1 + messages);
+}
+
+bool MessageExchange::is_eager(int bytes) {
+  constexpr double late_s = 1e-3;
+  // Rendezvous is never through early, whatever delays the sender: the receiver is late from when it is told that the
+  // clock runs. An eager message may be disturbed, but not every time.
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    STEELYARD_MPI(MPI_Barrier(comm_));
+    const double start_s = now_s();
+    double sent_s = 0.0;
+    if (is_first()) {
+      send(0, at(1));
+      send(bytes, at(1));
+      sent_s = now_s() - start_s;
+    } else if (is_second()) {
+      receive(0, at(0));
+      progress_for(late_s, comm_);
+      receive(bytes, at(0));
+    }
+    if (from_first(sent_s) < 0.5 * late_s) return true;
+  }
+  return false;
+}
+
+int MessageExchange::eager_limit() {
+  int eager = 0;
+  int beyond = largest_bytes_ + 1;
+  while (beyond - eager > 1) {
+    const int middle = eager + (beyond - eager) / 2;
+    (is_eager(middle) ? eager : beyond) = middle;
+  }
+  return eager;
+}
+
+double MessageExchange::probe_s(int bytes) {
+  double shortest_s = std::numeric_limits<double>::infinity();
+  for (int attempt = 0; attempt < 5; ++attempt) shortest_s = std::min(shortest_s, warm_ping_pong_s(bytes, 5, false));
+  return shortest_s;
+}
+
+std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
+  // A bandwidth doubles the time at most; the rest of this factor is left to caches and noise.
+  constexpr double suspicious = 2.4;
+  std::vector<int> steps;
+  double lower_s = probe_s(smallest_bytes);
+  for (int lower = smallest_bytes; lower <= largest_bytes_ / 2; lower *= 2) {
+    const double upper_s = probe_s(2 * lower);
+    if (upper_s > suspicious * lower_s) {
+      int before = lower;
+      int after = 2 * lower;
+      double before_s = lower_s;
+      double after_s = upper_s;
+      while (after - before > std::max(1, before / 128)) {
+        const int middle = before + (after - before) / 2;
+        const double middle_s = probe_s(middle);
+        // The half with the larger ratio has the step.
+        const bool is_below = middle_s * middle_s > before_s * after_s;
+        (is_below ? after : before) = middle;
+        (is_below ? after_s : before_s) = middle_s;
+      }
+      steps.push_back(before);
+      steps.push_back(after);
+    }
+    lower_s = upper_s;
+  }
+  return steps;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,224 @@
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "models/communication/tau_lop/normalized_expression.hpp"
+
+namespace steelyard::models {
+namespace {
+
+/// So many transmissions at once for so much of their size.
+struct Stretch {
+  std::int64_t concurrency = 1;
+  double size = 0.0;
+};
+
+/// What each channel carries, one stretch after the other.
+using Profile = std::map<ChannelInstance, std::vector<Stretch>>;
+
+/// Ends of transmissions that are as close as this, relative to the longest, are one.
+constexpr double same_end = 1e-12;
+
+/// Transmissions that start together and end one after the other (A2): where one ends, a stretch ends.
+class Overlay {
+ public:
+  void add(const std::vector<Stretch>& stretches, std::int64_t multiplicity) {
+    double end = 0.0;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      end += stretches[i].size;
+      const std::int64_t after = i + 1 < stretches.size() ? stretches[i + 1].concurrency : 0;
+      ends_.emplace_back(end, multiplicity * (stretches[i].concurrency - after));
+    }
+    if (!stretches.empty()) concurrency_ += multiplicity * stretches.front().concurrency;
+  }
+
+  std::vector<Stretch> stretches() {
+    std::sort(ends_.begin(), ends_.end());
+    std::vector<Stretch> result;
+    double position = 0.0;
+    for (const auto& [end, leaving] : ends_) {
+      if (end - position > same_end * end) {
+        result.push_back({concurrency_, end - position});
+        position = end;
+      }
+      concurrency_ -= leaving;
+    }
+    return result;
+  }
+
+ private:
+  std::int64_t concurrency_ = 0;
+  std::vector<std::pair<double, std::int64_t>> ends_;
+};
+
+/// Which keys belong together.
+template <class Key>
+class Groups {
+ public:
+  void join(const Key& a, const Key& b) {
+    const Key one = first(a);
+    const Key other = first(b);
+    leader_[std::max(one, other)] = std::min(one, other);
+  }
+  /// The smallest key of the group.
+  Key first(const Key& key) {
+    Key least = key;
+    while (leader_.emplace(least, least).first->second != least) least = leader_.at(least);
+    // Next time the way is shorter.
+    for (Key step = key; step != least;) step = std::exchange(leader_.at(step), least);
+    return least;
+  }
+
+ private:
+  std::map<Key, Key> leader_;
+};
+
+class Aligned {
+ public:
+  Aligned(const NormalizedExpression& expression, const TauLop& model, const Evaluation& evaluation)
+      : expression_(expression), model_(model), evaluation_(evaluation), profiles_(expression.nodes.size()) {}
+
+  ReducedForm form() {
+    if (expression_.root.node < 0) return {};
+    Profile profile;
+    append(profile, expression_.root);
+    return collected(terms(profile), evaluation_.merge_from);
+  }
+
+ private:
+  using Node = NormalizedExpression::Node;
+  using Part = NormalizedExpression::Part;
+
+  const Profile& profile(int index) {
+    std::optional<Profile>& profile = profiles_[static_cast<std::size_t>(index)];
+    if (!profile) profile = make_profile(expression_.nodes[static_cast<std::size_t>(index)]);
+    return *profile;
+  }
+
+  Profile make_profile(const Node& node) {
+    switch (node.kind) {
+      case Expression::Kind::transmission:
+        return {{node.channel, {{1, node.size}}}};
+      case Expression::Kind::concurrent:
+        return concurrent(node);
+      case Expression::Kind::sequence:
+        break;
+    }
+    Profile result;
+    for (const Part& part : node.parts) append(result, part);
+    return result;
+  }
+
+  /// What a part of a sequence carries comes behind what its channel carried before; equal stretches merge (A1).
+  void append(Profile& to, const Part& part) {
+    for (const auto& [channel, stretches] : profile(part.node)) {
+      std::vector<Stretch>& carried = to[channel];
+      for (const Stretch& stretch : stretches) {
+        const std::int64_t concurrency = part.multiplicity * stretch.concurrency;
+        const bool merges = !carried.empty() && carried.back().concurrency == concurrency &&
+                            std::min(carried.back().size, stretch.size) >= evaluation_.merge_from;
+        if (merges) {
+          carried.back().size += stretch.size;
+        } else {
+          carried.push_back({concurrency, stretch.size});
+        }
+      }
+    }
+  }
+
+  Profile concurrent(const Node& node) {
+    std::vector<Profile> groups;
+    for (const std::vector<Part>& group : sharing(node.parts)) {
+      std::map<ChannelInstance, Overlay> overlays;
+      for (const Part& part : group) {
+        for (const auto& [channel, stretches] : profile(part.node)) {
+          overlays[channel].add(stretches, part.multiplicity);
+        }
+      }
+      Profile together;
+      for (std::vector<Profile>& alike : by_channel(group, overlays)) together.merge(dearest(alike));
+      groups.push_back(std::move(together));
+    }
+    return dearest(groups);
+  }
+
+  /// For each channel, its instances; together those that one part uses one after the other.
+  std::vector<std::vector<Profile>> by_channel(const std::vector<Part>& group,
+                                               std::map<ChannelInstance, Overlay>& overlays) {
+    Groups<ChannelInstance> users;
+    for (const Part& part : group) {
+      const ChannelInstance* last = nullptr;
+      // A profile is in the order of channels, instance by instance.
+      for (const auto& [channel, unused] : profile(part.node)) {
+        if (last != nullptr && last->channel == channel.channel) users.join(*last, channel);
+        last = &channel;
+      }
+    }
+    std::map<int, std::map<ChannelInstance, Profile>> channels;
+    for (auto& [channel, overlay] : overlays) {
+      channels[channel.channel][users.first(channel)][channel] = overlay.stretches();
+    }
+    std::vector<std::vector<Profile>> result;
+    for (auto& [unused, instances] : channels) {
+      std::vector<Profile>& alike = result.emplace_back();
+      for (auto& [unused_first, profile] : instances) alike.push_back(std::move(profile));
+    }
+    return result;
+  }
+
+  /// The parts in groups that have no channel in common (A3).
+  std::vector<std::vector<Part>> sharing(const std::vector<Part>& parts) {
+    Groups<ChannelInstance> channels;
+    for (const Part& part : parts) {
+      const Profile& used = profile(part.node);
+      for (const auto& [channel, unused] : used) channels.join(used.begin()->first, channel);
+    }
+    std::map<ChannelInstance, std::vector<Part>> groups;
+    for (const Part& part : parts) groups[channels.first(profile(part.node).begin()->first)].push_back(part);
+    std::vector<std::vector<Part>> result;
+    result.reserve(groups.size());
+    for (auto& [unused, group] : groups) result.push_back(std::move(group));
+    return result;
+  }
+
+  Profile dearest(std::vector<Profile>& groups) const {
+    if (groups.size() == 1) return std::move(groups.front());
+    std::size_t best = 0;
+    double most_s = -1.0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const double seconds = cost_s(collected(terms(groups[i]), evaluation_.merge_from), model_, evaluation_);
+      // Of equal ones the first channel's, whatever the order in which they were written.
+      const bool tie = seconds == most_s && groups[i].begin()->first < groups[best].begin()->first;
+      if (seconds > most_s || tie) {
+        most_s = seconds;
+        best = i;
+      }
+    }
+    return std::move(groups[best]);
+  }
+
+  static ReducedForm terms(const Profile& profile) {
+    ReducedForm form;
+    for (const auto& [channel, stretches] : profile) {
+      for (const Stretch& stretch : stretches) form.push_back({stretch.concurrency, channel, stretch.size});
+    }
+    return form;
+  }
+
+  const NormalizedExpression& expression_;
+  const TauLop& model_;
+  const Evaluation& evaluation_;
+  std::vector<std::optional<Profile>> profiles_;
+};
+
+}  // namespace
+
+ReducedForm aligned_form(const Expression& expression, const TauLop& model, const Evaluation& evaluation) {
+  const NormalizedExpression normal = normalized(expression, evaluation.merge_from);
+  return Aligned(normal, model, evaluation).form();
+}
+
+}  // namespace steelyard::models

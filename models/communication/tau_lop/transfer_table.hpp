@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/communication/tau_lop/size_table.hpp"
+
+namespace steelyard::models {
+
+/// L^c(m, tau) as measured: seconds of each of `concurrency` transfers of `bytes` at the same time.
+struct TransferPoint {
+  double bytes = 0.0;
+  int concurrency = 1;
+  double time_s = 0.0;
+  bool operator==(const TransferPoint&) const = default;
+};
+
+/// What a number of concurrent transfers beyond the measured ones costs.
+enum class BeyondMeasured {
+  refuse,        ///< an error
+  proportional,  ///< L(m, tau) = tau / tau_max L(m, tau_max), the most that the model allows: a channel without reserve
+};
+
+/// The parameter L^c(m, tau) of tau-Lop, the time of a transfer of m bytes through channel c when tau transfers share
+/// it, from measured points.
+///
+/// In m it is linear between measured sizes, proportional below the smallest and above the largest (L(A m, tau) =
+/// A L(m, tau)). In tau it is linear between measured numbers. The model demands L(m, tau) <= L(m, A tau) <= A L(m,
+/// tau), here for every A >= 1, integer or not: from one measured tau to the next, time does not fall and time divided
+/// by tau does not grow. A measured time outside of these bounds is moved to the nearer one, from small tau to large.
+/// Source: 001, section 3.
+class TransferTable {
+ public:
+  /// @throws InvalidArgument without points for concurrency 1, for sizes that are not finite and > 0,
+  /// times that are not finite and >= 0, and points given twice
+  explicit TransferTable(std::vector<TransferPoint> points);
+
+  /// Seconds. @throws InvalidArgument for concurrency < 1, a negative size, and what `beyond` refuses
+  double time_s(double bytes, std::int64_t concurrency, BeyondMeasured beyond = BeyondMeasured::refuse) const;
+
+  /// The points as given.
+  const std::vector<TransferPoint>& points() const { return points_; }
+  int largest_concurrency() const { return levels_.back().concurrency; }
+  /// The largest relative change that the restrictions made to a measured time: 0 where all satisfy them.
+  double largest_adjustment() const { return largest_adjustment_; }
+
+ private:
+  struct Level {
+    int concurrency = 1;
+    SizeTable times;
+  };
+  std::vector<TransferPoint> points_;
+  std::vector<Level> levels_;  ///< by growing concurrency, all for the same sizes
+  double largest_adjustment_ = 0.0;
+};
+
+}  // namespace steelyard::models

@@ -1,0 +1,104 @@
+#include "models/kinds/polynomial_model.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/errors.hpp"
+
+namespace steelyard::models {
+namespace {
+
+constexpr int most_chosen_degree = 8;
+constexpr int most_degree = 30;
+
+struct Fit {
+  std::vector<double> coefficients;
+  double left_out_squares = 0.0;  ///< sum over the points of the squared relative deviation when that point is left out
+};
+
+/// Chebyshev polynomials T_0 … T_degree at `u` in [-1, 1]: powers of the size would be nearly the same function.
+Eigen::RowVectorXd chebyshev(double u, int degree) {
+  Eigen::RowVectorXd values(degree + 1);
+  for (int k = 0; k <= degree; ++k) values[k] = std::cos(k * std::acos(std::clamp(u, -1.0, 1.0)));
+  return values;
+}
+
+double position(double units, double first, double last) {
+  return last > first ? 2.0 * (units - first) / (last - first) - 1.0 : 0.0;
+}
+
+Fit fit(std::span<const MeasuredPoint> points, int degree) {
+  const auto count = static_cast<Eigen::Index>(points.size());
+  // Rows divided by the measured speed, so that what is minimised is relative.
+  Eigen::MatrixXd rows(count, degree + 1);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const MeasuredPoint& point = points[static_cast<std::size_t>(i)];
+    rows.row(i) = chebyshev(position(point.units, points.front().units, points.back().units), degree) / point.speed();
+  }
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(count);
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(rows);
+  const Eigen::VectorXd coefficients = qr.solve(ones);
+  const Eigen::VectorXd residuals = rows * coefficients - ones;
+  const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(count, degree + 1);
+  Fit result;
+  result.coefficients.assign(coefficients.begin(), coefficients.end());
+  for (Eigen::Index i = 0; i < count; ++i) {
+    // What is left of a point that is left out, without fitting again: its residual over one less its leverage.
+    const double freedom = 1.0 - q.row(i).squaredNorm();
+    const double left_out = freedom > 1e-9 ? residuals[i] / freedom : std::numeric_limits<double>::infinity();
+    result.left_out_squares += left_out * left_out;
+  }
+  return result;
+}
+
+}  // namespace
+
+PolynomialModel::PolynomialModel(std::span<const MeasuredPoint> points, int degree, double max_units)
+    : SpeedModel(points, max_units), wanted_degree_(degree) {
+  if (degree < 0 || degree > most_degree) {
+    throw InvalidArgument(
+        fmt::format("polynomial of degree {} (expected 1 to {}, or 0 to choose)", degree, most_degree));
+  }
+  PolynomialModel::refit();
+}
+
+void PolynomialModel::refit() {
+  const auto compare = [](const MeasuredPoint& a, const MeasuredPoint& b) { return a.speed() < b.speed(); };
+  const auto [slowest, fastest] = std::minmax_element(points().begin(), points().end(), compare);
+  slowest_ = slowest->speed();
+  fastest_ = fastest->speed();
+  const int most = static_cast<int>(std::min<std::size_t>(points().size() - 1, most_degree));
+  if (wanted_degree_ > 0) {
+    coefficients_ = fit(points(), std::min(wanted_degree_, most)).coefficients;
+    return;
+  }
+  std::vector<Fit> fits;
+  double least = std::numeric_limits<double>::infinity();
+  for (int degree = 0; degree <= std::min(most, most_chosen_degree); ++degree) {
+    fits.push_back(fit(points(), degree));
+    least = std::min(least, fits.back().left_out_squares);
+  }
+  // A sum of squares of normal deviations is uncertain by this share of itself; gaining less is fitting noise.
+  const double uncertainty = std::sqrt(2.0 / static_cast<double>(points().size()));
+  const auto best = std::find_if(fits.begin(), fits.end(), [&](const Fit& candidate) {
+    return candidate.left_out_squares <= (1.0 + uncertainty) * least;
+  });
+  coefficients_ = best != fits.end() ? best->coefficients : fits.front().coefficients;
+}
+
+double PolynomialModel::fitted_speed(double units) const {
+  const double first = points().front().units;
+  const double last = points().back().units;
+  const Eigen::RowVectorXd values = chebyshev(position(std::clamp(units, first, last), first, last), degree());
+  const double speed = values.dot(
+      Eigen::Map<const Eigen::RowVectorXd>(coefficients_.data(), static_cast<Eigen::Index>(coefficients_.size())));
+  return std::clamp(speed, slowest_, fastest_);
+}
+
+std::vector<std::pair<std::string, double>> PolynomialModel::parameters() const { return {{"degree", degree()}}; }
+
+}  // namespace steelyard::models

@@ -1,0 +1,131 @@
+#include "models/kinds/sine_plateau_model.hpp"
+
+#include <algorithm>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+namespace steelyard::models {
+namespace {
+
+using Points = std::span<const MeasuredPoint>;
+
+/// Largest c / b: towards pi the speed vanishes.
+constexpr double largest_angle = 0.95 * std::numbers::pi;
+
+struct Scaled {
+  double factor = 0.0;
+  double squares = 0.0;
+};
+
+/// Fits `factor` times a shape to the points' speeds: the problem is linear in it.
+template <class Form>
+Scaled scale(Points points, const Form& shape) {
+  double linear = 0.0;
+  double square = 0.0;
+  for (const MeasuredPoint& point : points) {
+    const double share = shape(point.units) / point.speed();
+    linear += share;
+    square += share * share;
+  }
+  if (points.empty()) return {};
+  return {linear / square, static_cast<double>(points.size()) - linear * linear / square};
+}
+
+}  // namespace
+
+/// A sine through the points that are at most c.
+struct SinePlateauModel::Sine {
+  double a = 0.0;
+  double b = 1.0;
+  double squares = 0.0;
+
+  /// For a given b the best a is known, so this is a search along b alone: many values, from the one that reaches
+  /// largest_angle at c to nearly a straight line, and then the best near the best of these.
+  static Sine search(Points points, double c) {
+    constexpr int starts = 60;
+    constexpr int bits = 28;
+    const double least = std::log(c / largest_angle);
+    const double step = std::log(100.0) / (starts - 1);
+    const auto at = [&](double log_b) {
+      const double b = std::exp(log_b);
+      const Scaled fit = scale(points, [b](double units) { return std::sin(units / b); });
+      return Sine{fit.factor, b, fit.squares};
+    };
+    Sine best = at(least);
+    double best_log_b = least;
+    for (int i = 1; i < starts; ++i) {
+      const Sine sine = at(least + i * step);
+      if (sine.squares < best.squares) {
+        best = sine;
+        best_log_b = least + i * step;
+      }
+    }
+    std::uintmax_t evaluations = 100;
+    const auto found =
+        boost::math::tools::brent_find_minima([&](double log_b) { return at(log_b).squares; },
+                                              std::max(least, best_log_b - step), best_log_b + step, bits, evaluations);
+    return found.second < best.squares ? at(found.first) : best;
+  }
+};
+
+SinePlateauModel::SinePlateauModel(Points points, double max_units) : SpeedModel(points, max_units) {
+  SinePlateauModel::refit();
+}
+
+void SinePlateauModel::refit() {
+  const auto flat = [](double) { return 1.0; };
+  const Points all = points();
+  const auto size = static_cast<double>(all.size());
+  // Schwarz's criterion: of noise alone, more parameters explain more. Squares that are rounding count as none.
+  const auto criterion = [size](double squares, int parameters) {
+    constexpr double rounding = 1e-14;
+    return size * std::log(std::max(squares / size, rounding)) + parameters * std::log(size);
+  };
+  // Without a sine, or with one through the first `count` points, of which there have to be more than parameters.
+  constexpr std::size_t least = 3;
+  Scaled plateau = scale(all, flat);
+  double best_criterion = criterion(plateau.squares, 1);
+  std::size_t best_count = 0;
+  Sine best;
+  double head_squares = 0.0;
+  for (std::size_t count = least; count <= all.size(); ++count) {
+    const Points head = all.first(count);
+    const Scaled tail = scale(all.subspan(count), flat);
+    const int parameters = count == all.size() ? 2 : 4;  // a and b; c and d too where there is a plateau
+    // A sine through more points fits no better than the last one did.
+    if (criterion(head_squares + tail.squares, parameters) >= best_criterion) continue;
+    const Sine sine = Sine::search(head, head.back().units);
+    head_squares = sine.squares;
+    const double found = criterion(sine.squares + tail.squares, parameters);
+    if (found < best_criterion) {
+      best_criterion = found;
+      best_count = count;
+      best = sine;
+      plateau = tail;
+    }
+  }
+  c_ = best_count > 0 ? all[best_count - 1].units : 0.0;
+  a_ = best.a;
+  b_ = best.b;
+  // Where everything is sine, the speed stays what it was at the end.
+  d_ = best_count < all.size() ? plateau.factor : a_ * std::sin(c_ / b_);
+}
+
+double SinePlateauModel::fitted_speed(double units) const {
+  return c_ > 0.0 && units <= c_ ? a_ * std::sin(units / b_) : d_;
+}
+
+std::vector<double> SinePlateauModel::breakpoints() const {
+  std::vector<double> sizes = SpeedModel::breakpoints();
+  // Time may fall where the plateau begins, and that size itself belongs to the sine.
+  if (c_ > 0.0) sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), c_), std::nextafter(c_, 2.0 * c_));
+  return sizes;
+}
+
+std::vector<std::pair<std::string, double>> SinePlateauModel::parameters() const {
+  return {{"a", a_}, {"b", b_}, {"c", c_}, {"d", d_}};
+}
+
+}  // namespace steelyard::models

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/base/errors.hpp"
+#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "partition/rectangles/partition_patterns.hpp"
+#include "tests/models/tau_lop_platforms.hpp"
+#include "tests/partition/random_rectangles.hpp"
+
+namespace steelyard::test_partition_patterns {
+
+using namespace steelyard::partition;
+using models::Message;
+using models::MessagePattern;
+using models::Phase;
+using models::Placement;
+using tests::Random;
+using tests::whole;
+
+namespace {
+
+using Rectangles = std::vector<Rectangle>;
+using Blocks = std::vector<std::int64_t>;
+
+/// 001, figure 8, as far as the text tells: p0 to p5 in columns of 124, 97 and 35 blocks.
+const Rectangles figure_8 = {{0, 124, 134, 97}, {0, 0, 146, 124},   {152, 221, 104, 35},
+                             {0, 221, 152, 35}, {146, 0, 110, 124}, {134, 124, 122, 97}};
+const std::vector<int> nodes_of_figure_8 = {0, 0, 0, 1, 1, 1};
+
+/// 001, figure 9, likewise: p1 of 112 x 64 points with neighbours 2, 4, 3, 6, 0, 5 clockwise.
+const Rectangles figure_9 = {{80, 0, 120, 96},  {64, 96, 112, 64}, {0, 96, 64, 64},   {112, 160, 144, 96},
+                             {0, 160, 112, 96}, {0, 0, 80, 96},    {176, 96, 80, 64}, {200, 0, 56, 96}};
+const std::vector<int> nodes_of_figure_9 = {1, 0, 1, 0, 1, 0, 0, 1};
+
+/// Memory 0, contended for by all nodes as in the paper, and network 1.
+models::Platform paper_platform() {
+  models::Platform platform = tests::unit_platform(2);
+  platform.channels[1].scope = models::Channel::Scope::network;
+  return platform;
+}
+
+std::string aligned(const MessagePattern& pattern, const std::vector<int>& nodes) {
+  const models::Platform platform = paper_platform();
+  const Placement placement(platform, nodes, {}, Placement::Contention::per_channel);
+  return to_string(aligned_form(models::expression(pattern, placement), models::TauLop(platform)));
+}
+
+/// Partitions of square matrices of `blocks` rows: columns by areas, some units empty, or anything else.
+void for_each_partition(std::uint64_t seed, const std::function<void(const Rectangles&, std::int64_t blocks)>& visit) {
+  Random random(seed);
+  for (int trial = 0; trial < 150; ++trial) {
+    const int blocks = trial % 5 == 0 ? whole(random, 1, 4) : whole(random, 1, 24);
+    const Rectangles rectangles = tests::random_rectangles(random, blocks, 12);
+    visit(rectangles, blocks);
+  }
+}
+
+int owner_of(const Rectangles& rectangles, std::int64_t row, std::int64_t column) {
+  const auto owns = [=](const Rectangle& r) {
+    return r.row <= row && row < r.end_row() && r.column <= column && column < r.end_column();
+  };
+  return static_cast<int>(std::find_if(rectangles.begin(), rectangles.end(), owns) - rectangles.begin());
+}
+
+/// Bytes by sender and receiver; every pair sends one message at most.
+std::map<std::pair<int, int>, double> by_pair(const Phase& phase) {
+  std::map<std::pair<int, int>, double> pairs;
+  for (const Message& message : phase.messages) {
+    REQUIRE(message.bytes > 0.0);
+    REQUIRE(pairs.emplace(std::pair(message.from, message.to), message.bytes).second);
+  }
+  return pairs;
+}
+
+std::vector<std::tuple<int, double, int>> sent_by(int process, const MessagePattern& pattern,
+                                                  const std::vector<int>& nodes) {
+  const Placement placement(paper_platform(), nodes);
+  std::vector<std::tuple<int, double, int>> sent;
+  for (const Message& message : pattern.phases.front().messages) {
+    if (message.from != process) continue;
+    sent.emplace_back(message.to, message.bytes, placement.channel(message.from, message.to).channel);
+  }
+  std::sort(sent.begin(), sent.end());
+  return sent;
+}
+
+}  // namespace
+
+TEST_CASE("an iteration of SUMMA on six rectangles comes to equations 8, 9 and 10 (001, figure 8)") {
+  const MessagePattern pattern = summa_pattern(figure_8, 80, 1.0);
+  REQUIRE(pattern.phases.size() == 2);
+  CHECK(by_pair(pattern.phases[0]) ==
+        std::map<std::pair<int, int>, double>{
+            {{1, 0}, 134}, {{1, 3}, 146}, {{1, 5}, 12}, {{4, 5}, 110}, {{4, 3}, 6}, {{4, 2}, 104}});
+  CHECK(by_pair(pattern.phases[1]) == std::map<std::pair<int, int>, double>{{{1, 4}, 124}, {{0, 5}, 97}, {{3, 2}, 35}});
+  const MessagePattern column{"pivot column", 6, {pattern.phases[0]}};
+  const MessagePattern row{"pivot row", 6, {pattern.phases[1]}};
+  CHECK(aligned(column, nodes_of_figure_8) == "2||T0(116)+T0(18)+2||T1(104)+T1(54)");
+  CHECK(aligned(row, nodes_of_figure_8) == "3||T1(35)+2||T1(62)+T1(27)");
+  CHECK(aligned(pattern, nodes_of_figure_8) == "3||T1(35)+2||T1(166)+T1(81)+2||T0(116)+T0(18)");
+}
+
+TEST_CASE("a process of figure 9 sends its edges through the channels of equation 13") {
+  std::int64_t area = 0;
+  for (const Rectangle& rectangle : figure_9) area += rectangle.area();
+  REQUIRE(area == 256 * 256);
+  const MessagePattern pattern = halo_pattern(figure_9, 1.0);
+  CHECK(sent_by(1, pattern, nodes_of_figure_9) ==
+        std::vector<std::tuple<int, double, int>>{
+            {0, 96, 1}, {2, 64, 1}, {3, 64, 0}, {4, 48, 1}, {5, 16, 0}, {6, 64, 0}});
+  CHECK(pattern.phases[0].sends == Phase::Sends::at_once);
+}
+
+TEST_CASE("what one sends of its halo to another is what it receives from it") {
+  for_each_partition(1, [](const Rectangles& rectangles, std::int64_t) {
+    const auto pairs = by_pair(halo_pattern(rectangles, 8.0).phases.at(0));
+    for (const auto& [pair, bytes] : pairs) REQUIRE(pairs.at({pair.second, pair.first}) == bytes);
+  });
+}
+
+TEST_CASE("the halo is every point beside an edge inside, once for each side") {
+  for_each_partition(2, [](const Rectangles& rectangles, std::int64_t blocks) {
+    std::map<std::pair<int, int>, double> expected;
+    const auto meet = [&](int one, int other) {
+      if (one == other) return;
+      expected[{one, other}] += 8.0;
+      expected[{other, one}] += 8.0;
+    };
+    for (std::int64_t row = 0; row < blocks; ++row) {
+      for (std::int64_t column = 0; column < blocks; ++column) {
+        const int owner = owner_of(rectangles, row, column);
+        if (row + 1 < blocks) meet(owner, owner_of(rectangles, row + 1, column));
+        if (column + 1 < blocks) meet(owner, owner_of(rectangles, row, column + 1));
+      }
+    }
+    const MessagePattern pattern = halo_pattern(rectangles, 8.0);
+    REQUIRE(pattern.processes == static_cast<int>(rectangles.size()));
+    REQUIRE(by_pair(pattern.phases.at(0)) == expected);
+  });
+}
+
+TEST_CASE("an iteration of SUMMA gives everybody its rows of the pivot column and its columns of the pivot row") {
+  for_each_partition(3, [](const Rectangles& rectangles, std::int64_t blocks) {
+    for (std::int64_t k = 0; k < blocks; ++k) {
+      // Block by block: its owner sends it to all that have a block in the same row, or column.
+      std::map<std::pair<int, int>, double> column, row;
+      for (std::int64_t i = 0; i < blocks; ++i) {
+        std::set<int> in_row, in_column;
+        for (std::int64_t j = 0; j < blocks; ++j) {
+          in_row.insert(owner_of(rectangles, i, j));
+          in_column.insert(owner_of(rectangles, j, i));
+        }
+        const int column_owner = owner_of(rectangles, i, k), row_owner = owner_of(rectangles, k, i);
+        for (const int to : in_row) {
+          if (to != column_owner) column[{column_owner, to}] += 512.0;
+        }
+        for (const int to : in_column) {
+          if (to != row_owner) row[{row_owner, to}] += 512.0;
+        }
+      }
+      const MessagePattern pattern = summa_pattern(rectangles, k, 512.0);
+      REQUIRE(pattern.phases.size() == 2);
+      REQUIRE(by_pair(pattern.phases[0]) == column);
+      REQUIRE(by_pair(pattern.phases[1]) == row);
+      for (const Phase& phase : pattern.phases) REQUIRE(phase.sends == Phase::Sends::in_order);
+    }
+  });
+}
+
+TEST_CASE("over an iteration of SUMMA everybody has its half-perimeter, received or its own") {
+  for_each_partition(4, [](const Rectangles& rectangles, std::int64_t blocks) {
+    for (std::int64_t k = 0; k < blocks; ++k) {
+      Blocks blocks_of(rectangles.size());
+      for (const Phase& phase : summa_pattern(rectangles, k, 1.0).phases) {
+        for (const Message& message : phase.messages) {
+          blocks_of[static_cast<std::size_t>(message.to)] += static_cast<std::int64_t>(message.bytes);
+        }
+      }
+      for (std::size_t i = 0; i < rectangles.size(); ++i) {
+        const Rectangle& one = rectangles[i];
+        if (one.column <= k && k < one.end_column()) blocks_of[i] += one.rows;
+        if (one.row <= k && k < one.end_row()) blocks_of[i] += one.columns;
+        REQUIRE(blocks_of[i] == one.half_perimeter());
+      }
+    }
+  });
+}
+
+TEST_CASE("empty rectangles neither send nor receive, and one process alone has nobody to talk to") {
+  const Rectangles rectangles = {{}, {0, 0, 4, 2}, {}, {0, 2, 4, 2}};
+  for (const MessagePattern& pattern : {halo_pattern(rectangles, 1.0), summa_pattern(rectangles, 0, 1.0)}) {
+    CHECK(pattern.processes == 4);
+    for (const Phase& phase : pattern.phases) {
+      for (const Message& message : phase.messages) CHECK((message.from % 2 == 1 && message.to % 2 == 1));
+    }
+  }
+  const Rectangles alone = {{0, 0, 5, 5}};
+  CHECK(halo_pattern(alone, 1.0).phases.at(0).messages.empty());
+  CHECK(aligned(summa_pattern(alone, 2, 1.0), {0}) == "0");
+}
+
+TEST_CASE("no rectangles and impossible sizes are refused") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS(halo_pattern({}, 8.0), InvalidArgument);
+  CHECK_THROWS_AS(summa_pattern({}, 0, 8.0), InvalidArgument);
+  for (const double bytes : {-1.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK_THROWS_AS(halo_pattern(figure_8, bytes), InvalidArgument);
+    CHECK_THROWS_AS(summa_pattern(figure_8, 80, bytes), InvalidArgument);
+  }
+}
+
+}  // namespace steelyard::test_partition_patterns
