@@ -77,7 +77,12 @@ std::string Table::text() const {
 std::string Table::csv() const {
   std::string text;
   const auto add_line = [&](const std::vector<std::string>& cells) {
-    for (std::size_t c = 0; c < cells.size(); ++c) text += (c > 0 ? "," : "") + csv_cell(cells[c]);
+    const char* before = "";
+    for (const std::string& cell : cells) {
+      text += before;
+      text += csv_cell(cell);
+      before = ",";
+    }
     text += "\n";
   };
   add_line(headings_);

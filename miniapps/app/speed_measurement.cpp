@@ -19,7 +19,7 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 
 constexpr int most_refinements = 4;
-constexpr double settled = 0.01;  ///< refinement ends when no slice changes by more
+constexpr double settled = 0.02;  ///< refinement ends when no slice changes by a larger share of itself
 
 /// Every slot's description on every rank, without points.
 std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFacts& facts) {
@@ -91,13 +91,13 @@ std::vector<models::MeasuredPoint> measure(const Frame& frame, KernelMeasurement
   return points;
 }
 
-/// Largest change of a slice, as a share of the total; both have the same slots.
-double largest_change(const Sizes& before, const Sizes& after, std::int64_t total) {
-  double change = 0.0;
+/// Whether no slice changes by more than a computation unit, or a small share of itself; both have the same slots.
+bool are_settled(const Sizes& before, const Sizes& after) {
   for (std::size_t i = 0; i < after.size(); ++i) {
-    change = std::max(change, static_cast<double>(std::abs(after[i] - before[i])) / static_cast<double>(total));
+    const std::int64_t change = std::abs(after[i] - before[i]);
+    if (change > 1 && static_cast<double>(change) > settled * static_cast<double>(after[i])) return false;
   }
-  return change;
+  return true;
 }
 
 /// Sizes to start with, for all slots alike.
@@ -136,6 +136,10 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
     add(same_sizes(measured.files(), size));
     progress.advance(1, fmt::format("({} computation units)", size));
   }
+  for (const std::int64_t size : again) {
+    add(same_sizes(measured.files(), size));
+    progress.advance(1, fmt::format("({} computation units again)", size));
+  }
   const Sizes out_of_core = sizes_out_of_core(measured.files(), total, even_share);
   if (!out_of_core.empty()) add(out_of_core);
   if (total == 0) return measured;
@@ -143,15 +147,12 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   for (int round = 0; round < most_refinements; ++round) {
     Sizes next;
     frame.collectively([&] { next = distribute.distribute(total, measured.pointers()).units; });
-    if (round > 0 && largest_change(slices, next, total) <= settled) break;
+    if (round > 0 && are_settled(slices, next)) break;
     slices = next;
     add(slices);
     progress.advance(1, "(refining)");
   }
-  for (const std::int64_t size : again) {
-    add(same_sizes(measured.files(), size));
-    progress.advance(1, fmt::format("({} computation units again)", size));
-  }
+  // Last what the run is about to do, once more: the latest points count.
   if (slices != same_sizes(measured.files(), even_share)) add(slices);
   return measured;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <numeric>
 
 #include "models/communication/pattern_costs.hpp"
@@ -101,10 +102,16 @@ void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassP
   cost.columns.by_network = all_by_network(plans.columns, platform, placement);
 }
 
-double unpack_bytes(const PassPlan& second, double point_bytes) {
-  double points = 0.0;
-  for (const BlockMessage& message : second.messages) points += static_cast<double>(message.points());
-  return 3.0 * point_bytes * points;
+double unpack_seconds(const PassPlan& second, double point_bytes, const std::vector<double>& slowdowns,
+                      double bytes_per_s) {
+  std::map<int, std::int64_t> received;  // rows of the pass, by rank
+  for (const BlockMessage& message : second.messages) received[message.to_rank] += message.rows.count;
+  double longest_s = 0.0;
+  for (std::size_t i = 0; i < slowdowns.size(); ++i) {
+    const auto points = static_cast<double>(second.columns[i].count * received[second.rank_of_unit[i]]);
+    longest_s = std::max(longest_s, slowdowns[i] * 3.0 * point_bytes * points / bytes_per_s);
+  }
+  return longest_s;
 }
 
 }  // namespace steelyard::fft2d

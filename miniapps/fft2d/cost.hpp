@@ -101,9 +101,12 @@ PassCost kernel_cost(const std::vector<int>& rank_of_unit, const std::vector<dou
 void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassPlans& plans,
                   const models::Platform& platform, const models::Placement& placement);
 
-/// Bytes of memory traffic that putting the second exchange into place takes on all ranks together: every point is read
-/// once, and written to a line that is fetched first.
-double unpack_bytes(const PassPlan& second, double point_bytes);
+/// Seconds until every unit has put what it received in the second exchange into place: a point is read once, and
+/// written to a line that is fetched first.
+/// @param slowdowns of every unit; 0 for one that does not count
+/// @param bytes_per_s of one unit that is not slowed down while all of them are at work
+double unpack_seconds(const PassPlan& second, double point_bytes, const std::vector<double>& slowdowns,
+                      double bytes_per_s);
 
 /// What `steelyard predict fft2d` predicts with.
 std::unique_ptr<Forecaster> make_forecaster();

@@ -218,7 +218,14 @@ class Run : public AppRun {
     cost_.start_s = frame_.start_seconds();
     cost_.rows = kernel_cost(ranks, assignment_.rows.predicted_s, exchange_);
     cost_.columns = kernel_cost(ranks, assignment_.columns.predicted_s, exchange_);
-    if (bytes_per_s > 0.0) cost_.unpack_s = unpack_bytes(plans.columns, point_bytes) / bytes_per_s;
+    if (bytes_per_s > 0.0) {
+      std::vector<double> slowdowns(ranks.size(), 0.0);
+      for (const std::optional<ProcessingUnit>* unit : {&frame_.units().host, &frame_.units().companion}) {
+        if (*unit) slowdowns[static_cast<std::size_t>(group_.slot((*unit)->kind))] = (*unit)->slowdown;
+      }
+      const double of_unit = bytes_per_s / static_cast<double>(ranks.size());
+      cost_.unpack_s = frame_.max(unpack_seconds(plans.columns, point_bytes, slowdowns, of_unit));
+    }
     if (!platform) return;
     const models::Placement placement = frame_.placement(*platform);
     frame_.collectively([&] {

@@ -82,7 +82,10 @@ class TransformForecaster : public Forecaster {
       kernels.columns = kernel_cost(process_of_unit, assignment.columns.predicted_s, exchange);
     }
     if (bytes_per_s_ > 0.0) {
-      kernels.unpack_s = unpack_bytes(plans.columns, point_bytes) / (processes.nodes() * bytes_per_s_);
+      std::vector<double> slowdowns;
+      for (const Processes::Unit& unit : processes.units()) slowdowns.push_back(unit.slowdown);
+      const double of_unit = bytes_per_s_ * processes.nodes() / static_cast<double>(slowdowns.size());
+      kernels.unpack_s = unpack_seconds(plans.columns, point_bytes, slowdowns, of_unit);
     }
     Forecast forecast;
     forecast.distribution = assignment.rows.units;

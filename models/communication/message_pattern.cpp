@@ -48,16 +48,22 @@ Expression expression(const MessagePattern& pattern, const Placement& placement)
   std::vector<Expression> phases;
   phases.reserve(pattern.phases.size());
   for (const Phase& phase : pattern.phases) {
+    const auto join = phase.sends == Phase::Sends::in_order ? in_sequence : concurrently;
     std::vector<Expression> processes;
     for (const auto& [sender, messages] : by_sender(phase)) {
       std::vector<Expression> sends;
+      std::map<ChannelInstance, std::vector<Expression>> received;
       sends.reserve(messages.size());
       for (const Message& message : messages) {
-        sends.push_back(transmission(placement.channel(message.from, message.to), message.bytes));
+        const ChannelInstance from = placement.channel(message.from, message.to);
+        const ChannelInstance to = placement.receiving_channel(message.from, message.to);
+        sends.push_back(transmission(from, message.bytes));
+        if (to != from) received[to].push_back(transmission(to, message.bytes));
       }
       std::stable_sort(sends.begin(), sends.end(),
                        [](const Expression& a, const Expression& b) { return a.channel < b.channel; });
-      processes.push_back(joined(phase.sends == Phase::Sends::in_order ? in_sequence : concurrently, std::move(sends)));
+      processes.push_back(joined(join, std::move(sends)));
+      for (auto& [link, transmissions] : received) processes.push_back(joined(join, std::move(transmissions)));
     }
     phases.push_back(joined(concurrently, std::move(processes)));
   }

@@ -38,7 +38,8 @@ void require_pattern(const MessagePattern& pattern);
 
 /// The pattern in tau-Lop's terms: phases in sequence; in a phase, processes concurrently; of a process, its
 /// transmissions at once, or in sequence, those through one channel together so that A1 can merge them. Source: 001,
-/// sections 3 and 4, equations 4, 13 and 14.
+/// sections 3 and 4, equations 4, 13 and 14. A message between nodes with links of their own is a transmission of both
+/// of them, of which the dearer one counts; between two nodes that is the paper's.
 /// @throws InvalidArgument as require_pattern() and Placement::channel()
 Expression expression(const MessagePattern& pattern, const Placement& placement);
 

@@ -71,7 +71,7 @@ ChannelInstance Placement::channel(int from, int to) const {
     throw InvalidArgument(fmt::format("no channel between nodes of kind '{}' and '{}' on this platform",
                                       kinds_[from_kind], kinds_[to_kind]));
   }
-  return {id, is_inside && contention_ == Contention::per_node ? from_node : 0};
+  return {id, instance_of(from)};
 }
 
 }  // namespace steelyard::models

@@ -11,8 +11,9 @@ namespace steelyard::models {
 /// Processes on the nodes of a platform: which channel a message takes, and what contends with it.
 class Placement {
  public:
-  /// What shares a channel inside nodes: the processes of one node, or as in the paper those of all nodes (001,
-  /// equation 8, where transmissions inside two nodes contend).
+  /// What contends for a channel: messages inside one node; between nodes, those that one node sends or receives, for
+  /// each has a link of its own to a switch. Or as in the paper, whose nodes are two, those of all nodes (001,
+  /// equations 8 and 9).
   enum class Contention { per_node, per_channel };
 
   /// @param node_of_process 0, 1, …, see steelyard::Nodes
@@ -23,12 +24,17 @@ class Placement {
 
   int processes() const { return static_cast<int>(node_of_process_.size()); }
 
-  /// The channel of a message: of those with the scope that it needs, the one between the kinds of the two nodes, or
-  /// else the first between any. @throws InvalidArgument for processes that are not there, and where no channel joins
-  /// their nodes
+  /// The channel of a message, of which the sender's node has this instance: of those with the scope that it needs, the
+  /// one between the kinds of the two nodes, or else the first between any. @throws InvalidArgument for processes that
+  /// are not there, and where no channel joins their nodes
   ChannelInstance channel(int from, int to) const;
+  /// The same channel's instance of the receiver's node.
+  ChannelInstance receiving_channel(int from, int to) const { return {channel(from, to).channel, instance_of(to)}; }
 
  private:
+  int instance_of(int process) const {
+    return contention_ == Contention::per_node ? node_of_process_[static_cast<std::size_t>(process)] : 0;
+  }
   int kind(int node) const { return kind_of_node_.empty() ? 0 : kind_of_node_[static_cast<std::size_t>(node)]; }
 
   std::vector<int> node_of_process_;

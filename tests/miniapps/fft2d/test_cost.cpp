@@ -97,7 +97,12 @@ TEST_CASE("The pattern sends all bytes that change their rank, batch by batch") 
     }
     // 10 rows x 30 columns, 12 x 50, 8 x 20
     CHECK(bytes == 16.0 * (300 + 600 + 160));
-    CHECK(unpack_bytes(plans.columns, 16.0) == 3.0 * 16.0 * (20 * 20 + 30 * 22));
+    // Of rank 0's 10 rows 5 belong to each of its units, and every row receives the 30 columns of rank 2; the others
+    // receive 20 columns of rank 0, and those of rank 1 30 more.
+    const std::vector<double> alike(4, 1.0), fourth_alone{0.0, 0.0, 0.0, 1.0}, first_slow{9.0, 1.0, 1.0, 1.0};
+    CHECK(unpack_seconds(plans.columns, 16.0, alike, 48.0) == 12 * 50);
+    CHECK(unpack_seconds(plans.columns, 16.0, fourth_alone, 48.0) == 8 * 20);
+    CHECK(unpack_seconds(plans.columns, 16.0, first_slow, 48.0) == 9 * 5 * 30);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "models/communication/message_pattern.hpp"
@@ -69,23 +70,30 @@ MessagePattern renamed(MessagePattern pattern, const std::vector<int>& names) {
   return pattern;
 }
 
+/// Seconds by both evaluations.
+std::pair<double, double> costs_s(const MessagePattern& pattern, const Placement& placement, const TauLop& model) {
+  const Expression whole = expression(pattern, placement);
+  return {cost_s(aligned_form(whole, model), model), cost_s(event_form(whole, model), model)};
+}
+
 double latency_and_bytes_s(const Message& message) { return 5.0 + 2.0 * message.bytes; }
 
 }  // namespace
 
 TEST_CASE("phases follow each other, processes of a phase send at once") {
   CHECK(text_of({Phase{{{0, 1, 7}, {2, 3, 8}}, Sends::in_order}, Phase{{{1, 2, 9}}, Sends::in_order}}) ==
-        "T0(7)||T0@1(8)+T1(9)");
+        "T0(7)||T0@1(8)+T1(9)||T1@1(9)");
 }
 
 TEST_CASE("a process sends its messages one after the other, or all at once") {
   const std::vector<Message> messages = {{0, 1, 7}, {1, 0, 6}, {0, 2, 8}, {0, 3, 9}};
-  CHECK(text_of({Phase{messages, Sends::in_order}}) == "(T0(7)+T1(8)+T1(9))||T0(6)");
-  CHECK(text_of({Phase{messages, Sends::at_once}}) == "(T0(7)||T1(8)||T1(9))||T0(6)");
+  CHECK(text_of({Phase{messages, Sends::in_order}}) == "(T0(7)+T1(8)+T1(9))||(T1@1(8)+T1@1(9))||T0(6)");
+  CHECK(text_of({Phase{messages, Sends::at_once}}) == "(T0(7)||T1(8)||T1(9))||(T1@1(8)||T1@1(9))||T0(6)");
 }
 
 TEST_CASE("what a process sends through one channel stands together, in the order of sending") {
-  CHECK(text_of({Phase{{{0, 3, 5}, {0, 1, 7}, {0, 2, 4}, {0, 1, 1}}, Sends::in_order}}) == "T0(7)+T0(1)+T1(5)+T1(4)");
+  CHECK(text_of({Phase{{{0, 3, 5}, {0, 1, 7}, {0, 2, 4}, {0, 1, 1}}, Sends::in_order}}) ==
+        "(T0(7)+T0(1)+T1(5)+T1(4))||(T1@1(5)+T1@1(4))");
 }
 
 TEST_CASE("messages of a phase contend where the placement says so") {
@@ -96,6 +104,48 @@ TEST_CASE("messages of a phase contend where the placement says so") {
   const TauLop model(platform);
   CHECK(to_string(aligned_form(expression(pattern, apart), model)) == "T0@1(8)");
   CHECK(to_string(aligned_form(expression(pattern, together), model)) == "2||T0(7)+T0(1)");
+}
+
+TEST_CASE("messages between two nodes contend with one another, whoever sends them, and with none of other nodes") {
+  Random random(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    const Platform platform = memory_and_network(measured_platform(random, 2));
+    const TauLop model(platform, BeyondMeasured::proportional);
+    // Processes 0, 1, 2 on one node, 3, 4, 5 on the other; the same again on two more.
+    MessagePattern pattern{"between nodes", 6, {Phase{}}}, twice{"twice", 12, {Phase{}}};
+    pattern.phases[0].sends = twice.phases[0].sends = trial % 2 == 0 ? Sends::in_order : Sends::at_once;
+    for (int count = whole(random, 1, 8); count > 0; --count) {
+      Message message{whole(random, 0, 2), whole(random, 3, 5), uniform(random, 0.1, 100.0)};
+      if (whole(random, 0, 1) == 0) std::swap(message.from, message.to);
+      pattern.phases[0].messages.push_back(message);
+      twice.phases[0].messages.push_back(message);
+      twice.phases[0].messages.push_back({message.from + 6, message.to + 6, message.bytes});
+    }
+    const std::vector<int> nodes{0, 0, 0, 1, 1, 1};
+    const auto [aligned_s, event_s] = costs_s(pattern, Placement(platform, nodes), model);
+    const auto [paper_s, paper_event_s] =
+        costs_s(pattern, Placement(platform, nodes, {}, Placement::Contention::per_channel), model);
+    const auto [twice_s, twice_event_s] =
+        costs_s(twice, Placement(platform, {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}), model);
+    REQUIRE_THAT(aligned_s, WithinRel(paper_s, 1e-9));
+    REQUIRE_THAT(event_s, WithinRel(paper_event_s, 1e-9));
+    REQUIRE_THAT(twice_s, WithinRel(aligned_s, 1e-9));
+    REQUIRE_THAT(twice_event_s, WithinRel(event_s, 1e-9));
+  }
+}
+
+TEST_CASE("a node that many send to is as busy as one that sends to many") {
+  const Platform platform = memory_and_network(unit_platform(2));
+  const TauLop model(platform, BeyondMeasured::proportional);
+  const Placement placement(platform, {0, 1, 2, 3});
+  const MessagePattern gather{"gather", 4, {Phase{{{1, 0, 9}, {2, 0, 9}, {3, 0, 9}}, Sends::at_once}}};
+  const MessagePattern scatter{"scatter", 4, {Phase{{{0, 1, 9}, {0, 2, 9}, {0, 3, 9}}, Sends::at_once}}};
+  const MessagePattern ring{"ring", 4, {Phase{{{0, 1, 9}, {1, 2, 9}, {2, 3, 9}, {3, 0, 9}}, Sends::at_once}}};
+  for (const MessagePattern& pattern : {gather, scatter}) {
+    CHECK(to_string(aligned_form(expression(pattern, placement), model)) == "3||T1(9)");
+  }
+  // Every node sends one and receives one.
+  CHECK(to_string(aligned_form(expression(ring, placement), model)) == "2||T1(9)");
 }
 
 TEST_CASE("a pattern without messages is nothing, in no time") {

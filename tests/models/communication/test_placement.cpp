@@ -76,11 +76,18 @@ TEST_CASE("memories of nodes do not contend, unless all messages of a channel ar
   }
 }
 
-TEST_CASE("all messages between nodes contend for one network") {
-  for (const auto contention : {Placement::Contention::per_node, Placement::Contention::per_channel}) {
-    const Placement placement(of_any_kind(), {0, 1, 2, 3}, {}, contention);
-    for (int from = 0; from < 4; ++from) CHECK(placement.channel(from, (from + 1) % 4) == ChannelInstance{1, 0});
+TEST_CASE("messages between nodes contend for the links of both, unless all messages of a channel are to") {
+  const std::vector<int> nodes = {0, 1, 2, 3, 3};
+  const Placement apart(of_any_kind(), nodes);
+  const Placement together(of_any_kind(), nodes, {}, Placement::Contention::per_channel);
+  for (int from = 0; from < 4; ++from) {
+    const int to = (from + 1) % 4;
+    CHECK(apart.channel(from, to) == ChannelInstance{1, from});
+    CHECK(apart.receiving_channel(from, to) == ChannelInstance{1, to});
+    CHECK(together.channel(from, to) == ChannelInstance{1, 0});
+    CHECK(together.receiving_channel(from, to) == ChannelInstance{1, 0});
   }
+  CHECK(apart.receiving_channel(3, 4) == apart.channel(3, 4));
 }
 
 TEST_CASE("the kinds of the two nodes choose the channel, wherever the platform lists it") {
@@ -107,7 +114,7 @@ TEST_CASE("a message takes the channel of the way back") {
     for (int node = 0; node < 5; ++node) kinds.emplace_back(whole(random, 0, 1) == 0 ? "fat" : "thin");
     const Placement placement(fat_and_thin(), nodes, kinds);
     for (int from = 0; from < 12; ++from) {
-      for (int to = 0; to < 12; ++to) REQUIRE(placement.channel(from, to) == placement.channel(to, from));
+      for (int to = 0; to < 12; ++to) REQUIRE(placement.channel(from, to) == placement.receiving_channel(to, from));
     }
   }
 }
