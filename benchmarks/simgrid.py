@@ -5,7 +5,7 @@
 
 PLATFORM is a file of `steelyard calibrate`. `steelyard predict` says what the messages of an app cost by each of its
 models; SMPI replays the same messages, as the programs send them, on the cluster that `steelyard platform` makes of the
-file. Slices are even and nobody computes, so that times are of communication alone. Needs Debian's package simgrid.
+file. Slices are even and nothing is computed, so that times are of communication alone. Needs Debian's package simgrid.
 """
 import argparse
 import json
@@ -97,7 +97,9 @@ def predict(app, arguments, ranks):
     command += ["--format", "json"]
     if app in ("wave2d", "jacobi"):
         command += ["--steps", str(arguments.steps)]
-    done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE)
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE)
+    if done.returncode:
+        sys.exit(done.returncode)  # it has said why
     return json.loads(done.stdout)["models"]
 
 
@@ -110,7 +112,6 @@ def main():
     parser.add_argument("--size", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=4)
     arguments = parser.parse_args()
-    print(f"{'app':8} {'processes':>9} {'SimGrid':>12}", end="")
     heading = True
     for app in arguments.apps:
         for ranks in arguments.processes:
@@ -118,7 +119,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 simulated_s = simulate(app, arguments, ranks, pathlib.Path(folder))
             if heading:
-                print("".join(f" {name:>22}" for name in models))
+                print(f"{'app':8} {'processes':>9} {'SimGrid':>12}" + "".join(f" {name:>22}" for name in models))
                 heading = False
             cells = [f"{1e3 * time_s:10.4g} ms {time_s / simulated_s:7.2f}x" for time_s in models.values()]
             print(f"{app:8} {ranks:9} {1e3 * simulated_s:9.4g} ms" + "".join(f" {cell:>22}" for cell in cells), flush=True)
