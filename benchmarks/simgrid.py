@@ -5,12 +5,14 @@
 
 PLATFORM is a file of `steelyard calibrate`. `steelyard predict` says what the messages of an app cost by each of its
 models; SMPI replays the same messages, as the programs send them, on the cluster that `steelyard platform` makes of the
-file. Slices are even and nothing is computed, so that times are of communication alone. Needs Debian's package simgrid.
+file. Slices are even and nothing is computed, so that times are of communication alone; gemm sends no messages. Needs
+Debian's package simgrid.
 """
 import argparse
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,15 @@ import tempfile
 BIN = pathlib.Path(__file__).resolve().parent.parent / "build/release/bin"
 DOUBLE, BYTE = 8, 6  # bytes, and SMPI's number of MPI_BYTE
 BLOCK = 64  # of summa
+CAVITY = ["cavity", "--iterations", "5", "10"]
+
+
+def steelyard(*arguments):
+    """What the tool prints; where it fails, it has said why."""
+    done = subprocess.run([BIN / "steelyard", *map(str, arguments)], text=True, stdout=subprocess.PIPE)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return done.stdout
 
 
 def exchange(trace, sends):
@@ -68,6 +79,19 @@ def summa(trace, ranks, size, _):
                     trace[rank] += [f"{rank} send {to} 0 {int(part)} {BYTE}" for to in others if to != rank]
 
 
+def cavity(trace, ranks, size, steps):
+    """As often as `steelyard predict` says, halos of the same size each; a sum is MPI_Allreduce."""
+    counts = re.search(r"(\S+) sums and (\S+) exchanges .* (\S+) B", steelyard("predict", *CAVITY, "--size", size))
+    sums, exchanges, halo_bytes = map(float, counts.groups())
+    part = halo_bytes / exchanges
+    halos = [(i, i + d, part) for i in range(ranks) for d in (-1, 1) if 0 <= i + d < ranks]
+    for _ in range(steps * round(sums)):
+        for rank in range(ranks):
+            trace[rank].append(f"{rank} allreduce 4 0 0")
+    for _ in range(steps * round(exchanges)):
+        exchange(trace, halos)
+
+
 def simulate(app, arguments, ranks, folder):
     """Seconds by SimGrid."""
     trace = [[f"{rank} init"] for rank in range(ranks)]
@@ -78,8 +102,8 @@ def simulate(app, arguments, ranks, folder):
         files[-1].write_text("\n".join(actions + [f"{rank} finalize"]) + "\n")
     (folder / "traces").write_text("\n".join(map(str, files)) + "\n")
     nodes = -(-ranks // arguments.per_node)
-    cluster = [BIN / "steelyard", "platform", arguments.platform, "--nodes", str(nodes), "--cores", str(arguments.per_node)]
-    (folder / "cluster.xml").write_bytes(subprocess.run(cluster, check=True, stdout=subprocess.PIPE).stdout)
+    cluster = steelyard("platform", arguments.platform, "--nodes", nodes, "--cores", arguments.per_node)
+    (folder / "cluster.xml").write_text(cluster)
     (folder / "hosts").write_text("".join(f"node-{rank // arguments.per_node}\n" for rank in range(ranks)))
     command = ["smpirun", "-np", str(ranks), "-platform", folder / "cluster.xml", "-hostfile", folder / "hosts"]
     command += ["-replay", folder / "traces", "--cfg=smpi/host-speed:1e9", "--cfg=smpi/display-timing:yes"]
@@ -92,21 +116,17 @@ def simulate(app, arguments, ranks, folder):
 
 def predict(app, arguments, ranks):
     """Seconds by model."""
-    command = [BIN / "steelyard", "predict", app, "--size", str(arguments.size), "--processes", str(ranks)]
-    command += ["--per-node", str(arguments.per_node), "--platform", arguments.platform, "--partition", "even"]
-    command += ["--format", "json"]
-    if app in ("wave2d", "jacobi"):
-        command += ["--steps", str(arguments.steps)]
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE)
-    if done.returncode:
-        sys.exit(done.returncode)  # it has said why
-    return json.loads(done.stdout)["models"]
+    command = ["predict", *(CAVITY if app == "cavity" else [app]), "--size", arguments.size, "--processes", ranks]
+    command += ["--per-node", arguments.per_node, "--platform", arguments.platform, "--partition", "even"]
+    if app in ("cavity", "jacobi", "wave2d"):
+        command += ["--steps", arguments.steps]
+    return json.loads(steelyard(*command, "--format", "json"))["models"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("platform")
-    parser.add_argument("apps", nargs="*", default=["jacobi", "wave2d", "summa", "fft2d"])
+    parser.add_argument("apps", nargs="*", default=["cavity", "fft2d", "jacobi", "summa", "wave2d"])
     parser.add_argument("--processes", nargs="+", type=int, default=[16, 64, 256])
     parser.add_argument("--per-node", type=int, default=4)
     parser.add_argument("--size", type=int, default=4096)
@@ -122,7 +142,8 @@ def main():
                 print(f"{'app':8} {'processes':>9} {'SimGrid':>12}" + "".join(f" {name:>22}" for name in models))
                 heading = False
             cells = [f"{1e3 * time_s:10.4g} ms {time_s / simulated_s:7.2f}x" for time_s in models.values()]
-            print(f"{app:8} {ranks:9} {1e3 * simulated_s:9.4g} ms" + "".join(f" {cell:>22}" for cell in cells), flush=True)
+            row = f"{app:8} {ranks:9} {1e3 * simulated_s:9.4g} ms" + "".join(f" {cell:>22}" for cell in cells)
+            print(row, flush=True)
 
 
 main()

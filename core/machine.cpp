@@ -4,6 +4,7 @@
 #include <hwloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -86,6 +87,16 @@ std::vector<Machine::NumaNode> Machine::numa_nodes() const {
         {static_cast<std::int64_t>(node->attr->numanode.local_memory), cores_in(topology_->handle, node->cpuset)});
   }
   return nodes;
+}
+
+double Machine::memory_bytes() const {
+  double in_nodes = 0.0;
+  for (const NumaNode& node : numa_nodes()) in_nodes += static_cast<double>(node.bytes);
+  // Memory that a virtual machine was given later is in no node.
+  const bool this_system = hwloc_topology_is_thissystem(topology_->handle) != 0;
+  const double in_all =
+      this_system ? static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)) : 0.0;
+  return std::max(in_nodes, in_all);
 }
 
 CoreList Machine::cores_near(const std::string& pci_bus) const {

@@ -42,6 +42,8 @@ class Machine {
   CoreList bound_cores() const;
   std::vector<Cache> caches() const;
   std::vector<NumaNode> numa_nodes() const;
+  /// Of all memory; 0 where unknown.
+  double memory_bytes() const;
   /// Adds locality to GPUs whose PCI address is known.
   CoreList cores_near(const std::string& pci_bus) const;
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -172,12 +171,7 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   const auto fail = [&](const char* where, const std::string& problem) {
     throw FileFormatError(path.string(), where, problem);
   };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) fail("", "is a folder (expected a NumPy .npy file)");
-  // Ranks read their rows of it in any order; a pipe would keep them waiting for ever.
-  if (std::filesystem::is_other(path, error)) fail("", "is a pipe or a device (expected a NumPy .npy file)");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::ifstream file = open_binary_file(path, "NumPy .npy file");
   std::array<unsigned char, 12> start{};
   file.read(reinterpret_cast<char*>(start.data()), 10);
   if (!file || std::memcmp(start.data(), magic.data(), magic.size()) != 0) {

@@ -70,6 +70,16 @@ std::string read_text_file(const std::filesystem::path& path) {
   }
 }
 
+std::ifstream open_binary_file(const std::filesystem::path& path, const char* kind) {
+  const auto fail = [&](const std::string& problem) { throw FileFormatError(path.string(), "", problem); };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) fail(fmt::format("is a folder (expected a {})", kind));
+  if (std::filesystem::is_other(path, ignored)) fail(fmt::format("is a pipe or a device (expected a {})", kind));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  return file;
+}
+
 void require_writable(const std::filesystem::path& path) {
   std::error_code ignored;
   const Destination destination(path);

@@ -21,8 +21,7 @@ double own_share(int device, int sharers) {
 }
 
 double node_memory_bytes(const Machine& machine) {
-  double bytes = 0.0;
-  for (const Machine::NumaNode& node : machine.numa_nodes()) bytes += static_cast<double>(node.bytes);
+  const double bytes = machine.memory_bytes();
   return bytes > 0.0 ? usable_share * bytes : std::numeric_limits<double>::infinity();
 }
 

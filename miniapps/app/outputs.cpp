@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "comm/collective.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/base/text_file.hpp"
 
@@ -14,6 +15,10 @@ void require_outputs(const Session& session, const RunOptions& options) {
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output);
     if (options.result.empty()) return;
+    if (options.result.lexically_normal() == options.output.lexically_normal()) {
+      throw InvalidArgument(fmt::format("--output and --result both name {} (expected a file and a folder)",
+                                        options.result.string()));
+    }
     require_writable(options.result / "run.json");
     if (options.dry_run || !std::filesystem::exists(options.result / "run.json")) return;
     fmt::print(stderr, "note: {} has the result of an earlier run, which this one's will replace\n",

@@ -79,8 +79,12 @@ class FlowForecaster : public Forecaster {
   std::string problem() const override {
     const Problem problem = scaled_problem();
     const Iterations iterations = sample(problem).iterations;
-    return fmt::format("cavity, {} x {} cells: {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n",
-                       problem.rows, problem.columns, options_.run.steps, iterations.momentum, iterations.pressure);
+    const SyncCounts syncs = step_syncs(problem, options_.numerics, iterations);
+    return fmt::format(
+        "cavity, {} x {} cells: {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n"
+        "per step   {:.4g} sums and {:.4g} exchanges of halos, which are {:.0f} B to a neighbour\n",
+        problem.rows, problem.columns, options_.run.steps, iterations.momentum, iterations.pressure, syncs.sums,
+        syncs.exchanges, syncs.halo_bytes);
   }
 
   Forecast forecast(const Processes& processes, const std::string& partition) const override {

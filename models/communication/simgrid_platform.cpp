@@ -45,6 +45,15 @@ std::string latency_factors(const Channel& channel) {
   });
 }
 
+/// Whether messages in both directions share the channel: a ring of two, measured, takes longer than one message by more
+/// than half.
+bool is_shared_by_directions(const Channel& channel) {
+  if (!channel.tau_lop || channel.tau_lop->transfer.largest_concurrency() < 2) return false;
+  const TransferTable& transfer = channel.tau_lop->transfer;
+  const double bytes = transfer.points().back().bytes;
+  return transfer.time_s(bytes, 2) > 1.5 * transfer.time_s(bytes, 1);
+}
+
 }  // namespace
 
 std::string simgrid_platform(const Platform& platform, const SimgridCluster& cluster) {
@@ -65,10 +74,12 @@ std::string simgrid_platform(const Platform& platform, const SimgridCluster& clu
       "    <prop id=\"smpi/bw-factor\" value=\"{}\"/>\n"
       "  </config>\n"
       "  <cluster id=\"nodes\" prefix=\"node-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\"\n"
-      "           lat=\"{}s\" bw=\"{}Bps\" loopback_lat=\"{}s\" loopback_bw=\"{}Bps\"/>\n"
+      "           lat=\"{}s\" bw=\"{}Bps\" loopback_lat=\"{}s\" loopback_bw=\"{}Bps\"\n"
+      "           sharing_policy=\"{}\"/>\n"
       "</platform>\n",
       latency_factors(network), bandwidth_factors, cluster.nodes - 1, cluster.flops_per_s, cluster.cores,
-      0.5 * latency_s(network), bytes_per_s(network), latency_s(memory), bytes_per_s(memory));
+      0.5 * latency_s(network), bytes_per_s(network), latency_s(memory), bytes_per_s(memory),
+      is_shared_by_directions(network) ? "SHARED" : "SPLITDUPLEX");
 }
 
 }  // namespace steelyard::models

@@ -67,13 +67,17 @@ TEST_CASE("caches grow in level and lie on the machine; NUMA nodes hold every co
     level = cache.level;
   }
   CoreList held;
+  double bytes = 0.0;
   for (const Machine::NumaNode& node : this_machine().numa_nodes()) {
     CHECK(node.bytes >= 0);
+    bytes += static_cast<double>(node.bytes);
     held.insert(held.end(), node.cores.begin(), node.cores.end());
   }
   std::sort(held.begin(), held.end());
   const CoreList cores = this_machine().cores();
   CHECK(std::includes(held.begin(), held.end(), cores.begin(), cores.end()));
+  CHECK(this_machine().memory_bytes() > 0.0);
+  CHECK(this_machine().memory_bytes() >= bytes);
 }
 
 TEST_CASE("a known shape is described as it is") {
@@ -92,6 +96,7 @@ TEST_CASE("a known shape is described as it is") {
   CHECK(nodes[0].cores == CoreList{0, 1, 2});
   CHECK(nodes[1].cores == CoreList{3, 4, 5});
   CHECK(nodes[1].bytes == 1073741824);
+  CHECK(machine->memory_bytes() == 2.0 * 1073741824);
 }
 
 TEST_CASE("a thread bound to cores may run on their hardware threads and no others") {

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <span>
@@ -18,6 +16,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/new_file.hpp"
+#include "core/base/text_file.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 
 namespace steelyard::cavity {
@@ -142,12 +141,7 @@ void write_checkpoint(const std::filesystem::path& path, const Problem& problem,
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& problem) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw FileFormatError(path.string(), "", "is a folder (expected a checkpoint)");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::ifstream file = open_binary_file(path, "checkpoint");
   const nlohmann::json first_line = read_header(path.string(), file);
   const JsonReader header(path.string(), first_line);
   Checkpoint checkpoint{FlowState::at_rest(problem), 0.0};
@@ -162,7 +156,8 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& pro
   state.time = header.number("time");
   const auto bytes_each = static_cast<std::int64_t>(sizeof(double) * state.u.size());
   const auto data = static_cast<std::int64_t>(file.tellg());
-  const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path, error)) - data;
+  std::error_code ignored;
+  const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path, ignored)) - data;
   const std::int64_t expected = static_cast<std::int64_t>(fields.size()) * bytes_each;
   if (found != expected) {
     throw FileFormatError(path.string(), "data",

@@ -192,6 +192,11 @@ TEST_CASE("outputs that cannot be are everyone's error before anything is writte
       CHECK(error->code() == ExitCode::failed);
     }
   }
+  RunOptions same = good;
+  same.result = folder / "." / "field.npy";
+  const auto twice = collective_error([&] { require_outputs(session(), same); });
+  REQUIRE(twice.has_value());
+  CHECK(twice->code() == ExitCode::wrong_input);
   const auto error =
       collective_error([&] { write_result_folder(session(), folder / "file", described_run(), slots, model_files()); });
   CHECK(error.has_value());

@@ -68,6 +68,18 @@ TEST_CASE("a message takes what Hockney's segments say, over two links of a clus
   }
 }
 
+TEST_CASE("both directions share a link that takes twice as long for two messages, and no other") {
+  Platform platform = two_channels();
+  CHECK(attribute(simgrid_platform(platform, {2, 1, 1e9}), "sharing_policy") == "SPLITDUPLEX");
+  for (const double factor : {1.0, 1.4, 1.6, 2.0}) {
+    const TransferTable transfer({{1e3, 1, 1.0}, {1e3, 2, 2.0}, {1e6, 1, 100.0}, {1e6, 2, factor * 100.0}});
+    platform.channels[1].tau_lop = TauLopTables{SizeTable({{1e3, 0.0}}, SizeTable::Outside::constant), transfer};
+    CAPTURE(factor);
+    const std::string policy = attribute(simgrid_platform(platform, {2, 1, 1e9}), "sharing_policy");
+    CHECK(policy == (factor > 1.5 ? "SHARED" : "SPLITDUPLEX"));
+  }
+}
+
 TEST_CASE("a platform that lacks what SimGrid needs is refused by name") {
   Platform platform = two_channels();
   CHECK_THROWS_AS(simgrid_platform(platform, {0, 1, 1e9}), InvalidArgument);

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -192,6 +194,8 @@ TEST_CASE("files of other kinds are refused with what was expected") {
   CHECK_THAT(refused(std::string(1 << 20, 'x')), ContainsSubstring("line 1: has no end"));
   CHECK_THAT(refusal(folder / "none", problem), ContainsSubstring("cannot be opened"));
   CHECK_THAT(refusal(folder.path(), problem), ContainsSubstring("is a folder"));
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THAT(refusal(folder / "pipe", problem), ContainsSubstring("is a pipe"));
 }
 
 TEST_CASE("a header with a member that is missing or wrong is refused by the member's name") {
