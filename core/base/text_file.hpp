@@ -14,7 +14,8 @@ std::string excerpt(const std::string& text);
 std::string read_text_file(const std::filesystem::path& path);
 
 /// A file whose bytes are read in any order. @param kind what the file is expected to be, for messages
-/// @throws FileFormatError for a folder, a device or a pipe, which would keep readers waiting, and when it cannot be opened
+/// @throws FileFormatError for a folder, a device or a pipe, which would keep readers waiting, and when it cannot be
+/// opened
 std::ifstream open_binary_file(const std::filesystem::path& path, const char* kind);
 
 /// Writes to a temporary name beside `path` and renames, so that a reader never sees half a file; makes missing

@@ -16,8 +16,8 @@ void require_outputs(const Session& session, const RunOptions& options) {
     if (!options.output.empty()) require_writable(options.output);
     if (options.result.empty()) return;
     if (options.result.lexically_normal() == options.output.lexically_normal()) {
-      throw InvalidArgument(fmt::format("--output and --result both name {} (expected a file and a folder)",
-                                        options.result.string()));
+      throw InvalidArgument(
+          fmt::format("--output and --result both name {} (expected a file and a folder)", options.result.string()));
     }
     require_writable(options.result / "run.json");
     if (options.dry_run || !std::filesystem::exists(options.result / "run.json")) return;

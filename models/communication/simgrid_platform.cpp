@@ -45,8 +45,8 @@ std::string latency_factors(const Channel& channel) {
   });
 }
 
-/// Whether messages in both directions share the channel: a ring of two, measured, takes longer than one message by more
-/// than half.
+/// Whether messages in both directions share the channel: a ring of two, measured, takes longer than one message by
+/// more than half.
 bool is_shared_by_directions(const Channel& channel) {
   if (!channel.tau_lop || channel.tau_lop->transfer.largest_concurrency() < 2) return false;
   const TransferTable& transfer = channel.tau_lop->transfer;
