@@ -20,7 +20,8 @@ import tempfile
 BIN = pathlib.Path(__file__).resolve().parent.parent / "build/release/bin"
 DOUBLE, BYTE = 8, 6  # bytes, and SMPI's number of MPI_BYTE
 BLOCK = 64  # of summa
-CAVITY = ["cavity", "--iterations", "5", "10"]
+# As they are simulated: with so many iterations, and without batches.
+OPTIONS = {"cavity": ["--iterations", "5", "10"], "fft2d": ["--exchange", "at-once"]}
 
 
 def steelyard(*arguments):
@@ -81,7 +82,8 @@ def summa(trace, ranks, size, _):
 
 def cavity(trace, ranks, size, steps):
     """As often as `steelyard predict` says, halos of the same size each; a sum is MPI_Allreduce."""
-    counts = re.search(r"(\S+) sums and (\S+) exchanges .* (\S+) B", steelyard("predict", *CAVITY, "--size", size))
+    text = steelyard("predict", "cavity", *OPTIONS["cavity"], "--size", size)
+    counts = re.search(r"(\S+) sums and (\S+) exchanges .* (\S+) B", text)
     sums, exchanges, halo_bytes = map(float, counts.groups())
     part = halo_bytes / exchanges
     halos = [(i, i + d, part) for i in range(ranks) for d in (-1, 1) if 0 <= i + d < ranks]
@@ -116,7 +118,7 @@ def simulate(app, arguments, ranks, folder):
 
 def predict(app, arguments, ranks):
     """Seconds by model."""
-    command = ["predict", *(CAVITY if app == "cavity" else [app]), "--size", arguments.size, "--processes", ranks]
+    command = ["predict", app, *OPTIONS.get(app, []), "--size", arguments.size, "--processes", ranks]
     command += ["--per-node", arguments.per_node, "--platform", arguments.platform, "--partition", "even"]
     if app in ("cavity", "jacobi", "wave2d"):
         command += ["--steps", arguments.steps]

@@ -45,13 +45,13 @@ std::string latency_factors(const Channel& channel) {
   });
 }
 
-/// Whether messages in both directions share the channel: a ring of two, measured, takes longer than one message by
-/// more than half.
+/// Whether messages in both directions share the channel: two at once, one each way, move fewer bytes together than
+/// halfway between Hockney's bandwidth and twice as many.
 bool is_shared_by_directions(const Channel& channel) {
   if (!channel.tau_lop || channel.tau_lop->transfer.largest_concurrency() < 2) return false;
   const TransferTable& transfer = channel.tau_lop->transfer;
   const double bytes = transfer.points().back().bytes;
-  return transfer.time_s(bytes, 2) > 1.5 * transfer.time_s(bytes, 1);
+  return 2.0 * bytes < 1.5 * bytes_per_s(channel) * transfer.time_s(bytes, 2);
 }
 
 }  // namespace

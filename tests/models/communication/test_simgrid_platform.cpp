@@ -68,15 +68,17 @@ TEST_CASE("a message takes what Hockney's segments say, over two links of a clus
   }
 }
 
-TEST_CASE("both directions share a link that takes twice as long for two messages, and no other") {
+TEST_CASE("both directions share a link that moves no more bytes of two messages than of one, and no other") {
   Platform platform = two_channels();
   CHECK(attribute(simgrid_platform(platform, {2, 1, 1e9}), "sharing_policy") == "SPLITDUPLEX");
+  // As many at once as Hockney's bandwidth, twice as many, and in between.
   for (const double factor : {1.0, 1.4, 1.6, 2.0}) {
-    const TransferTable transfer({{1e3, 1, 1.0}, {1e3, 2, 2.0}, {1e6, 1, 100.0}, {1e6, 2, factor * 100.0}});
+    const double bytes = 1e6, both_s = 2.0 * bytes / (factor * 1e9);
+    const TransferTable transfer({{bytes, 1, 0.5 * both_s}, {bytes, 2, both_s}});
     platform.channels[1].tau_lop = TauLopTables{SizeTable({{1e3, 0.0}}, SizeTable::Outside::constant), transfer};
     CAPTURE(factor);
     const std::string policy = attribute(simgrid_platform(platform, {2, 1, 1e9}), "sharing_policy");
-    CHECK(policy == (factor > 1.5 ? "SHARED" : "SPLITDUPLEX"));
+    CHECK(policy == (factor < 1.5 ? "SHARED" : "SPLITDUPLEX"));
   }
 }
 
