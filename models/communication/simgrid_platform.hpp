@@ -16,8 +16,7 @@ struct SimgridCluster {
 /// A platform as XML for SimGrid (version 4.1 of its format), to run programs under SMPI on machines that are not
 /// there: nodes `node-0`, `node-1`, … of a cluster, each with a link of its own and a loopback. Messages that a node
 /// sends and receives share its link where two of tau-Lop's measured transfers, one each way, were not much faster than
-/// one after the other; otherwise each direction has all of it. A loopback is shared by no messages (SimGrid has no
-/// other).
+/// one after the other; otherwise each direction has all of it. No limit is put on a loopback's messages at once.
 ///
 /// Hockney's segments become links and factors. A message of m bytes in segment i takes l f_i + m / (b g_i), with
 /// latency l f_i and bandwidth b g_i, where l is the first segment's latency and b the last one's bandwidth; half of l
