@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 
 namespace steelyard {
@@ -71,9 +72,6 @@ void BlockExchange::progress() {
   STEELYARD_MPI(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
 }
 
-void BlockExchange::wait() {
-  if (requests_.empty()) return;
-  STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
-}
+void BlockExchange::wait(bool may_spin) { wait_all(requests_, may_spin); }
 
 }  // namespace steelyard

@@ -38,8 +38,8 @@ class BlockExchange {
   void send(int batch);
   /// Lets the MPI library go on with what is on its way; a library without a thread of its own stands still otherwise.
   void progress();
-  /// Returns when everything that was started is sent and received.
-  void wait();
+  /// Returns when everything that was started is sent and received. @param may_spin see wait_all()
+  void wait(bool may_spin = true);
 
  private:
   void start(std::size_t first, std::size_t end);

@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <span>
+
 namespace steelyard {
 
 /// A communicator of our own, freed at the end of the scope.
@@ -27,5 +29,13 @@ class Communicator {
 /// A barrier that leaves the core to others while it waits: for ranks that stay idle while another one is measured.
 /// Collective. @throws MpiError
 void sleeping_barrier(MPI_Comm comm);
+
+/// What a thread does between two looks at what it waits for. @param look how often it has looked before @param
+/// may_spin whether nothing else needs its core; otherwise it soon sleeps, since threads that poll take the core from
+/// those that work
+void rest_between_looks(int look, bool may_spin);
+
+/// Returns when MPI has completed the requests. @param may_spin see rest_between_looks(). @throws MpiError
+void wait_all(std::span<MPI_Request> requests, bool may_spin);
 
 }  // namespace steelyard

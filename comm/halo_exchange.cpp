@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 
 namespace steelyard {
@@ -45,9 +46,6 @@ void HaloExchange::start() {
   STEELYARD_MPI(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()));
 }
 
-void HaloExchange::wait() {
-  if (requests_.empty()) return;
-  STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
-}
+void HaloExchange::wait(bool may_spin) { wait_all(requests_, may_spin); }
 
 }  // namespace steelyard

@@ -29,8 +29,8 @@ class HaloExchange {
   HaloExchange& operator=(HaloExchange&&) = delete;
 
   void start();
-  /// Returns when everything is sent and received.
-  void wait();
+  /// Returns when everything is sent and received. @param may_spin see wait_all()
+  void wait(bool may_spin = true);
 
  private:
   std::vector<MPI_Request> requests_;

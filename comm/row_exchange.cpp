@@ -83,9 +83,9 @@ const RowExchange::UnitRows& RowExchange::receive(ProcessingUnit::Kind kind) {
     if (group_.unit_count() == 2) {
       group_.await(other.packed, unit.exchanges);
       other_messages_[unit.exchanges % 2].start();
-      other_messages_[unit.exchanges % 2].wait();
+      other_messages_[unit.exchanges % 2].wait(group_.may_spin());
     }
-    own_messages_[unit.exchanges % 2].wait();
+    own_messages_[unit.exchanges % 2].wait(group_.may_spin());
     arrived_.raise(unit.exchanges);
   } else {
     group_.await(has_messages_ ? arrived_ : other.packed, unit.exchanges);

@@ -3,31 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
+#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 
 namespace steelyard {
 namespace {
-
-/// Looks at a signal before the thread lets others have its core: some 100 us.
-constexpr int looks = 10000;
-/// Times that a thread whose core has other threads yields before it sleeps: yielding threads would take their share of
-/// the core from those that work.
-constexpr int yields = 100;
-constexpr std::chrono::microseconds nap{20};
-
-/// Leaves the core's pipeline, and what another thread shares of it, alone for a few cycles.
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* const from = static_cast<const CompensatedSum*>(in);
@@ -89,13 +72,7 @@ void UnitGroup::await(const Signal& signal, std::uint64_t count, const CoExecuti
       throw RuntimeFailure("another processing unit of this rank has failed");
     }
     if (meanwhile) meanwhile();
-    if (may_spin_ && look < looks) {
-      relax();
-    } else if (may_spin_ || look < yields) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(nap);
-    }
+    rest_between_looks(look, may_spin_);
   }
 }
 
@@ -140,7 +117,7 @@ void UnitGroup::end_sum(ProcessingUnit::Kind kind, std::span<double> totals) {
   Values& sums = totals_[own.sums % 2];
   if (drives(kind)) {
     if (!ranks_sum_started_) start_ranks_sum();
-    if (size_ > 1) STEELYARD_MPI(MPI_Wait(&request_, MPI_STATUS_IGNORE));
+    if (size_ > 1) wait_all({&request_, 1}, may_spin_);
     sums = own_values_;
     totals_are_known_.raise(own.sums);
   } else {

@@ -55,6 +55,8 @@ class UnitGroup {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const std::vector<Slot>& slots() const { return slots_; }
+  /// Whether no core of this rank serves two threads: then threads that wait may keep theirs.
+  bool may_spin() const { return may_spin_; }
   /// Runs kernels of a unit as a section of its work, see CoExecution::timed_section().
   void timed_section(ProcessingUnit::Kind kind, const CoExecution::Work& work) {
     if (co_execution_ == nullptr) {

@@ -118,7 +118,7 @@ class UnitMessages {
       return;
     }
     const double start_s = now_s();
-    exchanges_[pass % 2].wait();
+    exchanges_[pass % 2].wait(group_.may_spin());
     if (!overlaps_) STEELYARD_MPI(MPI_Barrier(group_.comm()));
     exchange_s_ += now_s() - start_s;
     arrived_.raise(pass);

@@ -94,7 +94,7 @@ FlowState Flow::gather() {
   BlockExchange exchange(group_.comm(), static_cast<std::size_t>(problem_.columns) * sizeof(double), sends, receives);
   exchange.start_receives();
   exchange.send(0);
-  exchange.wait();
+  exchange.wait(group_.may_spin());
   if (!is_root) {
     for (auto* const field : fields) field->clear();
   }

@@ -213,7 +213,7 @@ void Transform<Scalar>::run_pass(const UnitPeer<Execution>& peer, const PassPlan
   }
   progress.finished_s = now_s();
   send_finished(exchange, progress);
-  exchange.exchange->wait();
+  exchange.exchange->wait(group_.may_spin());
   progress.arrived_s = now_s();
   progress.arrived.raise(1);
 }

@@ -220,7 +220,7 @@ class Simulation {
     }
     HaloExchange exchange(group_.comm(), links);
     exchange.start();
-    exchange.wait();
+    exchange.wait(group_.may_spin());
   }
 
   int rank_of(int slot) const { return group_.slots()[static_cast<std::size_t>(slot)].rank; }

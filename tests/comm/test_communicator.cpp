@@ -70,4 +70,13 @@ TEST_CASE("waiting in a sleeping barrier takes little of a core") {
   CHECK(thread_cpu_s() - before_s < 0.1);
 }
 
+TEST_CASE("a thread that may not spin takes little of a core while it waits for messages") {
+  const double before_s = thread_cpu_s();
+  if (session().is_root()) tests::rest(0.2);
+  MPI_Request request = MPI_REQUEST_NULL;
+  STEELYARD_MPI(MPI_Ibarrier(session().comm(), &request));
+  wait_all({&request, 1}, false);
+  CHECK(thread_cpu_s() - before_s < 0.1);
+}
+
 }  // namespace steelyard::test_communicator
