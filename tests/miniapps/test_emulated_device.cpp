@@ -93,7 +93,7 @@ TEST_CASE("Passes are no longer than a device's scratch memory holds, at any ord
   for (const char* const order : {"2", "4"}) {
     for (const char* const type : {"double", "float"}) {
       for (const char* const device : {"scratch=48KiB", "scratch=16KiB"}) {
-        starts.push_back(start({STEELYARD_WAVE2D, {"--size", "700", "--steps", "256"}, {}}, 1, device, folder,
+        starts.push_back(start({STEELYARD_WAVE2D, {"--size", "200", "--steps", "256"}, {}}, 1, device, folder,
                                {"--order", order, "--type", type, "--units", "device"}));
         // Its time tile is to be chosen, which models would fix.
         Words& arguments = starts.back().arguments;
