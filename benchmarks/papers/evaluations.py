@@ -4,8 +4,11 @@ import statistics
 
 
 def mean_errors(driver, folder, variables, results):
-    """Means of the proportional errors over the layouts that were measured (001, Table 2)."""
-    del driver, folder, variables
+    """
+    Means of the proportional errors over the layouts that were measured (001, Table 2): those whose ranks have a core
+    each apart from those whose ranks share cores, who also wait for these.
+    """
+    del folder, variables
     errors = {}
     for point in results.points:
         values = point["values"]
@@ -13,9 +16,10 @@ def mean_errors(driver, folder, variables, results):
         for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s"), ("Hockney", "hockney_s")):
             predicted_s = values.get(column)
             if measured_s and predicted_s:
-                key = tuple(values[name] for name in ("network", "application", "blocks", "barrier")) + (model,)
+                cores = "a core each" if values["processes"] <= driver.facts["cores"] else "shared cores"
+                key = (values["network"], cores, values["application"], values["blocks"], values["barrier"], model)
                 errors.setdefault(key, []).append(max(measured_s, predicted_s) / min(measured_s, predicted_s))
-    names = ("network", "application", "blocks", "barrier", "model")
+    names = ("network", "ranks_have", "application", "blocks", "barrier", "model")
     return [{**dict(zip(names, key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
 
 
