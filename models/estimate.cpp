@@ -103,14 +103,19 @@ Estimate estimate(const FpmFile& file, double units, double time_s) {
   const std::vector<MeasuredPoint> points = points_of_regime(file, units);
   Estimate result{time_s, 0.0, 0.0};
   if (points.empty() || !(time_s > 0.0)) return result;
-  const Drift& drift = file.drift;
   result.own_s = time_s * fit_error(points, units);
+  const Drift& drift = file.drift;
+  const double of_point = noise(nearest(points, units));
+  double of_rounds = 0.0;
   if (drift.degrees > 0) {
-    result.shared_s =
-        time_s * student_quantile(interval_level, drift.degrees) * std::sqrt(1.0 + 1.0 / drift.rounds) * drift.share;
+    of_rounds = student_quantile(interval_level, drift.degrees) * std::sqrt(1.0 + 1.0 / drift.rounds) * drift.share;
+  } else if (of_point > 0.0) {
+    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * of_point);
   } else {
-    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * noise(nearest(points, units)));
+    return result;
   }
+  constexpr double normal_quantile = 1.645;  // z_{0.95}
+  result.shared_s = time_s * std::hypot(of_rounds, normal_quantile * later_drift);
   return result;
 }
 

@@ -28,6 +28,10 @@ struct Estimate {
 /// The level of all these intervals.
 inline constexpr double interval_level = 0.90;
 
+/// Standard deviation of the ratio of a run's median and that of the same run some minutes later, which the rounds of the
+/// main job show on shared machines: of 1 to 6 %, by app.
+inline constexpr double later_drift = 0.04;
+
 /// Of two phases, one after the other.
 Estimate operator+(const Estimate& a, const Estimate& b);
 /// The same shares of another time: errors of a phase that repeats are the same every time.
@@ -45,6 +49,8 @@ Estimate run_estimate(std::span<const Estimate> units, double time_s, double exc
 /// round beside the n of which points are the mean: half of the interval is t_{0.95} sqrt(1 + 1/n) s, with Student's t
 /// for the degrees of freedom of s (Hahn and Meeker, Statistical Intervals, chapter 4). Rounds hold the noise of means
 /// too; without rounds it is own, for the noise of a point's mean as its interval says, in the run and in the model.
+/// Rounds that take seconds do not show what changes within minutes: z_{0.95} later_drift adds to it in quadrature,
+/// save for points that say nothing of their spread, which count as exact.
 ///
 /// Own: between points p_i and p_(i+1), how far the nearer inner points lie from the lines through their neighbours
 /// (leave one out), a line's error being proportional to the product of the distances from its ends (000, section

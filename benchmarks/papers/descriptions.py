@@ -16,7 +16,7 @@ _keys = {
         "columns", "derive", "ratios", "charts", "tables", "paper_csv", "paper_note",
     },
     "step": {
-        "name", "sweep", "when", "values", "command", "ranks", "any_exit_code", "function", "read", "also", "from",
+        "name", "sweep", "when", "values", "command", "ranks", "hosts", "any_exit_code", "function", "read", "also", "from",
         "rename", "add", "skip",
     },
     "chart": {"title", "kind", "x", "y", "by", "where", "label", "x_scale", "y_scale", "low", "high", "more", "paper"},

@@ -9,6 +9,7 @@ import argparse
 import datetime
 import importlib
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -47,6 +48,7 @@ def machine_facts(binaries):
     lines = done.stdout.splitlines()
     has_gpu = not any(line.split()[:2] == ["gpu", "none"] for line in lines)
     commit = git("rev-parse", "HEAD") + (" (dirty)" if git("status", "--porcelain") else "")
+    two_hosts = subprocess.run([root / "tests" / "two_hosts", "--", "true"], capture_output=True, check=False)
     # Without a GPU a slower core stands for a second kind of unit.
     return {
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -54,6 +56,7 @@ def machine_facts(binaries):
         "machine": "; ".join(" ".join(line.split()) for line in lines[: lines.index("") if "" in lines else 4]),
         "gpu": has_gpu,
         "cores": len(os.sched_getaffinity(0)),
+        "hosts": 2 if two_hosts.returncode == 0 else 1,
         "both": "--units host+device" + ("" if has_gpu else " --slowdown device=4"),
         "slow": "" if has_gpu else "--slowdown device=4",
         "tree": "{tree}",  # stands in commands until they start, so that points do not depend on where the tree is
@@ -145,7 +148,14 @@ class Driver:
             return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
         ranks = str(run.step.get("ranks", 1)).format(**run.variables)
         words = " ".join(run.step["command"].format(**run.variables).split())
-        return words if ranks == "1" else f"{ranks} ranks: {words}"
+        hosts = self.hosts(run)
+        where = f" on {hosts} hosts" if hosts > 1 else ""
+        return words if ranks == "1" else f"{ranks} ranks{where}: {words}"
+
+    @staticmethod
+    def hosts(run):
+        """How many hosts the ranks of a run are spread over."""
+        return int(str(run.step.get("hosts", 1)).format(**run.variables))
 
     def rows(self, run, command, folder, results):
         """Runs a step once. Its rows get the columns that were swept over."""
@@ -158,8 +168,8 @@ class Driver:
             function = getattr(importlib.import_module(module), name)
             rows = function(self, folder, run.variables, results)
         else:
-            ranks, _, words = command.rpartition(" ranks: ")
-            output = self.start(words, folder, int(ranks or 1), step.get("any_exit_code", False))
+            ranks, words = re.fullmatch(r"(?:(\d+) ranks(?: on \d+ hosts)?: )?(.*)", command, re.DOTALL).groups()
+            output = self.start(words, folder, int(ranks or 1), step.get("any_exit_code", False), self.hosts(run))
             readers = {step["name"]: step.get("read", "nothing"), **step.get("also", {})}
             rows = []
             for name, reader in readers.items():
@@ -183,11 +193,16 @@ class Driver:
             source = source.format(**variables)
         return READERS[reader](folder, output, {**variables, "from": source})
 
-    def start(self, command, folder, ranks=1, any_exit_code=False):
-        """Standard output of a program of ours, started in the folder under mpirun where it has several ranks."""
+    def start(self, command, folder, ranks=1, any_exit_code=False, hosts=1):
+        """
+        Standard output of a program of ours, started in the folder: under mpirun where it has several ranks, on the two
+        hosts of tests/two_hosts where it has two.
+        """
         words = expand_files(folder, [word.replace("{tree}", str(root)) for word in shlex.split(command)])
         words[0] = str(self.binaries / words[0])
-        if ranks > 1:
+        if hosts > 1:
+            words = [str(root / "tests" / "two_hosts"), "--ranks-per-host", str(ranks // hosts), "--", *words]
+        elif ranks > 1:
             words = [*shlex.split(self.options.mpirun), "-n", str(ranks), *words]
         process = subprocess.Popen(words, cwd=folder, env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
