@@ -75,6 +75,10 @@ Processes::Processes(const ProcessOptions& options) : models_(options.models), k
       if (options.units != UnitChoice::device) units_.push_back({process, Kind::host, 1.0});
       if (options.units != UnitChoice::host) units_.push_back({process, Kind::companion, 1.0});
     }
+    // As slow as they were when they were measured.
+    for (std::size_t i = 0; !models_.empty() && i < units_.size(); ++i) {
+      units_[i].slowdown = models::read_fpm_file(models_[i % models_.size()]).slowdown;
+    }
   }
   if (!options.platform.empty()) {
     platform_ = models::read_platform_file(options.platform);

@@ -50,7 +50,7 @@ class Processes {
   };
 
   /// The layout's lines are processes, on nodes by host name; without a layout they have the same units, on nodes of
-  /// `per_node`. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
+  /// `per_node`, as slow as their models' files say. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
   /// where it names none of them, all are of the kind of its first node.
   /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
   /// that cannot be used

@@ -122,6 +122,18 @@ TEST_CASE("A model is as much slower on a layout's unit as the line says beside 
   CHECK_THAT(phase_s(each, "computation"), WithinRel(6 * 18 * 1e-3, 1e-12));
 }
 
+TEST_CASE("Without a layout a unit is as slow as it was when it was measured") {
+  const TemporaryFolder folder;
+  models::FpmFile facts;
+  facts.app = "summa";
+  facts.element = "double";
+  facts.parameters["block"] = 16;
+  facts.slowdown = 4.0;
+  const std::string model = write_summa_model(folder, "slow.fpm.json", facts);
+  const json slow = predicted(folder, {"--size", "96", "--block", "16", "--model", model});
+  CHECK_THAT(phase_s(slow, "computation"), WithinRel(6 * 36 * 1e-3, 1e-12));
+}
+
 TEST_CASE("Without models only communication is predicted, and areas go by slowdown") {
   const TemporaryFolder folder;
   const std::string layout = folder.write("two.layout", "a 0 all host\nb 0 all host slowdown=3\n");
