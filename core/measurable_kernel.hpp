@@ -67,8 +67,7 @@ class MeasurableKernel {
  public:
   virtual ~MeasurableKernel() = default;
 
-  /// The program's name, and what its kernel does, in one line.
-  virtual std::string app() const = 0;
+  /// What it does, in one line.
   virtual std::string description() const = 0;
   /// Options of the program that fix what a computation unit is.
   virtual void add_options(CLI::App&) {}

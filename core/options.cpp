@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <limits>
-#include <map>
 
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
+#include "core/choice_option.hpp"
 #include "core/parse_message.hpp"
 
 namespace steelyard {
@@ -26,34 +26,15 @@ std::string refuse_wrapped(const std::string& text) {
   return fmt::format("Value {} (expected a number from 0 to {})", text, std::numeric_limits<std::uint64_t>::max());
 }
 
-/// An option whose word is one of a few names.
-template <class Value>
-void add_choice(CLI::App& parser, const std::string& name, Value& value, const std::map<std::string, Value>& choices,
-                const std::string& description) {
-  std::vector<std::string> names;
-  for (const auto& [word, ignored] : choices) names.push_back(word);
-  parser
-      .add_option_function<std::string>(
-          name, [&value, choices](const std::string& word) { value = choices.at(word); }, description)
-      ->check(CLI::IsMember(names))
-      ->type_name(CLI::detail::join(names, "|"));
-}
-
 }  // namespace
 
 void add_element_option(CLI::App& parser, ElementType& element) {
-  add_choice<ElementType>(parser, "--type", element,
-                          {{"double", ElementType::float64}, {"float", ElementType::float32}},
-                          "Element type (default double)");
+  add_choice<ElementType>(parser, "--type", element, {"float", "double"}, "Element type (default double)");
 }
 
 void add_unit_options(CLI::App& parser, RunOptions& options) {
-  parser
-      .add_option_function<std::string>(
-          "--units", [&options](const std::string& word) { options.units = parse_unit_choice(word); },
-          "Processing units each rank drives (default: all there are)")
-      ->check(CLI::IsMember({"host", "device", "host+device"}))
-      ->type_name("host|device|host+device");
+  add_choice<UnitChoice>(parser, "--units", options.units, {"host", "device", "host+device"},
+                         "Processing units each rank drives (default: all there are)");
   parser.add_option("--layout", options.layout, "File that gives each rank its cores and units")->type_name("FILE");
   parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F, device=F or rankN=F, F >= 1")
       ->type_name("WHICH=F");
@@ -105,8 +86,7 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   parser.add_option("--warmups", options.warmups, "Runs before them that do not count")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  add_choice<CheckLevel>(parser, "--check", options.check,
-                         {{"none", CheckLevel::none}, {"last", CheckLevel::last}, {"all", CheckLevel::all}},
+  add_choice<CheckLevel>(parser, "--check", options.check, {"none", "last", "all"},
                          "Which repetitions are verified (default last)");
   parser.add_option("--input", options.input, "Initial data (NumPy .npy)")->type_name("FILE...");
   parser.add_option("--output", options.output, "Where the result goes (NumPy .npy)")->type_name("FILE");

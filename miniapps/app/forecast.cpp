@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/base/errors.hpp"
+#include "core/choice_option.hpp"
 #include "core/unit_plan.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
@@ -40,13 +41,8 @@ void add_process_options(CLI::App& parser, ProcessOptions& options) {
   CLI::Option* per_node = parser.add_option("--per-node", options.per_node, "Processes of a node (default: all)")
                               ->check(positive)
                               ->type_name("K");
-  CLI::Option* units =
-      parser
-          .add_option_function<std::string>(
-              "--units", [&options](const std::string& word) { options.units = parse_unit_choice(word); },
-              "Processing units of every process (default: host)")
-          ->check(CLI::IsMember({"host", "device", "host+device"}))
-          ->type_name("host|device|host+device");
+  CLI::Option* units = add_choice<UnitChoice>(parser, "--units", options.units, {"host", "device", "host+device"},
+                                              "Processing units of every process (default: host)");
   parser.add_option("--layout", options.layout, "Processes by a layout: one a line, on nodes by host name")
       ->type_name("FILE")
       ->excludes(processes)

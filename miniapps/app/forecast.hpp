@@ -50,8 +50,8 @@ class Processes {
   };
 
   /// The layout's lines are processes, on nodes by host name; without a layout they have the same units, on nodes of
-  /// `per_node`, as slow as their models' files say. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
-  /// where it names none of them, all are of the kind of its first node.
+  /// `per_node`, as slow as their models' files say. Nodes that the platform names are of their kinds; the others are
+  /// of the platform's only kind, and where it names none of them, all are of the kind of its first node.
   /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
   /// that cannot be used
   explicit Processes(const ProcessOptions& options);
@@ -151,8 +151,12 @@ class Forecaster {
   virtual std::string problem() const = 0;
   /// @throws InvalidArgument, FileFormatError
   virtual Forecast forecast(const Processes& processes, const std::string& partition) const = 0;
-  /// Makes the problem so many times as large for weak scaling; false where an app has no weak scaling.
-  virtual bool enlarge(std::int64_t /*times*/) { return false; }
+  /// Makes the problem so many times as large for weak scaling, where the app has it.
+  void enlarge(std::int64_t times) { times_ = times; }
+  virtual bool has_weak_scaling() const { return false; }
+
+ protected:
+  std::int64_t times_ = 1;  ///< as many rows as the user named
 };
 
 }  // namespace steelyard

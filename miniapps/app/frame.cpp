@@ -64,7 +64,7 @@ SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t tot
                                 const std::vector<std::filesystem::path>& files) {
   if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, this->algorithm(algorithm));
   std::optional<SpeedModels> measured;
-  const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.app()),
+  const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.facts().app),
                                       [&] { measured = measure_speed_models(*this, kernel, total, algorithm); });
   record_.figures["model_time_s"] += seconds;
   session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
@@ -205,11 +205,6 @@ bool StepBalancer::record(const UnitSeconds& own_s, double steps_left) {
 void StepBalancer::sum_up(Outcome& outcome, Plan& plan) const {
   outcome.figures["repartitions"] = repartitions();
   plan.distribution = units();
-}
-
-void require_partition(const std::string& name, bool may_be_dynamic) {
-  if (may_be_dynamic && name == "dynamic") return;
-  partition::find_algorithm(name, may_be_dynamic ? ", or dynamic" : "");
 }
 
 std::vector<double> Medians::values() const {

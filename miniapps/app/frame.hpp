@@ -156,9 +156,6 @@ class StepBalancer {
   partition::LoadBalancer balancer_;
 };
 
-/// @throws InvalidArgument unless there is such an algorithm or, of an app that goes in steps, the name is `dynamic`
-void require_partition(const std::string& name, bool may_be_dynamic);
-
 /// Values of each repetition, as many in each, and their medians over the repetitions.
 class Medians {
  public:

@@ -7,17 +7,37 @@
 
 #include "comm/collective.hpp"
 #include "comm/run_description.hpp"
+#include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/given_distribution.hpp"
 #include "miniapps/app/interruption.hpp"
 #include "models/estimate.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
 namespace {
+
+/// What `--distribution` says as the name of a partition, `shares:A:B:...`: numbers with colons between them, or those
+/// of a file, which is a run's `run.json` or what `steelyard partition --format json` prints. The numbers of a
+/// distribution of as many computation units as there are to share out are kept exactly.
+/// @throws InvalidArgument, FileFormatError
+std::string partition_of(const std::string& distribution) {
+  if (distribution.find_first_not_of("0123456789.:") == std::string::npos) return "shares:" + distribution;
+  const nlohmann::json json = read_json_file(distribution);
+  const JsonReader reader(distribution, json);
+  const std::string key = reader.has("distribution") ? "distribution" : "units";
+  if (!reader.has(key) || !json.at(key).is_array())
+    reader.fail(key, "is no array (expected computation units of each)");
+  std::string name = "shares";
+  for (const nlohmann::json& share : json.at(key)) {
+    if (!share.is_number()) reader.fail(key, "holds " + excerpt(share) + " (expected numbers)");
+    name += fmt::format(":{}", share.get<double>());
+  }
+  return name;
+}
 
 /// Ends what cannot be, before anything is measured for it. A dry run with models from files may be of larger machines.
 /// Collective. @throws CollectiveError
@@ -222,7 +242,9 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::stri
 
 ExitCode run_mini_app(Session& session, MiniApp& app) {
   collectively(session.comm(), [&] {
-    resolve_partition(app.run_options());
+    RunOptions& given = app.run_options();
+    if (!given.distribution.empty()) given.partition = partition_of(given.distribution);
+    if (!given.kind.empty()) models::find_model_kind(given.kind);
     app.prepare();
   });
   const RunOptions& options = app.run_options();

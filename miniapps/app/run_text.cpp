@@ -131,4 +131,14 @@ std::string predicted_line(const RunRecord& record) {
                      comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) + why_far(record) : "");
 }
 
+std::string phase_line(const PhaseTime& phase, int columns, double count, const std::string& per) {
+  const double predicted_s = phase.predicted_s.value_or(0.0);
+  std::string line = fmt::format("  {:<{}}{}{}", phase.name, columns, format_seconds(phase.measured_s / count), per);
+  if (phase.predicted_s) line += ", predicted " + format_seconds(predicted_s / count);
+  if (predicted_s > 0.0 && phase.measured_s > 0.0) {
+    line += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s));
+  }
+  return line + "\n";
+}
+
 }  // namespace steelyard

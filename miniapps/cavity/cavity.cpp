@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "comm/measurement/group_bandwidth.hpp"
-#include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
@@ -93,9 +93,7 @@ class Run : public AppRun {
     for (const PhaseTime& phase : phases) step_s += phase.measured_s;
     plan.text = fmt::format("predicted  {} per step with {:.3g} iterations for momentum and {:.3g} for pressure\n",
                             format_seconds(step_s), sampled.momentum, sampled.pressure);
-    for (const PhaseTime& phase : phases) {
-      plan.text += fmt::format("  {:<10}{} per step\n", phase.name, format_seconds(phase.measured_s));
-    }
+    for (const PhaseTime& phase : phases) plan.text += phase_line(phase, 10, 1.0, " per step");
     return plan;
   }
 
@@ -274,18 +272,8 @@ class Run : public AppRun {
                     100.0 * share_of_bound, frame_.bound_name(bandwidth_->array_bytes()), bound_bytes_per_s / 1e9);
     outcome.below += fmt::format("iterations {:.3g} per step for momentum, {:.3g} for pressure\n",
                                  iterations().momentum, iterations().pressure);
-    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps(), " per step");
     outcome.below += fmt::format("change     {:.2e} of lid speed per time in the last step\n", log_.change);
-  }
-
-  std::string phase_line(const PhaseTime& phase) const {
-    const double predicted_s = phase.predicted_s.value_or(0.0);
-    std::string line = fmt::format("  {:<10}{} per step", phase.name, format_seconds(phase.measured_s / steps()));
-    if (phase.predicted_s) line += fmt::format(", predicted {}", format_seconds(predicted_s / steps()));
-    if (predicted_s > 0.0 && phase.measured_s > 0.0) {
-      line += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s));
-    }
-    return line + "\n";
   }
 
   /// By what lid-driven cavities are compared. On rank 0, which has the flow.

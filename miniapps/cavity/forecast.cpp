@@ -118,10 +118,7 @@ class FlowForecaster : public Forecaster {
   }
 
   /// As many times the rows, of the same height each.
-  bool enlarge(std::int64_t times) override {
-    times_ = times;
-    return true;
-  }
+  bool has_weak_scaling() const override { return true; }
 
  private:
   Problem scaled_problem() const {
@@ -181,7 +178,6 @@ class FlowForecaster : public Forecaster {
   Options options_;
   std::optional<std::pair<double, double>> iterations_;
   std::filesystem::path sample_;
-  std::int64_t times_ = 1;
 };
 
 }  // namespace

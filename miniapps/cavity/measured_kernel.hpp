@@ -17,7 +17,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel() = default;
   explicit MeasuredKernel(std::int64_t columns) : columns_(columns) {}
 
-  std::string app() const override { return "cavity"; }
   std::string description() const override {
     return "lid-driven cavity: rows of cells in iterations of BiCGSTAB and CG";
   }

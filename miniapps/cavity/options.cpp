@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/choice_option.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::cavity {
@@ -37,17 +38,6 @@ const Names all_reductions{"separate", "merged"};
 template <class Value>
 const char* name_in(const Names& names, Value value) {
   return names.at(static_cast<std::size_t>(value)).c_str();
-}
-
-template <class Value>
-void add_choice(CLI::App& parser, const std::string& option, Value& value, const Names& names,
-                const std::string& description) {
-  const auto choose = [&value, &names](const std::string& name) {
-    value = static_cast<Value>(std::find(names.begin(), names.end(), name) - names.begin());
-  };
-  parser.add_option_function<std::string>(option, choose, description)
-      ->check(CLI::IsMember(names))
-      ->type_name(CLI::detail::join(names, "|"));
 }
 
 /// A check of numbers. CLI::Range lets NaN through, and writes 1e-15 as 0.000000.
@@ -121,12 +111,13 @@ void add_solver_options(CLI::App& parser, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   Numerics& numerics = options.numerics;
-  add_choice(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
-             "Preconditioner of CG for the pressure (default multigrid)");
-  add_choice(parser, "--momentum-preconditioner", numerics.momentum_preconditioner, pointwise_preconditioners,
-             "Preconditioner of BiCGSTAB for the velocity (default none)");
-  add_choice(parser, "--reductions", numerics.reductions, all_reductions,
-             "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
+  add_choice<PreconditionerKind>(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
+                                 "Preconditioner of CG for the pressure (default multigrid)");
+  add_choice<PreconditionerKind>(parser, "--momentum-preconditioner", numerics.momentum_preconditioner,
+                                 pointwise_preconditioners,
+                                 "Preconditioner of BiCGSTAB for the velocity (default none)");
+  add_choice<Reductions>(parser, "--reductions", numerics.reductions, all_reductions,
+                         "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
 }
 
 void add_options(CLI::App& parser, Options& options) {
@@ -141,7 +132,7 @@ void add_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--end-time", options.end_time, "T", "Time to step to");
   add_positive(parser, "--steady", options.steady, "TOL",
                "Step until no velocity changes faster than this, in lid speeds / time");
-  add_choice(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
+  add_choice<TimeScheme>(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
   add_solver_options(parser, options);
   add_tolerance_options(parser, options.numerics);
   parser.add_flag("--compare-even", options.compare_even,

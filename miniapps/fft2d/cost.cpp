@@ -5,32 +5,10 @@
 #include <map>
 #include <numeric>
 
-#include "models/communication/pattern_costs.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/granularity.hpp"
 
 namespace steelyard::fft2d {
-namespace {
-
-partition::Distribution distribute(std::int64_t total, const std::vector<const models::SpeedModel*>& models,
-                                   const partition::Algorithm& algorithm, std::int64_t granularity) {
-  std::vector<const models::SpeedModel*> known;
-  for (const models::SpeedModel* model : models) {
-    if (model != nullptr) known.push_back(model);
-  }
-  const partition::Distribution of_known = partition::distribute_in_multiples(total, known, algorithm, granularity);
-  partition::Distribution all{std::vector<std::int64_t>(models.size(), 0), std::vector<double>(models.size(), 0.0)};
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    if (models[i] == nullptr) continue;
-    all.units[i] = of_known.units[next];
-    all.predicted_s[i] = of_known.predicted_s[next++];
-  }
-  return all;
-}
-
-}  // namespace
-
 std::int64_t slice_granularity(std::int64_t total, std::int64_t point_bytes) {
   constexpr std::int64_t line_bytes = 64;
   return total > 0 ? std::gcd(total, line_bytes / point_bytes) : 1;
@@ -40,9 +18,10 @@ Assignment assign(const Problem& problem, const std::vector<const models::SpeedM
                   const std::vector<const models::SpeedModel*>& column_models, const std::string& partition,
                   std::int64_t point_bytes) {
   const partition::Algorithm& algorithm = partition::find_algorithm(partition);
-  const std::int64_t columns = problem.spectrum_columns();
-  return {distribute(problem.rows, row_models, algorithm, slice_granularity(problem.rows, point_bytes)),
-          distribute(columns, column_models, algorithm, slice_granularity(columns, point_bytes))};
+  const auto distribute = [&](std::int64_t total, const std::vector<const models::SpeedModel*>& models) {
+    return partition::distribute_in_multiples(total, models, algorithm, slice_granularity(total, point_bytes));
+  };
+  return {distribute(problem.rows, row_models), distribute(problem.spectrum_columns(), column_models)};
 }
 
 models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes) {
@@ -56,15 +35,11 @@ models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double 
   return pattern;
 }
 
-std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_bytes, const models::Platform& platform,
-                                         const models::Placement& placement) {
+std::vector<models::PatternCosts> exchange_costs(const PassPlans& plans, double point_bytes,
+                                                 const models::Platform& platform, const models::Placement& placement) {
   const models::MessagePattern patterns[] = {exchange_pattern(plans.rows, placement.processes(), point_bytes),
                                              exchange_pattern(plans.columns, placement.processes(), point_bytes)};
-  std::vector<ExchangeCost> costs;
-  for (const models::PatternCosts& one : models::pattern_costs(patterns, platform, placement)) {
-    costs.push_back({one.model, one.time_s[0], one.time_s[1]});
-  }
-  return costs;
+  return models::pattern_costs(patterns, platform, placement);
 }
 
 bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement) {
@@ -94,10 +69,10 @@ PassCost kernel_cost(const std::vector<int>& rank_of_unit, const std::vector<dou
   return cost;
 }
 
-void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassPlans& plans,
+void add_exchange(TransformCost& cost, const models::PatternCosts& exchange, const PassPlans& plans,
                   const models::Platform& platform, const models::Placement& placement) {
-  cost.rows.exchange_s = exchange.first_s;
-  cost.columns.exchange_s = exchange.second_s;
+  cost.rows.exchange_s = exchange.time_s[0];
+  cost.columns.exchange_s = exchange.time_s[1];
   cost.rows.by_network = all_by_network(plans.rows, platform, placement);
   cost.columns.by_network = all_by_network(plans.columns, platform, placement);
 }

@@ -8,6 +8,7 @@
 #include "miniapps/fft2d/exchange_plan.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
+#include "models/communication/pattern_costs.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "models/speed_model.hpp"
@@ -35,7 +36,7 @@ std::int64_t slice_granularity(std::int64_t total, std::int64_t point_bytes);
 
 /// Both passes by a one-dimensional algorithm, in multiples of slice_granularity().
 /// Source: 002, sections 1 and 6.2.2.
-/// @param row_models, column_models of every unit: seconds of so many rows of each pass; those without one get nothing
+/// @param row_models, column_models of every unit: seconds of so many rows of each pass
 /// @param point_bytes of a complex number
 /// @throws InvalidArgument for an unknown name, and as the algorithm does
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& row_models,
@@ -45,18 +46,11 @@ Assignment assign(const Problem& problem, const std::vector<const models::SpeedM
 /// The messages of the exchange behind a pass: a phase for each batch, of which every rank starts all at once.
 models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes);
 
-/// Seconds of both exchanges by one model, as if nothing else went on.
-struct ExchangeCost {
-  std::string model;  ///< as in models::cost_model_names(); empty where nothing is known
-  double first_s = 0.0;
-  double second_s = 0.0;
-};
-
-/// By each model whose parameters all channels in use have; nothing to send costs nothing by all of them.
-/// Source: 001, equations 13 and 14 (messages of many processes at once).
+/// Seconds of both exchanges by each model whose parameters all channels in use have; nothing to send costs nothing by
+/// all of them. Source: 001, equations 13 and 14 (messages of many processes at once).
 /// @throws InvalidArgument where no model has parameters, or no channel joins two ranks
-std::vector<ExchangeCost> exchange_costs(const PassPlans& plans, double point_bytes, const models::Platform& platform,
-                                         const models::Placement& placement);
+std::vector<models::PatternCosts> exchange_costs(const PassPlans& plans, double point_bytes,
+                                                 const models::Platform& platform, const models::Placement& placement);
 
 /// Whether all messages leave their nodes, so that no core of the ranks copies them.
 bool all_by_network(const PassPlan& plan, const models::Platform& platform, const models::Placement& placement);
@@ -98,7 +92,7 @@ PassCost kernel_cost(const std::vector<int>& rank_of_unit, const std::vector<dou
                      const ExchangeChoice& exchange);
 
 /// Adds what the exchanges cost by one model.
-void add_exchange(TransformCost& cost, const ExchangeCost& exchange, const PassPlans& plans,
+void add_exchange(TransformCost& cost, const models::PatternCosts& exchange, const PassPlans& plans,
                   const models::Platform& platform, const models::Placement& placement);
 
 /// Seconds until every unit has put what it received in the second exchange into place: a point is read once, and

@@ -37,10 +37,7 @@ struct ExchangeOptions {
 };
 
 /// `at-once`, `pipelined`, in the order of the values.
-inline const std::vector<std::string>& exchange_names() {
-  static const std::vector<std::string> names{"at-once", "pipelined"};
-  return names;
-}
+inline const std::vector<std::string> exchange_names{"at-once", "pipelined"};
 
 /// Rows or columns [first, first + count).
 struct Range {

@@ -8,12 +8,12 @@
 
 #include "comm/measurement/group_bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
-#include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
@@ -23,8 +23,6 @@
 
 namespace steelyard::fft2d {
 namespace {
-
-constexpr const char* planner_names[] = {"estimate", "measure", "patient"};
 
 /// The name of the library that transforms rows on an execution space.
 template <class Execution>
@@ -88,7 +86,7 @@ class Run : public AppRun {
     record.params["transposed"] = problem_.transposed ? 1.0 : 0.0;
     record.params["batches"] = exchange_.parts();
     record.settings["direction"] = options_.inverse ? "inverse" : "forward";
-    record.settings["exchange"] = exchange_names()[static_cast<std::size_t>(exchange_.exchange)];
+    record.settings["exchange"] = exchange_names[static_cast<std::size_t>(exchange_.exchange)];
     record.settings["planner"] = planner_names[static_cast<std::size_t>(options_.fft.planner)];
     if (frame_.units().host) record.settings["host_fft"] = library_name<HostExecution>(options_.fft);
     if (frame_.units().companion) record.settings["device_fft"] = library_name<CompanionExecution>(options_.fft);
@@ -229,7 +227,7 @@ class Run : public AppRun {
     if (!platform) return;
     const models::Placement placement = frame_.placement(*platform);
     frame_.collectively([&] {
-      const std::vector<ExchangeCost> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
+      const std::vector<models::PatternCosts> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
       add_exchange(cost_, exchanges.front(), plans, *platform, placement);
     });
   }
@@ -259,14 +257,7 @@ class Run : public AppRun {
     if (!problem_.transposed) {
       outcome.phases.push_back({"second exchange", measured_s[3], cost_.second_exchange_s()});
     }
-    for (const PhaseTime& phase : outcome.phases) {
-      const bool comparable = phase.measured_s > 0.0 && *phase.predicted_s > 0.0;
-      const std::string difference =
-          comparable ? fmt::format(", difference {:.1f} %", percentage_difference(*phase.predicted_s, phase.measured_s))
-                     : "";
-      outcome.below += fmt::format("  {:<16} {}, predicted {}{}\n", phase.name, format_seconds(phase.measured_s),
-                                   format_seconds(*phase.predicted_s), difference);
-    }
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 17);
   }
 
   Frame& frame_;

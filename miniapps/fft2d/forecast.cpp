@@ -98,7 +98,7 @@ class TransformForecaster : public Forecaster {
                                                       assignment.columns.units, assignment.columns.predicted_s);
     for (std::size_t i = 0; i < of_columns.size(); ++i) forecast.units[i] = forecast.units[i] + of_columns[i];
     const models::Placement placement = processes.placement();
-    for (const ExchangeCost& by_model : exchange_costs(plans, point_bytes, processes.platform(), placement)) {
+    for (const models::PatternCosts& by_model : exchange_costs(plans, point_bytes, processes.platform(), placement)) {
       TransformCost cost = kernels;
       add_exchange(cost, by_model, plans, processes.platform(), placement);
       ModelForecast one{by_model.model,

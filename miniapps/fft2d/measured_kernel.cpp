@@ -138,7 +138,7 @@ KernelFacts MeasuredKernel::facts() const {
   const std::int64_t element_bytes = real_ ? scalar_bytes : complex_bytes;
   const std::int64_t stored = stored_points(columns_, real_);
   KernelFacts facts;
-  facts.app = app();
+  facts.app = "fft2d";
   facts.kernel = choice_.library.empty() ? "row_fft" : "row_fft_" + choice_.library;
   facts.element = element_name(element_);
   facts.computation_unit = real_ ? "one row of real numbers transformed and stored as a column"

@@ -16,7 +16,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel(std::int64_t columns, bool real, ElementType element, RowFftChoice choice)
       : columns_(columns), real_(real), element_(element), choice_(std::move(choice)) {}
 
-  std::string app() const override { return "fft2d"; }
   std::string description() const override { return "2D Fourier transform: rows transformed and stored as columns"; }
   /// `--columns`, `--type`, `--real`, `--fft`, `--planner`
   void add_options(CLI::App& parser) override;

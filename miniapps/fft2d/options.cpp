@@ -8,6 +8,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
+#include "core/choice_option.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::fft2d {
@@ -36,16 +37,9 @@ void require_words(const Options& options) {
 }  // namespace
 
 void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange) {
-  parser
-      .add_option_function<std::string>(
-          "--exchange",
-          [&exchange](const std::string& word) {
-            exchange.exchange = word == exchange_names()[0] ? Exchange::at_once : Exchange::pipelined;
-          },
-          "When ranks send what a pass has made: at its end (default on one node), or batch by batch on the way "
-          "(default on several)")
-      ->check(CLI::IsMember(exchange_names()))
-      ->type_name("at-once|pipelined");
+  add_choice<Exchange>(parser, "--exchange", exchange.exchange, exchange_names,
+                       "When ranks send what a pass has made: at its end (default on one node), or batch by batch on "
+                       "the way (default on several)");
   parser.add_option("--batches", exchange.batches, "Batches of a unit's rows, where it is pipelined")
       ->check(CLI::Range(1, 4096))
       ->type_name("N")
@@ -59,14 +53,8 @@ void add_row_fft_options(CLI::App& parser, RowFftChoice& choice) {
                   "devices, portable everywhere")
       ->check(CLI::IsMember({"fftw", "vendor", "portable"}))
       ->type_name("LIBRARY");
-  const std::map<std::string, Planner> planners{
-      {"estimate", Planner::estimate}, {"measure", Planner::measure}, {"patient", Planner::patient}};
-  parser
-      .add_option_function<std::string>(
-          "--planner", [&choice, planners](const std::string& word) { choice.planner = planners.at(word); },
-          "How hard FFTW looks for a plan (default measure)")
-      ->check(CLI::IsMember({"estimate", "measure", "patient"}))
-      ->type_name("estimate|measure|patient");
+  add_choice<Planner>(parser, "--planner", choice.planner, planner_names,
+                      "How hard FFTW looks for a plan (default measure)");
 }
 
 void add_options(CLI::App& parser, Options& options) {

@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "partition/rectangles/rectangle.hpp"
+
 namespace steelyard::fft2d {
 
-/// Rows and columns of a transform.
-struct Extents {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  bool operator==(const Extents&) const = default;
-};
+/// Of a transform.
+using Extents = partition::Extents;
 
 /// Zeros that are appended to the input before it is transformed.
 struct Padding {

@@ -29,14 +29,10 @@ class GemmForecaster : public Forecaster {
     return forecast_steps(processes, partition, kernel.facts(), problem.block_rows(), /*exchange=*/std::nullopt, 1);
   }
   /// As many times the rows of A and C.
-  bool enlarge(std::int64_t times) override {
-    times_ = times;
-    return true;
-  }
+  bool has_weak_scaling() const override { return true; }
 
  private:
   Options options_;
-  std::int64_t times_ = 1;
 };
 
 }  // namespace

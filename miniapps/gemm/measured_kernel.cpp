@@ -46,7 +46,7 @@ KernelFacts MeasuredKernel::facts() const {
   const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
   const double rows = static_cast<double>(problem_.block);
   KernelFacts facts;
-  facts.app = app();
+  facts.app = "gemm";
   facts.kernel = "gemm";
   facts.element = element_name(element_);
   facts.computation_unit = "one block row of C = alpha A B + beta C";

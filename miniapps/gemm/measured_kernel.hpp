@@ -17,7 +17,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
       : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
 
-  std::string app() const override { return "gemm"; }
   std::string description() const override { return "C = alpha A B + beta C: block rows multiplied, copies included"; }
   /// `--n`, `--k`, `--block`, `--beta`, `--device-memory`, `--type`
   void add_options(CLI::App& parser) override;

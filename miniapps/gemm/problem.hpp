@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "partition/rectangles/rectangle.hpp"
+
 namespace steelyard::gemm {
 
 /// Part of a matrix, in elements.
-struct Tile {
-  std::int64_t row = 0;
-  std::int64_t column = 0;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-
-  bool empty() const { return rows == 0 || columns == 0; }
-  bool operator==(const Tile&) const = default;
-};
+using Tile = partition::Rectangle;
 
 /// C = alpha A B + beta C for A of m x k, B of k x n, C of m x n, distributed in block rows of A and C.
 struct Problem {

@@ -14,6 +14,7 @@
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/jacobi/unit_system.hpp"
 #include "models/communication/collective_patterns.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard::jacobi {
 namespace {
@@ -49,12 +50,11 @@ class MeasuredKernel : public MeasurableKernel {
  public:
   explicit MeasuredKernel(std::int64_t n = 4096) : n_(n) {}
 
-  std::string app() const override { return "jacobi"; }
   std::string description() const override { return "Jacobi's method: rows of a dense system in one step"; }
   void add_options(CLI::App& parser) override { add_unknowns_option(parser, "--columns", n_); }
   KernelFacts facts() const override {
     KernelFacts facts;
-    facts.app = app();
+    facts.app = "jacobi";
     facts.kernel = "sweep";
     facts.element = "double";
     facts.computation_unit = "one row of the system";
@@ -264,7 +264,9 @@ class Jacobi : public MiniApp {
     }
     add_unknowns_option(parser, "--size", n_);
   }
-  void prepare() override { require_partition(run_.partition, /*may_be_dynamic=*/true); }
+  void prepare() override {
+    if (run_.partition != "dynamic") partition::find_algorithm(run_.partition, ", or dynamic");
+  }
   std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, n_); }
   std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
   std::unique_ptr<Forecaster> forecaster() const override { return std::make_unique<JacobiForecaster>(); }

@@ -90,6 +90,11 @@ std::optional<std::size_t> cores_per_node(const models::Platform& platform) {
   return least;
 }
 
+bool same_shares(const Forecast& a, const Forecast& b) {
+  return a.distribution == b.distribution && a.column_distribution == b.column_distribution &&
+         a.rectangles == b.rectangles;
+}
+
 const AdvisedRun* first_of(const std::vector<AdvisedRun>& runs, const std::function<bool(const AdvisedRun&)>& which) {
   const auto found = std::find_if(runs.begin(), runs.end(), which);
   return found == runs.end() ? nullptr : &*found;
@@ -121,9 +126,12 @@ std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOption
       const std::optional<std::size_t> cores = cores_per_node(processes.platform());
       const int per_node = std::min(count, options.per_node > 0 ? options.per_node : count);
       if (cores && static_cast<std::size_t>(per_node) * set.core_count() > *cores) break;
+      std::vector<Forecast> known;
       for (const std::string& partition : forecaster.partitions()) {
         try {
           const Forecast forecast = forecaster.forecast(processes, partition);
+          if (std::ranges::any_of(known, [&](const Forecast& one) { return same_shares(one, forecast); })) continue;
+          known.push_back(forecast);
           const ModelForecast& by_model = forecast.models.front();
           runs.push_back({count, set.name, variant, partition, set.choice != UnitChoice::host, by_model,
                           forecast.estimate(by_model)});

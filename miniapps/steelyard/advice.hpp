@@ -25,7 +25,8 @@ struct AdvisedRun {
 /// All ways that models tell of, the fastest first: 1, 2, 4, … processes up to `--processes`; a host or a companion
 /// alone, each as one of the files of `--model` was measured, or both of files that lie in the same folder and are of
 /// different cores; each partition of the app where there are several processing units. Ways that need more cores than
-/// the platform's nodes have are left out, and those that cannot be predicted.
+/// the platform's nodes have are left out, those that cannot be predicted, and partitions with the same shares as one
+/// before them.
 /// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
 std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options);
 

@@ -173,7 +173,7 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
     fmt::print(stderr, "steelyard: interrupted; {} of {} measurements finished{}\n", done, count,
                options.output.empty() ? "" : " and kept");
   });
-  Progress progress(fmt::format("measuring {}", options.kernel->app()), static_cast<std::int64_t>(count),
+  Progress progress(fmt::format("measuring {}", options.kernel->facts().app), static_cast<std::int64_t>(count),
                     session.is_root());
   BuiltModels built;
   // The ranks of a node fail together, but other nodes would wait for them further on.
@@ -268,7 +268,7 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     auto options = std::make_shared<MeasureOptions>();
     options->kernel = mini_app->measurable_kernel();
-    CLI::App* app = command->add_subcommand(options->kernel->app(), options->kernel->description());
+    CLI::App* app = command->add_subcommand(options->kernel->facts().app, options->kernel->description());
     options->kernel->add_options(*app);
     add_size_options(*app, *options);
     add_precision_options(*app, options->precision);

@@ -108,7 +108,7 @@ std::string predict_scaling(const PredictOptions& options) {
         "--scaling needs --model, and --processes instead of --layout (expected one model of a process)");
   }
   const bool weak = options.scaling == "weak";
-  if (weak && !options.forecaster->enlarge(1)) {
+  if (weak && !options.forecaster->has_weak_scaling()) {
     throw InvalidArgument(fmt::format("--scaling weak is not known of {} (expected strong)", options.app));
   }
   std::optional<Table> table;

@@ -113,7 +113,7 @@ bool Conformance::passed() const {
 void Conformance::check(ProcessingUnit::Kind kind, double memory_bytes) {
   for (const auto& kernel : kernels_) {
     ConformanceResult result;
-    result.app = kernel->app();
+    result.app = kernel->facts().app;
     result.unit = kind == ProcessingUnit::Kind::host ? "host" : "device";
     const std::vector<ConformanceCase> cases = kernel->conformance_cases(kind);
     if (cases.empty()) {

@@ -62,10 +62,7 @@ class PivotSenders {
         rectangles_(rectangles.begin(), rectangles.end()),
         element_bytes_(element_bytes),
         communication_(communication) {
-    for (const Rectangle& rectangle : rectangles) {
-      const Tile tile = problem.tile(rectangle);
-      tiles_.push_back({tile.row, tile.column, tile.rows, tile.columns});
-    }
+    for (const Rectangle& rectangle : rectangles) tiles_.push_back(problem.tile(rectangle));
     if (communication == Communication::bcast) bands_ = {partition::row_bands(tiles_), partition::column_bands(tiles_)};
   }
 

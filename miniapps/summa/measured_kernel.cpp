@@ -64,7 +64,7 @@ KernelFacts MeasuredKernel::facts() const {
   const double bytes = gemm::element_bytes(element_);
   const auto block = static_cast<double>(problem_.block);
   KernelFacts facts;
-  facts.app = app();
+  facts.app = "summa";
   facts.kernel = "gemm";
   facts.element = element_name(element_);
   facts.computation_unit = "one block of C += A B, by a block of A and one of B";

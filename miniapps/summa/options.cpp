@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
+#include "core/choice_option.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/summa/assignment.hpp"
@@ -55,19 +56,11 @@ void require_block_options(const Problem& problem, ElementType element, double d
 }
 
 void add_choices(CLI::App& parser, Choices& choices) {
-  parser
-      .add_option_function<std::string>(
-          "--communication",
-          [&choices](const std::string& name) {
-            const auto found = std::find(communication_names.begin(), communication_names.end(), name);
-            choices.communication = static_cast<Communication>(found - communication_names.begin());
-          },
-          fmt::format(
-              "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
-              "while this one multiplies (default {})",
-              communication_name(choices.communication)))
-      ->check(CLI::IsMember(communication_names))
-      ->type_name(CLI::detail::join(communication_names, "|"));
+  add_choice<Communication>(
+      parser, "--communication", choices.communication, communication_names,
+      fmt::format("How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's messages "
+                  "while this one multiplies (default {})",
+                  communication_name(choices.communication)));
   parser.add_flag("--node-order", choices.node_order,
                   "Order columns and the rectangles in them such that few messages cross nodes (001, section 4.1)");
   parser.add_flag("--avoid-communication", choices.avoid_communication,

@@ -67,18 +67,9 @@ std::string row_algorithm(const std::string& partition) {
 
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
                   const std::string& partition) {
-  std::vector<const models::SpeedModel*> known;
-  for (const models::SpeedModel* model : models) {
-    if (model != nullptr) known.push_back(model);
-  }
-  const partition::Distribution distribution =
-      partition::find_algorithm(row_algorithm(partition)).distribute(problem.rows, known);
-  std::vector<std::int64_t> rows(models.size(), 0);
+  const std::vector<std::int64_t> rows =
+      partition::find_algorithm(row_algorithm(partition)).distribute(problem.rows, models).units;
   Assignment assignment{{}, std::vector<double>(models.size(), 0.0)};
-  auto share = distribution.units.begin();
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    if (models[i] != nullptr) rows[i] = *share++;
-  }
   if (partition == "column") {
     const std::vector<double> areas(rows.begin(), rows.end());
     assignment.rectangles = partition::column(areas, {problem.rows, problem.columns}).rectangles;

@@ -26,7 +26,7 @@ struct Assignment {
 
 /// Rectangles by name: `column` for areas by the geometric algorithm arranged in columns
 /// (partition/rectangles/column.hpp), otherwise slices of rows by that one-dimensional algorithm.
-/// @param models of every unit: seconds of a pass over so many rows; those without one get nothing
+/// @param models of every unit: seconds of a pass over so many rows
 /// @throws InvalidArgument for an unknown name, and as the algorithms do
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
                   const std::string& partition);

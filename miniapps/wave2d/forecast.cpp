@@ -70,18 +70,14 @@ class WaveForecaster : public Forecaster {
     return fmt::format("{} per pass", counted(time_tile_, "step"));
   }
 
-  bool enlarge(std::int64_t times) override {
-    times_ = times;
-    return true;
-  }
+  bool has_weak_scaling() const override { return true; }
 
  private:
   GridOptions grid_;
   Problem problem_;  ///< of which the order counts
   ElementType element_ = ElementType::float64;
   int time_tile_ = 1;
-  RunOptions run_;          ///< of which the steps count
-  std::int64_t times_ = 1;  ///< as many rows as the user named
+  RunOptions run_;  ///< of which the steps count
 };
 
 }  // namespace

@@ -28,7 +28,6 @@ class MeasuredKernel : public MeasurableKernel {
   /// @param time_tile steps of a pass
   MeasuredKernel(const Problem& problem, ElementType element, int time_tile);
 
-  std::string app() const override { return "wave2d"; }
   std::string description() const override { return "2D wave equation: grid rows advanced by one pass"; }
   /// `--columns`, `--type`, `--order`, `--time-tile`
   void add_options(CLI::App& parser) override;

@@ -9,6 +9,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
+#include "core/choice_option.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 
 namespace steelyard::wave2d {
@@ -18,24 +19,6 @@ constexpr std::int64_t default_extent = 2048;
 
 /// In the order of Balancing.
 const std::vector<std::string> balancing_names{"model", "binary", "ternary", "dynamic"};
-
-/// In the order of BalanceLevel.
-const std::vector<std::string> level_names{"both", "internal", "external"};
-
-/// Sets an enumerator by its name, which has its place among the names.
-template <class Enumeration>
-void add_named(CLI::App& parser, const std::string& option, const std::string& description,
-               const std::vector<std::string>& names, Enumeration& chosen) {
-  parser
-      .add_option_function<std::string>(
-          option,
-          [&names, &chosen](const std::string& word) {
-            chosen = static_cast<Enumeration>(std::find(names.begin(), names.end(), word) - names.begin());
-          },
-          description)
-      ->check(CLI::IsMember(names))
-      ->type_name(CLI::detail::join(names, "|"));
-}
 
 int parse_time_tile(const std::string& word) {
   if (word == "auto") return 0;
@@ -103,13 +86,12 @@ void add_options(CLI::App& parser, Options& options) {
           "--time-tile", [&options](const std::string& word) { options.time_tile = parse_time_tile(word); },
           "Steps per pass over memory and per exchange of halos (default auto: what the models find fastest)")
       ->type_name("K|auto");
-  add_named(parser, "--balance",
-            "How rows are balanced: by models and --partition (default), by trying out with binary or ternary search, "
-            "or while running",
-            balancing_names, options.balancing);
-  add_named(parser, "--balance-level",
-            "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)",
-            level_names, options.level);
+  add_choice<Balancing>(parser, "--balance", options.balancing, balancing_names,
+                        "How rows are balanced: by models and --partition (default), by trying out with binary or "
+                        "ternary search, or while running");
+  add_choice<BalanceLevel>(
+      parser, "--balance-level", options.level, {"both", "internal", "external"},
+      "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)");
   add_barrier_option(parser, options.run);
   CLI::Option* frames = parser
                             .add_option("--frames", options.frames,

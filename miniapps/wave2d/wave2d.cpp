@@ -10,12 +10,12 @@
 
 #include "comm/collective.hpp"
 #include "comm/measurement/group_bandwidth.hpp"
-#include "core/base/accuracy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/initial_field.hpp"
@@ -42,18 +42,6 @@ void describe_rectangles(Plan& plan, const std::vector<Rectangle>& rectangles) {
       plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
     }
   }
-}
-
-/// The line of a phase under the speed.
-std::string phase_line(const PhaseTime& phase, double steps) {
-  std::string text = fmt::format("  {:<10}{} per step", phase.name, format_seconds(phase.measured_s / steps));
-  if (phase.predicted_s) {
-    text += fmt::format(", predicted {}", format_seconds(*phase.predicted_s / steps));
-    if (*phase.predicted_s > 0.0 && phase.measured_s > 0.0) {
-      text += fmt::format(", difference {:.1f} %", percentage_difference(*phase.predicted_s, phase.measured_s));
-    }
-  }
-  return text + "\n";
 }
 
 /// Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
@@ -314,7 +302,7 @@ class Run : public AppRun {
         fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the {} bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
                     points_per_s / 1e6, 100.0 * points_per_s / bound, frame_.bound_name(bandwidth_->array_bytes()),
                     bound / 1e6, bound_bytes_per_s / 1e9);
-    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, steps);
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps, " per step");
   }
 
   Frame& frame_;

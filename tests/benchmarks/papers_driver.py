@@ -58,7 +58,7 @@ class Listing(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
-    facts = {"both": "", "slow": "", "depth": "", "repeat": "", "calibration": "", "tree": "", "cores": 4, "gpu": False}
+    facts = {"both": "", "slow": "", "depth": "", "repeat": "", "calibration": "", "tree": "", "cores": 4, "hosts": 2, "gpu": False}
 
     def test_every_command_is_complete_at_every_scale(self):
         for experiment in (one for paper in papers() for one in read_paper(paper)[0]):
@@ -69,6 +69,7 @@ class Descriptions(unittest.TestCase):
                 for run in runs:
                     run.step.get("command", "").format(**run.variables)
                     str(run.step.get("ranks", 1)).format(**run.variables)
+                    str(run.step.get("hosts", 1)).format(**run.variables)
 
     def test_charts_tables_and_the_papers_numbers_have_columns_of_the_experiment(self):
         for experiment in (one for paper in papers() for one in read_paper(paper)[0]):

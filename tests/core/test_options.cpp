@@ -153,10 +153,10 @@ TEST_CASE(
   CHECK_THROWS_MATCHES(Parsed({"--steps"}), InvalidArgument, says("--steps has no value"));
   CHECK_THROWS_MATCHES(Parsed({"--dry-run=maybe"}), InvalidArgument, says("--dry-run maybe (expected no value)"));
   CHECK_THROWS_MATCHES(Parsed({"--type", "singles"}), InvalidArgument,
-                       says("--type singles (expected double or float)"));
+                       says("--type singles (expected float or double)"));
   CHECK_THROWS_MATCHES(Parsed({"--check", "x"}), InvalidArgument, says("--check x (expected all, last or none)"));
   CHECK_THROWS_MATCHES(Parsed({"--type", "duble"}), InvalidArgument,
-                       says("--type duble (expected double or float; did you mean double?)"));
+                       says("--type duble (expected float or double; did you mean double?)"));
 }
 
 TEST_CASE("a misspelt or shortened option is refused with the one that is meant, another without") {

@@ -17,6 +17,8 @@ namespace steelyard::fft2d {
 
 /// How hard FFTW searches for a plan; other libraries have no choice.
 enum class Planner { estimate, measure, patient };
+/// In the order of the values.
+inline const std::vector<std::string> planner_names{"estimate", "measure", "patient"};
 
 /// Which library transforms rows: a name of row_fft_libraries(), or nothing for the first of them.
 struct RowFftChoice {

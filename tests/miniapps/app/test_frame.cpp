@@ -12,7 +12,6 @@
 
 namespace steelyard::test_frame {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
 
 TEST_CASE("a region takes as long as its slowest rank, says the same everywhere and does not count who comes late") {
@@ -120,13 +119,6 @@ TEST_CASE("a dynamic run starts evenly, and its slices go where their own second
     const auto expected = static_cast<double>(plan.distribution.back()) / (frame.slots()[i].rank == 0 ? 3.0 : 1.0);
     CHECK(std::abs(static_cast<double>(plan.distribution[i]) - expected) <= 0.05 * expected + 1.0);
   }
-}
-
-TEST_CASE("of an app that goes in steps a partition may be dynamic; no other name is made up") {
-  CHECK_NOTHROW(require_partition("geometric", false));
-  CHECK_NOTHROW(require_partition("dynamic", true));
-  CHECK_THROWS_WITH(require_partition("dynamic", false), ContainsSubstring("partition \"dynamic\" is unknown"));
-  CHECK_THROWS_WITH(require_partition("fair", true), ContainsSubstring("or dynamic"));
 }
 
 TEST_CASE("medians are of each value over the repetitions") {

@@ -108,7 +108,7 @@ TEST_CASE("a row takes the operations and the traffic of its cells in iterations
     CHECK_FALSE(facts.runs_out_of_core);
     CHECK(facts.device_memory_bytes == std::numeric_limits<double>::infinity());
   }
-  CHECK(MeasuredKernel().app() == "cavity");
+  CHECK(MeasuredKernel().facts().app == "cavity");
   CHECK_FALSE(MeasuredKernel().description().empty());
 }
 

@@ -44,7 +44,6 @@ class Damaged : public MeasurableKernel {
   Damaged(std::shared_ptr<const MeasurableKernel> kernel, Damage damage)
       : kernel_(std::move(kernel)), damage_(std::move(damage)), instances_(std::make_shared<int>(0)) {}
 
-  std::string app() const override { return kernel_->app(); }
   std::string description() const override { return kernel_->description(); }
   KernelFacts facts() const override { return kernel_->facts(); }
   std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
@@ -111,11 +110,10 @@ class Numbers : public MeasurableKernel {
   std::string element = "double";
   bool has_cases = true;
 
-  std::string app() const override { return "numbers"; }
   std::string description() const override { return "numbers"; }
   KernelFacts facts() const override {
     KernelFacts facts;
-    facts.app = app();
+    facts.app = "numbers";
     facts.element = element;
     facts.flops_per_unit = 3.0;
     facts.bytes_per_unit = 16.0;

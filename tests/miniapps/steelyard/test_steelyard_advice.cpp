@@ -88,8 +88,8 @@ TEST_CASE("Advice takes the companion where it pays, balances between units that
     const Words arguments{"--m", "640", "--block", "16", "--model", alone, host, device};
     const json advice = advised(folder, "gemm", arguments);
     const json& best = advice.at("runs")[0];
-    // One unit at a time three ways; both together with each partition.
-    CHECK(advice.at("runs").size() == 3 + 3);
+    // One unit at a time three ways; both together evenly and balanced, by `exact` with the same shares.
+    CHECK(advice.at("runs").size() == 3 + 2);
     const bool pays = device_s < 1e-3;
     CHECK(best.at("units") == (pays ? "host 0 + device 1" : "host 0-1"));
     CHECK(best.at("processes") == 1);
@@ -104,7 +104,7 @@ TEST_CASE("Advice takes the companion where it pays, balances between units that
     const std::string table =
         good_run(1, steelyard_tool, Words{"predict", "gemm", "--advise"} + arguments, folder.path()).out;
     CHECK(lines_that_start(table, "advice     " + text) == 1);
-    CHECK(lines_of(table).size() == 1 + 2 + 6 + 1);
+    CHECK(lines_of(table).size() == 1 + 2 + 5 + 1);
     const std::string csv =
         good_run(1, steelyard_tool, Words{"predict", "gemm", "--advise", "--csv"} + arguments, folder.path()).out;
     CHECK(contains(csv, pays ? "1,host 0 + device 1,geometric,0.018,0.018,0.018," : "1,host 0-1,even,0.04,0.04,0.04,"));

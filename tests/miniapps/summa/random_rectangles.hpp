@@ -64,8 +64,7 @@ inline std::vector<partition::Rectangle> random_rectangles(std::int64_t blocks, 
     rectangles = pinwheel(blocks, first, blocks - 1 - static_cast<std::int64_t>(random() % 2) * (first - 1));
     rectangles.resize(static_cast<std::size_t>(count));
   } else {
-    for (const summa::Tile& tile : random_tiling(blocks, count, random)) {
-      const partition::Rectangle rectangle{tile.row, tile.column, tile.rows, tile.columns};
+    for (const partition::Rectangle& rectangle : random_tiling(blocks, count, random)) {
       rectangles.push_back(rectangle.empty() ? partition::Rectangle{} : rectangle);
     }
   }
