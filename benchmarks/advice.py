@@ -38,7 +38,8 @@ class Case:
     def __init__(self, arguments, app, size, slowdown, folder):
         self.arguments, self.app, self.size, self.slowdown, self.folder = arguments, app, size, slowdown, folder
         self.runs = 0
-        self.options = {"cavity": ["--steps", 4], "jacobi": ["--steps", max(20, 100 * 1024**2 // size**2)], "wave2d": ["--steps", 48]}.get(app, [])
+        steps = {"cavity": 4, "jacobi": max(20, 100 * 1024**2 // size**2), "wave2d": 48}
+        self.options = ["--steps", steps[app]] if app in steps else []
 
     def run(self, *command, ranks=1, cores=""):
         """What a program prints; where it fails, it has said why."""

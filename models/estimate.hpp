@@ -28,8 +28,8 @@ struct Estimate {
 /// The level of all these intervals.
 inline constexpr double interval_level = 0.90;
 
-/// Standard deviation of the ratio of a run's median and that of the same run some minutes later, which the rounds of the
-/// main job show on shared machines: of 1 to 6 %, by app.
+/// Standard deviation of the ratio of a run's median and that of the same run some minutes later, which the rounds of
+/// the main job show on shared machines: of 1 to 6 %, by app.
 inline constexpr double later_drift = 0.04;
 
 /// Of two phases, one after the other.

@@ -58,7 +58,10 @@ class Listing(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
-    facts = {"both": "", "slow": "", "depth": "", "repeat": "", "calibration": "", "tree": "", "cores": 4, "hosts": 2, "gpu": False}
+    facts = {
+        "both": "", "slow": "", "depth": "", "repeat": "", "calibration": "", "tree": "", "cores": 4, "hosts": 2,
+        "gpu": False,
+    }
 
     def test_every_command_is_complete_at_every_scale(self):
         for experiment in (one for paper in papers() for one in read_paper(paper)[0]):

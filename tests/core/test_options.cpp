@@ -154,7 +154,7 @@ TEST_CASE(
   CHECK_THROWS_MATCHES(Parsed({"--dry-run=maybe"}), InvalidArgument, says("--dry-run maybe (expected no value)"));
   CHECK_THROWS_MATCHES(Parsed({"--type", "singles"}), InvalidArgument,
                        says("--type singles (expected float or double)"));
-  CHECK_THROWS_MATCHES(Parsed({"--check", "x"}), InvalidArgument, says("--check x (expected all, last or none)"));
+  CHECK_THROWS_MATCHES(Parsed({"--check", "x"}), InvalidArgument, says("--check x (expected none, last or all)"));
   CHECK_THROWS_MATCHES(Parsed({"--type", "duble"}), InvalidArgument,
                        says("--type duble (expected float or double; did you mean double?)"));
 }
