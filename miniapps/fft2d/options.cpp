@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <complex>
-#include <map>
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
