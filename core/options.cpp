@@ -9,8 +9,8 @@
 
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
-#include "core/choice_option.hpp"
 #include "core/parse_message.hpp"
+#include "core/typed_options.hpp"
 
 namespace steelyard {
 namespace {
@@ -41,10 +41,7 @@ void add_unit_options(CLI::App& parser, RunOptions& options) {
 }
 
 void add_steps_option(CLI::App& parser, RunOptions& options) {
-  parser.add_option("--steps", options.steps, "Steps of one repetition")
-      ->check(CLI::Range(std::int64_t{0}, largest))
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(parser, "--steps", options.steps, "Steps of one repetition", 0, largest)->capture_default_str();
 }
 
 void add_platform_option(CLI::App& parser, RunOptions& options) {
@@ -80,11 +77,9 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   parser
       .add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
       ->type_name("KIND");
-  parser.add_option("--repetitions", options.repetitions, "Timed runs; the median is reported")
-      ->check(CLI::Range(1, 1000000))
+  add_number(parser, "--repetitions", options.repetitions, "Timed runs; the median is reported", 1, 1000000)
       ->capture_default_str();
-  parser.add_option("--warmups", options.warmups, "Runs before them that do not count")
-      ->check(CLI::Range(0, 1000000))
+  add_number(parser, "--warmups", options.warmups, "Runs before them that do not count", 0, 1000000)
       ->capture_default_str();
   add_choice<CheckLevel>(parser, "--check", options.check, {"none", "last", "all"},
                          "Which repetitions are verified (default last)");
@@ -103,14 +98,8 @@ void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwis
                               "Rows and columns of the grid" + by_default)
                           ->check(CLI::Range(std::int64_t{1}, largest))
                           ->type_name("N");
-  parser.add_option("--rows", grid.rows, "Rows of the grid" + by_default)
-      ->check(CLI::Range(std::int64_t{1}, largest))
-      ->type_name("N")
-      ->excludes(size);
-  parser.add_option("--columns", grid.columns, "Columns of the grid" + by_default)
-      ->check(CLI::Range(std::int64_t{1}, largest))
-      ->type_name("N")
-      ->excludes(size);
+  add_number(parser, "--rows", grid.rows, "Rows of the grid" + by_default, 1, largest)->excludes(size);
+  add_number(parser, "--columns", grid.columns, "Columns of the grid" + by_default, 1, largest)->excludes(size);
 }
 
 void add_standard_options(CLI::App& parser) {

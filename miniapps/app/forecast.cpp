@@ -7,12 +7,11 @@
 #include <span>
 
 #include "core/base/errors.hpp"
-#include "core/choice_option.hpp"
+#include "core/typed_options.hpp"
 #include "core/unit_plan.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/fpm_file.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
@@ -33,14 +32,11 @@ models::FpmFile slowed_down(models::FpmFile file, double slowdown) {
 }  // namespace
 
 void add_process_options(CLI::App& parser, ProcessOptions& options) {
-  const CLI::Range positive(1, 1 << 20);
-  CLI::Option* processes = parser.add_option("--processes", options.processes, "Processes")
-                               ->check(positive)
-                               ->type_name("P")
-                               ->capture_default_str();
-  CLI::Option* per_node = parser.add_option("--per-node", options.per_node, "Processes of a node (default: all)")
-                              ->check(positive)
-                              ->type_name("K");
+  constexpr int most = 1 << 20;
+  CLI::Option* processes =
+      add_number(parser, "--processes", options.processes, "Processes", 1, most, "P")->capture_default_str();
+  CLI::Option* per_node =
+      add_number(parser, "--per-node", options.per_node, "Processes of a node (default: all)", 1, most, "K");
   CLI::Option* units = add_choice<UnitChoice>(parser, "--units", options.units, {"host", "device", "host+device"},
                                               "Processing units of every process (default: host)");
   parser.add_option("--layout", options.layout, "Processes by a layout: one a line, on nodes by host name")
@@ -155,45 +151,25 @@ std::string Processes::concurrency_note() const {
   return text;
 }
 
-std::vector<models::FpmFile> Processes::read_files(const std::vector<std::filesystem::path>& files,
-                                                   const KernelFacts& facts) const {
+SpeedModels Processes::speed_models(const KernelFacts& facts, const partition::Algorithm& algorithm,
+                                    const std::vector<std::filesystem::path>& files) const {
   const std::size_t number = files.size(), all = units_.size();
   if (number > 1 && number != all && number * node_of_process_.size() != all) {
     throw InvalidArgument(fmt::format(
         "--model names {} files for {} processing units (expected 1, one per unit of a process, or one each)", number,
         all));
   }
-  std::vector<models::FpmFile> read;
+  std::vector<models::FpmFile> read, of_unit;
   for (std::size_t i = 0; i < number; ++i) {
     read.push_back(read_model_of(facts, files[i], number > 1 ? std::optional(units_[i].kind) : std::nullopt));
   }
-  return read;
-}
-
-std::vector<models::SpeedModelPtr> Processes::speed_models(const std::vector<std::filesystem::path>& files,
-                                                           const KernelFacts& facts,
-                                                           const partition::Algorithm& algorithm) const {
+  std::vector<double> slowdowns;
+  for (const Unit& unit : units_) slowdowns.push_back(unit.slowdown);
+  if (files.empty()) return SpeedModels(slowdowns);
+  for (std::size_t i = 0; i < all; ++i) of_unit.push_back(slowed_down(read[i % number], slowdowns[i]));
   partition::Algorithm fitted = algorithm;
   if (!kind_.empty()) fitted.model_kind = models::find_model_kind(kind_).name;
-  const std::vector<models::FpmFile> read = read_files(files, facts);
-  std::vector<models::SpeedModelPtr> models;
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    const double slowdown = units_[i].slowdown;
-    models.push_back(read.empty() ? std::make_unique<models::ConstantModel>(1.0 / slowdown)
-                                  : make_model_for(fitted, slowed_down(read[i % read.size()], slowdown)));
-  }
-  return models;
-}
-
-std::vector<models::Estimate> Processes::estimates(const std::vector<std::filesystem::path>& files,
-                                                   const KernelFacts& facts, const std::vector<std::int64_t>& units,
-                                                   const std::vector<double>& predicted_s) const {
-  const std::vector<models::FpmFile> read = read_files(files, facts);
-  std::vector<models::Estimate> estimates;
-  for (std::size_t i = 0; !read.empty() && i < units_.size(); ++i) {
-    estimates.push_back(models::estimate(read[i % read.size()], static_cast<double>(units[i]), predicted_s[i]));
-  }
-  return estimates;
+  return {std::move(of_unit), fitted};
 }
 
 Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
@@ -203,13 +179,13 @@ Forecast forecast_steps(const Processes& processes, const std::string& partition
         fmt::format("--model is missing (expected speed models, for {} sends no messages)", kernel.app));
   }
   const partition::Algorithm& algorithm = partition::find_algorithm(partition);
-  const auto models = processes.speed_models(kernel, algorithm);
-  const partition::Distribution slices = algorithm.distribute(total, pointers_to(models));
+  const SpeedModels models = processes.speed_models(kernel, algorithm);
+  const partition::Distribution slices = algorithm.distribute(total, models.pointers());
   const double count = static_cast<double>(steps);
   const double computation_s = processes.has_models() ? count * slices.makespan_s() : 0.0;
   Forecast forecast;
   forecast.distribution = slices.units;
-  forecast.units = processes.estimates(kernel, slices.units, slices.predicted_s);
+  forecast.units = models.estimates(slices.units, slices.predicted_s);
   forecast.channel_error = processes.platform().error();
   if (!exchange) {
     forecast.models = {{"no messages", {{"computation", computation_s}}, 0.0, 0.0, computation_s}};

@@ -14,7 +14,6 @@
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "models/estimate.hpp"
-#include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -74,29 +73,15 @@ class Processes {
   bool has_models() const { return !models_.empty(); }
   /// A model of each unit: of the only file, of a file for each unit of a process, or of a file each, as slow as the
   /// unit is compared with the measured one. Without files a constant speed of 1 / slowdown.
-  /// @param algorithm for which they are fitted
+  /// @param algorithm for which they are fitted @param files in place of those of the options
   /// @throws InvalidArgument for another number of files, FileFormatError for models of something else than `facts`
-  std::vector<models::SpeedModelPtr> speed_models(const KernelFacts& facts,
-                                                  const partition::Algorithm& algorithm) const {
-    return speed_models(models_, facts, algorithm);
+  SpeedModels speed_models(const KernelFacts& facts, const partition::Algorithm& algorithm) const {
+    return speed_models(facts, algorithm, models_);
   }
-  /// The same of other files.
-  std::vector<models::SpeedModelPtr> speed_models(const std::vector<std::filesystem::path>& files,
-                                                  const KernelFacts& facts,
-                                                  const partition::Algorithm& algorithm) const;
-  /// What the same models say of every unit's slice, which they predict to take so many seconds.
-  std::vector<models::Estimate> estimates(const KernelFacts& facts, const std::vector<std::int64_t>& units,
-                                          const std::vector<double>& predicted_s) const {
-    return estimates(models_, facts, units, predicted_s);
-  }
-  std::vector<models::Estimate> estimates(const std::vector<std::filesystem::path>& files, const KernelFacts& facts,
-                                          const std::vector<std::int64_t>& units,
-                                          const std::vector<double>& predicted_s) const;
+  SpeedModels speed_models(const KernelFacts& facts, const partition::Algorithm& algorithm,
+                           const std::vector<std::filesystem::path>& files) const;
 
  private:
-  /// One for all units, one for each unit of a process, or one each; none without files.
-  std::vector<models::FpmFile> read_files(const std::vector<std::filesystem::path>& files,
-                                          const KernelFacts& facts) const;
   void read_layout_file(const std::filesystem::path& path);
 
   std::vector<int> node_of_process_;

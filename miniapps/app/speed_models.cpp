@@ -10,6 +10,7 @@
 
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
@@ -72,6 +73,19 @@ std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::Spe
 SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm)
     : algorithm_(std::move(algorithm)), files_(std::move(files)) {
   fit();
+}
+
+SpeedModels::SpeedModels(const std::vector<double>& slowdowns) {
+  for (const double slowdown : slowdowns) models_.push_back(std::make_unique<models::ConstantModel>(1.0 / slowdown));
+}
+
+std::vector<models::Estimate> SpeedModels::estimates(const std::vector<std::int64_t>& units,
+                                                     const std::vector<double>& predicted_s) const {
+  std::vector<models::Estimate> estimates;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    estimates.push_back(models::estimate(files_[i], static_cast<double>(units[i]), predicted_s[i]));
+  }
+  return estimates;
 }
 
 void SpeedModels::fit() {

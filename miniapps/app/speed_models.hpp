@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "comm/session.hpp"
 #include "comm/slots.hpp"
 #include "core/measurable_kernel.hpp"
+#include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
@@ -37,10 +39,15 @@ class SpeedModels {
   /// @param algorithm asks for models of a kind and shape
   /// @throws InvalidArgument for points that no such model can be made of
   SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm);
+  /// Without files: constant speeds of 1 / slowdown.
+  explicit SpeedModels(const std::vector<double>& slowdowns);
 
   /// Of every slot; null for one without points.
   std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
   const std::vector<models::FpmFile>& files() const { return files_; }
+  /// What files say of slices of `units`, which are predicted to take so many seconds; none without files.
+  std::vector<models::Estimate> estimates(const std::vector<std::int64_t>& units,
+                                          const std::vector<double>& predicted_s) const;
   /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory, from
   /// which it says how far speed has drifted since; a size of 0 adds nothing. @param points one per slot
   void add(const std::vector<models::MeasuredPoint>& points);

@@ -93,8 +93,8 @@ class FlowForecaster : public Forecaster {
     const SampleRun sample = this->sample(problem);
     const partition::Algorithm& algorithm = partition::find_algorithm(partition);
     const KernelFacts facts = MeasuredKernel(problem.columns).facts();
-    const auto models = processes.speed_models(facts, algorithm);
-    const partition::Distribution slices = algorithm.distribute(problem.rows, pointers_to(models));
+    const SpeedModels models = processes.speed_models(facts, algorithm);
+    const partition::Distribution slices = algorithm.distribute(problem.rows, models.pointers());
     std::vector<PerPart<double>> unit_s;
     if (processes.has_models()) unit_s = unit_seconds(problem, slices, sample);
     const double steps = static_cast<double>(options_.run.steps);
@@ -102,7 +102,7 @@ class FlowForecaster : public Forecaster {
     if (processes.units().size() > 1) syncs = step_syncs(problem, numerics, sample.iterations);
     Forecast forecast;
     forecast.distribution = slices.units;
-    forecast.units = processes.estimates(facts, slices.units, slices.predicted_s);
+    forecast.units = models.estimates(slices.units, slices.predicted_s);
     forecast.channel_error = processes.platform().error();
     for (const SyncCosts& costs :
          sync_costs(row_bytes(problem.columns), processes.count(), processes.platform(), processes.placement())) {

@@ -1,6 +1,5 @@
 #include "miniapps/cavity/measured_kernel.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "comm/shared_grid.hpp"
 #include "comm/unit_grid.hpp"
 #include "comm/unit_group.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
@@ -106,9 +106,8 @@ class IterationRun : public KernelRun {
 }  // namespace
 
 void MeasuredKernel::add_options(CLI::App& parser) {
-  parser.add_option("--columns", columns_, "Columns of cells, the length of a row")
-      ->check(CLI::Range(smallest_extent, std::int64_t{1} << 31))
-      ->type_name("N")
+  add_number(parser, "--columns", columns_, "Columns of cells, the length of a row", smallest_extent,
+             std::int64_t{1} << 31)
       ->capture_default_str();
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/choice_option.hpp"
+#include "core/typed_options.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::cavity {
@@ -106,9 +106,7 @@ const char* name_of(Reductions reductions) { return name_in(all_reductions, redu
 
 void add_solver_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
-  parser.add_option("--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)")
-      ->check(CLI::Range(1, 100))
-      ->type_name("N")
+  add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
       ->capture_default_str();
   Numerics& numerics = options.numerics;
   add_choice<PreconditionerKind>(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
@@ -144,11 +142,8 @@ void add_options(CLI::App& parser, Options& options) {
   add_file("--picture", options.picture, "Where a picture of speed and streamlines goes (PNG)");
   add_file("--checkpoint", options.checkpoint,
            "Where the flow goes, for --restart: at the end, and when the run is interrupted");
-  parser
-      .add_option("--checkpoint-every", options.checkpoint_every,
-                  "Steps after which it goes there too, as the run goes on")
-      ->check(CLI::Range(std::int64_t{1}, no_limit))
-      ->type_name("N")
+  add_number(parser, "--checkpoint-every", options.checkpoint_every,
+             "Steps after which it goes there too, as the run goes on", 1, no_limit)
       ->needs("--checkpoint");
   add_file("--restart", options.restart, "Checkpoint to go on from (default: from rest)");
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 
 #include "core/base/errors.hpp"
 #include "core/options.hpp"
@@ -34,11 +33,6 @@ class TransformForecaster : public Forecaster {
         .add_option("--column-model", column_models_,
                     "Models of pass 2 likewise; needed where its rows are not like those of pass 1")
         ->type_name("FILE...");
-    parser
-        .add_option("--memory-bandwidth", bytes_per_s_,
-                    "Bytes per second of a node's memory, for putting what arrives into place (default: in no time)")
-        ->check(CLI::PositiveNumber)
-        ->type_name("B");
   }
 
   std::string problem() const override {
@@ -47,9 +41,6 @@ class TransformForecaster : public Forecaster {
   }
 
   Forecast forecast(const Processes& processes, const std::string& partition) const override {
-    if (!std::isfinite(bytes_per_s_)) {
-      throw InvalidArgument(fmt::format("--memory-bandwidth {} (expected bytes per second)", bytes_per_s_));
-    }
     // Each sends to each.
     constexpr int most_processes = 4096;
     if (processes.count() > most_processes) {
@@ -67,12 +58,12 @@ class TransformForecaster : public Forecaster {
     problem.transposed = transposed_;
     const partition::Algorithm& algorithm = partition::find_algorithm(partition);
     const KernelFacts facts = row_facts(problem.columns, element_, problem.real);
-    const auto rows = processes.speed_models(facts, algorithm);
-    const auto columns = column_models(processes, problem, algorithm);
+    const SpeedModels rows = processes.speed_models(facts, algorithm);
+    const SpeedModels columns = column_models(processes, problem, algorithm);
     const ExchangeChoice exchange = exchange_.choice(processes.nodes());
     const std::int64_t complex_bytes = element_ == ElementType::float64 ? 16 : 8;
     const auto point_bytes = static_cast<double>(complex_bytes);
-    const Assignment assignment = assign(problem, pointers_to(rows), pointers_to(columns), partition, complex_bytes);
+    const Assignment assignment = assign(problem, rows.pointers(), columns.pointers(), partition, complex_bytes);
     const std::vector<int> process_of_unit = processes.process_of_unit();
     const PassPlans plans = plan_passes(problem, assignment.shares(), process_of_unit, exchange);
     TransformCost kernels;
@@ -81,21 +72,18 @@ class TransformForecaster : public Forecaster {
       kernels.rows = kernel_cost(process_of_unit, assignment.rows.predicted_s, exchange);
       kernels.columns = kernel_cost(process_of_unit, assignment.columns.predicted_s, exchange);
     }
-    if (bytes_per_s_ > 0.0) {
+    if (const double bytes_per_s = processes.platform().memory_bytes_per_s(); bytes_per_s > 0.0) {
       std::vector<double> slowdowns;
       for (const Processes::Unit& unit : processes.units()) slowdowns.push_back(unit.slowdown);
-      const double of_unit = bytes_per_s_ * processes.nodes() / static_cast<double>(slowdowns.size());
+      const double of_unit = bytes_per_s * processes.nodes() / static_cast<double>(slowdowns.size());
       kernels.unpack_s = unpack_seconds(plans.columns, point_bytes, slowdowns, of_unit);
     }
     Forecast forecast;
     forecast.distribution = assignment.rows.units;
     forecast.column_distribution = assignment.columns.units;
     forecast.channel_error = processes.platform().error();
-    forecast.units = processes.estimates(facts, assignment.rows.units, assignment.rows.predicted_s);
-    const auto of_columns = column_models_.empty()
-                                ? processes.estimates(facts, assignment.columns.units, assignment.columns.predicted_s)
-                                : processes.estimates(column_models_, row_facts(problem.rows, element_, false),
-                                                      assignment.columns.units, assignment.columns.predicted_s);
+    forecast.units = rows.estimates(assignment.rows.units, assignment.rows.predicted_s);
+    const auto of_columns = columns.estimates(assignment.columns.units, assignment.columns.predicted_s);
     for (std::size_t i = 0; i < of_columns.size(); ++i) forecast.units[i] = forecast.units[i] + of_columns[i];
     const models::Placement placement = processes.placement();
     for (const models::PatternCosts& by_model : exchange_costs(plans, point_bytes, processes.platform(), placement)) {
@@ -116,10 +104,10 @@ class TransformForecaster : public Forecaster {
 
  private:
   /// Models of pass 2, which are those of pass 1 where rows are alike. @throws InvalidArgument where they are missing
-  std::vector<models::SpeedModelPtr> column_models(const Processes& processes, const Problem& problem,
-                                                   const partition::Algorithm& algorithm) const {
+  SpeedModels column_models(const Processes& processes, const Problem& problem,
+                            const partition::Algorithm& algorithm) const {
     const KernelFacts facts = row_facts(problem.rows, element_, false);
-    if (!column_models_.empty()) return processes.speed_models(column_models_, facts, algorithm);
+    if (!column_models_.empty()) return processes.speed_models(facts, algorithm, column_models_);
     const bool alike = !problem.real && problem.rows == problem.columns;
     if (!alike && processes.has_models()) {
       throw InvalidArgument(
@@ -134,7 +122,6 @@ class TransformForecaster : public Forecaster {
   ExchangeOptions exchange_;
   ElementType element_ = ElementType::float64;
   std::vector<std::filesystem::path> column_models_;
-  double bytes_per_s_ = 0.0;
 };
 
 }  // namespace

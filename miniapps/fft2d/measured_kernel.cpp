@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -15,6 +14,7 @@
 #include "core/memory/huge_pages.hpp"
 #include "core/memory/padded_pitch.hpp"
 #include "core/memory/untouched_array.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/fft2d/options.hpp"
 
 namespace steelyard::fft2d {
@@ -122,10 +122,7 @@ std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformati
 }  // namespace
 
 void MeasuredKernel::add_options(CLI::App& parser) {
-  parser.add_option("--columns", columns_, "Points of a row")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(parser, "--columns", columns_, "Points of a row", 1, std::int64_t{1} << 31)->capture_default_str();
   add_element_option(parser, element_);
   parser.add_flag("--real", real_, "Rows are real, and half of their spectra is stored");
   add_row_fft_options(parser, choice_);

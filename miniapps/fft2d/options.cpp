@@ -7,7 +7,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
-#include "core/choice_option.hpp"
+#include "core/typed_options.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::fft2d {
@@ -39,9 +39,7 @@ void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange) {
   add_choice<Exchange>(parser, "--exchange", exchange.exchange, exchange_names,
                        "When ranks send what a pass has made: at its end (default on one node), or batch by batch on "
                        "the way (default on several)");
-  parser.add_option("--batches", exchange.batches, "Batches of a unit's rows, where it is pipelined")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N")
+  add_number(parser, "--batches", exchange.batches, "Batches of a unit's rows, where it is pipelined", 1, 4096)
       ->capture_default_str();
 }
 

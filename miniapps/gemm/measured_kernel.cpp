@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "core/typed_options.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/gemm/random_operands.hpp"
@@ -33,9 +33,8 @@ class MultiplyRun : public KernelRun {
 }  // namespace
 
 void MeasuredKernel::add_options(CLI::App& parser) {
-  const CLI::Range extent(std::int64_t{0}, largest_extent);
-  parser.add_option("--n", problem_.n, "Columns of B and C")->check(extent)->type_name("N")->capture_default_str();
-  parser.add_option("--k", problem_.k, "Columns of A, rows of B")->check(extent)->type_name("N")->capture_default_str();
+  add_number(parser, "--n", problem_.n, "Columns of B and C", 0, largest_extent)->capture_default_str();
+  add_number(parser, "--k", problem_.k, "Columns of A, rows of B", 0, largest_extent)->capture_default_str();
   add_block_options(parser, problem_, device_memory_bytes_);
   add_element_option(parser, element_);
 }

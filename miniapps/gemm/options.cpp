@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "partition/algorithms.hpp"
 
@@ -67,9 +68,7 @@ void add_block_options(CLI::App& parser, Problem& problem, double& device_memory
   parser.add_option("--beta", problem.beta, "Factor of C; with 0 it is written without being read")
       ->type_name("X")
       ->capture_default_str();
-  parser.add_option("--block", problem.block, "Rows of a block row, the computation unit")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
-      ->type_name("ROWS")
+  add_number(parser, "--block", problem.block, "Rows of a block row, the computation unit", 1, 1 << 20, "ROWS")
       ->capture_default_str();
   add_device_memory_option(parser, device_memory_bytes);
 }
@@ -101,14 +100,13 @@ void require_device_memory(double device_memory_bytes, double least_bytes, const
 }
 
 void add_extent_options(CLI::App& parser, Options& options) {
-  const CLI::Range extent(std::int64_t{0}, largest_extent);
   const auto set_all = [&options](const std::int64_t& n) { options.m = options.n = options.k = n; };
   CLI::Option* const size = parser.add_option_function<std::int64_t>(
       "--size", set_all, fmt::format("Rows and columns of all matrices (default {})", default_extent));
-  size->check(extent)->type_name("N");
-  parser.add_option("--m", options.m, "Rows of A and C")->check(extent)->type_name("N")->excludes(size);
-  parser.add_option("--n", options.n, "Columns of B and C")->check(extent)->type_name("N")->excludes(size);
-  parser.add_option("--k", options.k, "Columns of A, rows of B")->check(extent)->type_name("N")->excludes(size);
+  size->check(CLI::Range(std::int64_t{0}, largest_extent))->type_name("N");
+  add_number(parser, "--m", options.m, "Rows of A and C", 0, largest_extent)->excludes(size);
+  add_number(parser, "--n", options.n, "Columns of B and C", 0, largest_extent)->excludes(size);
+  add_number(parser, "--k", options.k, "Columns of A, rows of B", 0, largest_extent)->excludes(size);
 }
 
 void add_options(CLI::App& parser, Options& options) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "comm/row_gather.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
@@ -20,10 +21,7 @@ namespace steelyard::jacobi {
 namespace {
 
 void add_unknowns_option(CLI::App& parser, const std::string& name, std::int64_t& n) {
-  parser.add_option(name, n, "Unknowns, the length of a row")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(parser, name, n, "Unknowns, the length of a row", 1, 1 << 20)->capture_default_str();
 }
 
 /// What a unit does in a step, by itself: for speed models and for the conformance table.

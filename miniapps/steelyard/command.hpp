@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "comm/session.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/steelyard/tool.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -34,12 +34,6 @@ void add_report_command(CLI::App& parser, Action& chosen);
 /// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
 CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
                               const std::string& missing);
-/// An option that takes a whole number of a range. @param what it is, for `--help`
-template <class Number>
-CLI::Option* add_number(CLI::App& command, const std::string& name, Number& number, const std::string& description,
-                        std::int64_t least, std::int64_t most, const std::string& what = "N") {
-  return command.add_option(name, number, description)->check(CLI::Range(least, most))->type_name(what);
-}
 /// An option that takes one of some words.
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& choice, const std::string& description,
                         const std::vector<std::string>& words);

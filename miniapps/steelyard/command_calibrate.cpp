@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "comm/collective.hpp"
+#include "comm/communicator.hpp"
 #include "comm/measurement/calibration.hpp"
 #include "comm/measurement/channel_measurement.hpp"
 #include "comm/measurement/device_copies.hpp"
+#include "comm/measurement/group_bandwidth.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
@@ -142,11 +144,28 @@ int fit(models::Platform& platform, const ChannelPlan& plan, const models::Chann
   }
 }
 
-/// Hockney's channels for copies between host and device, measured on rank 0.
+/// Adds what the memory of every node gives its ranks' host units together, more of it than caches hold. Collective.
+std::string add_memory(const Session& session, const RankUnits& units, models::Platform& platform) {
+  constexpr std::int64_t elements = std::int64_t{1} << 23;
+  const std::vector<int>& node_of_rank = session.nodes().node_of_rank;
+  const Communicator node(session.comm(), node_of_rank[static_cast<std::size_t>(session.rank())]);
+  CoExecution co_execution(session.machine(), units);
+  const double own = GroupBandwidth(node.get(), co_execution, elements, 0).measure_bytes_per_s();
+  const std::vector<double> of_ranks = all_gather(session.comm(), {own});
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    platform.nodes[static_cast<std::size_t>(node_of_rank[rank])].memory_bytes_per_s = of_ranks[rank];
+  }
+  std::string text = "\n";
+  for (const models::PlatformNode& each : platform.nodes) {
+    text += fmt::format("memory     {}: {}/s\n", each.host, format_bytes(each.memory_bytes_per_s));
+  }
+  return text;
+}
+
+/// Hockney's channels for copies between host and device, measured on rank 0. Collective.
 std::string add_copies(const Session& session, const CalibrateOptions& options, models::Platform& platform) {
   std::string text;
   if constexpr (companion_is_device) {
-    const StartedUnits started(session, {});
     on_root(session.comm(), [&] {
       const std::vector<int> sizes = calibration_sizes(options.depth);
       for (const CopyTimes& copies : time_device_copies(sizes, options.rounds)) {
@@ -195,7 +214,10 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
       text += channel_text(platform.channel(id), measured[i]);
     }
   });
-  text += add_copies(session, options, platform);
+  RunOptions with_units;
+  if constexpr (!companion_is_device) with_units.units = UnitChoice::host;
+  const StartedUnits started(session, with_units);
+  text += add_memory(session, started.units(), platform) + add_copies(session, options, platform);
   session.print(text);
   session.print(fmt::format("\ntook       {}\n", format_seconds(now_s() - start_s)));
   if (!options.output.empty()) {
@@ -210,7 +232,9 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
 void add_calibrate_command(CLI::App& parser, Action& chosen) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command = parser.add_subcommand(
-      "calibrate", "Measure the communication channels between the ranks of this mpirun (Hockney, LogGP, tau-Lop)");
+      "calibrate",
+      "Measure the communication channels between the ranks of this mpirun (Hockney, LogGP, tau-Lop), and their "
+      "nodes' memory");
   command->add_option("--output", options->output, "Platform file to write (*.platform.json)")->type_name("FILE");
   command->add_option("--base", options->base, "Platform file whose other channels are kept")->type_name("FILE");
   constexpr int most_bytes = 1 << 30;

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/cost.hpp"
@@ -20,14 +19,9 @@ constexpr std::int64_t most_iterations = std::int64_t{1} << 20;
 class SummaForecaster : public Forecaster {
  public:
   void add_options(CLI::App& parser) override {
-    const auto add_extent = [&](const char* name, std::int64_t& extent, const char* description) {
-      parser.add_option(name, extent, description)
-          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
-          ->type_name("N")
-          ->capture_default_str();
-    };
-    add_extent("--size", problem_.n, "Rows and columns of the matrices");
-    add_extent("--block", problem_.block, "Rows and columns of a block");
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    add_number(parser, "--size", problem_.n, "Rows and columns of the matrices", 1, most)->capture_default_str();
+    add_number(parser, "--block", problem_.block, "Rows and columns of a block", 1, most)->capture_default_str();
     add_element_option(parser, element_);
     add_choices(parser, choices_);
   }
@@ -50,11 +44,12 @@ class SummaForecaster : public Forecaster {
     facts.app = "summa";
     facts.element = element_name(element_);
     facts.parameters["block"] = static_cast<double>(problem_.block);
-    const auto models = processes.speed_models(facts, partition::find_algorithm(area_algorithm(partition)));
+    const SpeedModels models = processes.speed_models(facts, partition::find_algorithm(area_algorithm(partition)));
     std::vector<ProcessModels> models_of_process(static_cast<std::size_t>(processes.count()));
-    for (std::size_t i = 0; i < models.size(); ++i) {
+    const std::vector<const models::SpeedModel*> of_unit = models.pointers();
+    for (std::size_t i = 0; i < of_unit.size(); ++i) {
       const Processes::Unit& unit = processes.units()[i];
-      models_of_process[static_cast<std::size_t>(unit.process)][unit.kind] = models[i].get();
+      models_of_process[static_cast<std::size_t>(unit.process)][unit.kind] = of_unit[i];
     }
     require_choices(choices_, partition);
     const std::vector<int> nodes = choices_.node_order ? processes.node_of_process() : std::vector<int>();
@@ -82,7 +77,7 @@ class SummaForecaster : public Forecaster {
       blocks.push_back(assignment.rows[process][unit.kind] * assignment.rectangles[process].columns);
       predicted_s.push_back(assignment.unit_s[process][unit.kind]);
     }
-    forecast.units = processes.estimates(facts, blocks, predicted_s);
+    forecast.units = models.estimates(blocks, predicted_s);
     for (const CommunicationCost& one : communication_costs(problem_, assignment.rectangles, element_bytes,
                                                             choices_.communication, processes.platform(), placement)) {
       const Cost cost = total_cost(problem_, one.iteration_s, choices_.communication, update_s, start_s);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "core/choice_option.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/summa/assignment.hpp"
@@ -41,9 +41,7 @@ std::optional<std::int64_t> size_of_input(const Options& options) {
 }  // namespace
 
 void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes) {
-  parser.add_option("--block", problem.block, "Rows and columns of a block, the computation unit")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
-      ->type_name("ROWS")
+  add_number(parser, "--block", problem.block, "Rows and columns of a block, the computation unit", 1, 1 << 20, "ROWS")
       ->capture_default_str();
   gemm::add_device_memory_option(parser, device_memory_bytes);
 }
@@ -78,9 +76,8 @@ void require_choices(const Choices& choices, const std::string& partition) {
 }
 
 void add_options(CLI::App& parser, Options& options) {
-  parser.add_option("--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size))
-      ->check(CLI::Range(std::int64_t{1}, gemm::largest_extent))
-      ->type_name("N");
+  add_number(parser, "--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size), 1,
+             gemm::largest_extent);
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_choices(parser, options.choices);
   add_barrier_option(parser, options.run);

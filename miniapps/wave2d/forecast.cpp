@@ -34,8 +34,9 @@ class WaveForecaster : public Forecaster {
     problem.rows = grid_.rows * times_;
     problem.columns = grid_.columns;
     const MeasuredKernel kernel(problem, element_, time_tile_);
-    const auto models = processes.speed_models(kernel.facts(), partition::find_algorithm(row_algorithm(partition)));
-    const Assignment assignment = assign(problem, pointers_to(models), partition);
+    const SpeedModels models =
+        processes.speed_models(kernel.facts(), partition::find_algorithm(row_algorithm(partition)));
+    const Assignment assignment = assign(problem, models.pointers(), partition);
     const std::vector<int> process_of_unit = processes.process_of_unit();
     PassCost pass;
     if (processes.has_models()) {
@@ -50,7 +51,7 @@ class WaveForecaster : public Forecaster {
                          element_ == ElementType::float64 ? 8.0 : 4.0);
     Forecast forecast;
     forecast.rectangles = assignment.rectangles;
-    forecast.units = processes.estimates(kernel.facts(), assignment.shares(problem), assignment.pass_s);
+    forecast.units = models.estimates(assignment.shares(problem), assignment.pass_s);
     forecast.channel_error = processes.platform().error();
     for (const models::PatternCosts& exchange :
          models::pattern_costs(std::span(&pattern, 1), processes.platform(), processes.placement())) {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "core/memory/huge_pages.hpp"
 #include "core/memory/untouched_array.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/options.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
@@ -151,9 +151,8 @@ MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, int 
     : problem_(problem), element_(element), time_tile_(time_tile) {}
 
 void MeasuredKernel::add_options(CLI::App& parser) {
-  parser.add_option("--columns", problem_.columns, "Columns of the grid, the length of a row")
-      ->check(CLI::Range(smallest_extent, std::int64_t{1} << 31))
-      ->type_name("N")
+  add_number(parser, "--columns", problem_.columns, "Columns of the grid, the length of a row", smallest_extent,
+             std::int64_t{1} << 31)
       ->capture_default_str();
   add_kernel_options(parser, problem_.order, element_, time_tile_);
 }

@@ -8,7 +8,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
-#include "core/choice_option.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 
 namespace steelyard::wave2d {
@@ -65,9 +65,8 @@ const std::string& balancing_name(Balancing balancing) { return balancing_names[
 void add_kernel_options(CLI::App& parser, int& order, ElementType& element, int& time_tile) {
   add_order_option(parser, order);
   add_element_option(parser, element);
-  parser.add_option("--time-tile", time_tile, "Steps of a pass over memory, from one exchange to the next")
-      ->check(CLI::Range(1, most_steps_per_pass))
-      ->type_name("K")
+  add_number(parser, "--time-tile", time_tile, "Steps of a pass over memory, from one exchange to the next", 1,
+             most_steps_per_pass, "K")
       ->capture_default_str();
 }
 
@@ -92,11 +91,8 @@ void add_options(CLI::App& parser, Options& options) {
       parser, "--balance-level", options.level, {"both", "internal", "external"},
       "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)");
   add_barrier_option(parser, options.run);
-  CLI::Option* frames = parser
-                            .add_option("--frames", options.frames,
-                                        "Pictures of the field, evenly from start to end, as PNG and VTK files")
-                            ->check(CLI::Range(0, 10000))
-                            ->type_name("N");
+  CLI::Option* frames = add_number(parser, "--frames", options.frames,
+                                   "Pictures of the field, evenly from start to end, as PNG and VTK files", 0, 10000);
   parser.add_option("--frame-dir", options.frame_folder, "Where they go (default frames)")
       ->type_name("DIR")
       ->needs(frames);

@@ -20,6 +20,15 @@ double Platform::error() const {
   return largest;
 }
 
+double Platform::memory_bytes_per_s() const {
+  double slowest = 0.0;
+  for (const PlatformNode& node : nodes) {
+    const double known = node.memory_bytes_per_s;
+    if (known > 0.0) slowest = slowest > 0.0 ? std::min(slowest, known) : known;
+  }
+  return slowest;
+}
+
 const Channel& Platform::channel(int id) const {
   std::vector<int> ids;
   for (const Channel& channel : channels) {

@@ -45,6 +45,7 @@ struct PlatformNode {
   std::string host;
   std::string kind;  ///< nodes of one kind have channels of the same cost
   int cores = 0;
+  double memory_bytes_per_s = 0.0;  ///< that its ranks reach together, see GroupBandwidth; 0 where it is unknown
   bool operator==(const PlatformNode&) const = default;
 };
 
@@ -58,6 +59,8 @@ struct Platform {
 
   /// The largest of all channels.
   double error() const;
+  /// Of the node with the slowest memory; 0 where none is known.
+  double memory_bytes_per_s() const;
   /// @throws InvalidArgument naming the ids that there are
   const Channel& channel(int id) const;
 };

@@ -176,8 +176,9 @@ Platform platform_from_json(const std::string& name, const nlohmann::json& json)
   platform.channels = read_channels(reader.array("channels"));
   if (reader.has("nodes")) {
     for (const JsonReader& node : reader.array("nodes")) {
-      platform.nodes.push_back(
-          {node.text("host", ""), node.text("kind", ""), node.has("cores") ? read_integer(node, "cores", 0) : 0});
+      platform.nodes.push_back({node.text("host", ""), node.text("kind", ""),
+                                node.has("cores") ? read_integer(node, "cores", 0) : 0,
+                                node.has("memory_bytes_per_s") ? read_not_negative(node, "memory_bytes_per_s") : 0.0});
     }
   }
   return platform;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
+#include "models/communication/platform_file.hpp"
 #include "tests/miniapps/fft2d/fft2d_runs.hpp"
 
 namespace steelyard::tests::test_fft2d_results {
@@ -152,6 +153,20 @@ TEST_CASE("steelyard measures rows for fft2d, and predicts what fft2d predicts")
       CHECK(run_s <= tool_s + 1e-3);
     }
   }
+  // Each of two processes puts 32 x 32 points that it received into place: each is read once and written to a line that
+  // is fetched first, with half of the node's memory bandwidth.
+  const auto second_exchange_s = [&](double memory_bytes_per_s) {
+    models::Platform known = models::read_platform_file(platform.back());
+    known.nodes = {{"", "", 2, memory_bytes_per_s}};
+    models::write_platform_file(folder / "known.platform.json", known);
+    const Outcome predicted = good_run(1, steelyard_tool,
+                                       {"predict", "fft2d", "--size", "64", "--processes", "2", "--model", model,
+                                        "--platform", "known.platform.json", "--format", "json"},
+                                       folder.path());
+    return nlohmann::json::parse(predicted.out).at("phases").back().at("time_s").get<double>();
+  };
+  const double unpack_s = 32.0 * 32.0 * 3.0 * 16.0 / (1e6 / 2.0);
+  CHECK(std::abs(second_exchange_s(1e6) - second_exchange_s(0.0) - unpack_s) <= 1e-9 * unpack_s);
   const Outcome table = run(1, steelyard_tool, {"predict", "fft2d", "--size", "64", "--model", model}, folder.path());
   CHECK(lines_that_start(table.out, "total ") == 1);
   const Outcome refused =

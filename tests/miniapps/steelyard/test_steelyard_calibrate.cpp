@@ -136,7 +136,15 @@ TEST_CASE("A base's other channels are kept as they are, its channel of the same
   CHECK(second.channel(0).name == first.channel(0).name);
   CHECK(second.channel(0).between == first.channel(0).between);
   CHECK(text_of(second.channel(0)) != text_of(base.channel(0)));
-  CHECK(second.nodes == first.nodes);
+  REQUIRE(second.nodes.size() == first.nodes.size());
+  for (std::size_t node = 0; node < first.nodes.size(); ++node) {
+    CHECK(second.nodes[node].host == first.nodes[node].host);
+    CHECK(second.nodes[node].kind == first.nodes[node].kind);
+    CHECK(second.nodes[node].cores == first.nodes[node].cores);
+    // Of any machine, however busy it is.
+    CHECK(second.nodes[node].memory_bytes_per_s > 1e8);
+    CHECK(second.nodes[node].memory_bytes_per_s < 1e13);
+  }
   // The base itself may be written to.
   CHECK(calibrated(folder, "second.platform.json", brief + Words{"--base", "second.platform.json"}).channels.size() ==
         second.channels.size());

@@ -1,4 +1,6 @@
 // What programs that show results make of them: the main job's table, and `--result` of those that print tables.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
@@ -27,6 +29,30 @@ TEST_CASE("The main job's table shows a plain result under its folder's name, pr
       CHECK_FALSE(contains(table.out, "1.00x"));
     }
   }
+}
+
+TEST_CASE("The main job's table sets runs beside their predictions, and beside the other rounds") {
+  const TemporaryFolder folder;
+  good_run(1, STEELYARD_JACOBI,
+           {"--size", "32", "--steps", "3", "--units", "host", "--model", write_model(folder, "unit.fpm.json", 1e-6),
+            "--result", "plain"},
+           folder.path());
+  nlohmann::json json = read_json_file(folder / "plain/run.json");
+  json["predicted_time_s"] = 1.0;
+  json["predicted_interval_s"] = {0.9, 1.15};
+  for (const double time_s : {1.0, 1.1, 1.2}) {
+    json["median_time_s"] = time_s;
+    const std::filesystem::path round = folder / fmt::format("job/jacobi/32/host/{:.0f}", 10.0 * time_s);
+    std::filesystem::create_directories(round);
+    write_json_file(round / "run.json", json);
+  }
+  const Outcome table = run(1, STEELYARD_MAIN_TABLE, {"job"}, folder.path());
+  INFO(table.out << table.err);
+  CHECK(contains(table.out, "2 of 3 runs within their 90 % intervals, median half width 13.0 %"));
+  // Of 1.0, 1.1 and 1.2 s: from 1 s, and from 1.15, 1.1 and 1.05 s.
+  CHECK(contains(table.out,
+                 "half are within 9.5 % of their predictions and 13.3 % of the median of their other rounds; "
+                 "nine of ten within 18.2 % and 14.0 %"));
 }
 
 TEST_CASE("A program's tables are kept number by number in SI units, beside the words of their rows") {

@@ -127,7 +127,7 @@ Platform any_platform(Random& random) {
     }
   }
   for (int i = whole(random, 0, 3); i > 0; --i) {
-    platform.nodes.push_back({any_text(random), any_text(random), whole(random, 0, 256)});
+    platform.nodes.push_back({any_text(random), any_text(random), whole(random, 0, 256), 1e9 / whole(random, 1, 1000)});
   }
   return platform;
 }
@@ -209,7 +209,8 @@ TEST_CASE("a platform is read with what measured it and its nodes") {
   CHECK_THAT(platform.path, ContainsSubstring("m.platform.json"));
   CHECK(platform.commit == "0123abc");
   CHECK(platform.mpi == "Open MPI 4.1.4");
-  CHECK(platform.nodes == std::vector<PlatformNode>{{"a", "fat", 64}, {"b", "thin", 8}});
+  CHECK(platform.nodes == std::vector<PlatformNode>{{"a", "fat", 64, 2e11}, {"b", "thin", 8, 0.0}});
+  CHECK(platform.memory_bytes_per_s() == 2e11);
 }
 
 TEST_CASE("what is written is read back bit for bit, and written again byte for byte") {

@@ -86,7 +86,8 @@ TEST_CASE("a platform file with a mistake is refused with file, key and expectat
            {"/nodes/1/kind", json::object(), "nodes[1].kind", "expected a string"},
            {"/nodes/1/cores", "8", "nodes[1].cores", "expected a finite number"},
            {"/nodes/1/cores", -8, "nodes[1].cores", "is -8 (expected 0, 1, …)"},
-           {"/nodes/1/cores", 1.5, "nodes[1].cores", "is 1.5 (expected 0, 1, …)"}}) {
+           {"/nodes/1/cores", 1.5, "nodes[1].cores", "is 1.5 (expected 0, 1, …)"},
+           {"/nodes/1/memory_bytes_per_s", -1, "nodes[1].memory_bytes_per_s", "is -1"}}) {
     require_refused(mistake);
   }
 }
