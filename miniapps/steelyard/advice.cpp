@@ -133,8 +133,8 @@ std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOption
           if (std::ranges::any_of(known, [&](const Forecast& one) { return same_shares(one, forecast); })) continue;
           known.push_back(forecast);
           const ModelForecast& by_model = forecast.models.front();
-          runs.push_back({count, set.name, variant, partition, set.choice != UnitChoice::host, by_model,
-                          forecast.estimate(by_model)});
+          runs.push_back({count, set.name, variant, partition, set.choice != UnitChoice::host, set.paths.size(),
+                          by_model, forecast.estimate(by_model)});
         } catch (const InvalidArgument& error) {
           refusal = error.what();
         }
@@ -148,6 +148,13 @@ std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOption
   }
   std::stable_sort(runs.begin(), runs.end(),
                    [](const AdvisedRun& a, const AdvisedRun& b) { return a.estimate.time_s < b.estimate.time_s; });
+  const auto end = std::find_if(runs.begin(), runs.end(), [&](const AdvisedRun& run) {
+    return run.estimate.time_s > as_good * runs.front().estimate.time_s;
+  });
+  const auto simplest = std::min_element(runs.begin(), end, [](const AdvisedRun& a, const AdvisedRun& b) {
+    return std::pair(a.processes, a.units_per_process) < std::pair(b.processes, b.units_per_process);
+  });
+  std::rotate(runs.begin(), simplest, simplest + 1);
   return runs;
 }
 

@@ -15,6 +15,7 @@ struct AdvisedRun {
   std::string variant;  ///< what its models are of, see Forecaster::adopt()
   std::string partition;
   bool has_companion = false;
+  std::size_t units_per_process = 1;
   ModelForecast forecast;
   models::Estimate estimate;
 
@@ -22,16 +23,20 @@ struct AdvisedRun {
   std::string name() const;
 };
 
-/// All ways that models tell of, the fastest first: 1, 2, 4, … processes up to `--processes`; a host or a companion
-/// alone, each as one of the files of `--model` was measured, or both of files that lie in the same folder and are of
-/// different cores; each partition of the app where there are several processing units. Ways that need more cores than
-/// the platform's nodes have are left out, those that cannot be predicted, and partitions with the same shares as one
-/// before them.
+/// Ways that are slower than the fastest by no more than this are as good as it, for models are not surer.
+inline constexpr double as_good = 1.05;
+
+/// All ways that models tell of: first the simplest of those that are as good as the fastest (with the fewest
+/// processes, then with the fewest units), then the others, the fastest first. There are 1, 2, 4, … processes up to
+/// `--processes`; a host or a companion alone, each as one of the files of `--model` was measured, or both of files
+/// that lie in the same folder and are of different cores; each partition of the app where there are several processing
+/// units. Ways that need more cores than the platform's nodes have are left out, those that cannot be predicted, and
+/// partitions with the same shares as one before them.
 /// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
 std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options);
 
-/// One sentence: which run is the fastest and by how much, beside the fastest of one process without a companion; what
-/// a companion and balancing gain; and where the time goes. @param runs at least one, the fastest first
+/// One sentence: which run is the best and by how much, beside the fastest of one process without a companion; what
+/// a companion and balancing gain; and where the time goes. @param runs at least one, in the order of advised_runs()
 std::string advice_text(const std::vector<AdvisedRun>& runs);
 
 }  // namespace steelyard::tool

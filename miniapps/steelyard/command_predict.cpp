@@ -206,7 +206,7 @@ void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
   CLI::Option* detail = app->add_flag("--detail", options->detail, "What every process gets");
   app->add_flag("--advise", options->advise,
                 "A table of the ways to run it that the models of --model tell of, with up to --processes, and which "
-                "is the fastest")
+                "to take: the simplest of those that are within 5 % of the fastest")
       ->excludes(partition)
       ->excludes(scaling)
       ->excludes(detail)
