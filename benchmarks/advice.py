@@ -112,7 +112,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         arguments.platform = folder / "node.platform.json"
         case = Case(arguments, "", 1, 1, folder)
-        case.run("steelyard", "calibrate", "--quick", "--output", arguments.platform, ranks=2)
+        case.run("steelyard", "calibrate", "--quick", "--footprint", "64MiB", "--output", arguments.platform, ranks=2)
         verdicts = []
         for app in arguments.apps:
             sizes, slowdowns, _ = CASES[app]
@@ -122,8 +122,8 @@ def main():
                     place.mkdir(exist_ok=True)
                     verdicts.append(judge(Case(arguments, app, size, slowdown, place)))
     right, of_a_round = (sum(column) for column in zip(*verdicts))
-    print(f"right (within {100 * arguments.tolerance:.0f} %) in {right} of {len(verdicts)} cases; a round of runs of all "
-          f"ways is right in {of_a_round:.1f}")
+    print(f"right (within {100 * arguments.tolerance:.0f} %) in {right} of {len(verdicts)} cases; a round of runs of "
+          f"all ways is right in {of_a_round:.1f}")
 
 
 def loss(times_s, way, rounds):
@@ -152,9 +152,10 @@ def judge(case):
     fastest = [min(range(len(ways)), key=lambda way: times_s[way][i]) for i in rounds]
     of_a_round = statistics.mean(loss(times_s, fastest[i], [j for j in rounds if j != i]) <= tolerance for i in rounds)
     name = case.app + f" {case.size}" + (f", device/{case.slowdown}" if case.slowdown > 1 else "")
+    verdict = "right" if lost <= tolerance else f"WRONG by {100 * lost:.0f} %"
     print(f"{name:24} {len(ways):2} ways: {text(ways[0])} {1e3 * ways[0]['time_s']:.3g} ms, took "
           f"{1e3 * medians_s[0]:.3g} ms; best {text(ways[best])} {1e3 * medians_s[best]:.3g} ms, slowest "
-          f"{1e3 * max(medians_s):.3g} ms: {'right' if lost <= tolerance else f'WRONG by {100 * lost:.0f} %'}", flush=True)
+          f"{1e3 * max(medians_s):.3g} ms: {verdict}", flush=True)
     return lost <= tolerance, of_a_round
 
 
