@@ -159,6 +159,8 @@ SpeedModels Processes::speed_models(const KernelFacts& facts, const partition::A
         "--model names {} files for {} processing units (expected 1, one per unit of a process, or one each)", number,
         all));
   }
+  partition::Algorithm fitted = algorithm;
+  if (!kind_.empty()) fitted.model_kind = models::find_model_kind(kind_).name;
   std::vector<models::FpmFile> read, of_unit;
   for (std::size_t i = 0; i < number; ++i) {
     read.push_back(read_model_of(facts, files[i], number > 1 ? std::optional(units_[i].kind) : std::nullopt));
@@ -167,8 +169,6 @@ SpeedModels Processes::speed_models(const KernelFacts& facts, const partition::A
   for (const Unit& unit : units_) slowdowns.push_back(unit.slowdown);
   if (files.empty()) return SpeedModels(slowdowns);
   for (std::size_t i = 0; i < all; ++i) of_unit.push_back(slowed_down(read[i % number], slowdowns[i]));
-  partition::Algorithm fitted = algorithm;
-  if (!kind_.empty()) fitted.model_kind = models::find_model_kind(kind_).name;
   return {std::move(of_unit), fitted};
 }
 

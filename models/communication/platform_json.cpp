@@ -64,10 +64,8 @@ ordered_json platform_json(const Platform& platform) {
   for (const Channel& channel : platform.channels) json["channels"].push_back(channel_json(channel));
   json["nodes"] = ordered_json::array();
   for (const PlatformNode& node : platform.nodes) {
-    json["nodes"].push_back({{"host", node.host},
-                             {"kind", node.kind},
-                             {"cores", node.cores},
-                             {"memory_bytes_per_s", node.memory_bytes_per_s}});
+    json["nodes"].push_back({{"host", node.host}, {"kind", node.kind}, {"cores", node.cores}});
+    if (node.memory_bytes_per_s != 0.0) json["nodes"].back()["memory_bytes_per_s"] = node.memory_bytes_per_s;
   }
   return json;
 }
