@@ -45,7 +45,7 @@ struct PlatformNode {
   std::string host;
   std::string kind;  ///< nodes of one kind have channels of the same cost
   int cores = 0;
-  double memory_bytes_per_s = 0.0;  ///< that its ranks reach together, see GroupBandwidth; 0 where it is unknown
+  double memory_bytes_per_s = 0.0;  ///< that these cores reach together, see GroupBandwidth; 0 where it is unknown
   bool operator==(const PlatformNode&) const = default;
 };
 
