@@ -18,14 +18,14 @@ struct RowTotals {
   RowRange rows;                  ///< of the unit
 };
 
-/// A thread with eight lanes takes a row: lane l columns l, l + 8, …, and then the lanes are added up as HostRowSums
-/// does it, so that rows have the same bits on hosts and devices. The team that ends last adds up what all of the
-/// unit's rows have.
+/// A team takes a row, in tiles of as many cells as it has threads and lanes: all of them evaluate a tile's cells, then
+/// lane l adds up columns l, l + 8, … of it, and in the end the lanes are added up as HostRowSums does it, so that rows
+/// have the same bits on hosts and devices. The team that ends last adds up what all of the unit's rows have.
 template <int N, class Operation, class Body>
 struct DeviceRows {
   using Total = typename Operation::Total;
   static constexpr int lanes = 8;
-  static constexpr int threads = 16;
+  static constexpr int most_threads = 16;
 
   Body body;
   RowPieces rows;  ///< of this launch
@@ -34,16 +34,18 @@ struct DeviceRows {
 
   /// What a team shares.
   struct Shared {
-    double of_lanes[threads][N][lanes];
-    Total of_threads[threads][lanes][N];
+    double of_cells[N][most_threads * lanes];
+    double of_lanes[N][lanes];
+    Total of_threads[most_threads][lanes][N];
     int is_last;
   };
 
   template <class Execution>
   void launch(const Execution& space, const char* label) const {
     if (rows.count() == 0) return;
-    Kokkos::TeamPolicy<Execution> policy(space, static_cast<int>((rows.count() + threads - 1) / threads), threads,
-                                         lanes);
+    const std::int64_t threads = (columns + lanes - 1) / lanes;
+    Kokkos::TeamPolicy<Execution> policy(space, static_cast<int>(rows.count()),
+                                         threads < most_threads ? static_cast<int>(threads) : most_threads, lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(sizeof(Shared) + 64)));
     Kokkos::parallel_for(label, policy, *this);
   }
@@ -51,15 +53,12 @@ struct DeviceRows {
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     auto* const shared = static_cast<Shared*>(member.team_scratch(0).get_shmem(static_cast<int>(sizeof(Shared))));
-    const std::int64_t first = std::int64_t{member.league_rank()} * threads;
-    const std::int64_t count = first + threads < rows.count() ? threads : rows.count() - first;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, static_cast<int>(count)),
-                         [&](const int n) { sum_row(member, rows[first + n], n, *shared); });
+    sum_row(member, rows[member.league_rank()], *shared);
     member.team_barrier();
     Kokkos::single(Kokkos::PerTeam(member), [&] {
       Kokkos::memory_fence();
-      const std::int64_t before = Kokkos::atomic_fetch_add(totals.swept, count);
-      shared->is_last = before + count == totals.rows.count() ? 1 : 0;
+      const std::int64_t before = Kokkos::atomic_fetch_add(totals.swept, std::int64_t{1});
+      shared->is_last = before + 1 == totals.rows.count() ? 1 : 0;
       Kokkos::memory_fence();
     });
     member.team_barrier();
@@ -68,38 +67,56 @@ struct DeviceRows {
 
  private:
   template <class Member>
-  KOKKOS_INLINE_FUNCTION void sum_row(const Member& member, const std::int64_t j, const int thread,
-                                      Shared& shared) const {
-    auto& own = shared.of_lanes[thread];
+  KOKKOS_INLINE_FUNCTION void sum_row(const Member& member, const std::int64_t j, Shared& shared) const {
     constexpr int step = lanes, count = N;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
-      Terms<count> terms;
-      add_columns(one_component<0>(body), j, lane, terms);
-      if constexpr (components_of<Body> == 2) add_columns(one_component<1>(body), j, lane, terms);
-      for (int k = 0; k < count; ++k) own[k][lane] = terms.of[k];
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int k) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step),
+                           [&](const int lane) { shared.of_lanes[k][lane] = 0.0; });
     });
-    Kokkos::single(Kokkos::PerThread(member), [&] {
-      for (int k = 0; k < count; ++k) {
+    add_columns(member, one_component<0>(body), j, shared);
+    if constexpr (components_of<Body> == 2) add_columns(member, one_component<1>(body), j, shared);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int k) {
+      Kokkos::single(Kokkos::PerThread(member), [&] {
+        auto& own = shared.of_lanes[k];
         for (int half = step / 2; half > 0; half /= 2) {
-          for (int lane = 0; lane < half; ++lane) Operation::add(own[k][lane], own[k][lane + half]);
+          for (int lane = 0; lane < half; ++lane) Operation::add(own[lane], own[lane + half]);
         }
-        totals.of_rows[(j - totals.rows.begin) * count + k] = own[k][0];
-      }
+        totals.of_rows[(j - totals.rows.begin) * count + k] = own[0];
+      });
     });
   }
 
-  template <class Part>
-  KOKKOS_INLINE_FUNCTION void add_columns(const Part& part, const std::int64_t j, const int lane,
-                                          Terms<N>& terms) const {
-    for (std::int64_t i = lane; i < columns; i += lanes) {
-      const Terms<N> own = part(j, Column(i));
-      for (int k = 0; k < N; ++k) Operation::add(terms.of[k], own.of[k]);
+  template <class Member, class Part>
+  KOKKOS_INLINE_FUNCTION void add_columns(const Member& member, const Part& part, const std::int64_t j,
+                                          Shared& shared) const {
+    constexpr int step = lanes, count = N;
+    const int width = member.team_size() * step;
+    for (std::int64_t first = 0; first < columns; first += width) {
+      const int cells = columns - first < width ? static_cast<int>(columns - first) : width;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, member.team_size()), [&](const int thread) {
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
+          const int cell = thread * step + lane;
+          if (cell >= cells) return;
+          const Terms<count> own = part(j, Column(first + cell));
+          for (int k = 0; k < count; ++k) shared.of_cells[k][cell] = own.of[k];
+        });
+      });
+      member.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int k) {
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
+          double sum = shared.of_lanes[k][lane];
+          for (int cell = lane; cell < cells; cell += step) Operation::add(sum, shared.of_cells[k][cell]);
+          shared.of_lanes[k][lane] = sum;
+        });
+      });
+      member.team_barrier();
     }
   }
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void sum_all(const Member& member, Shared& shared) const {
-    constexpr int step = lanes, count = N, team = threads;
+    constexpr int step = lanes, count = N;
+    const int team = member.team_size();
     const std::int64_t all = totals.rows.count();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, team), [&](const int thread) {
       auto& own = shared.of_threads[thread];
