@@ -147,6 +147,8 @@ struct Configuration {
 
 const std::vector<Configuration> known_configurations = {
     {"host", "host only"},
+    {"device", "device only"},
+    {"shared", "host+device, geometric", "device"},
     {"even", "host+device, even"},
     {"geometric", "host+device, geometric", "even"},
     {"exact", "host+device, exact", "even"},

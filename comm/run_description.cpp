@@ -10,7 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "comm/collective.hpp"
-#include "core/compatibility.hpp"
+#include "core/host_blas.hpp"
+#include "core/runtime.hpp"
 
 namespace steelyard {
 namespace {
@@ -93,6 +94,7 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   record.environment = kept_environment();
   record.seed = options.seed;
   record.kokkos = kokkos_version();
+  record.blas = host_blas().name;
   record.mpi = Session::mpi_version();
   record.hosts = session.nodes().hosts;
   record.processors = processors(session);

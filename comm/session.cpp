@@ -12,6 +12,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
+#include "core/blas_kernels.hpp"
 #include "core/device/device.hpp"
 
 namespace steelyard {
@@ -97,6 +98,7 @@ RankUnits Session::plan_units(const RunOptions& options) const {
     }
     units = steelyard::plan_units(machine_, request);
     if (is_root() && !units.note.empty()) fmt::print(stderr, "steelyard: {}\n", units.note);
+    if (is_root() && !blas_kernels_note().empty()) fmt::print(stderr, "steelyard: {}\n", blas_kernels_note());
     if (is_root() && companion_is_device && device_count() == 0 && !request.units && !layout) {
       fmt::print(stderr, "steelyard: no GPU on {}: this build runs on the host alone\n", machine_.host_name());
     }
@@ -131,6 +133,7 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
     fmt::print(stderr, "{}: standard output cannot be written\n", name);
     return static_cast<int>(code == ExitCode::good ? ExitCode::failed : code);
   };
+  choose_blas_kernels(argv);
   try {
     Session session(argc, argv);
     const auto tell = [&](const std::string& message) {

@@ -9,11 +9,8 @@
 #include "core/device/device.hpp"
 #include "core/gemm_call.hpp"
 #include "core/host_blas.hpp"
+#include "core/kernels_gemm.hpp"
 #include "core/sliced_gemm.hpp"
-
-#if defined(STEELYARD_HAS_KOKKOS_KERNELS)
-#include <KokkosBlas3_gemm.hpp>
-#endif
 
 namespace steelyard::detail {
 namespace {
@@ -21,7 +18,7 @@ namespace {
 template <class Execution>
 constexpr bool is_device = companion_is_device&& std::is_same_v<Execution, CompanionExecution>;
 
-/// The operands of one call, as Kokkos Kernels takes them.
+/// The operands of one call.
 template <class Execution, class Scalar>
 struct Operands {
   Scalar alpha;
@@ -84,70 +81,22 @@ GemmCall<Scalar> blas_call(const Operands<Execution, Scalar>& x) {
           whole(x.c.stride(0))};
 }
 
-#if defined(STEELYARD_HAS_KOKKOS_KERNELS)
-
-/// Kokkos Kernels before 4.0 does not take a space, so that work could only go to the device's default queue.
-template <class Execution, class Scalar>
-constexpr bool kernels_take_space = requires(const Execution& space, const Operands<Execution, Scalar>& x) {
-  KokkosBlas::gemm(space, "N", "N", x.alpha, x.a, x.b, x.beta, x.c);
-};
-
-/// Whether Kokkos Kernels hands over to the vendor's library. Its own multiplication is several times slower.
-template <class Execution, class Scalar>
-constexpr bool kernels_use_vendor() {
-  if constexpr (is_device<Execution>) {
-    return !has_device_libraries;
-  } else {
-#if defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
-    return true;
-#else
-    return false;
-#endif
-  }
-}
-
-template <class Execution, class Scalar>
-void kernels_gemm(const Execution& space, const Operands<Execution, Scalar>& x) {
-  if constexpr (kernels_take_space<Execution, Scalar>) {
-    KokkosBlas::gemm(space, "N", "N", x.alpha, x.a, x.b, x.beta, x.c);
-  } else {
-    KokkosBlas::gemm("N", "N", x.alpha, x.a, x.b, x.beta, x.c);
-  }
-}
-
-#else
-
-template <class Execution, class Scalar>
-constexpr bool kernels_use_vendor() {
-  return false;
-}
-
-template <class Execution, class Scalar>
-void kernels_gemm(const Execution& /*space*/, const Operands<Execution, Scalar>& /*operands*/) {}
-
-#endif
-
 template <class Execution, class Scalar>
 void multiply(const Execution& space, const Operands<Execution, Scalar>& x) {
-  constexpr bool by_kernels = kernels_use_vendor<Execution, Scalar>();
-  if constexpr (is_device<Execution>) {
-    if constexpr (by_kernels) {
-      kernels_gemm(space, x);
-    } else {
-      device_blas_gemm(space, blas_call(x));
+  if constexpr (!is_device<Execution>) {
+    if (!host_blas().uses_openmp) {
+      sliced_gemm(space, blas_call(x));
+      return;
     }
-  } else if (!host_blas().uses_openmp) {
-    sliced_gemm(space, blas_call(x));
-  } else {
     const auto count = static_cast<int>(space.concurrency());
     const OpenMpThreads threads(count);
     // One thread must not: the number belongs to the whole program, and the host unit may be multiplying.
-    if (count > 1) remind_host_blas(count);
-    if constexpr (by_kernels) {
-      kernels_gemm(space, x);
-    } else {
-      host_blas_gemm(blas_call(x));
-    }
+    if (count > 1) set_blas_threads(count);
+    host_blas_gemm(blas_call(x));
+  } else if constexpr (has_device_libraries) {
+    device_blas_gemm(space, blas_call(x));
+  } else {
+    kernels_gemm(space, x.alpha, x.a, x.b, x.beta, x.c);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <sstream>
 
 // Every BLAS has its Fortran interface, not every one that of C.
@@ -33,24 +34,21 @@ std::string open_blas_name(const char* config) {
 }
 
 HostBlas find_host_blas() {
-  const auto open_blas_config = loaded<char*()>("openblas_get_config");
-  const auto open_blas_parallel = loaded<int()>("openblas_get_parallel");
-  if (open_blas_config == nullptr || open_blas_parallel == nullptr) return {"BLAS", false};
-  const std::string name = open_blas_name(open_blas_config());
-  // On a processor that it does not know it falls back to kernels of twenty years ago, many times slower.
-  const auto open_blas_kernels = loaded<char*()>("openblas_get_corename");
-  const std::string kernels = open_blas_kernels == nullptr ? "" : std::string(", ") + open_blas_kernels() + " kernels";
-  enum { single = 0, own_threads = 1, openmp = 2 };
-  switch (open_blas_parallel()) {
-    case openmp:
-      return {name + " (OpenMP" + kernels + ")", true};
-    case single:
-      return {name + " (single-threaded" + kernels + ")", false};
-    default:
-      break;
+  const auto config = loaded<char*()>("openblas_get_config");
+  const auto parallel = loaded<int()>("openblas_get_parallel");
+  if (config == nullptr || parallel == nullptr) return {"BLAS", "BLAS", "", false};
+  HostBlas blas;
+  blas.library = open_blas_name(config());
+  if (const auto kernels = loaded<char*()>("openblas_get_corename")) blas.kernels = kernels();
+  constexpr std::array threads = {"single-threaded", "pthreads", "OpenMP"};  // as openblas_get_parallel() counts them
+  const int kind = parallel();
+  blas.uses_openmp = kind == 2;
+  if (const auto set_threads = loaded<void(int)>("openblas_set_num_threads"); kind == 1 && set_threads != nullptr) {
+    set_threads(1);
   }
-  if (const auto set_threads = loaded<void(int)>("openblas_set_num_threads")) set_threads(1);
-  return {name + " (pthreads" + kernels + ")", false};
+  blas.name = blas.library + " (" + threads.at(static_cast<std::size_t>(kind)) +
+              (blas.kernels.empty() ? "" : ", " + blas.kernels + " kernels") + ")";
+  return blas;
 }
 
 struct OpenMp {
@@ -80,7 +78,7 @@ OpenMpThreads::~OpenMpThreads() {
   if (before_ > 0) open_mp().set_threads(before_);
 }
 
-void remind_host_blas(int threads) {
+void set_blas_threads(int threads) {
   static const auto threads_now = loaded<int()>("openblas_get_num_threads");
   static const auto set_threads = loaded<void(int)>("openblas_set_num_threads");
   if (threads_now != nullptr && set_threads != nullptr && threads_now() != threads) set_threads(threads);

@@ -9,6 +9,8 @@ namespace steelyard {
 /// The BLAS that this program has been started with, which need not be the one that it was linked with.
 struct HostBlas {
   std::string name;          ///< such as `OpenBLAS 0.3.21 (OpenMP, SkylakeX kernels)`; `BLAS` where it does not tell
+  std::string library;       ///< of it `OpenBLAS 0.3.21`
+  std::string kernels;       ///< of it `SkylakeX`; empty where it does not tell
   bool uses_openmp = false;  ///< its threads are OpenMP's, as many as the calling thread has set; else it has one
 };
 
@@ -28,9 +30,9 @@ class OpenMpThreads {
   int before_ = 0;
 };
 
-/// Reminds a BLAS that uses OpenMP of the several threads that the calling thread has set: some versions of OpenBLAS
-/// stay with a single one that the program was started with, or that another thread has set.
-void remind_host_blas(int threads);
+/// Sets the threads of a BLAS that uses OpenMP to the several that the calling thread has set: some versions of
+/// OpenBLAS stay with a single one that the program was started with, or that another thread has set.
+void set_blas_threads(int threads);
 
 /// The multiplication by the BLAS, with the threads that the calling thread has set. Needs n, k >= 1.
 void host_blas_gemm(const GemmCall<double>& call);

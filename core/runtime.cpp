@@ -1,8 +1,12 @@
 #include "core/runtime.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
+#include <cstdlib>
 
 #include "core/base/errors.hpp"
+#include "core/device/device.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 
@@ -24,7 +28,26 @@ struct BindThreads {
   }
 };
 
+/// With this many host threads and this device (-1: Kokkos chooses), without Kokkos' advice about OMP_PROC_BIND:
+/// threads are bound through hwloc. Starts the host's spaces alone on a machine without a device.
+void initialize_kokkos(int threads, int device) {
+  if (companion_is_device && device_count() == 0) leave_out_device();
+  // Kokkos ends a program where these differ from what it is told here, even by one warning or thread.
+  for (const char* variable : {"KOKKOS_NUM_THREADS", "KOKKOS_DEVICE_ID", "KOKKOS_DISABLE_WARNINGS"}) {
+    ::unsetenv(variable);
+  }
+  Kokkos::InitializationSettings settings;
+  settings.set_num_threads(threads);
+  settings.set_disable_warnings(true);
+  if (device >= 0) settings.set_device_id(device);
+  Kokkos::initialize(settings);
+}
+
 }  // namespace
+
+std::string kokkos_version() {
+  return fmt::format("{}.{}.{:02}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100);
+}
 
 Runtime::Runtime(const Machine& machine, const RankUnits& units) {
   const CoreList& cores = units.host ? units.host->cores : units.companion->cores;

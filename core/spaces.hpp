@@ -1,11 +1,18 @@
 #pragma once
 
+#include <Kokkos_Core.hpp>
 #include <type_traits>
 
-#include "core/compatibility.hpp"
 #include "core/device/back_end.hpp"
 
 namespace steelyard {
+
+/// Kokkos' serial host space, or nothing (void) in a Kokkos built without it.
+#if defined(KOKKOS_ENABLE_SERIAL)
+using SerialExecution = Kokkos::Serial;
+#else
+using SerialExecution = void;
+#endif
 
 /// Execution space of the host unit.
 using HostExecution = Kokkos::DefaultHostExecutionSpace;

@@ -8,6 +8,7 @@
 #include "core/memory/host_copy.hpp"
 #include "core/stream.hpp"
 #include "core/timing.hpp"
+#include "core/vector_units.hpp"
 
 namespace steelyard {
 namespace {
@@ -104,6 +105,24 @@ void measure_copies(const Execution& space, double memory_bytes, UnitRates& rate
                               });
 }
 
+struct KeepBusy {
+  std::int64_t rounds;
+  void operator()(const int /*thread*/) const { (void)keep_vector_units_busy(rounds); }
+};
+
+/// Of all threads of a host space at once.
+template <class Execution>
+double measure_vector_units(const Execution& space) {
+  constexpr std::int64_t rounds = 1'000'000;
+  using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, int>;
+  const auto threads = static_cast<int>(space.concurrency());
+  const double seconds = fastest_seconds([&] {
+    Kokkos::parallel_for("steelyard::unit_rates::vector_units", Policy(space, 0, threads), KeepBusy{rounds});
+    space.fence();
+  });
+  return threads * vector_unit_flops(rounds) / seconds;
+}
+
 template <class Execution>
 UnitRates measure(std::int64_t elements, double memory_bytes) {
   const Execution space;
@@ -111,7 +130,11 @@ UnitRates measure(std::int64_t elements, double memory_bytes) {
   measure_stream(space, elements, rates);
   rates.gemm_double_flops_per_s = measure_gemm<double>(space, memory_bytes);
   rates.gemm_float_flops_per_s = measure_gemm<float>(space, memory_bytes);
-  if constexpr (!runs_on_host<Execution>) measure_copies(space, memory_bytes, rates);
+  if constexpr (runs_on_host<Execution>) {
+    rates.vector_flops_per_s = measure_vector_units(space);
+  } else {
+    measure_copies(space, memory_bytes, rates);
+  }
   return rates;
 }
 

@@ -14,6 +14,7 @@ struct UnitRates {
   std::array<double, 4> stream_bytes_per_s{};  ///< STREAM's copy, scale, add and triad
   double gemm_double_flops_per_s = 0.0;
   double gemm_float_flops_per_s = 0.0;
+  double vector_flops_per_s = 0.0;  ///< of a host unit's vector units, in double, with data in registers; 0 of a device
   double to_device_bytes_per_s = 0.0;  ///< from pinned host memory; 0 for a unit that works there
   double to_host_bytes_per_s = 0.0;
 };

@@ -46,6 +46,7 @@ Json run_json(const RunRecord& record) {
   json["compiler"] = build_info().compiler;
   json["flags"] = build_info().flags;
   json["kokkos"] = record.kokkos;
+  json["blas"] = record.blas;
   json["mpi"] = record.mpi;
   json["hosts"] = record.hosts;
   json["processors"] = record.processors;

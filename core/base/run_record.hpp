@@ -63,6 +63,7 @@ struct RunRecord {
   std::map<std::string, std::string> environment;  ///< variables of rank 0 that programs such as these go by
   std::uint64_t seed = 0;
   std::string kokkos;
+  std::string blas;  ///< the host's, and its kernels
   std::string mpi;
   std::vector<std::string> hosts;
   std::vector<std::string> processors;          ///< of each host

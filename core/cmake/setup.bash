@@ -2,7 +2,8 @@
 # benchmarks/run and tests/run:
 #
 #     source "$root/core/cmake/setup.bash"
-#     steelyard_setup run      # or test, or check, which need more
+#     steelyard_choose_device "$wish"    # sets steelyard_architecture, such as sm_90, and steelyard_preset
+#     steelyard_setup run                # or test, or check, which need more
 #
 # Afterwards CMAKE_PREFIX_PATH leads CMake to all of it. What is fetched or built lives in a cache folder outside the
 # tree: $STEELYARD_CACHE, by default $XDG_CACHE_HOME/steelyard or ~/.cache/steelyard. A failure is one line on standard
@@ -19,6 +20,8 @@ source "$steelyard_here/debian_archive.bash"
 source "$steelyard_here/provide_catch2.bash"
 # shellcheck source=core/cmake/provide_kokkos.bash
 source "$steelyard_here/provide_kokkos.bash"
+# shellcheck source=core/cmake/choose_device.bash
+source "$steelyard_here/choose_device.bash"
 
 steelyard_setup() {
   case "${1:-}" in
@@ -30,7 +33,7 @@ steelyard_setup() {
   if [[ $1 != run ]]; then
     steelyard_provide_catch2 || return 1
   fi
-  steelyard_provide_kokkos
+  steelyard_provide_kokkos "${steelyard_architecture:-}"
 }
 
 steelyard_say() {

@@ -12,12 +12,12 @@ set(STEELYARD_DEVICE_PACKAGES "")
 set(STEELYARD_ROUNDING -ffp-contract=off) # the same rounding in loops, their remainders and on every unit
 if(STEELYARD_EMULATED_DEVICE)
   # It is a space in terms of what Kokkos keeps for its own back ends, which changes.
-  if(NOT Kokkos_VERSION VERSION_EQUAL 3.4.01 OR NOT Kokkos_DEVICES MATCHES "^(OPENMP|SERIAL|;)+$")
-    message(FATAL_ERROR "STEELYARD_EMULATED_DEVICE needs the Kokkos 3.4.01 without a device that benchmarks/run and tests/run "
-                        "build (found ${Kokkos_VERSION} with ${Kokkos_DEVICES} at ${Kokkos_DIR})")
+  if(NOT Kokkos_VERSION VERSION_GREATER_EQUAL 4.5 OR NOT Kokkos_VERSION VERSION_LESS 4.6 OR NOT Kokkos_DEVICES MATCHES "^(OPENMP|SERIAL|;)+$")
+    message(FATAL_ERROR "STEELYARD_EMULATED_DEVICE needs a Kokkos 4.5 without a device, such as tests/run builds "
+                        "(found ${Kokkos_VERSION} with ${Kokkos_DEVICES} at ${Kokkos_DIR})")
   endif()
   find_package(Boost REQUIRED COMPONENTS context)
-  set(calls core/device/emulated/calls.hpp)
+  set(calls tests/device/emulated/calls.hpp)
   set(STEELYARD_DEVICE_LIBRARIES Boost::context Eigen3::Eigen)
 elseif("CUDA" IN_LIST Kokkos_DEVICES)
   find_package(CUDAToolkit REQUIRED)

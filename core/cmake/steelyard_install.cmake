@@ -2,7 +2,7 @@
 # were built, images, core, comm, app and tool. `cmake --install BUILD --component libraries` installs it without the programs.
 get_property(STEELYARD_LIBRARIES GLOBAL PROPERTY STEELYARD_LIBRARIES)
 set(STEELYARD_CORE_PACKAGES CLI11 Kokkos hwloc BLAS ${STEELYARD_DEVICE_PACKAGES})
-if(STEELYARD_HAS_KOKKOS_KERNELS)
+if(STEELYARD_NEEDS_KOKKOS_KERNELS)
   list(APPEND STEELYARD_CORE_PACKAGES KokkosKernels)
 endif()
 if(STEELYARD_EMULATED_DEVICE)

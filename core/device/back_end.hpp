@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #if defined(STEELYARD_EMULATED_DEVICE)
-#include "core/device/emulated/kokkos_execution.hpp"
+#include "tests/device/emulated/kokkos.hpp"
 #endif
 
 // Code that a device's compiler compiles for the device …
@@ -27,14 +27,8 @@ using DeviceExecution = Kokkos::DefaultExecutionSpace;
 #endif
 
 /// Host memory that the device copies from and to at full speed; ordinary host memory where there is no device.
-#if defined(STEELYARD_EMULATED_DEVICE)
-using PinnedMemory = Kokkos::HostSpace;
-#elif defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
+#if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
 using PinnedMemory = Kokkos::SharedHostPinnedSpace;
-#elif defined(KOKKOS_ENABLE_CUDA)
-using PinnedMemory = Kokkos::CudaHostPinnedSpace;
-#elif defined(KOKKOS_ENABLE_HIP)
-using PinnedMemory = Kokkos::Experimental::HIPHostPinnedSpace;
 #else
 using PinnedMemory = Kokkos::HostSpace;
 #endif

@@ -9,7 +9,7 @@
 #include <mpi-ext.h>
 #endif
 #if defined(STEELYARD_EMULATED_DEVICE)
-#include "core/device/emulated/facts.hpp"
+#include "tests/device/emulated/facts.hpp"
 #endif
 
 namespace steelyard {

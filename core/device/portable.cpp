@@ -1,6 +1,5 @@
 // What device.hpp wants, by Kokkos alone: for hosts, and for devices whose vendor's calls are not known here.
 #include "core/base/errors.hpp"
-#include "core/compatibility.hpp"
 #include "core/device/device.hpp"
 #include "core/timing.hpp"
 
@@ -29,13 +28,7 @@ void copy_rows(const CompanionExecution& queue, const RowCopy& copy) {
 
 }  // namespace
 
-int device_count() {
-#if KOKKOS_VERSION >= 40300
-  return Kokkos::num_devices() > 0 ? Kokkos::num_devices() : 0;
-#else
-  return companion_is_device ? 1 : 0;
-#endif
-}
+int device_count() { return companion_is_device ? Kokkos::num_devices() : 0; }
 
 void leave_out_device() { throw RuntimeFailure("no GPU on this machine, without which this build does not start"); }
 
@@ -45,19 +38,13 @@ std::int64_t team_scratch_bytes(int /*team_size*/) {
   return companion_is_device ? Kokkos::TeamPolicy<CompanionExecution>::scratch_size_max(0) : 0;
 }
 
-int current_device() {
-#if KOKKOS_VERSION >= 40300
-  return Kokkos::device_id();
-#else
-  return -1;
-#endif
-}
+int current_device() { return companion_is_device ? Kokkos::device_id() : -1; }
 
 void select_device(int /*device*/) {}
 
 std::vector<CompanionExecution> make_queues(int count) {
   if constexpr (companion_is_device) {
-    return independent_instances<CompanionExecution>(count);
+    return Kokkos::Experimental::partition_space(CompanionExecution(), std::vector(static_cast<std::size_t>(count), 1));
   } else {
     return {static_cast<std::size_t>(count), CompanionExecution()};
   }

@@ -11,11 +11,9 @@
 #include STEELYARD_DEVICE_CALLS
 
 // Kokkos' own list of what it starts, for leave_out_device(); not a public header.
-#if KOKKOS_VERSION >= 30700
 #define KOKKOS_IMPL_PUBLIC_INCLUDE
 #include <impl/Kokkos_ExecSpaceManager.hpp>
 #undef KOKKOS_IMPL_PUBLIC_INCLUDE
-#endif
 
 namespace steelyard {
 namespace {
@@ -40,7 +38,6 @@ void check_fft(vendor::FftStatus status, const char* what) {
 /// Makes the queue's device that of the calling thread.
 void select_device_of(const Queue& queue) { select_device(vendor::device_of(queue)); }
 
-#if KOKKOS_VERSION >= 30700
 /// A space that Kokkos has nothing to do for.
 struct NoSpace : Kokkos::Impl::ExecSpaceBase {
   void initialize(const Kokkos::InitializationSettings&) override {}
@@ -48,7 +45,6 @@ struct NoSpace : Kokkos::Impl::ExecSpaceBase {
   void static_fence(const std::string&) override {}
   void print_configuration(std::ostream&, bool) override {}
 };
-#endif
 
 class Event {
  public:
@@ -122,12 +118,8 @@ int device_count() {
 }
 
 void leave_out_device() {
-#if KOKKOS_VERSION >= 30700
   Kokkos::Impl::ExecSpaceManager::get_instance().register_space_factory(vendor::kokkos_key,
                                                                         std::make_unique<NoSpace>());
-#else
-  throw RuntimeFailure("no GPU on this machine, without which Kokkos before 3.7 does not start");
-#endif
 }
 
 DeviceFacts device_facts(int device) {
@@ -156,7 +148,9 @@ void select_device(int device) {
   if (device >= 0) check(vendor::set_device(device), "selecting a device");
 }
 
-std::vector<CompanionExecution> make_queues(int count) { return independent_instances<Queue>(count); }
+std::vector<CompanionExecution> make_queues(int count) {
+  return Kokkos::Experimental::partition_space(Queue(), std::vector(static_cast<std::size_t>(count), 1));
+}
 
 void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
 void copy_rows_to_host(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 #include "core/sweep/row_pointer.hpp"
 
 namespace steelyard {

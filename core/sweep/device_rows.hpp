@@ -43,7 +43,8 @@ struct DeviceRows {
   template <class Execution>
   void launch(const Execution& space, const char* label) const {
     if (rows.count() == 0) return;
-    const std::int64_t threads = (columns + lanes - 1) / lanes;
+    // Short rows take few threads, a tile of a quarter of the row.
+    const std::int64_t threads = (columns + 4 * lanes - 1) / (4 * lanes);
     Kokkos::TeamPolicy<Execution> policy(space, static_cast<int>(rows.count()),
                                          threads < most_threads ? static_cast<int>(threads) : most_threads, lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(sizeof(Shared) + 64)));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 
 // How kernels get at the elements of a row, or of a table: by a pointer, which costs nothing, unless Kokkos checks
 // bounds (STEELYARD_CHECK_BOUNDS, preset debug). Then it knows which elements there are, and ends the program at any

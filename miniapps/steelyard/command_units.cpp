@@ -6,6 +6,8 @@
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "core/device/device.hpp"
+#include "core/host_blas.hpp"
+#include "core/runtime.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/rank_rates.hpp"
@@ -60,8 +62,8 @@ ExitCode print_units(Session& session, const UnitsOptions& options) {
     session.print(text);
   }
   const char* companion = companion_is_device ? CompanionExecution::name() : has_companion ? "Serial" : "none";
-  session.print(
-      fmt::format("kokkos {}: host {}, companion {}\n\n", kokkos_version(), HostExecution::name(), companion));
+  session.print(fmt::format("kokkos {}: host {}, companion {}\nblas {}\n\n", kokkos_version(), HostExecution::name(),
+                            companion, host_blas().name));
 
   ordered_json mine = ordered_json::array();
   for (const ProcessingUnit& unit : units_of(units)) {

@@ -17,6 +17,7 @@ ordered_json as_json(int rank, const std::string& unit, const UnitRates& rates) 
   const auto& stream = rates.stream_bytes_per_s;
   json["stream_bytes_per_s"] = {{"copy", stream[0]}, {"scale", stream[1]}, {"add", stream[2]}, {"triad", stream[3]}};
   json["gemm_flops_per_s"] = {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}};
+  json["vector_flops_per_s"] = rates.vector_flops_per_s > 0.0 ? ordered_json(rates.vector_flops_per_s) : ordered_json();
   // Nothing where the unit works in host memory.
   const auto rate = [](double bytes_per_s) { return bytes_per_s > 0.0 ? ordered_json(bytes_per_s) : ordered_json(); };
   json["to_device_bytes_per_s"] = rate(rates.to_device_bytes_per_s);
@@ -66,16 +67,23 @@ ordered_json join_arrays(const Session& session, const ordered_json& mine) {
 
 std::string rates_table(const ordered_json& units) {
   Table table({"rank", "unit", "copy GB/s", "scale", "add", "triad", "GEMM GFLOP/s double", "float", "to device GB/s",
-               "to host"});
+               "to host", "vector units GFLOP/s"});
+  std::string slow;
   for (const ordered_json& unit : units) {
     std::vector<std::string> row{unit.at("rank").dump(), unit.at("unit")};
     for (const ordered_json& rate : unit.at("stream_bytes_per_s")) row.push_back(in_billions(rate));
     for (const ordered_json& rate : unit.at("gemm_flops_per_s")) row.push_back(in_billions(rate));
+    const ordered_json &gemm = unit.at("gemm_flops_per_s").at("double"), &most = unit.at("vector_flops_per_s");
+    if (!most.is_null() && 2.0 * gemm.get<double>() < most.get<double>()) {
+      slow += fmt::format("rank {} {}: GEMM reaches {:.0f} % of what the vector units can do\n", row[0], row[1],
+                          100.0 * gemm.get<double>() / most.get<double>());
+    }
     row.push_back(in_billions(unit.at("to_device_bytes_per_s")));
     row.push_back(in_billions(unit.at("to_host_bytes_per_s")));
+    row.push_back(in_billions(unit.at("vector_flops_per_s")));
     table.add_row(row);
   }
-  return table.text();
+  return table.text() + slow;
 }
 
 }  // namespace steelyard::tool

@@ -25,7 +25,8 @@ RunRecord sample_record() {
   record.app = "wave2d";
   record.argv = {"wave2d", "--size", "64", "a \"quoted\" word"};
   record.seed = 18446744073709551615ULL;
-  record.kokkos = "3.4.1";
+  record.kokkos = "4.5.01";
+  record.blas = "OpenBLAS";
   record.mpi = "3.1";
   record.hosts = {"n1", "n2"};
   record.params = {{"rows", 64.0}};
@@ -65,10 +66,24 @@ std::set<std::string> keys(const json& object) {
 
 TEST_CASE("run.json has the keys that the architecture promises and no unknown ones") {
   const json run = written(sample_record());
-  const std::set<std::string> promised = {
-      "schema",       "app",    "argv",  "seed",          "commit",          "dirty",
-      "compiler",     "kokkos", "mpi",   "hosts",         "units",           "computation_units",
-      "distribution", "phases", "check", "median_time_s", "predicted_time_s"};
+  const std::set<std::string> promised = {"schema",
+                                          "app",
+                                          "argv",
+                                          "seed",
+                                          "commit",
+                                          "dirty",
+                                          "compiler",
+                                          "kokkos",
+                                          "blas",
+                                          "mpi",
+                                          "hosts",
+                                          "units",
+                                          "computation_units",
+                                          "distribution",
+                                          "phases",
+                                          "check",
+                                          "median_time_s",
+                                          "predicted_time_s"};
   std::set<std::string> all = promised;
   all.insert({"version", "flags", "params", "settings", "figures", "date", "launch", "environment", "processors",
               "timed_per", "predicted_interval_s"});
@@ -95,6 +110,7 @@ TEST_CASE("run.json holds what the record holds") {
   CHECK(run["seed"].get<std::uint64_t>() == record.seed);
   CHECK(run["kokkos"] == record.kokkos);
   CHECK(run["mpi"] == record.mpi);
+  CHECK(run["blas"] == record.blas);
   CHECK(run["hosts"] == json(record.hosts));
   CHECK(run["params"] == json(record.params));
   CHECK(run["settings"] == json(record.settings));

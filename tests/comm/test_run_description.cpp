@@ -5,7 +5,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/run_description.hpp"
-#include "core/compatibility.hpp"
+#include "core/runtime.hpp"
 #include "tests/comm/started_session.hpp"
 
 namespace steelyard::test_run_description {

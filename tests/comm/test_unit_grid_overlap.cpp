@@ -33,9 +33,9 @@ TEST_CASE("a device's halos leave before other rows are swept, and sums with hal
   units.group().run([&]<class Execution>(const UnitPeer<Execution>& peer) {
     const UnitGrid<Execution> grid(peer, shared);
     auto field = grid.template field<1>();
-    if (!runs_on_host<Execution>) emulated::take_orders();
+    if (!runs_on_host<Execution>) emulated::recorded_operations();
     grid.template totals_with_halo<1>(field, "sums", AcrossRows{field.access()});
-    if (!runs_on_host<Execution>) orders = emulated::take_orders();
+    if (!runs_on_host<Execution>) orders = emulated::recorded_operations();
   });
 
   const std::int64_t slot = units.group().slot(ProcessingUnit::Kind::companion);

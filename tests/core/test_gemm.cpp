@@ -13,6 +13,7 @@
 #include "core/co_execution.hpp"
 #include "core/gemm.hpp"
 #include "core/host_blas.hpp"
+#include "core/kernels_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/threads.hpp"
@@ -47,6 +48,10 @@ struct Operands {
     blas::gemm(space, alpha, a.view(), b.view(), beta, c.view());
     space.fence();
   }
+  void multiply_by_kernels(const Execution& space, Scalar alpha, Scalar beta) const {
+    kernels_gemm<Execution, Scalar>(space, alpha, a.view(), b.view(), beta, c.view());
+    space.fence();
+  }
   std::vector<Scalar> result() const {
     c.fetch();
     std::vector<Scalar> elements;
@@ -59,10 +64,12 @@ struct Operands {
 
 /// Multiplies what is in the copies on the host and compares with the naive product of the same.
 template <class Execution, class Scalar>
-void check_product(const Operands<Execution, Scalar>& x, Scalar alpha, Scalar beta) {
+void check_product(const Operands<Execution, Scalar>& x, Scalar alpha, Scalar beta,
+                   void (Operands<Execution, Scalar>::*multiply)(const Execution&, Scalar, Scalar)
+                       const = &Operands<Execution, Scalar>::multiply) {
   const auto expected = naive_gemm(x.c.rows(), x.c.columns(), x.a.columns(), alpha, x.a, x.b, beta, x.c);
   x.send();
-  x.multiply(Execution(), alpha, beta);
+  (x.*multiply)(Execution(), alpha, beta);
   const std::vector<Scalar> found = x.result();
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < found.size(); ++i) wrong += agrees(found[i], expected[i]) ? 0 : 1;
@@ -83,7 +90,15 @@ void check_random_products() {
     const std::int64_t m = pick(extents), n = pick(extents), k = pick(extents);
     const Operands<Execution, Scalar> x(m, n, k, round % 3 == 0 ? 0 : pick(extents));
     x.fill(random);
-    check_product<Execution, Scalar>(x, pick(factors), pick(factors));
+    const Scalar alpha = pick(factors), beta = pick(factors);
+    check_product<Execution, Scalar>(x, alpha, beta);
+#if defined(STEELYARD_HAS_KOKKOS_KERNELS)
+    if constexpr (runs_on_host<Execution>) {
+      if (m == 0 || n == 0 || k == 0) continue;
+      x.fill(random);
+      check_product<Execution, Scalar>(x, alpha, beta, &Operands<Execution, Scalar>::multiply_by_kernels);
+    }
+#endif
   }
 }
 

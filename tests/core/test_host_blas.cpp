@@ -41,13 +41,13 @@ TEST_CASE("the BLAS has a name, and one of OpenBLAS' tells its version and threa
   }
 }
 
-TEST_CASE("a BLAS that uses OpenMP can be reminded of a number of threads") {
+TEST_CASE("a BLAS that uses OpenMP takes a number of threads") {
   if (!host_blas().uses_openmp || openblas_threads() == 0) SKIP("this BLAS keeps no such number");
   const int before = openblas_threads();
   const OpenMpThreads two(2);
-  remind_host_blas(2);
+  set_blas_threads(2);
   CHECK(openblas_threads() == 2);
-  remind_host_blas(before);
+  set_blas_threads(before);
   CHECK(openblas_threads() == before);
 }
 

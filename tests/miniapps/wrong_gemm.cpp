@@ -3,14 +3,22 @@
 //   STEELYARD_WRONG_BY     by how much, or `nan`; without it nothing is wrong
 //   STEELYARD_WRONG_CALL   in which call of a process, from 1 on; without it in all
 //   STEELYARD_WRONG_RANK   on which rank; without it on all
+//   STEELYARD_WRONG_CORE   with which value of OPENBLAS_CORETYPE; without it with any
+//   STEELYARD_UNKNOWN      the processor is one that OpenBLAS does not know: unless OPENBLAS_CORETYPE is set it says
+//   that it
+//                          runs its Prescott kernels, and is slow
 
 #include <dlfcn.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace {
+
+bool is_unknown() { return std::getenv("STEELYARD_UNKNOWN") != nullptr && std::getenv("OPENBLAS_CORETYPE") == nullptr; }
 
 bool is_wrong() {
   static std::atomic<int> calls{0};
@@ -19,7 +27,10 @@ bool is_wrong() {
   const char* const wrong_call = std::getenv("STEELYARD_WRONG_CALL");
   const char* const wrong_rank = std::getenv("STEELYARD_WRONG_RANK");
   const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return (wrong_call == nullptr || std::atoi(wrong_call) == call) &&
+  const char* const wrong_core = std::getenv("STEELYARD_WRONG_CORE");
+  const char* const core = std::getenv("OPENBLAS_CORETYPE");
+  return (wrong_core == nullptr || (core != nullptr && std::string(core) == wrong_core)) &&
+         (wrong_call == nullptr || std::atoi(wrong_call) == call) &&
          (wrong_rank == nullptr || std::string(wrong_rank) == (rank == nullptr ? "0" : rank));
 }
 
@@ -33,6 +44,7 @@ void multiply(const char* name, const char* transpose_a, const char* transpose_b
               const int* b_leading, const Scalar* beta, Scalar* c, const int* c_leading) {
   const auto real = reinterpret_cast<Gemm<Scalar>*>(::dlsym(RTLD_NEXT, name));
   real(transpose_a, transpose_b, m, n, k, alpha, a, a_leading, b, b_leading, beta, c, c_leading);
+  if (is_unknown()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   if (*m == 0 || *n == 0 || !is_wrong()) return;
   const auto last = static_cast<std::ptrdiff_t>(*n - 1) * *c_leading + *m - 1;
   c[last] += static_cast<Scalar>(std::strtod(std::getenv("STEELYARD_WRONG_BY"), nullptr));
@@ -41,6 +53,11 @@ void multiply(const char* name, const char* transpose_a, const char* transpose_b
 }  // namespace
 
 extern "C" {
+
+char* openblas_get_corename() {
+  static char prescott[] = "Prescott";
+  return is_unknown() ? prescott : reinterpret_cast<char* (*)()>(::dlsym(RTLD_NEXT, "openblas_get_corename"))();
+}
 
 void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* a_leading, const double* b, const int* b_leading,

@@ -7,7 +7,7 @@
 #include "comm/row_exchange.hpp"
 #include "comm/row_gather.hpp"
 #include "comm/shared_grid.hpp"
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 #include "core/sweep/row_field.hpp"
 
 namespace steelyard::cavity {

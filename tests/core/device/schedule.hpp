@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/device/emulated/memory.hpp"
-#include "core/device/emulated/queue.hpp"
+#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::tests {
 

@@ -3,7 +3,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "core/base/errors.hpp"
-#include "core/device/emulated/facts.hpp"
+#include "tests/device/emulated/facts.hpp"
 
 namespace steelyard::test_facts {
 

@@ -6,10 +6,10 @@
 #include <new>
 
 #include "core/device/device.hpp"
-#include "core/device/emulated/facts.hpp"
-#include "core/device/emulated/memory.hpp"
-#include "core/device/emulated/queue.hpp"
 #include "tests/core/ended_program.hpp"
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::test_memory {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/device/emulated/facts.hpp"
-#include "core/device/emulated/queue.hpp"
 #include "core/timing.hpp"
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::test_queue {
 
@@ -56,7 +56,7 @@ TEST_CASE("work that waits for an event of another queue is done after what that
 TEST_CASE("a thread's record says what it asked for, of which queue and in which order") {
   using Kind = emulated::Order::Kind;
   Queue queue(emulated::selected_device()), other(emulated::selected_device());
-  emulated::take_orders();
+  emulated::recorded_operations();
   emulated::name_next_work("named before");
   queue.give("", [] {});
   Event event;
@@ -64,7 +64,7 @@ TEST_CASE("a thread's record says what it asked for, of which queue and in which
   event.make_wait(other);
   other.give("named here", [] {});
   other.wait();
-  const auto orders = emulated::take_orders();
+  const auto orders = emulated::recorded_operations();
   const std::vector<Kind> kinds{Kind::work, Kind::record, Kind::wait, Kind::work, Kind::fence};
   const std::vector<std::uint32_t> queues{queue.number(), queue.number(), other.number(), other.number(),
                                           other.number()};
@@ -76,7 +76,7 @@ TEST_CASE("a thread's record says what it asked for, of which queue and in which
   CHECK(orders[0].label == "named before");
   CHECK(orders[3].label == "named here");
   CHECK(orders[1].event == orders[2].event);
-  CHECK(emulated::take_orders().empty());
+  CHECK(emulated::recorded_operations().empty());
 }
 
 }  // namespace steelyard::test_queue

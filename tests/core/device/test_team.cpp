@@ -3,8 +3,8 @@
 #include <csignal>
 #include <vector>
 
-#include "core/device/emulated/team.hpp"
 #include "tests/core/ended_program.hpp"
+#include "tests/device/emulated/team.hpp"
 
 namespace steelyard::test_team {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <vector>
 
 #include "core/device/device.hpp"
 #include "core/memory/unit_memory.hpp"
@@ -125,7 +126,9 @@ TEST_CASE("a companion holds in core what fits under the kernel's cap of its mem
     };
     const double in_host = std::floor((rank_memory_bytes(*machine, ranks) - 4096.0) / 1024.0);
     double last_units = 0.0;
-    for (const double cap : {0.0, 4095.0, 4096.0, 5119.0, 5120.0, 1e6, 1e8, own_bytes, 1e15, infinity}) {
+    std::vector<double> caps{0.0, 4095.0, 4096.0, 5119.0, 5120.0, 1e6, 1e8, own_bytes, 1e15, infinity};
+    std::sort(caps.begin(), caps.end());
+    for (const double cap : caps) {
       CAPTURE(ranks, cap);
       const double bytes = std::min(cap, own_bytes);
       const UnitLimits in_core = limits_with(cap, false), out_of_core = limits_with(cap, true);

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "core/device/emulated/memory.hpp"
-#include "core/device/emulated/queue.hpp"
 #include "core/sweep/row_sweep.hpp"
+#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::test_device_rows {
 
@@ -20,10 +20,10 @@ struct Asked {
 /// What sums ask of the device.
 template <class Reduce>
 Asked asked_by(const Reduce& reduce) {
-  emulated::take_orders();
+  emulated::recorded_operations();
   reduce();
   Asked asked;
-  for (const emulated::Order& order : emulated::take_orders()) {
+  for (const emulated::Order& order : emulated::recorded_operations()) {
     if (order.kind != emulated::Order::Kind::work) continue;
     if (order.label == "sums") ++asked.sweeps;
     if (order.label == emulated::copy_to_host) {

@@ -19,9 +19,9 @@ TEST_CASE("Chunks are copied, transformed and copied back as on a conveyor whose
   RowTransformation transformation;
   transformation.length = length;
   transformation.transpose = transpose;
-  emulated::take_orders();
+  emulated::recorded_operations();
   run_pass<On<CompanionExecution, double>>(transformation, "vendor", rows);
-  const std::vector<emulated::Order> orders = emulated::take_orders();
+  const std::vector<emulated::Order> orders = emulated::recorded_operations();
 
   for (const auto& [load_s, kernel_s, store_s] : {std::array{1.0, 1.0, 2.0},
                                                   {2.0, 1.0, 2.0},

@@ -41,9 +41,9 @@ TEST_CASE("A device's queues are asked for what virtual engines do at the same t
   problem.beta = 1.0;
   const SliceProduct<double> product(problem, rows * extent, 0, [] { return 1.0; });
   DeviceEngines<double> engines;
-  emulated::take_orders();
+  emulated::recorded_operations();
   ask(engines, blocking, product);
-  const std::vector<emulated::Order> orders = emulated::take_orders();
+  const std::vector<emulated::Order> orders = emulated::recorded_operations();
 
   for (const auto& [load_s, multiply_s, store_s] :
        {std::array{1.0, 1.0, 1.0}, {1.0, 8.0, 1.0}, {4.0, 1.0, 2.0}, {1.0, 2.0, 8.0}}) {

@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
+#include "core/blas_kernels.hpp"
+#include "core/host_blas.hpp"
+#include "core/vector_units.hpp"
 #include "tests/miniapps/gemm/gemm_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 
@@ -50,6 +53,34 @@ TEST_CASE("Without the error the same library passes") {
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 0);
   CHECK(lines_that_start(outcome.out, "check      passed") == 1);
+}
+
+TEST_CASE(
+    "Where OpenBLAS does not know the processor gemm takes kernels that fit, if they are right, but the user's first") {
+  const std::vector<std::string> fitting =
+      wider_blas_kernels("Prescott", processor_vector_bits(), processor_has_bfloat16());
+  if (host_blas().kernels.empty() || fitting.empty()) SKIP("this BLAS has no kernels to choose from");
+  const WrongGemm blas;
+  const int ranks = GENERATE(1, 2);
+  const auto run = [&](Words how) {
+    const Outcome outcome = blas.run(ranks, once + Words{"--size", "64", "--block", "4", "--result", "result"},
+                                     how + Words{"STEELYARD_UNKNOWN=1"});
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.status == 0);
+    return outcome.err + "\n" + read_run(blas.folder() / "result", "gemm").at("blas").get<std::string>();
+  };
+  const auto note = [&](const std::string& kernels) {
+    return host_blas().library + " does not know this processor: " + kernels + " kernels instead of Prescott\n";
+  };
+  const std::string chosen = run({});
+  CHECK(contains(chosen, "steelyard: " + note(fitting[0])));
+  CHECK(contains(chosen, ", " + fitting[0] + " kernels)"));
+  // Kernels whose products are wrong are not taken.
+  const std::string second = run({"STEELYARD_WRONG_BY=1", "STEELYARD_WRONG_CORE=" + fitting[0]});
+  CHECK(contains(second, fitting.size() > 1 ? note(fitting[1]) : std::string("Prescott")));
+  const std::string users = run({"OPENBLAS_CORETYPE=Haswell"});
+  CHECK_FALSE(contains(users, "does not know"));
+  CHECK(contains(users, "Haswell kernels)"));
 }
 
 TEST_CASE("One rank that is wrong fails the run") {

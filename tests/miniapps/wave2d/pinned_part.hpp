@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/compatibility.hpp"
+#include "core/spaces.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "tests/miniapps/grid.hpp"
 

@@ -32,9 +32,9 @@ TEST_CASE("A pass has packed its halos before the interior ends, whatever memory
   }
   UnitField<CompanionExecution, double> field(CompanionExecution(), problem, rectangles[1], steps, Overlap::full);
   UnitTimes times;
-  emulated::take_orders();
+  emulated::recorded_operations();
   field.begin(steps, arrived, leaving, times);
-  const Schedule begun(emulated::take_orders(),
+  const Schedule begun(emulated::recorded_operations(),
                        [](const std::string& label) { return label == "steelyard::wave2d::interior" ? 1000.0 : 1.0; });
   field.finish(steps, times);
 

@@ -29,7 +29,7 @@ class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("catch2@3:", type="build", when="+tests")
 
     # Host and device execution spaces are used side by side, and Serial stands in for a device that is not there.
-    depends_on("kokkos@3.4:5 +openmp +serial")
+    depends_on("kokkos@4.5:5 +openmp +serial")
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"kokkos +cuda cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
     for target in ROCmPackage.amdgpu_targets:

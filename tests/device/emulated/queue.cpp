@@ -1,4 +1,4 @@
-#include "core/device/emulated/queue.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "core/device/emulated/facts.hpp"
-#include "core/device/emulated/memory.hpp"
 #include "core/timing.hpp"
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/memory.hpp"
 
 namespace steelyard::emulated {
 namespace {
@@ -272,7 +272,7 @@ void name_next_work(const char* label) { next_label = label; }
 
 bool on_device() { return thread_of_a_queue; }
 
-std::vector<Order> take_orders() {
+std::vector<Order> recorded_operations() {
   records_orders = true;
   return std::exchange(orders, {});
 }

@@ -1,4 +1,4 @@
-#include "core/device/emulated/memory.hpp"
+#include "tests/device/emulated/memory.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/device/emulated/facts.hpp"
-#include "core/device/emulated/queue.hpp"
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::emulated {
 namespace {

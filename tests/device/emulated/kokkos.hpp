@@ -4,24 +4,44 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <vector>
 
-#include "core/compatibility.hpp"
-#include "core/device/emulated/kokkos_memory.hpp"
-#include "core/device/emulated/team.hpp"
+#include "tests/device/emulated/team.hpp"
 
-// The emulated device as an execution space of Kokkos 3.4: parallel_for over ranges, tiles and teams, with the loops
-// and reductions inside teams that the suite uses. What is missing does not compile.
+// The emulated device as a memory and an execution space of Kokkos 4.5, in terms of what Kokkos has for its own back
+// ends and changes from version to version; nothing else of the suite is. It has parallel_for over ranges, tiles and
+// teams, with the loops and reductions inside teams that the suite uses. What is missing does not compile.
 
 namespace steelyard {
 
 namespace emulated {
 class Queue;
 }
+class EmulatedDevice;
+
+/// Memory of an emulated device, which the host cannot touch.
+class EmulatedMemory {
+ public:
+  using memory_space = EmulatedMemory;
+  using execution_space = EmulatedDevice;
+  using device_type = Kokkos::Device<EmulatedDevice, EmulatedMemory>;
+  using size_type = std::size_t;
+
+  /// Of the calling thread's device. The first `bytes - device_bytes` are Kokkos' own, and the host's.
+  void* allocate(const char* label, std::size_t bytes, std::size_t device_bytes) const;
+  template <class Execution>
+  void* allocate(const Execution& /*space*/, const char* label, std::size_t bytes, std::size_t device_bytes) const {
+    return allocate(label, bytes, device_bytes);
+  }
+  void deallocate(const char* label, void* memory, std::size_t bytes, std::size_t device_bytes) const;
+  static constexpr const char* name() { return "Emulated"; }
+};
 
 /// A queue of an emulated device. Work that is given to it is done later, by the queue's own thread.
 class EmulatedDevice {
@@ -38,23 +58,24 @@ class EmulatedDevice {
   explicit EmulatedDevice(std::shared_ptr<emulated::Queue> queue) : queue_(std::move(queue)) {}
 
   emulated::Queue& queue() const { return *queue_; }
-  void fence() const;
+  void fence(const std::string& label = "") const;
   /// Gives work to the queue, with the label that Kokkos was told.
   void give(std::function<void()> work) const;
 
-  static int in_parallel();
-  static int concurrency() { return 2048; }
-  static void print_configuration(std::ostream& stream, bool detail = false);
+  int concurrency() const { return 2048; }
+  void print_configuration(std::ostream& stream, bool detail = false) const;
   static const char* name() { return "Emulated"; }
+  friend bool operator==(const EmulatedDevice&, const EmulatedDevice&) = default;
+
   std::uint32_t impl_instance_id() const noexcept;
+  static void impl_initialize(const Kokkos::InitializationSettings& settings);
   static bool impl_is_initialized();
+  static void impl_finalize();
+  static void impl_static_fence(const std::string& label);
 
  private:
   std::shared_ptr<emulated::Queue> queue_;
 };
-
-template <>
-std::vector<EmulatedDevice> independent_instances<EmulatedDevice>(int count);
 
 namespace emulated {
 
@@ -153,17 +174,51 @@ class EmulatedMember {
 
 }  // namespace steelyard
 
+KOKKOS_IMPL_SHARED_ALLOCATION_SPECIALIZATION(steelyard::EmulatedMemory);
+
 namespace Kokkos {
 namespace Tools::Experimental {
 
 template <>
 struct DeviceTypeTraits<steelyard::EmulatedDevice> {
   static constexpr DeviceType id = DeviceType::Unknown;
+  static int device_id(const steelyard::EmulatedDevice& space);
 };
 
 }  // namespace Tools::Experimental
 
+namespace Experimental {
+
+/// As many queues of the same device as there are weights.
+std::vector<steelyard::EmulatedDevice> partition_space(const steelyard::EmulatedDevice& space,
+                                                       const std::vector<int>& weights);
+
+}  // namespace Experimental
+
 namespace Impl {
+
+template <>
+struct MemorySpaceAccess<HostSpace, steelyard::EmulatedMemory> {
+  enum : bool { assignable = false, accessible = false, deepcopy = true };
+};
+template <>
+struct MemorySpaceAccess<steelyard::EmulatedMemory, HostSpace> {
+  enum : bool { assignable = false, accessible = false, deepcopy = true };
+};
+
+/// The check at each access of a View takes kernels of the emulated device for code of the host; pages do its work.
+template <class Access>
+struct RuntimeCheckViewMemoryAccessViolation<steelyard::EmulatedMemory, Access, false> {
+  template <class Track, class Map>
+  RuntimeCheckViewMemoryAccessViolation(const char* /*message*/, const Track& /*track*/, const Map& /*map*/) {}
+};
+
+template <>
+struct ZeroMemset<steelyard::EmulatedDevice> {
+  ZeroMemset(const steelyard::EmulatedDevice& space, void* to, std::size_t bytes) {
+    space.give([to, bytes] { std::memset(to, 0, bytes); });
+  }
+};
 
 template <class Execution>
 struct DeepCopy<steelyard::EmulatedMemory, steelyard::EmulatedMemory, Execution> {
@@ -196,7 +251,13 @@ class ParallelFor<Functor, RangePolicy<Traits...>, steelyard::EmulatedDevice> {
       const auto count = static_cast<std::int64_t>(end - begin);
       steelyard::emulated::in_any_order((count + piece - 1) / piece, [&](std::int64_t number) {
         const Index last = begin + static_cast<Index>(std::min(count, (number + 1) * piece));
-        for (Index i = begin + static_cast<Index>(number * piece); i < last; ++i) functor(i);
+        for (Index i = begin + static_cast<Index>(number * piece); i < last; ++i) {
+          if constexpr (std::is_void_v<typename Policy::work_tag>) {
+            functor(i);
+          } else {
+            functor(typename Policy::work_tag(), i);
+          }
+        }
       });
     });
   }
@@ -207,30 +268,31 @@ class ParallelFor<Functor, RangePolicy<Traits...>, steelyard::EmulatedDevice> {
 };
 
 /// To a result in host memory, for which it waits.
-template <class Functor, class... Traits>
-class ParallelReduce<Functor, RangePolicy<Traits...>, InvalidType, steelyard::EmulatedDevice> {
+template <class FunctorReducer, class... Traits>
+class ParallelReduce<FunctorReducer, RangePolicy<Traits...>, steelyard::EmulatedDevice> {
  public:
   using Policy = RangePolicy<Traits...>;
-  using Analysis = FunctorAnalysis<FunctorPatternInterface::REDUCE, Policy, Functor>;
-  using Value = typename Analysis::value_type;
+  using Value = typename FunctorReducer::reducer_type::value_type;
 
   template <class Result>
-  ParallelReduce(const Functor& functor, const Policy& policy, const Result& result)
+  ParallelReduce(const FunctorReducer& functor, const Policy& policy, const Result& result)
       : functor_(functor), policy_(policy), result_(result.data()) {}
 
   void execute() const {
-    Value total{};
-    policy_.space().give([functor = functor_, begin = policy_.begin(), end = policy_.end(), &total] {
-      steelyard::emulated::in_any_order(static_cast<std::int64_t>(end - begin), [&](std::int64_t i) {
-        functor(begin + static_cast<typename Policy::member_type>(i), total);
-      });
+    Value total;
+    functor_.get_reducer().init(&total);
+    policy_.space().give([this, &total] {
+      steelyard::emulated::in_any_order(
+          static_cast<std::int64_t>(policy_.end() - policy_.begin()), [&](std::int64_t i) {
+            functor_.get_functor()(policy_.begin() + static_cast<typename Policy::member_type>(i), total);
+          });
     });
     policy_.space().fence();
     *result_ = total;
   }
 
  private:
-  const Functor functor_;
+  const FunctorReducer functor_;
   const Policy policy_;
   Value* const result_;
 };

@@ -1,4 +1,4 @@
-#include "core/device/emulated/facts.hpp"
+#include "tests/device/emulated/facts.hpp"
 
 #include <fmt/format.h>
 

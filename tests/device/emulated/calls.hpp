@@ -5,13 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "core/device/emulated/kokkos_execution.hpp"
+#include "tests/device/emulated/kokkos.hpp"
 
 // Stand-ins for a vendor's run time, BLAS and FFT over the emulated device, under the names that vendor.cpp has for
 // them. They take what the vendors' calls take, so that vendor.cpp runs as it does on a GPU.
 
 namespace steelyard::vendor {
 
+inline constexpr auto kokkos_key = "400_Emulated";  ///< of the space among those that Kokkos starts
 using Stream = emulated::Queue*;
 int device_of(const EmulatedDevice& queue);
 inline Stream stream_of(const EmulatedDevice& queue) { return &queue.queue(); }

@@ -9,35 +9,18 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/device/emulated/facts.hpp"
-#include "core/device/emulated/kokkos_execution.hpp"
-#include "core/device/emulated/memory.hpp"
-#include "core/device/emulated/queue.hpp"
-#include "impl/Kokkos_SharedAlloc_timpl.hpp"
+#define KOKKOS_IMPL_PUBLIC_INCLUDE
+#include <impl/Kokkos_ExecSpaceManager.hpp>
+#include <impl/Kokkos_SharedAlloc_timpl.hpp>
+#undef KOKKOS_IMPL_PUBLIC_INCLUDE
 
-template class Kokkos::Impl::SharedAllocationRecordCommon<steelyard::EmulatedMemory>;
+#include "tests/device/emulated/calls.hpp"
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/kokkos.hpp"
+#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/queue.hpp"
 
-namespace Kokkos::Impl {
-
-SharedAllocationRecord<steelyard::EmulatedMemory, void>::SharedAllocationRecord(const steelyard::EmulatedMemory& space,
-                                                                                const std::string& label,
-                                                                                std::size_t bytes,
-                                                                                RecordBase::function_type release)
-    : Common(
-#ifdef KOKKOS_ENABLE_DEBUG
-          nullptr,
-#endif
-          checked_allocation_with_header(space, label, bytes), sizeof(SharedAllocationHeader) + bytes, release),
-      m_space(space) {
-  Common::_fill_host_accessible_header_info(*RecordBase::m_alloc_ptr, label);
-}
-
-SharedAllocationRecord<steelyard::EmulatedMemory, void>::~SharedAllocationRecord() {
-  m_space.deallocate(RecordBase::m_alloc_ptr->m_label, RecordBase::m_alloc_ptr, RecordBase::m_alloc_size,
-                     RecordBase::m_alloc_size - sizeof(SharedAllocationHeader));
-}
-
-}  // namespace Kokkos::Impl
+KOKKOS_IMPL_SHARED_ALLOCATION_RECORD_EXPLICIT_INSTANTIATION(steelyard::EmulatedMemory);
 
 namespace steelyard {
 namespace {
@@ -48,27 +31,17 @@ std::shared_ptr<emulated::Queue>& default_queue() {
   return queue;
 }
 
-/// Has Kokkos start, fence and end the emulated device with its own spaces.
-class Initializer : public Kokkos::Impl::ExecSpaceInitializerBase {
- public:
-  void initialize(const Kokkos::InitArguments& arguments) final {
-    emulated::select_device(std::max(arguments.device_id, 0));
-    default_queue() = std::make_shared<emulated::Queue>(emulated::selected_device());
-    if (!Kokkos::Tools::profileLibraryLoaded()) {
-      Kokkos::Tools::Experimental::set_begin_parallel_for_callback(
-          [](const char* label, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) {
-            emulated::name_next_work(label);
-          });
-    }
-  }
-  void finalize(bool /*all_spaces*/) final { default_queue().reset(); }
-  void fence() final { emulated::Queue::wait_for_all(); }
-  void print_configuration(std::ostream& stream, bool detail) final {
-    EmulatedDevice::print_configuration(stream, detail);
-  }
-};
-
-const int registered = Kokkos::Impl::initialize_space_factory<Initializer>("400_Emulated");
+/// Has Kokkos start, fence and end the emulated device with its own spaces, and tell it the labels of kernels, unless a
+/// tool asks for these. Otherwise Kokkos would fence before it tells them, and no program could forget to.
+const bool registered = [] {
+  Kokkos::Impl::initialize_space_factory<EmulatedDevice>(vendor::kokkos_key);
+  namespace tools = Kokkos::Tools::Experimental;
+  tools::set_begin_parallel_for_callback(
+      [](const char* label, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) { emulated::name_next_work(label); });
+  tools::set_request_tool_settings_callback(
+      [](std::uint32_t /*count*/, Kokkos_Tools_ToolSettings* own) { own->requires_global_fencing = false; });
+  return true;
+}();
 
 }  // namespace
 
@@ -81,7 +54,7 @@ void* EmulatedMemory::allocate(const char* label, std::size_t bytes, std::size_t
     }
     return memory;
   } catch (const std::bad_alloc&) {
-    throw Kokkos::Experimental::RawMemoryAllocationFailure(bytes, 1);
+    Kokkos::Impl::throw_bad_alloc(name(), bytes, label);
   }
 }
 
@@ -94,24 +67,21 @@ void EmulatedMemory::deallocate(const char* label, void* memory, std::size_t byt
 
 EmulatedDevice::EmulatedDevice() : queue_(default_queue()) {}
 
-template <>
-std::vector<EmulatedDevice> independent_instances<EmulatedDevice>(int count) {
-  std::vector<EmulatedDevice> queues;
-  const int device = EmulatedDevice().queue().device();
-  for (int i = 0; i < count; ++i) queues.emplace_back(std::make_shared<emulated::Queue>(device));
-  return queues;
-}
-
-void EmulatedDevice::fence() const {
+void EmulatedDevice::fence(const std::string& /*label*/) const {
   if (!emulated::loses(emulated::Mistake::fence)) queue_->wait();
 }
 void EmulatedDevice::give(std::function<void()> work) const { queue_->give("", std::move(work)); }
-int EmulatedDevice::in_parallel() { return emulated::on_device() ? 1 : 0; }
 std::uint32_t EmulatedDevice::impl_instance_id() const noexcept { return queue_->number(); }
 
+void EmulatedDevice::impl_initialize(const Kokkos::InitializationSettings& settings) {
+  emulated::select_device(settings.has_device_id() ? settings.get_device_id() : 0);
+  default_queue() = std::make_shared<emulated::Queue>(emulated::selected_device());
+}
+void EmulatedDevice::impl_finalize() { default_queue().reset(); }
+void EmulatedDevice::impl_static_fence(const std::string& /*label*/) { emulated::Queue::wait_for_all(); }
 bool EmulatedDevice::impl_is_initialized() { return default_queue() != nullptr; }
 
-void EmulatedDevice::print_configuration(std::ostream& stream, bool /*detail*/) {
+void EmulatedDevice::print_configuration(std::ostream& stream, bool /*detail*/) const {
   const emulated::Facts& facts = emulated::facts();
   stream << fmt::format("emulated device: {} of {:.0f} MiB, {} bytes of scratch memory, seed {}\n", facts.devices,
                         facts.memory_bytes / 1048576.0, facts.scratch_bytes, facts.seed);
@@ -162,3 +132,21 @@ void copy_and_wait(void* to, const void* from, std::size_t bytes) {
 
 }  // namespace emulated
 }  // namespace steelyard
+
+namespace Kokkos {
+
+int Tools::Experimental::DeviceTypeTraits<steelyard::EmulatedDevice>::device_id(
+    const steelyard::EmulatedDevice& space) {
+  return space.queue().device();
+}
+
+std::vector<steelyard::EmulatedDevice> Experimental::partition_space(const steelyard::EmulatedDevice& space,
+                                                                     const std::vector<int>& weights) {
+  std::vector<steelyard::EmulatedDevice> queues;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    queues.emplace_back(std::make_shared<steelyard::emulated::Queue>(space.queue().device()));
+  }
+  return queues;
+}
+
+}  // namespace Kokkos

@@ -71,6 +71,6 @@ struct Order {
 };
 
 /// The orders of the calling thread since its last call; the first call begins the record.
-std::vector<Order> take_orders();
+std::vector<Order> recorded_operations();
 
 }  // namespace steelyard::emulated

@@ -1,4 +1,4 @@
-#include "core/device/emulated/team.hpp"
+#include "tests/device/emulated/team.hpp"
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/device/emulated/facts.hpp"
+#include "tests/device/emulated/facts.hpp"
 
 namespace steelyard::emulated {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/device/emulated/calls.hpp"
+#include "tests/device/emulated/calls.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <unsupported/Eigen/FFT>
 #include <vector>
 
-#include "core/device/emulated/facts.hpp"
-#include "core/device/emulated/memory.hpp"
-#include "core/device/emulated/queue.hpp"
 #include "core/host_blas.hpp"
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::vendor {
 
