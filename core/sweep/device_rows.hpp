@@ -44,7 +44,8 @@ struct DeviceRows {
   void launch(const Execution& space, const char* label) const {
     if (rows.count() == 0) return;
     // Short rows take few threads, a tile of a quarter of the row.
-    const std::int64_t threads = (columns + 4 * lanes - 1) / (4 * lanes);
+    constexpr std::int64_t cells_per_thread = std::int64_t{4} * lanes;
+    const std::int64_t threads = (columns + cells_per_thread - 1) / cells_per_thread;
     Kokkos::TeamPolicy<Execution> policy(space, static_cast<int>(rows.count()),
                                          threads < most_threads ? static_cast<int>(threads) : most_threads, lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(sizeof(Shared) + 64)));
