@@ -34,7 +34,7 @@ bool same_name(const std::string& a, const std::string& b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// What the search has found so far.
+/// State of the search for kernels.
 struct Search {
   std::string first;         ///< kernels that the library chose
   double flops_per_s = 0.0;  ///< of these
@@ -67,7 +67,7 @@ bool multiplies_right() {
   return true;
 }
 
-/// Of one thread: the fastest of a few products after one that does not count.
+/// FLOP/s of one thread: the fastest of a few products after one that does not count.
 double gemm_flops_per_s() {
   constexpr int n = 192, products = 6;
   const std::vector<double> a(std::size_t{n} * n, 1.5), b(a.size(), 0.25);

@@ -9,8 +9,8 @@ namespace steelyard {
 /// The BLAS that this program has been started with, which need not be the one that it was linked with.
 struct HostBlas {
   std::string name;          ///< such as `OpenBLAS 0.3.21 (OpenMP, SkylakeX kernels)`; `BLAS` where it does not tell
-  std::string library;       ///< of it `OpenBLAS 0.3.21`
-  std::string kernels;       ///< of it `SkylakeX`; empty where it does not tell
+  std::string library;       ///< library and version, `OpenBLAS 0.3.21`
+  std::string kernels;       ///< name of its kernels, `SkylakeX`; empty where it does not tell
   bool uses_openmp = false;  ///< its threads are OpenMP's, as many as the calling thread has set; else it has one
 };
 

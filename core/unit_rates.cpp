@@ -110,7 +110,7 @@ struct KeepBusy {
   void operator()(const int /*thread*/) const { (void)keep_vector_units_busy(rounds); }
 };
 
-/// Of all threads of a host space at once.
+/// FLOP/s of the vector units of all threads of a host space at once.
 template <class Execution>
 double measure_vector_units(const Execution& space) {
   constexpr std::int64_t rounds = 1'000'000;

@@ -15,9 +15,9 @@ steelyard_debian_address() {
 
 # Reads the index of one suite of the archive into $steelyard_work; use it with `apt-get -c "$steelyard_work/apt.conf"`.
 # The trusted keys are the machine's own, so apt verifies the index and with it every file named there.
-# TYPE is "deb" or "deb-src"; SUFFIX follows the name of the machine's release ("" or "-backports").
+# SUFFIX follows the name of the machine's release ("" or "-backports").
 steelyard_private_apt_update() {
-  local type=$1 suffix=$2 codename address
+  local suffix=$1 codename address
   codename=$(steelyard_debian_codename)
   address=$(steelyard_debian_address "$codename")
   if [[ -z $address ]]; then
@@ -25,7 +25,7 @@ steelyard_private_apt_update() {
     return 1
   fi
   mkdir -p "$steelyard_work/lists/partial" "$steelyard_work/archives/partial" &&
-    printf '%s %s %s%s main\n' "$type" "$address" "$codename" "$suffix" >"$steelyard_work/sources.list" &&
+    printf 'deb %s %s%s main\n' "$address" "$codename" "$suffix" >"$steelyard_work/sources.list" &&
     cat >"$steelyard_work/apt.conf" <<END || return 1
 Dir::Etc::sourcelist "$steelyard_work/sources.list";
 Dir::Etc::sourceparts "/dev/null";

@@ -58,7 +58,7 @@ steelyard_fetch_catch2() {
     return 0 # made by the set-up we waited for
   fi
   steelyard_say "fetching Catch2 3 (once)"
-  if ! steelyard_private_apt_update deb -backports >>"$steelyard_log" 2>&1; then
+  if ! steelyard_private_apt_update -backports >>"$steelyard_log" 2>&1; then
     steelyard_fail "cannot reach the Debian package archive (log: $steelyard_log);" \
       "set Catch2_ROOT to an installed Catch2 3" || return 1
   fi

@@ -37,7 +37,6 @@ TEST_CASE("vector units are as wide as the compiler was told") {
 #elif defined(__AVX2__) && defined(__FMA__)
   CHECK(processor_vector_bits() >= 256);
 #endif
-  CHECK(vector_unit_flops(1000) >= 2.0 * 1000 * processor_vector_bits() / 64.0);
 }
 
 }  // namespace steelyard::test_blas_kernels

@@ -33,7 +33,7 @@ class EmulatedMemory {
   using device_type = Kokkos::Device<EmulatedDevice, EmulatedMemory>;
   using size_type = std::size_t;
 
-  /// Of the calling thread's device. The first `bytes - device_bytes` are Kokkos' own, and the host's.
+  /// Allocates on the calling thread's device. The first `bytes - device_bytes` are Kokkos' own, and the host's.
   void* allocate(const char* label, std::size_t bytes, std::size_t device_bytes) const;
   template <class Execution>
   void* allocate(const Execution& /*space*/, const char* label, std::size_t bytes, std::size_t device_bytes) const {
@@ -189,7 +189,7 @@ struct DeviceTypeTraits<steelyard::EmulatedDevice> {
 
 namespace Experimental {
 
-/// As many queues of the same device as there are weights.
+/// Returns as many queues of the same device as there are weights.
 std::vector<steelyard::EmulatedDevice> partition_space(const steelyard::EmulatedDevice& space,
                                                        const std::vector<int>& weights);
 
