@@ -13,15 +13,17 @@ namespace steelyard {
 struct MemoryBoundUpdate {
   RowPointer<double> written;
   RowPointer<const double> read;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const { written[i] = read[i] - written[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION double value(const std::int64_t i) const { return read[i] - written[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const { written[i] = value; }
 };
 
 /// The arrays' first touch.
 struct MemoryBoundTouch {
   RowPointer<double> written, read;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const {
-    read[i] = 1.0;
-    written[i] = 0.5;
+  KOKKOS_FORCEINLINE_FUNCTION double value(std::int64_t) const { return 1.0; }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const {
+    read[i] = value;
+    written[i] = 0.5 * value;
   }
 };
 

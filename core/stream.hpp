@@ -31,15 +31,24 @@ template <StreamKernel Kernel>
 struct StreamElement {
   StreamArrays of;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION double value(const std::int64_t i) const {
     if constexpr (Kernel == StreamKernel::copy) {
-      of.c[i] = of.a[i];
+      return of.a[i];
     } else if constexpr (Kernel == StreamKernel::scale) {
-      of.b[i] = StreamArrays::s * of.c[i];
+      return StreamArrays::s * of.c[i];
     } else if constexpr (Kernel == StreamKernel::add) {
-      of.c[i] = of.a[i] + of.b[i];
+      return of.a[i] + of.b[i];
     } else {
-      of.a[i] = of.b[i] + StreamArrays::s * of.c[i];
+      return of.b[i] + StreamArrays::s * of.c[i];
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const {
+    if constexpr (Kernel == StreamKernel::scale) {
+      of.b[i] = value;
+    } else if constexpr (Kernel == StreamKernel::triad) {
+      of.a[i] = value;
+    } else {
+      of.c[i] = value;
     }
   }
 };
@@ -48,9 +57,10 @@ struct StreamElement {
 struct StreamTouch {
   StreamArrays of;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t i) const {
-    of.a[i] = 1.0;
-    of.b[i] = 2.0;
+  KOKKOS_FORCEINLINE_FUNCTION double value(std::int64_t) const { return 1.0; }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const {
+    of.a[i] = value;
+    of.b[i] = 2.0 * value;
     of.c[i] = 0.0;
   }
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/spaces.hpp"
 
@@ -20,6 +21,26 @@ KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t 
     for (std::int64_t i = begin; i < end; ++i) body(i);
   } else {
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, begin, end), body);
+  }
+}
+
+/// The same with several iterations at a time on a device: body(i, count) is for `count` of them, an integral constant,
+/// from i on `lanes` apart. Where all of them load before any stores, what they load is on its way at once: compilers
+/// have to assume that a store changes what is loaded next.
+/// @tparam most iterations at a time on a device @tparam lanes of a team's thread there
+template <int most, int lanes, class Member, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void vector_for_several(const Member& member, const std::int64_t begin,
+                                                    const std::int64_t end, const Body& body) {
+  if constexpr (runs_on_host<typename Member::execution_space>) {
+    vector_for(member, begin, end, [=](const std::int64_t i) { body(i, std::integral_constant<int, 1>()); });
+  } else {
+    // By value: a device has no address of a host's constant.
+    constexpr int count = most, width = lanes;
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, width), [&](const int lane) {
+      std::int64_t i = begin + lane;
+      for (; i + (count - 1) * width < end; i += count * width) body(i, std::integral_constant<int, count>());
+      for (; i < end; i += width) body(i, std::integral_constant<int, 1>());
+    });
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/sweep/row_pointer.hpp"
+#include "core/sweep/time_tiles.hpp"
 #include "core/vector_for.hpp"
 
 namespace steelyard {
@@ -26,19 +27,27 @@ KOKKOS_FORCEINLINE_FUNCTION void sweep_rows(const Member& member, const std::int
   // Copies on the stack: pointers that the stores cannot change.
   const Stencil stencil = formula;
   const StencilRows<Scalar, Rows, Radius> rows = set;
-  vector_for(member, begin, end, [=](const std::int64_t j) {
-    // All rows are read before any is written: the compiler has to assume that a store changes what is read next.
-    Scalar next[Rows];
-    Scalar here[Rows];
+  using Tiles = TimeTiles<typename Member::execution_space>;
+  constexpr int lanes = Tiles::vector_length;
+  vector_for_several<Tiles::columns_per_lane, lanes>(member, begin, end, [=](const std::int64_t j, const auto several) {
+    constexpr int count = decltype(several)::value;
+    Scalar next[Rows][count];
+    Scalar here[Rows][count];
     for (int r = 0; r < Rows; ++r) {
       const RowPointer<const Scalar>* const u = rows.current + r + Radius;
-      here[r] = u[0][j];
-      next[r] = stencil.next(
-          rows.old[r][j], here[r], [&](int d) { return u[d][j]; }, [&](int d) { return u[0][j + d]; });
+      for (int c = 0; c < count; ++c) {
+        const std::int64_t i = j + std::int64_t{lanes} * c;
+        here[r][c] = u[0][i];
+        next[r][c] = stencil.next(
+            rows.old[r][i], here[r][c], [&](int d) { return u[d][i]; }, [&](int d) { return u[0][i + d]; });
+      }
     }
     for (int r = 0; r < Rows; ++r) {
-      rows.next[r][j] = next[r];
-      if (Copies) rows.copy[r][j] = here[r];
+      for (int c = 0; c < count; ++c) {
+        const std::int64_t i = j + std::int64_t{lanes} * c;
+        rows.next[r][i] = next[r][c];
+        if (Copies) rows.copy[r][i] = here[r][c];
+      }
     }
   });
 }

@@ -17,15 +17,17 @@ template <class Execution>
 struct TimeTiles {
   static constexpr bool on_host = runs_on_host<Execution>;
   /// Rows that one thread advances together, so that each loaded row serves several of them.
-  static constexpr int rows_per_thread = on_host ? 4 : 1;
-  static constexpr int team_size = on_host ? 1 : 8;
+  static constexpr int rows_per_thread = on_host ? 4 : 2;
+  static constexpr int team_size = on_host ? 1 : 4;
   static constexpr int vector_length = on_host ? 1 : 32;
+  /// Columns that a vector lane of a device advances together.
+  static constexpr int columns_per_lane = on_host ? 1 : 2;
   /// Scratch memory: cache on a host, the device's shared memory.
   static constexpr int scratch_level = on_host ? 1 : 0;
   /// Rows that a team advances together.
   static constexpr int rows_per_front = rows_per_thread * team_size;
-  /// A device keeps two teams at work on each of its processors, so that one computes while the other waits for memory.
-  using Policy = Kokkos::TeamPolicy<Execution, Kokkos::LaunchBounds<team_size * vector_length, 2>>;
+  /// A device keeps four teams at work on each of its processors, so that one computes while another waits for memory.
+  using Policy = Kokkos::TeamPolicy<Execution, Kokkos::LaunchBounds<team_size * vector_length, 4>>;
 
   std::int64_t rows = 0;     ///< of a tile
   std::int64_t columns = 0;  ///< of a tile

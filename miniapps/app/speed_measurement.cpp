@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "comm/collective.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
@@ -100,10 +99,17 @@ bool are_settled(const Sizes& before, const Sizes& after) {
   return true;
 }
 
-/// Sizes to start with, for all slots alike.
-std::set<std::int64_t> first_sizes(std::int64_t even_share) {
-  std::set<std::int64_t> sizes;
-  for (const std::int64_t divisor : {16, 4, 2, 1}) sizes.insert(std::max<std::int64_t>(1, even_share / divisor));
+/// So many units shared out in proportion to speeds that were measured, at least one to a slot, or what it holds where
+/// that is less.
+Sizes proportional_sizes(const std::vector<models::FpmFile>& files, const std::vector<models::MeasuredPoint>& speeds,
+                         std::int64_t units) {
+  double all = 0.0;
+  for (const models::MeasuredPoint& point : speeds) all += point.speed();
+  Sizes sizes;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto size = static_cast<std::int64_t>(speeds[i].speed() / all * static_cast<double>(units));
+    sizes.push_back(most_units(files[i], std::max<std::int64_t>(1, size)));
+  }
   return sizes;
 }
 
@@ -122,24 +128,28 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   precision.warmups = 0;
   KernelMeasurement measurement(frame.comm(), frame.co_execution(), kernel, precision);
   const auto add = [&](const Sizes& sizes) {
-    const std::vector<models::MeasuredPoint> points = measure(frame, measurement, sizes);
+    std::vector<models::MeasuredPoint> points = measure(frame, measurement, sizes);
     frame.collectively([&] { measured.add(points); });
+    return points;
   };
 
   const std::int64_t even_share = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(frame.slots().size()));
-  const std::set<std::int64_t> sizes = first_sizes(even_share);
-  std::set<std::int64_t> again = sizes;
-  std::erase_if(again, [&](std::int64_t size) { return 4 * size < even_share; });
-  Progress progress("measuring speed models", static_cast<std::int64_t>(sizes.size() + again.size()) + most_refinements,
-                    frame.session().is_root());
-  for (const std::int64_t size : sizes) {
-    add(same_sizes(measured.files(), size));
-    progress.advance(1, fmt::format("({} computation units)", size));
+  // Parts of the whole, first evenly shared and then by the speeds just measured: no slow unit works on a fast one's
+  // share, and all are at work at the same time, as in the run.
+  std::vector<Sizes> parts{same_sizes(measured.files(), std::max<std::int64_t>(1, even_share / 16))};
+  constexpr int larger_parts = 3;
+  Progress progress("measuring speed models", 1 + 2 * larger_parts + most_refinements, frame.session().is_root());
+  const auto measure_part = [&](std::size_t part) {
+    const std::vector<models::MeasuredPoint> points = add(parts[part]);
+    progress.advance(1, fmt::format("(part {} of {})", part + 1, larger_parts + 1));
+    return points;
+  };
+  std::vector<models::MeasuredPoint> speeds = measure_part(0);
+  for (const std::int64_t divisor : {4, 2, 1}) {
+    parts.push_back(proportional_sizes(measured.files(), speeds, total / divisor));
+    speeds = measure_part(parts.size() - 1);
   }
-  for (const std::int64_t size : again) {
-    add(same_sizes(measured.files(), size));
-    progress.advance(1, fmt::format("({} computation units again)", size));
-  }
+  for (std::size_t part = 1; part < parts.size(); ++part) measure_part(part);
   const Sizes out_of_core = sizes_out_of_core(measured.files(), total, even_share);
   if (!out_of_core.empty()) add(out_of_core);
   if (total == 0) return measured;
@@ -153,7 +163,7 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
     progress.advance(1, "(refining)");
   }
   // Last what the run is about to do, once more: the latest points count.
-  if (slices != same_sizes(measured.files(), even_share)) add(slices);
+  if (slices != parts.back()) add(slices);
   return measured;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/spaces.hpp"
+#include "core/vector_for.hpp"
 #include "miniapps/gemm/problem.hpp"
 
 namespace steelyard::gemm {
@@ -42,26 +43,34 @@ class RandomMatrix {
   std::uint64_t start_;
 };
 
-/// Fills `elements` with a part of a row of the matrix, from an element on.
-template <class Scalar>
-void fill_row(const RandomMatrix& matrix, std::int64_t row, std::int64_t first_column, std::span<Scalar> elements) {
-  for (Scalar& element : elements) element = static_cast<Scalar>(matrix.element(row, first_column++));
-}
+/// Fills rows of pinned host memory with a part of the matrix, each by a team.
+template <class Execution, class Scalar>
+struct FillRows {
+  using Policy = Kokkos::TeamPolicy<Execution>;
+  RandomMatrix matrix;
+  std::int64_t first_row, first_column, columns;
+  Scalar* elements;
 
-/// Fills `block`, `columns` columns of the matrix from an element on, row after row, with the host unit's threads;
-/// fences.
-template <class Scalar>
+  KOKKOS_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    const std::int64_t row = member.league_rank();
+    vector_for(member, 0, columns, [&](const std::int64_t j) {
+      elements[row * columns + j] = static_cast<Scalar>(matrix.element(first_row + row, first_column + j));
+    });
+  }
+};
+
+/// Fills `block`, `columns` columns of the matrix from an element on, row after row, with a unit's threads, in pinned
+/// memory for a device's; fences.
+template <class Execution = HostExecution, class Scalar>
 void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
                  std::span<Scalar> block) {
   if (block.empty()) return;
-  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-  const HostExecution space;
-  Kokkos::parallel_for("steelyard::gemm::fill", Policy(space, 0, static_cast<std::int64_t>(block.size()) / columns),
-                       [=](const std::int64_t row) {
-                         const auto size = static_cast<std::size_t>(columns);
-                         fill_row(matrix, first_row + row, first_column,
-                                  block.subspan(static_cast<std::size_t>(row) * size, size));
-                       });
+  using Fill = FillRows<Execution, Scalar>;
+  constexpr int lanes = runs_on_host<Execution> ? 1 : 32;
+  const auto rows = static_cast<int>(static_cast<std::int64_t>(block.size()) / columns);
+  const Execution space;
+  Kokkos::parallel_for("steelyard::gemm::fill", typename Fill::Policy(space, rows, 1, lanes),
+                       Fill{matrix, first_row, first_column, columns, block.data()});
   space.fence();
 }
 

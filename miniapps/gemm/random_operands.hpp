@@ -36,9 +36,12 @@ class RandomOperands {
  private:
   void fill(MatrixName name, const HostArray<Scalar>& array, std::int64_t columns) const {
     const RandomMatrix matrix(1, name);
-    if (kind_ == ProcessingUnit::Kind::host)
-      return fill_random(matrix, 0, 0, columns, array.elements(0, array.row_count()));
-    for (std::int64_t row = 0; row < array.row_count(); ++row) fill_row(matrix, row, 0, array.elements(row, 1));
+    const std::span<Scalar> elements = array.elements(0, array.row_count());
+    if (kind_ == ProcessingUnit::Kind::host) {
+      fill_random<HostExecution>(matrix, 0, 0, columns, elements);
+    } else {
+      fill_random<CompanionExecution>(matrix, 0, 0, columns, elements);
+    }
   }
 
   ProcessingUnit::Kind kind_;

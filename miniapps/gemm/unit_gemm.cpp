@@ -40,9 +40,8 @@ bool copies_operands(Kind kind, double device_memory_bytes) {
 }
 
 /// Rows between two calls of `meanwhile`: some milliseconds. A BLAS packs B anew for each of them, which costs as much
-/// as some tens of rows. A multiple of the rows that any BLAS multiplies together: a piece's elements come out of the
-/// same inner kernels as the whole's, so with the same bits. Cuts between columns would change bits, at least those of
-/// OpenBLAS' float kernels for Haswell.
+/// as some tens of rows. A multiple of the rows that any BLAS multiplies together, for a piece's elements to come out
+/// of the same inner kernels as the whole's: with the same bits, unless the BLAS' threads share rows out otherwise.
 constexpr std::int64_t piece_rows = 384;
 /// Multiplications in a piece at least: some tenths of a millisecond. A BLAS may have other kernels for small products,
 /// with other bits.

@@ -33,8 +33,9 @@ struct PanelProblem {
 template <class Scalar>
 class UnitGemm {
  public:
-  /// Called on the calling thread before a panel is multiplied and between pieces of it that are worth a call; changes
-  /// no bit of the result. Returns whether it must be called again: if not, the rest is one piece. May be empty.
+  /// Called on the calling thread before a panel is multiplied and between pieces of it that are worth a call, whose
+  /// sums a BLAS may round otherwise than the whole's. Returns whether it must be called again: if not, the rest is one
+  /// piece. May be empty.
   using Meanwhile = std::function<bool()>;
 
   /// For run(). Allocates the unit's buffers.

@@ -71,11 +71,12 @@ class UnitSystem {
     Vector solved;
     std::int64_t first;
     KOKKOS_FUNCTION void operator()(const Member& member) const {
-      const std::int64_t row = member.league_rank();
       const auto n = static_cast<std::int64_t>(solved.extent(0));
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, n), [&](const std::int64_t j) {
-        a(row, j) = coefficient(n, first + row, j);
-        if (row == 0) solved(j) = solution(j);
+      for_rows_of_team(member, a, [&](const std::int64_t row) {
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, n), [&](const std::int64_t j) {
+          a(row, j) = coefficient(n, first + row, j);
+          if (row == 0) solved(j) = solution(j);
+        });
       });
     }
   };
@@ -86,22 +87,35 @@ class UnitSystem {
     std::int64_t first;
     bool multiplies_only;
     KOKKOS_FUNCTION void operator()(const Member& member) const {
-      const std::int64_t row = member.league_rank();
-      const double product =
-          row_product(member, row_of(a, row), elements_of(x), static_cast<std::int64_t>(x.extent(0)));
-      Kokkos::single(Kokkos::PerThread(member), [&] {
-        const double diagonal = a(row, first + row);
-        result(row) = multiplies_only ? product : (b(row) - product) / diagonal + x(first + row);
+      for_rows_of_team(member, a, [&](const std::int64_t row) {
+        const double product =
+            row_product(member, row_of(a, row), elements_of(x), static_cast<std::int64_t>(x.extent(0)));
+        Kokkos::single(Kokkos::PerThread(member), [&] {
+          const double diagonal = a(row, first + row);
+          result(row) = multiplies_only ? product : (b(row) - product) / diagonal + x(first + row);
+        });
       });
     }
   };
 
  private:
+  /// A thread takes a row, with its vector lanes on a device.
+  static constexpr int team_size = runs_on_host<Execution> ? 1 : 8;
+  static constexpr int lanes = runs_on_host<Execution> ? 1 : 32;
+
   template <class Body>
   void for_rows(const char* label, const Body& body) const {
-    constexpr int lanes = runs_on_host<Execution> ? 1 : 32;
     const auto rows = static_cast<int>(next_.extent(0));
-    if (rows > 0) Kokkos::parallel_for(label, Policy(space_, rows, 1, lanes), body);
+    if (rows == 0) return;
+    Kokkos::parallel_for(label, Policy(space_, (rows + team_size - 1) / team_size, team_size, lanes), body);
+  }
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION static void for_rows_of_team(const Member& member, const Matrix& a, const Body& body) {
+    constexpr int threads = team_size;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, threads), [&](const int thread) {
+      const std::int64_t row = std::int64_t{threads} * member.league_rank() + thread;
+      if (row < static_cast<std::int64_t>(a.extent(0))) body(row);
+    });
   }
 
   Execution space_;

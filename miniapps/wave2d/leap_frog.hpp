@@ -148,13 +148,18 @@ class LeapFrog {
             greater(tile.write.column - ghost, grid_.column), lesser(tile.write.end_column + ghost, grid_.end_column)};
   }
 
-  /// The row of a time level, such that [j] is column j: level -1 and 0 are read, `steps_` is written.
-  KOKKOS_INLINE_FUNCTION RowPointer<Scalar> row(const Tile& tile, int level, std::int64_t i) const {
+  /// Row i's place in the ring. 32 bits, for divisions take long.
+  KOKKOS_INLINE_FUNCTION int ring_place(std::int64_t i) const {
+    return static_cast<int>(static_cast<unsigned>(i) % static_cast<unsigned>(tiles_.ring_rows));
+  }
+  /// Row i of a time level, such that [j] is column j: level -1 and 0 are read, `steps_` is written.
+  /// @param place ring_place(i) or less or more by ring_rows
+  KOKKOS_INLINE_FUNCTION RowPointer<Scalar> row(const Tile& tile, int level, std::int64_t i, int place) const {
     if (level == steps_) return row(levels_.next, i);
     if (level <= 0) return row(level == 0 ? levels_.current : levels_.previous, i);
-    // 32 bits: a division for every row.
-    const auto rows = static_cast<unsigned>(tiles_.ring_rows);
-    const unsigned place = static_cast<unsigned>(i) % rows + static_cast<unsigned>(level & 1) * rows;
+    if (place < 0) place += tiles_.ring_rows;
+    if (place >= tiles_.ring_rows) place -= tiles_.ring_rows;
+    place += (level & 1) * tiles_.ring_rows;
     return part_of_row(tile.ring, static_cast<std::int64_t>(place) * tiles_.ring_pitch - tile.ring_column,
                        tile.ring_column, tile.ring_column + tiles_.ring_pitch);
   }
@@ -204,16 +209,17 @@ class LeapFrog {
   template <int Count>
   KOKKOS_INLINE_FUNCTION Rows<Count> rows_around(const Tile& tile, int step, std::int64_t i) const {
     Rows<Count> rows;
+    const int place = ring_place(i);
     for (int r = 0; r < Count + 2 * Radius; ++r) {
       std::int64_t at = i - Radius + r;
       // A single row may lie at the grid's edge; nothing is read beyond that.
       if (Count == 1) at = lesser(greater(at, grid_.row), grid_.end_row - 1);
-      rows.current[r] = row(tile, step - 1, at);
+      rows.current[r] = row(tile, step - 1, at, place + static_cast<int>(at - i));
     }
     const bool copies = step == steps_ && steps_ > 1;
     for (int r = 0; r < Count; ++r) {
-      rows.old[r] = row(tile, step - 2, i + r);
-      rows.next[r] = row(tile, step, i + r);
+      rows.old[r] = row(tile, step - 2, i + r, place + r);
+      rows.next[r] = row(tile, step, i + r, place + r);
       rows.copy[r] = nullptr;
       if (copies) rows.copy[r] = row(levels_.next_previous, i + r);
     }
@@ -230,7 +236,7 @@ class LeapFrog {
     const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
     const auto at = [&](int d) {
       return beyond_edges(i + d, grid_.row, last_row,
-                          [&](std::int64_t other) { return row(tile, step - 1, other)[j]; });
+                          [&](std::int64_t other) { return row(tile, step - 1, other, ring_place(other))[j]; });
     };
     const auto beside = [&](int d) {
       return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[other]; });

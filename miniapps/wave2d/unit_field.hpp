@@ -55,10 +55,14 @@ class UnitField {
       field_.advance(part, steps, "steelyard::wave2d::border");
     }
     const double border_s = fenced_s();
-    if constexpr (!runs_on_host<Execution>) QueueEvent::record(queues_.kernels).make_wait(queues_.copies);
+    // Copies within a device's memory are kernels, too, which would wait for an interior's: they come first.
+    const Scalar* const packed = staging;
     for (const HaloBuffer<Scalar>& buffer : leaving) pack(buffer, steps, staging);
-    // Behind the packing: its copies within a device's memory are kernels, too, which would wait for an interior's.
-    if (!runs_on_host<Execution> && overlap_ == Overlap::full) launch_interior(steps);
+    if constexpr (!runs_on_host<Execution>) {
+      QueueEvent::record(queues_.kernels).make_wait(queues_.copies);
+      if (overlap_ == Overlap::full) launch_interior(steps);
+      send(leaving, packed);
+    }
     queues_.copies.fence();
     times.unpacking_s += unpacked_s - start_s;
     times.border_s += border_s - unpacked_s;
@@ -128,13 +132,18 @@ class UnitField {
     Scalar* data = is_staged(buffer) ? staging : buffer.data;
     const Home home = is_staged(buffer) ? Home::unit : buffer.home;
     for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
-      field_.store_next(queues_.copies, level, part, data, steps, home);
+      field_.store_next(queues_.kernels, level, part, data, steps, home);
       data += part.area();
     });
-    if (is_staged(buffer)) {
+    if (is_staged(buffer)) staging = data;
+  }
+  /// Copies packed messages to host memory. @param packed the first of those that are staged
+  void send(const std::vector<HaloBuffer<Scalar>>& leaving, const Scalar* packed) const {
+    for (const HaloBuffer<Scalar>& buffer : leaving) {
+      if (!is_staged(buffer)) continue;
       const std::int64_t points = buffer.message->points();
-      copy_to_host(queues_.copies, buffer.data, static_cast<const Scalar*>(staging), static_cast<std::size_t>(points));
-      staging += points;
+      copy_to_host(queues_.copies, buffer.data, packed, static_cast<std::size_t>(points));
+      packed += points;
     }
   }
 

@@ -118,16 +118,19 @@ class DeviceRowPass : public RowPass<Element> {
   };
 
   /// Four chunks at least, so that most copies have something to hide behind, unless they were too small for a device
-  /// to be busy; of at most 32 MiB. Two passes have three chunks each, a chunk two matrices and the library a work area
-  /// as large; the rest is left to others.
+  /// to be busy; of at most 32 MiB or as many rows as make a transposed chunk's rows 32 KiB long, for copies of shorter
+  /// ones take up to twice as long. Two passes have three chunks each, a chunk two matrices and the library a work area
+  /// as large; the rest of the memory is left to others.
   std::int64_t rows_of_chunk(std::int64_t rows) const {
-    constexpr double worth_a_launch = 4.0 * 1024 * 1024, most = 32.0 * 1024 * 1024;
+    constexpr double worth_a_launch = 4.0 * 1024 * 1024, worth_a_chunk = 32.0 * 1024 * 1024;
+    constexpr auto long_rows = static_cast<std::int64_t>(32 * 1024 / sizeof(Complex));
     const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 24.0;
     const auto fitting = [&](double bytes) {
-      return static_cast<std::int64_t>(std::min(bytes, limit) / static_cast<double>(pitch_ * sizeof(Complex)));
+      const double row_bytes = static_cast<double>(pitch_) * sizeof(Complex);
+      return std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / row_bytes));
     };
-    const std::int64_t least = std::max<std::int64_t>(1, fitting(worth_a_launch));
-    return std::clamp((rows + 3) / 4, least, std::max(least, fitting(most)));
+    const std::int64_t most = std::max(fitting(worth_a_chunk), long_rows);
+    return std::min({std::max((rows + 3) / 4, fitting(worth_a_launch)), most, fitting(limit)});
   }
 
   Memory allocated(const Execution& queue, std::int64_t rows) const {

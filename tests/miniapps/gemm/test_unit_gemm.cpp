@@ -219,7 +219,7 @@ TEMPLATE_TEST_CASE(
 
 TEMPLATE_TEST_CASE(
     "meanwhile is called on the calling thread in every panel, between pieces of large ones as long as it "
-    "returns true, and changes no bit",
+    "returns true, and leaves the product exact",
     "", double, float) {
   Random random(4);
   std::vector<PanelProblem> all = problems();
@@ -230,13 +230,9 @@ TEMPLATE_TEST_CASE(
   all.push_back({800, 701, 90, 45});
   all.push_back({1600, 700, 64, 32});
   for (const PanelProblem& problem : all) {
-    const PanelProduct<TestType> product(problem, 1, 0, real_numbers(random));
+    const PanelProduct<TestType> product(problem, 1, 0, whole_numbers(random));
     for (const Where& where : wheres(problem, sizeof(TestType))) {
       CAPTURE(problem.rows, problem.columns, problem.k, problem.depth, static_cast<int>(where.kind), where.cap_bytes);
-      product.product().put_c_back();
-      UnitGemm<TestType> alone(where.kind, problem, where.cap_bytes);
-      product.add_all(alone);
-      const std::vector<TestType> without = product.product().result();
       // As often as there is a piece; once; three times.
       for (const std::int64_t wanted : {std::int64_t{1} << 40, std::int64_t{0}, std::int64_t{3}}) {
         product.product().put_c_back();
@@ -247,7 +243,7 @@ TEMPLATE_TEST_CASE(
           elsewhere += std::this_thread::get_id() == calling ? 0 : 1;
           return calls < wanted;
         });
-        REQUIRE(product.product().result() == without);
+        REQUIRE(product.product().inexact_elements() == 0);
         REQUIRE(elsewhere == 0);
         REQUIRE(calls >= panels(problem));
         if (wanted == 0) REQUIRE(calls == panels(problem));
