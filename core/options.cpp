@@ -44,22 +44,15 @@ void add_steps_option(CLI::App& parser, RunOptions& options) {
   add_number(parser, "--steps", options.steps, "Steps of one repetition", 0, largest)->capture_default_str();
 }
 
-void add_platform_option(CLI::App& parser, RunOptions& options) {
-  parser.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
-      ->type_name("FILE");
-}
-
-void add_barrier_option(CLI::App& parser, RunOptions& options) {
-  parser.add_flag("--barrier", options.barrier,
-                  "A barrier of all ranks before every communication, as 001 measures it (section 5.4)");
-}
-
-void add_run_options(CLI::App& parser, RunOptions& options) {
-  parser.add_option("--seed", options.seed, "Seed of everything random")
-      ->check(CLI::Validator(refuse_wrapped, ""))
-      ->type_name("N")
-      ->capture_default_str();
-  add_element_option(parser, options.element);
+void add_run_options(CLI::App& parser, RunOptions& options, const OptionalRunOptions& optional) {
+  if (optional.steps) add_steps_option(parser, options);
+  if (optional.seed) {
+    parser.add_option("--seed", options.seed, "Seed of everything random")
+        ->check(CLI::Validator(refuse_wrapped, ""))
+        ->type_name("N")
+        ->capture_default_str();
+  }
+  if (optional.type) add_element_option(parser, options.element);
   add_unit_options(parser, options);
   CLI::Option* partition =
       parser
@@ -77,14 +70,24 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   parser
       .add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
       ->type_name("KIND");
+  if (optional.platform) {
+    parser.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
+        ->type_name("FILE");
+  }
+  if (optional.barrier) {
+    parser.add_flag("--barrier", options.barrier,
+                    "A barrier of all ranks before every communication, as 001 measures it (section 5.4)");
+  }
   add_number(parser, "--repetitions", options.repetitions, "Timed runs; the median is reported", 1, 1000000)
       ->capture_default_str();
   add_number(parser, "--warmups", options.warmups, "Runs before them that do not count", 0, 1000000)
       ->capture_default_str();
   add_choice<CheckLevel>(parser, "--check", options.check, {"none", "last", "all"},
                          "Which repetitions are verified (default last)");
-  parser.add_option("--input", options.input, "Initial data (NumPy .npy)")->type_name("FILE...");
-  parser.add_option("--output", options.output, "Where the result goes (NumPy .npy)")->type_name("FILE");
+  if (optional.input) parser.add_option("--input", options.input, "Initial data (NumPy .npy)")->type_name("FILE...");
+  if (optional.output) {
+    parser.add_option("--output", options.output, "Where the result goes (NumPy .npy)")->type_name("FILE");
+  }
   parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
   parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
 }

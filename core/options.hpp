@@ -20,7 +20,7 @@ enum class CheckLevel { none, last, all };
 
 /// The options that mini-apps share.
 struct RunOptions {
-  std::int64_t steps = 100;  ///< of apps that go in steps
+  std::int64_t steps = 100;
   std::uint64_t seed = 1;
   ElementType element = ElementType::float64;
   std::optional<UnitChoice> units;
@@ -30,8 +30,8 @@ struct RunOptions {
   std::string distribution;  ///< shares or a file, in place of `partition`; empty where the user gives none
   std::string kind;          ///< of the speed models; empty for what the algorithm asks for
   std::vector<std::filesystem::path> models;
-  std::filesystem::path platform;  ///< of apps that send messages
-  bool barrier = false;            ///< of apps that have that option
+  std::filesystem::path platform;
+  bool barrier = false;
   int repetitions = 5;
   int warmups = 1;
   CheckLevel check = CheckLevel::last;
@@ -47,13 +47,23 @@ struct GridOptions {
   std::int64_t columns = 0;
 };
 
-/// Adds the options that every mini-app has to its parser; values land in `options` when parse_command_line() runs.
-void add_run_options(CLI::App& parser, RunOptions& options);
-/// Those that only some have, for an option without effect would be accepted and mislead.
+/// Run options that a mini-app takes only where it says so: others are unknown to it.
+struct OptionalRunOptions {
+  bool steps = false;     ///< `--steps`
+  bool seed = false;      ///< `--seed`
+  bool type = false;      ///< `--type`
+  bool platform = false;  ///< `--platform`, of apps whose ranks send messages within a repetition
+  bool barrier = false;   ///< `--barrier`
+  bool input = false;     ///< `--input`
+  bool output = false;    ///< `--output`
+};
+
+/// Adds the options that every mini-app has to its parser, and those of `optional`; values land in `options` when
+/// parse_command_line() runs.
+void add_run_options(CLI::App& parser, RunOptions& options, const OptionalRunOptions& optional = {});
+/// Adds `--steps`.
 void add_steps_option(CLI::App& parser, RunOptions& options);
-void add_platform_option(CLI::App& parser, RunOptions& options);
-void add_barrier_option(CLI::App& parser, RunOptions& options);
-/// Those of the run options that `steelyard`'s commands share with the mini-apps.
+/// Adds options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);
 void add_unit_options(CLI::App& parser, RunOptions& options);
 /// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given, 0 for what the app

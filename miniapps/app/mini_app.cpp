@@ -198,11 +198,11 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
   return true;
 }
 
-ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, bool has_steps) {
+ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const AppFacts& facts) {
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
   require_memory(frame, run);
-  if (has_steps) record.params["steps"] = static_cast<double>(options.steps);
+  if (facts.takes.steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);
   Plan plan = run.plan();
@@ -219,7 +219,7 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const std::stri
   }
   run.allocate(plan);
   Finished finished(frame, record, plan);
-  if (!repeat(frame, run, record, region, finished)) {
+  if (!repeat(frame, run, record, fmt::format("steelyard::{}::{}", facts.name, facts.timed), finished)) {
     frame.write([&] { frame.on_root([&] { finished.leave(); }); });
     frame.require_success("");
     return ExitCode::interrupted;
@@ -253,17 +253,14 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   const AppFacts facts = app.facts();
   Frame frame(session, options, started.units(), facts.name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, *run, frame.record_, fmt::format("steelyard::{}::{}", facts.name, facts.timed),
-                   facts.has_steps);
+  return carry_out(frame, *run, frame.record_, facts);
 }
 
 int mini_app_main(int argc, char** argv, MiniApp& app) {
   const AppFacts facts = app.facts();
   CLI::App parser(facts.description, facts.name);
   add_standard_options(parser);
-  if (facts.has_steps) add_steps_option(parser, app.run_options());
-  add_run_options(parser, app.run_options());
-  if (facts.has_messages) add_platform_option(parser, app.run_options());
+  add_run_options(parser, app.run_options(), facts.takes);
   app.add_options(parser);
   return run_program(argc, argv, parser, [&](Session& session) { return run_mini_app(session, app); });
 }

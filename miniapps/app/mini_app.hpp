@@ -26,8 +26,7 @@ struct AppFacts {
   std::string name;          ///< of the program
   std::string description;   ///< one line for `--help`
   std::string timed;         ///< what a repetition does, for its profiling region `steelyard::<name>::<timed>`
-  bool has_steps = false;    ///< adds `--steps`
-  bool has_messages = true;  ///< adds `--platform`: its ranks communicate within a repetition
+  OptionalRunOptions takes;  ///< of the frame's options
 };
 
 /// Which slot gets what, and how long that is predicted to take.
@@ -114,7 +113,7 @@ class MiniApp {
   virtual ~MiniApp() = default;
 
   virtual AppFacts facts() const = 0;
-  /// The options that the frame adds.
+  /// Where the options go that the frame adds.
   virtual RunOptions& run_options() = 0;
   /// Adds the app's own options; those that the frame adds are there already.
   virtual void add_options(CLI::App& parser) = 0;

@@ -335,8 +335,10 @@ class Run : public AppRun {
 class Cavity : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"cavity", "Lid-driven cavity flow on host and companion units at once, on slices sized by speed models",
-            "steps", /*has_steps=*/true};
+    return {"cavity",
+            "Lid-driven cavity flow on host and companion units at once, on slices sized by speed models",
+            "steps",
+            {.steps = true, .platform = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(CLI::App& parser) override { cavity::add_options(parser, options_); }

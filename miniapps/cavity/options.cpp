@@ -69,9 +69,6 @@ void add_tolerance(CLI::App& parser, const std::string& name, SolveSettings& set
 
 /// What the shared options are for cavity.
 void adapt_shared_options(CLI::App& parser) {
-  for (const char* without_effect : {"--input", "--seed", "--type"}) {
-    parser.remove_option(parser.get_option(without_effect));
-  }
   parser.get_option("--size")->description(fmt::format("Rows and columns of cells (default {})", default_extent));
   parser.get_option("--rows")->description("Rows of cells");
   parser.get_option("--columns")->description("Columns of cells");

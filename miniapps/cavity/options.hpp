@@ -37,8 +37,7 @@ struct Options {
   std::filesystem::path restart;
 };
 
-/// Adds cavity's own options to a parser that has the shared ones, and removes those of them that cavity does not have:
-/// `--input`, `--seed` and `--type`.
+/// Adds cavity's own options to a parser that has the shared ones.
 void add_options(CLI::App& parser, Options& options);
 
 /// Those of them that say what a time step consists of, for any parser.

@@ -283,8 +283,10 @@ class Run : public AppRun {
 class Fft2d : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"fft2d", "2D Fourier transform on host and companion units at once, on slices sized by speed models",
-            "transform"};
+    return {"fft2d",
+            "2D Fourier transform on host and companion units at once, on slices sized by speed models",
+            "transform",
+            {.seed = true, .type = true, .platform = true, .input = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(CLI::App& parser) override { fft2d::add_options(parser, options_); }

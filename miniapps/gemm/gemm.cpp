@@ -261,8 +261,10 @@ class Run : public AppRun {
 class Gemm : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"gemm", "C = alpha A B + beta C on host and companion units at once, on slices sized by speed models",
-            "multiply", /*has_steps=*/false, /*has_messages=*/false};
+    return {"gemm",
+            "C = alpha A B + beta C on host and companion units at once, on slices sized by speed models",
+            "multiply",
+            {.seed = true, .type = true, .input = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(CLI::App& parser) override { gemm::add_options(parser, options_); }

@@ -252,16 +252,13 @@ class JacobiForecaster : public Forecaster {
 class Jacobi : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"jacobi", "Jacobi's method for a dense system on host and companion units at once", "iterate",
-            /*has_steps=*/true};
+    return {"jacobi",
+            "Jacobi's method for a dense system on host and companion units at once",
+            "iterate",
+            {.steps = true, .platform = true, .output = true}};
   }
   RunOptions& run_options() override { return run_; }
-  void add_options(CLI::App& parser) override {
-    for (const char* without_effect : {"--input", "--seed", "--type"}) {
-      parser.remove_option(parser.get_option(without_effect));
-    }
-    add_unknowns_option(parser, "--size", n_);
-  }
+  void add_options(CLI::App& parser) override { add_unknowns_option(parser, "--size", n_); }
   void prepare() override {
     if (run_.partition != "dynamic") partition::find_algorithm(run_.partition, ", or dynamic");
   }

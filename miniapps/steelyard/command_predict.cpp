@@ -195,7 +195,7 @@ void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
   options->partition = options->forecaster->default_partition();
   CLI::App* app = parser.add_subcommand(options->app, mini_app.facts().description);
   options->forecaster->add_options(*app);
-  options->processes.has_messages = mini_app.facts().has_messages;
+  options->processes.has_messages = mini_app.facts().takes.platform;
   add_process_options(*app, options->processes);
   CLI::Option* partition =
       app->add_option("--partition", options->partition, "As the mini-app's own (see steelyard partition --list)")

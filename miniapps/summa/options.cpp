@@ -80,7 +80,6 @@ void add_options(CLI::App& parser, Options& options) {
              gemm::largest_extent);
   add_block_options(parser, options.problem, options.device_memory_bytes);
   add_choices(parser, options.choices);
-  add_barrier_option(parser, options.run);
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");

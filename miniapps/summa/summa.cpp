@@ -259,8 +259,10 @@ class Run : public AppRun {
 class Summa : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"summa", "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
-            "multiply"};
+    return {"summa",
+            "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
+            "multiply",
+            {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(CLI::App& parser) override { summa::add_options(parser, options_); }

@@ -90,7 +90,6 @@ void add_options(CLI::App& parser, Options& options) {
   add_choice<BalanceLevel>(
       parser, "--balance-level", options.level, {"both", "internal", "external"},
       "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)");
-  add_barrier_option(parser, options.run);
   CLI::Option* frames = add_number(parser, "--frames", options.frames,
                                    "Pictures of the field, evenly from start to end, as PNG and VTK files", 0, 10000);
   parser.add_option("--frame-dir", options.frame_folder, "Where they go (default frames)")

@@ -325,8 +325,10 @@ class Run : public AppRun {
 class Wave2d : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"wave2d", "2D wave equation on host and companion units at once, on slices sized by speed models",
-            "advance", /*has_steps=*/true};
+    return {"wave2d",
+            "2D wave equation on host and companion units at once, on slices sized by speed models",
+            "advance",
+            {.steps = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(CLI::App& parser) override { wave2d::add_options(parser, options_); }

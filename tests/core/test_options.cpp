@@ -18,6 +18,9 @@ using Paths = std::vector<std::filesystem::path>;
 
 namespace {
 
+constexpr OptionalRunOptions all_options{
+    .steps = true, .seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true};
+
 /// A mini-app's parser and what it fills in.
 struct Parsed {
   RunOptions run;
@@ -26,9 +29,7 @@ struct Parsed {
 
   explicit Parsed(const Words& words) {
     CLI::App parser("An app", "app");
-    add_run_options(parser, run);
-    add_steps_option(parser, run);
-    add_platform_option(parser, run);
+    add_run_options(parser, run, all_options);
     add_grid_options(parser, grid, 640);
     add_standard_options(parser);
     std::vector<const char*> arguments{"app"};
@@ -236,13 +237,12 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "an app that has no steps or sends no messages refuses their options by name, and its help has none of them") {
+TEST_CASE("options that an app does not take are refused by name, and its help has none of them") {
   RunOptions run;
   CLI::App parser("An app", "app");
   add_run_options(parser, run);
   add_standard_options(parser);
-  for (const char* option : {"--steps", "--platform"}) {
+  for (const char* option : {"--steps", "--seed", "--type", "--platform", "--barrier", "--input", "--output"}) {
     const char* const arguments[] = {"app", option, "3"};
     CHECK_THROWS_MATCHES(parse_command_line(parser, 3, arguments), InvalidArgument,
                          MessageMatches(ContainsSubstring(option)));

@@ -25,9 +25,7 @@ namespace {
 /// As the frame does it.
 void add_all_options(CLI::App& parser, Options& options) {
   add_standard_options(parser);
-  add_steps_option(parser, options.run);
-  add_run_options(parser, options.run);
-  add_platform_option(parser, options.run);
+  add_run_options(parser, options.run, {.steps = true, .platform = true, .output = true});
   cavity::add_options(parser, options);
 }
 

@@ -27,7 +27,7 @@ struct Parsed {
   explicit Parsed(const Words& words) {
     CLI::App parser("Multiplies", "program");
     add_standard_options(parser);
-    add_run_options(parser, options.run);
+    add_run_options(parser, options.run, {.seed = true, .type = true, .barrier = true, .input = true, .output = true});
     add_options(parser, options);
     std::vector<const char*> arguments{"program"};
     for (const std::string& word : words) arguments.push_back(word.c_str());

@@ -70,11 +70,11 @@ TEST_CASE("Help and version are printed once and end well") {
     CHECK(help.status == 0);
     CHECK(help.told_by("wave2d").empty());
     for (const char* option :
-         {"--size",      "--rows",      "--columns", "--steps",       "--seed",        "--type",      "--units",
-          "--layout",    "--partition", "--model",   "--platform",    "--repetitions", "--warmups",   "--check",
-          "--input",     "--output",    "--result",  "--dry-run",     "-h,--help",     "--version",   "--courant",
-          "--boundary",  "--slowdown",  "--order",   "--time-tile",   "--balance",     "--serialize", "--frames",
-          "--frame-dir", "--barrier",   "--kind",    "--distribution"}) {
+         {"--size",      "--rows",   "--columns",     "--steps",       "--type",      "--units",   "--layout",
+          "--partition", "--model",  "--platform",    "--repetitions", "--warmups",   "--check",   "--input",
+          "--output",    "--result", "--dry-run",     "-h,--help",     "--version",   "--courant", "--boundary",
+          "--slowdown",  "--order",  "--time-tile",   "--balance",     "--serialize", "--frames",  "--frame-dir",
+          "--barrier",   "--kind",   "--distribution"}) {
       INFO(option << " in\n" << help.out);
       CHECK(lines_that_start(help.out, std::string("  ") + option + " ") == 1);
     }
@@ -86,11 +86,11 @@ TEST_CASE("The result folder says what ran and what came of it") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
   run_wave2d(ranks,
-             {"--rows", "31", "--columns", "17", "--steps", "6", "--seed", "7", "--repetitions", "4", "--warmups", "1",
-              "--slowdown", "rank0=2", "--result", "deep/result"},
+             {"--rows", "31", "--columns", "17", "--steps", "6", "--repetitions", "4", "--warmups", "1", "--slowdown",
+              "rank0=2", "--result", "deep/result"},
              folder);
   const auto json = read_run(folder / "deep" / "result", "wave2d");
-  CHECK(json.at("seed") == 7);
+  CHECK(json.at("seed") == 1);
   const auto words = json.at("argv").get<Words>();
   CHECK(words.front() == wave2d.string());
   CHECK(std::find(words.begin(), words.end(), "deep/result") != words.end());
