@@ -9,10 +9,6 @@
 
 #include "core/processing_unit.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace steelyard {
 
 /// A kernel with its data on one processing unit.
@@ -67,10 +63,6 @@ class MeasurableKernel {
  public:
   virtual ~MeasurableKernel() = default;
 
-  /// What it does, in one line.
-  virtual std::string description() const = 0;
-  /// Options of the program that fix what a computation unit is.
-  virtual void add_options(CLI::App&) {}
   /// @throws InvalidArgument for options that make no sense
   virtual KernelFacts facts() const = 0;
   /// An instance of `units` computation units on a unit of this kind, in the unit's memory and touched by its own

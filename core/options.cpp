@@ -40,19 +40,22 @@ void add_unit_options(CLI::App& parser, RunOptions& options) {
       ->type_name("WHICH=F");
 }
 
-void add_steps_option(CLI::App& parser, RunOptions& options) {
-  add_number(parser, "--steps", options.steps, "Steps of one repetition", 0, largest)->capture_default_str();
-}
+AppOptions::AppOptions(CLI::App& parser, Verb verb)
+    : parser_(parser), unused_(std::make_unique<CLI::App>()), verb_(verb) {}
+AppOptions::~AppOptions() = default;
 
-void add_run_options(CLI::App& parser, RunOptions& options, const OptionalRunOptions& optional) {
-  if (optional.steps) add_steps_option(parser, options);
+void add_run_options(const AppOptions& parsers, RunOptions& options, const OptionalRunOptions& optional) {
+  if (optional.steps) {
+    add_number(parsers.plan(), "--steps", options.steps, "Steps of one repetition", 0, largest)->capture_default_str();
+  }
+  if (optional.type) add_element_option(parsers.model(), options.element);
+  CLI::App& parser = parsers.run();
   if (optional.seed) {
     parser.add_option("--seed", options.seed, "Seed of everything random")
         ->check(CLI::Validator(refuse_wrapped, ""))
         ->type_name("N")
         ->capture_default_str();
   }
-  if (optional.type) add_element_option(parser, options.element);
   add_unit_options(parser, options);
   CLI::Option* partition =
       parser
@@ -92,17 +95,24 @@ void add_run_options(CLI::App& parser, RunOptions& options, const OptionalRunOpt
   parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
 }
 
-void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise) {
+void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise) {
   grid.rows = grid.columns = otherwise;
   const std::string by_default = otherwise > 0 ? fmt::format(" (default {})", otherwise) : "";
-  CLI::Option* size = parser
-                          .add_option_function<std::int64_t>(
-                              "--size", [&grid](std::int64_t n) { grid.rows = grid.columns = n; },
-                              "Rows and columns of the grid" + by_default)
-                          ->check(CLI::Range(std::int64_t{1}, largest))
-                          ->type_name("N");
-  add_number(parser, "--rows", grid.rows, "Rows of the grid" + by_default, 1, largest)->excludes(size);
-  add_number(parser, "--columns", grid.columns, "Columns of the grid" + by_default, 1, largest)->excludes(size);
+  const auto set_both = [&grid](std::int64_t n) { grid.rows = grid.columns = n; };
+  const auto set_columns = [&grid, set_both, verb = parsers.verb()](std::int64_t n) {
+    if (verb == Verb::measure) return set_both(n);
+    grid.columns = n;
+  };
+  const auto add = [&](CLI::App& parser, const char* name, const auto& set, const char* description) {
+    return parser.add_option_function<std::int64_t>(name, set, description + by_default)
+        ->check(CLI::Range(std::int64_t{1}, largest))
+        ->type_name("N");
+  };
+  CLI::Option* const size = add(parsers.model(), "--size", set_both, "Rows and columns of the grid");
+  add(
+      parsers.plan(), "--rows", [&grid](std::int64_t n) { grid.rows = n; }, "Rows of the grid")
+      ->excludes(size);
+  add(parsers.model(), "--columns", set_columns, "Columns of the grid")->excludes(size);
 }
 
 void add_standard_options(CLI::App& parser) {

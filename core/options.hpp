@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,17 +59,41 @@ struct OptionalRunOptions {
   bool output = false;    ///< `--output`
 };
 
-/// Adds the options that every mini-app has to its parser, and those of `optional`; values land in `options` when
+/// What is done with a mini-app.
+enum class Verb { run, measure, predict };
+
+/// A mini-app's options, declared once: each for the verbs to which it matters. To the other verbs it is unknown.
+class AppOptions {
+ public:
+  /// @param parser of this verb, outlives this
+  AppOptions(CLI::App& parser, Verb verb);
+  ~AppOptions();
+  AppOptions(const AppOptions&) = delete;
+  AppOptions& operator=(const AppOptions&) = delete;
+
+  Verb verb() const { return verb_; }
+  /// For options that fix what a speed model is of: every verb takes them.
+  CLI::App& model() const { return parser_; }
+  /// For other options that a prediction depends on: for run and predict.
+  CLI::App& plan() const { return verb_ == Verb::measure ? *unused_ : parser_; }
+  CLI::App& run() const { return verb_ == Verb::run ? parser_ : *unused_; }
+  CLI::App& predict() const { return verb_ == Verb::predict ? parser_ : *unused_; }
+
+ private:
+  CLI::App& parser_;
+  std::unique_ptr<CLI::App> unused_;  ///< takes the options of other verbs, and is never parsed
+  Verb verb_;
+};
+
+/// Adds the options that every mini-app has, and those of `optional`; values land in `options` when
 /// parse_command_line() runs.
-void add_run_options(CLI::App& parser, RunOptions& options, const OptionalRunOptions& optional = {});
-/// Adds `--steps`.
-void add_steps_option(CLI::App& parser, RunOptions& options);
+void add_run_options(const AppOptions& parsers, RunOptions& options, const OptionalRunOptions& optional = {});
 /// Adds options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);
 void add_unit_options(CLI::App& parser, RunOptions& options);
 /// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given, 0 for what the app
-/// finds itself.
-void add_grid_options(CLI::App& parser, GridOptions& grid, std::int64_t otherwise);
+/// finds itself. A speed model is of rows, which `--columns` alone fixes.
+void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise);
 /// Adds `-h,--help` and `--version`, which parse_command_line() answers.
 void add_standard_options(CLI::App& parser);
 

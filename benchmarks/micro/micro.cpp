@@ -36,9 +36,10 @@ void run_kernel(benchmark::State& state, const MeasurableKernel& kernel, Process
 /// Every kernel that `steelyard conformance` knows, in a shape that users run, at two sizes.
 void register_kernels(const RankUnits& units, CoExecution& co_execution) {
   for (const auto& app : mini_apps()) {
+    app->prepare();
     for (const ProcessingUnit& unit : tool::units_of(units)) {
       const char* const name = unit.kind == ProcessingUnit::Kind::host ? "host" : "device";
-      for (const ConformanceCase& one : app->measurable_kernel()->conformance_cases(unit.kind)) {
+      for (const ConformanceCase& one : app->kernel()->conformance_cases(unit.kind)) {
         if (one.timed == nullptr) continue;
         const std::int64_t smallest = one.timed->facts().smallest, largest = one.timed->facts().largest;
         benchmark::RegisterBenchmark(

@@ -121,13 +121,10 @@ struct Forecast {
 Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
                         std::int64_t total, const std::optional<models::MessagePattern>& exchange, std::int64_t steps);
 
-/// A mini-app's part of `steelyard predict APP`; the tool adds the options of processes, `--partition` and `--format`.
+/// A mini-app's part of `steelyard predict APP`, of its options.
 class Forecaster {
  public:
   virtual ~Forecaster() = default;
-  /// Options of the problem.
-  virtual void add_options(CLI::App& parser) = 0;
-  virtual std::string default_partition() const { return "geometric"; }
   /// Those that advice chooses from.
   virtual std::vector<std::string> partitions() const { return {"even", "geometric", "exact"}; }
   /// Takes over what the user may choose freely and a speed model is of, such as the time tile. @return it in words

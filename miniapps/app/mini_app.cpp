@@ -256,12 +256,18 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   return carry_out(frame, *run, frame.record_, facts);
 }
 
+std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb) {
+  auto options = std::make_shared<AppOptions>(parser, verb);
+  add_run_options(*options, app.run_options(), app.facts().takes);
+  app.add_options(*options);
+  return options;
+}
+
 int mini_app_main(int argc, char** argv, MiniApp& app) {
   const AppFacts facts = app.facts();
   CLI::App parser(facts.description, facts.name);
   add_standard_options(parser);
-  add_run_options(parser, app.run_options(), facts.takes);
-  app.add_options(parser);
+  const std::shared_ptr<AppOptions> options = add_app_options(parser, app, Verb::run);
   return run_program(argc, argv, parser, [&](Session& session) { return run_mini_app(session, app); });
 }
 

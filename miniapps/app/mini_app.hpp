@@ -115,18 +115,23 @@ class MiniApp {
   virtual AppFacts facts() const = 0;
   /// Where the options go that the frame adds.
   virtual RunOptions& run_options() = 0;
-  /// Adds the app's own options; those that the frame adds are there already.
-  virtual void add_options(CLI::App& parser) = 0;
+  /// Adds the app's own options, for every verb; those that the frame adds are there already.
+  virtual void add_options(const AppOptions& parsers) = 0;
   /// Checks the options once they are parsed; must not communicate. @throws InvalidArgument, FileFormatError
   virtual void prepare() = 0;
   /// @param frame outlives the run
   virtual std::unique_ptr<AppRun> start(Frame& frame) const = 0;
 
+  // After prepare(), as the options say.
+
   /// The kernel that `steelyard measure` measures and `steelyard conformance` checks.
-  virtual std::shared_ptr<MeasurableKernel> measurable_kernel() const = 0;
+  virtual std::shared_ptr<MeasurableKernel> kernel() const = 0;
   /// What `steelyard predict` predicts with; null for an app whose runs cannot be predicted without running anything.
   virtual std::unique_ptr<Forecaster> forecaster() const { return nullptr; }
 };
+
+/// Adds the options of a verb: the frame's and the app's own. @return what app and parser refer to
+std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb);
 
 /// Runs a mini-app as its options say. Collective. @throws CollectiveError for what the user got wrong
 ExitCode run_mini_app(Session& session, MiniApp& app);

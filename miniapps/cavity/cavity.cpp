@@ -341,13 +341,15 @@ class Cavity : public MiniApp {
             {.steps = true, .platform = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
-  void add_options(CLI::App& parser) override { cavity::add_options(parser, options_); }
+  void add_options(const AppOptions& parsers) override { cavity::add_options(parsers, options_); }
   void prepare() override { problem_ = make_problem(options_); }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
     return std::make_unique<Run>(frame, options_, problem_);
   }
-  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
+  std::shared_ptr<MeasurableKernel> kernel() const override {
+    return std::make_shared<MeasuredKernel>(problem_.columns);
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
 
  private:
   Options options_;

@@ -57,24 +57,7 @@ SampleRun read_sample(const std::filesystem::path& folder, const Problem& proble
 /// or less as they took in a sample or, without one, as they move memory.
 class FlowForecaster : public Forecaster {
  public:
-  void add_options(CLI::App& parser) override {
-    add_grid_options(parser, options_.grid, 0);
-    parser.get_option("--size")->description("Rows and columns of cells (default 128)");
-    options_.run.steps = 100;
-    add_steps_option(parser, options_.run);
-    add_solver_options(parser, options_);
-    parser
-        .add_option("--iterations", iterations_,
-                    "Iterations of a time step: of BiCGSTAB for momentum, and of CG in all pressure solves")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
-    parser
-        .add_option(
-            "--sample", sample_,
-            "Result folder of a run with the same solvers, such as one with few steps or on a coarser grid: how "
-            "many iterations a step has, and how much longer one part takes than another")
-        ->type_name("DIR");
-  }
+  FlowForecaster(const Problem& problem, const Options& options) : problem_(problem), options_(options) {}
 
   std::string problem() const override {
     const Problem problem = scaled_problem();
@@ -122,7 +105,7 @@ class FlowForecaster : public Forecaster {
 
  private:
   Problem scaled_problem() const {
-    Problem problem = make_problem(options_);
+    Problem problem = problem_;
     problem.rows *= times_;
     problem.height *= static_cast<double>(times_);
     return problem;
@@ -131,14 +114,15 @@ class FlowForecaster : public Forecaster {
   /// Of `--sample`, or of memory traffic; with the iterations of `--iterations` where it is given.
   SampleRun sample(const Problem& problem) const {
     SampleRun sample;
-    if (!sample_.empty()) {
-      sample = read_sample(sample_, problem, options_.numerics);
-    } else if (iterations_) {
+    const std::optional<std::pair<double, double>>& iterations = options_.iterations;
+    if (!options_.sample.empty()) {
+      sample = read_sample(options_.sample, problem, options_.numerics);
+    } else if (iterations) {
       sample.part_s = part_words(problem, options_.numerics);
     } else {
       throw InvalidArgument("--iterations is missing (expected those of a time step, or a --sample that has them)");
     }
-    if (iterations_) sample.iterations = {iterations_->first, iterations_->second};
+    if (iterations) sample.iterations = {iterations->first, iterations->second};
     return sample;
   }
 
@@ -175,13 +159,14 @@ class FlowForecaster : public Forecaster {
     return numerics;
   }
 
+  Problem problem_;
   Options options_;
-  std::optional<std::pair<double, double>> iterations_;
-  std::filesystem::path sample_;
 };
 
 }  // namespace
 
-std::unique_ptr<Forecaster> make_forecaster() { return std::make_unique<FlowForecaster>(); }
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options) {
+  return std::make_unique<FlowForecaster>(problem, options);
+}
 
 }  // namespace steelyard::cavity

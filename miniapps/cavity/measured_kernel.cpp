@@ -26,7 +26,6 @@ constexpr double flops_per_cell = 38.0 + 2.0 * (2.0 * 22.0 + 7.0 * 2.0 + 12.0);
 constexpr double swept_fields = 20.0;
 /// What a time step of the program has.
 constexpr double held_fields = 40.0;
-constexpr std::int64_t smallest_extent = 2;
 
 /// Right sides that no solver makes shorter work of, and a convecting velocity.
 struct FillRightSides {
@@ -104,12 +103,6 @@ class IterationRun : public KernelRun {
 };
 
 }  // namespace
-
-void MeasuredKernel::add_options(CLI::App& parser) {
-  add_number(parser, "--columns", columns_, "Columns of cells, the length of a row", smallest_extent,
-             std::int64_t{1} << 31)
-      ->capture_default_str();
-}
 
 KernelFacts MeasuredKernel::facts() const {
   const auto columns = static_cast<double>(columns_);

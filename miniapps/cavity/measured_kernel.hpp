@@ -17,11 +17,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel() = default;
   explicit MeasuredKernel(std::int64_t columns) : columns_(columns) {}
 
-  std::string description() const override {
-    return "lid-driven cavity: rows of cells in iterations of BiCGSTAB and CG";
-  }
-  /// `--columns`
-  void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;

@@ -68,16 +68,18 @@ void add_tolerance(CLI::App& parser, const std::string& name, SolveSettings& set
 }
 
 /// What the shared options are for cavity.
-void adapt_shared_options(CLI::App& parser) {
-  parser.get_option("--size")->description(fmt::format("Rows and columns of cells (default {})", default_extent));
-  parser.get_option("--rows")->description("Rows of cells");
-  parser.get_option("--columns")->description("Columns of cells");
-  parser.get_option("--steps")
+void adapt_shared_options(const AppOptions& parsers) {
+  const std::string by_default = fmt::format(" (default {})", default_extent);
+  parsers.model().get_option("--size")->description("Rows and columns of cells" + by_default);
+  parsers.plan().get_option("--rows")->description("Rows of cells");
+  parsers.model().get_option("--columns")->description("Columns of cells");
+  parsers.plan()
+      .get_option("--steps")
       ->description(
           fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
                       default_steps, most_steps))
       ->default_str("");
-  parser.get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
+  parsers.run().get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
 }
 
 /// When linear systems are solved.
@@ -95,12 +97,7 @@ void add_tolerance_options(CLI::App& parser, Numerics& numerics) {
       ->type_name("N");
 }
 
-}  // namespace
-
-const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
-const char* name_of(PreconditionerKind kind) { return name_in(preconditioners, kind); }
-const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
-
+/// What a time step consists of.
 void add_solver_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
   add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
@@ -115,9 +112,33 @@ void add_solver_options(CLI::App& parser, Options& options) {
                          "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
 }
 
-void add_options(CLI::App& parser, Options& options) {
-  add_grid_options(parser, options.grid, 0);
-  adapt_shared_options(parser);
+/// How many iterations a step has, where none is run to count them.
+void add_prediction_options(CLI::App& parser, Options& options) {
+  parser
+      .add_option("--iterations", options.iterations,
+                  "Iterations of a time step: of BiCGSTAB for momentum, and of CG in all pressure solves")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  parser
+      .add_option("--sample", options.sample,
+                  "Result folder of a run with the same solvers, such as one with few steps or on a coarser grid: how "
+                  "many iterations a step has, and how much longer one part takes than another")
+      ->type_name("DIR");
+}
+
+}  // namespace
+
+const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
+const char* name_of(PreconditionerKind kind) { return name_in(preconditioners, kind); }
+const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
+
+void add_options(const AppOptions& parsers, Options& options) {
+  if (parsers.verb() == Verb::predict) options.run.steps = default_steps;
+  add_grid_options(parsers, options.grid, 0);
+  adapt_shared_options(parsers);
+  add_solver_options(parsers.plan(), options);
+  add_prediction_options(parsers.predict(), options);
+  CLI::App& parser = parsers.run();
   add_positive(parser, "--reynolds", options.problem.reynolds, "RE",
                "Lid speed * width / kinematic viscosity (default 100)");
   CLI::Option* const time_step =
@@ -128,7 +149,6 @@ void add_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--steady", options.steady, "TOL",
                "Step until no velocity changes faster than this, in lid speeds / time");
   add_choice<TimeScheme>(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
-  add_solver_options(parser, options);
   add_tolerance_options(parser, options.numerics);
   parser.add_flag("--compare-even", options.compare_even,
                   "Run an even split in turns too; print the speedup over it and its upper bound");

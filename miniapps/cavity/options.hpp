@@ -2,9 +2,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "core/options.hpp"
 #include "miniapps/cavity/problem.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::cavity {
 
@@ -35,13 +42,12 @@ struct Options {
   std::filesystem::path checkpoint;
   std::int64_t checkpoint_every = 0;  ///< steps; 0: only when the run ends or is interrupted
   std::filesystem::path restart;
+  std::optional<std::pair<double, double>> iterations;  ///< of a step, for a prediction without a run: see Forecaster
+  std::filesystem::path sample;                         ///< result folder of a run that a prediction goes by
 };
 
-/// Adds cavity's own options to a parser that has the shared ones.
-void add_options(CLI::App& parser, Options& options);
-
-/// Those of them that say what a time step consists of, for any parser.
-void add_solver_options(CLI::App& parser, Options& options);
+/// Adds cavity's own options; the shared ones are there.
+void add_options(const AppOptions& parsers, Options& options);
 
 /// @throws InvalidArgument for what makes no sense, alone or together
 Problem make_problem(const Options& options);
@@ -53,5 +59,8 @@ RunEnd make_end(const Options& options, const Problem& problem, double start_tim
 const char* name_of(TimeScheme scheme);
 const char* name_of(PreconditionerKind kind);
 const char* name_of(Reductions reductions);
+
+/// What `steelyard predict cavity` predicts with.
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::cavity

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,8 +53,5 @@ const StepPhases& busiest(const std::vector<StepPhases>& units);
 /// @param rows of every slot @param start that the sample starts from where it has all rows, otherwise from rest
 Prediction predict(Frame& frame, const Problem& problem, const Numerics& numerics,
                    const std::vector<std::int64_t>& rows, const FlowState& start);
-
-/// What `steelyard predict cavity` predicts with: the same steps, of units as models say.
-std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::cavity

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,10 +12,6 @@
 #include "models/communication/platform.hpp"
 #include "models/speed_model.hpp"
 #include "partition/distribution.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::fft2d {
 
@@ -101,8 +96,5 @@ void add_exchange(TransformCost& cost, const models::PatternCosts& exchange, con
 /// @param bytes_per_s of one unit that is not slowed down while all of them are at work
 double unpack_seconds(const PassPlan& second, double point_bytes, const std::vector<double>& slowdowns,
                       double bytes_per_s);
-
-/// What `steelyard predict fft2d` predicts with.
-std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::fft2d

@@ -289,21 +289,24 @@ class Fft2d : public MiniApp {
             {.seed = true, .type = true, .platform = true, .input = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
-  void add_options(CLI::App& parser) override { fft2d::add_options(parser, options_); }
+  void add_options(const AppOptions& parsers) override { fft2d::add_options(parsers, options_); }
   void prepare() override {
     input_ = input_extents(options_);
-    make_problem(options_, input_);
+    problem_ = make_problem(options_, input_);
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
     if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, input_);
     return std::make_unique<Run<float>>(frame, options_, input_);
   }
-  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
+  std::shared_ptr<MeasurableKernel> kernel() const override {
+    return std::make_shared<MeasuredKernel>(problem_.columns, problem_.real, options_.run.element, options_.fft);
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
 
  private:
   Options options_;
   Extents input_;
+  Problem problem_;
 };
 
 }  // namespace

@@ -23,20 +23,14 @@ KernelFacts row_facts(std::int64_t columns, ElementType element, bool real) {
 
 class TransformForecaster : public Forecaster {
  public:
-  void add_options(CLI::App& parser) override {
-    add_grid_options(parser, grid_, 2048);
-    parser.add_flag("--real", real_, "Real input");
-    parser.add_flag("--transposed", transposed_, "Leave the spectrum transposed");
-    add_element_option(parser, element_);
-    add_exchange_options(parser, exchange_);
-    parser
-        .add_option("--column-model", column_models_,
-                    "Models of pass 2 likewise; needed where its rows are not like those of pass 1")
-        ->type_name("FILE...");
-  }
+  TransformForecaster(const Problem& problem, const Options& options)
+      : problem_(problem),
+        element_(options.run.element),
+        exchange_(options.exchange),
+        column_models_(options.column_models) {}
 
   std::string problem() const override {
-    return fmt::format("fft2d, {} x {} {}{}\n", grid_.rows, grid_.columns, real_ ? "" : "complex ",
+    return fmt::format("fft2d, {} x {} {}{}\n", problem_.rows, problem_.columns, problem_.real ? "" : "complex ",
                        element_name(element_));
   }
 
@@ -48,14 +42,7 @@ class TransformForecaster : public Forecaster {
           fmt::format("{} processes, whose messages are as many as their square (expected at most {})",
                       processes.count(), most_processes));
     }
-    if (!column_models_.empty() && !processes.has_models()) {
-      throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
-    }
-    Problem problem;
-    problem.rows = grid_.rows;
-    problem.columns = grid_.columns;
-    problem.real = real_;
-    problem.transposed = transposed_;
+    const Problem& problem = problem_;
     const partition::Algorithm& algorithm = partition::find_algorithm(partition);
     const KernelFacts facts = row_facts(problem.columns, element_, problem.real);
     const SpeedModels rows = processes.speed_models(facts, algorithm);
@@ -96,7 +83,7 @@ class TransformForecaster : public Forecaster {
                         cost.total_s()};
       one.phases = {
           {"rows", cost.rows_s()}, {"first exchange", cost.first_exchange_s()}, {"columns", cost.columns_s()}};
-      if (!transposed_) one.phases.emplace_back("second exchange", cost.second_exchange_s());
+      if (!problem.transposed) one.phases.emplace_back("second exchange", cost.second_exchange_s());
       forecast.models.push_back(one);
     }
     return forecast;
@@ -117,15 +104,16 @@ class TransformForecaster : public Forecaster {
     return processes.speed_models(facts, algorithm);
   }
 
-  GridOptions grid_;
-  bool real_ = false, transposed_ = false;
+  Problem problem_;
+  ElementType element_;
   ExchangeOptions exchange_;
-  ElementType element_ = ElementType::float64;
   std::vector<std::filesystem::path> column_models_;
 };
 
 }  // namespace
 
-std::unique_ptr<Forecaster> make_forecaster() { return std::make_unique<TransformForecaster>(); }
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options) {
+  return std::make_unique<TransformForecaster>(problem, options);
+}
 
 }  // namespace steelyard::fft2d

@@ -121,13 +121,6 @@ std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformati
 
 }  // namespace
 
-void MeasuredKernel::add_options(CLI::App& parser) {
-  add_number(parser, "--columns", columns_, "Points of a row", 1, std::int64_t{1} << 31)->capture_default_str();
-  add_element_option(parser, element_);
-  parser.add_flag("--real", real_, "Rows are real, and half of their spectra is stored");
-  add_row_fft_options(parser, choice_);
-}
-
 KernelFacts MeasuredKernel::facts() const {
   const std::int64_t scalar_bytes =
       element_ == ElementType::float64 ? std::int64_t{sizeof(double)} : std::int64_t{sizeof(float)};

@@ -16,9 +16,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel(std::int64_t columns, bool real, ElementType element, RowFftChoice choice)
       : columns_(columns), real_(real), element_(element), choice_(std::move(choice)) {}
 
-  std::string description() const override { return "2D Fourier transform: rows transformed and stored as columns"; }
-  /// `--columns`, `--type`, `--real`, `--fft`, `--planner`
-  void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   /// @throws InvalidArgument where the unit does not have the library
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;

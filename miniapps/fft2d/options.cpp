@@ -33,8 +33,7 @@ void require_words(const Options& options) {
   partition::find_algorithm(options.run.partition);
 }
 
-}  // namespace
-
+/// `--exchange` and `--batches`.
 void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange) {
   add_choice<Exchange>(parser, "--exchange", exchange.exchange, exchange_names,
                        "When ranks send what a pass has made: at its end (default on one node), or batch by batch on "
@@ -43,6 +42,7 @@ void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange) {
       ->capture_default_str();
 }
 
+/// `--fft LIBRARY` and `--planner EFFORT`.
 void add_row_fft_options(CLI::App& parser, RowFftChoice& choice) {
   parser
       .add_option("--fft", choice.library,
@@ -54,30 +54,31 @@ void add_row_fft_options(CLI::App& parser, RowFftChoice& choice) {
                       "How hard FFTW looks for a plan (default measure)");
 }
 
-void add_options(CLI::App& parser, Options& options) {
-  add_grid_options(parser, options.grid, 0);
-  parser.get_option("--size")->description(fmt::format("Rows and columns (default {})", default_extent));
-  parser.get_option("--rows")->description("Rows of the input");
-  parser.get_option("--columns")->description("Columns of the input");
-  parser.get_option("--type")->description("Type of numbers and of the parts of complex ones (default double)");
-  parser.get_option("--model")->description(
+}  // namespace
+
+void add_options(const AppOptions& parsers, Options& options) {
+  add_grid_options(parsers, options.grid, 0);
+  CLI::App &model = parsers.model(), &plan = parsers.plan(), &run = parsers.run();
+  model.get_option("--size")->description(fmt::format("Rows and columns (default {})", default_extent));
+  plan.get_option("--rows")->description("Rows of the input");
+  model.get_option("--columns")->description("Columns of the input");
+  model.get_option("--type")->description("Type of numbers and of the parts of complex ones (default double)");
+  run.get_option("--model")->description(
       "Speed models (*.fpm.json) of pass 1, over rows: one for all units, or one each");
-  parser.get_option("--input")->description("Matrix of complex numbers, with --real of real ones (NumPy .npy)");
-  parser.get_option("--output")->description("Where the spectrum goes (NumPy .npy)");
-  parser
-      .add_option("--column-model", options.column_models,
+  run.get_option("--input")->description("Matrix of complex numbers, with --real of real ones (NumPy .npy)");
+  run.get_option("--output")->description("Where the spectrum goes (NumPy .npy)");
+  plan.add_option("--column-model", options.column_models,
                   "The same of pass 2, over columns; without, as --model for square complex input, else measured")
       ->type_name("FILE...");
-  parser.add_flag("--inverse", options.inverse, "The inverse transform, divided by the number of points");
-  parser.add_flag("--real", options.real, "Real input; columns 0 to columns / 2 of its spectrum are made");
-  parser.add_flag("--transposed", options.transposed, "Leave the spectrum transposed, which saves the second exchange");
-  add_exchange_options(parser, options.exchange);
-  add_row_fft_options(parser, options.fft);
-  parser
-      .add_option_function<std::string>(
-          "--pad", [&options](const std::string& text) { options.padding = parse_padding(text); },
-          "Append zeros to the input before it is transformed: to the fastest extents up to an eighth larger, or to "
-          "these (default none)")
+  run.add_flag("--inverse", options.inverse, "The inverse transform, divided by the number of points");
+  model.add_flag("--real", options.real, "Real input; columns 0 to columns / 2 of its spectrum are made");
+  plan.add_flag("--transposed", options.transposed, "Leave the spectrum transposed, which saves the second exchange");
+  add_exchange_options(plan, options.exchange);
+  add_row_fft_options(model, options.fft);
+  run.add_option_function<std::string>(
+         "--pad", [&options](const std::string& text) { options.padding = parse_padding(text); },
+         "Append zeros to the input before it is transformed: to the fastest extents up to an eighth larger, or to "
+         "these (default none)")
       ->type_name("none|auto|ROWSxCOLUMNS");
 }
 

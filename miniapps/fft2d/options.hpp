@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 #include "core/options.hpp"
@@ -8,6 +9,10 @@
 #include "miniapps/fft2d/padding.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::fft2d {
 
@@ -24,13 +29,8 @@ struct Options {
   std::vector<std::filesystem::path> column_models;  ///< of pass 2, where it is not like pass 1
 };
 
-/// Adds the options of fft2d alone, to a parser that has the shared ones.
-void add_options(CLI::App& parser, Options& options);
-
-/// Adds `--exchange` and `--batches`, which the program and `steelyard predict fft2d` share.
-void add_exchange_options(CLI::App& parser, ExchangeOptions& exchange);
-/// Adds `--fft LIBRARY` and `--planner EFFORT`, for the program and for measuring its kernel alike.
-void add_row_fft_options(CLI::App& parser, RowFftChoice& choice);
+/// Adds the options of fft2d alone; the shared ones are there.
+void add_options(const AppOptions& parsers, Options& options);
 
 /// Checks what only makes sense together, and takes the input's extents from its file where there is one.
 /// @throws InvalidArgument, FileFormatError
@@ -39,5 +39,8 @@ Extents input_extents(const Options& options);
 /// The transform of an input of such extents, padded where the user has said by how much.
 /// @throws InvalidArgument for extents that are smaller than the input's or beyond any memory
 Problem make_problem(const Options& options, const Extents& input);
+
+/// What `steelyard predict fft2d` predicts with.
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::fft2d

@@ -32,13 +32,6 @@ class MultiplyRun : public KernelRun {
 
 }  // namespace
 
-void MeasuredKernel::add_options(CLI::App& parser) {
-  add_number(parser, "--n", problem_.n, "Columns of B and C", 0, largest_extent)->capture_default_str();
-  add_number(parser, "--k", problem_.k, "Columns of A, rows of B", 0, largest_extent)->capture_default_str();
-  add_block_options(parser, problem_, device_memory_bytes_);
-  add_element_option(parser, element_);
-}
-
 KernelFacts MeasuredKernel::facts() const {
   require_block_options(problem_, element_, device_memory_bytes_);
   const double bytes = element_bytes(element_);

@@ -17,9 +17,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
       : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
 
-  std::string description() const override { return "C = alpha A B + beta C: block rows multiplied, copies included"; }
-  /// `--n`, `--k`, `--block`, `--beta`, `--device-memory`, `--type`
-  void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;

@@ -64,15 +64,6 @@ NpyHeader read_input_header(const std::filesystem::path& path, ElementType eleme
   return element == ElementType::float64 ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path);
 }
 
-void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes) {
-  parser.add_option("--beta", problem.beta, "Factor of C; with 0 it is written without being read")
-      ->type_name("X")
-      ->capture_default_str();
-  add_number(parser, "--block", problem.block, "Rows of a block row, the computation unit", 1, 1 << 20, "ROWS")
-      ->capture_default_str();
-  add_device_memory_option(parser, device_memory_bytes);
-}
-
 void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
   const auto set = [&device_memory_bytes](const std::uint64_t& bytes) {
     device_memory_bytes = static_cast<double>(bytes);
@@ -99,7 +90,8 @@ void require_device_memory(double device_memory_bytes, double least_bytes, const
   }
 }
 
-void add_extent_options(CLI::App& parser, Options& options) {
+void add_options(const AppOptions& parsers, Options& options) {
+  CLI::App& parser = parsers.model();
   const auto set_all = [&options](const std::int64_t& n) { options.m = options.n = options.k = n; };
   CLI::Option* const size = parser.add_option_function<std::int64_t>(
       "--size", set_all, fmt::format("Rows and columns of all matrices (default {})", default_extent));
@@ -107,16 +99,17 @@ void add_extent_options(CLI::App& parser, Options& options) {
   add_number(parser, "--m", options.m, "Rows of A and C", 0, largest_extent)->excludes(size);
   add_number(parser, "--n", options.n, "Columns of B and C", 0, largest_extent)->excludes(size);
   add_number(parser, "--k", options.k, "Columns of A, rows of B", 0, largest_extent)->excludes(size);
-}
-
-void add_options(CLI::App& parser, Options& options) {
-  add_extent_options(parser, options);
   parser.add_option("--alpha", options.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
-  add_block_options(parser, options.problem, options.device_memory_bytes);
-  parser.add_flag("--serialize", options.serialize,
-                  "A device's copies and products one after the other (slower; 000's kernel of version 2)");
-  parser.get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");
-  parser.get_option("--output")->description("Where C goes (NumPy .npy)");
+  parser.add_option("--beta", options.problem.beta, "Factor of C; with 0 it is written without being read")
+      ->type_name("X")
+      ->capture_default_str();
+  add_number(parser, "--block", options.problem.block, "Rows of a block row, the computation unit", 1, 1 << 20, "ROWS")
+      ->capture_default_str();
+  add_device_memory_option(parser, options.device_memory_bytes);
+  parsers.run().add_flag("--serialize", options.serialize,
+                         "A device's copies and products one after the other (slower; 000's kernel of version 2)");
+  parsers.run().get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");
+  parsers.run().get_option("--output")->description("Where C goes (NumPy .npy)");
 }
 
 Problem make_problem(const Options& options) {

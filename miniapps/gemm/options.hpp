@@ -2,12 +2,17 @@
 
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/base/npy.hpp"
 #include "core/options.hpp"
 #include "miniapps/gemm/problem.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::gemm {
 
@@ -28,22 +33,16 @@ struct Options {
   bool serialize = false;  ///< a device's copies and products one after the other
 };
 
-/// Adds the options of gemm alone, to a parser that has the shared ones.
-void add_options(CLI::App& parser, Options& options);
+/// Adds the options of gemm alone; the shared ones are there.
+void add_options(const AppOptions& parsers, Options& options);
 
-/// `--size`, or `--m`, `--n` and `--k`.
-void add_extent_options(CLI::App& parser, Options& options);
-
-/// `--block`, `--beta` and `--device-memory`: beside extents and element type they fix the speed of a block row.
-void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
-
-/// `--device-memory` alone.
+/// Adds `--device-memory`.
 void add_device_memory_option(CLI::App& parser, double& device_memory_bytes);
 
 /// @param what_for the use of these bytes, in words @throws InvalidArgument for a cap below `least_bytes`
 void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for);
 
-/// @throws InvalidArgument for values of add_block_options() that cannot be
+/// @throws InvalidArgument for values of `--beta` and `--device-memory` that cannot be
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
 
 /// @return the header of a matrix file @throws FileFormatError, also for elements of another type
@@ -53,5 +52,8 @@ NpyHeader read_input_header(const std::filesystem::path& path, ElementType eleme
 /// @return the problem, with the extents of the input files where there are any
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
+
+/// What `steelyard predict gemm` predicts with.
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::gemm

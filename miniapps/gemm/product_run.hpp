@@ -24,9 +24,6 @@ void describe_units(RunRecord& record, const RankUnits& units, double device_mem
 /// @param share of that which the multiplication reaches
 void add_speed(Outcome& outcome, double flops_per_s, double units_flops_per_s, double share);
 
-/// What `steelyard predict gemm` predicts with.
-std::unique_ptr<Forecaster> make_forecaster();
-
 /// Verifies this rank's part of C.
 template <class Scalar>
 class ResultCheck {

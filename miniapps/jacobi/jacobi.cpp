@@ -20,10 +20,6 @@
 namespace steelyard::jacobi {
 namespace {
 
-void add_unknowns_option(CLI::App& parser, const std::string& name, std::int64_t& n) {
-  add_number(parser, name, n, "Unknowns, the length of a row", 1, 1 << 20)->capture_default_str();
-}
-
 /// What a unit does in a step, by itself: for speed models and for the conformance table.
 template <class Execution>
 class SweepRun : public KernelRun {
@@ -48,8 +44,6 @@ class MeasuredKernel : public MeasurableKernel {
  public:
   explicit MeasuredKernel(std::int64_t n = 4096) : n_(n) {}
 
-  std::string description() const override { return "Jacobi's method: rows of a dense system in one step"; }
-  void add_options(CLI::App& parser) override { add_unknowns_option(parser, "--columns", n_); }
   KernelFacts facts() const override {
     KernelFacts facts;
     facts.app = "jacobi";
@@ -234,19 +228,15 @@ class Run : public AppRun {
 
 class JacobiForecaster : public Forecaster {
  public:
-  void add_options(CLI::App& parser) override {
-    add_unknowns_option(parser, "--size", n_);
-    add_steps_option(parser, run_);
-  }
-  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps\n", n_, run_.steps); }
+  JacobiForecaster(std::int64_t n, std::int64_t steps) : n_(n), steps_(steps) {}
+  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps\n", n_, steps_); }
   Forecast forecast(const Processes& processes, const std::string& partition) const override {
     return forecast_steps(processes, partition, MeasuredKernel(n_).facts(), n_, exchange_pattern(processes.count(), n_),
-                          run_.steps);
+                          steps_);
   }
 
  private:
-  std::int64_t n_ = 4096;
-  RunOptions run_;  ///< of which the steps count
+  std::int64_t n_, steps_;
 };
 
 class Jacobi : public MiniApp {
@@ -258,13 +248,15 @@ class Jacobi : public MiniApp {
             {.steps = true, .platform = true, .output = true}};
   }
   RunOptions& run_options() override { return run_; }
-  void add_options(CLI::App& parser) override { add_unknowns_option(parser, "--size", n_); }
+  void add_options(const AppOptions& parsers) override {
+    add_number(parsers.model(), "--size", n_, "Unknowns, the length of a row", 1, 1 << 20)->capture_default_str();
+  }
   void prepare() override {
     if (run_.partition != "dynamic") partition::find_algorithm(run_.partition, ", or dynamic");
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, n_); }
-  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
-  std::unique_ptr<Forecaster> forecaster() const override { return std::make_unique<JacobiForecaster>(); }
+  std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(n_); }
+  std::unique_ptr<Forecaster> forecaster() const override { return std::make_unique<JacobiForecaster>(n_, run_.steps); }
 
  private:
   RunOptions run_;

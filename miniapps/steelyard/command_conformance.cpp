@@ -112,7 +112,10 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
 
 void add_conformance_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   auto options = std::make_shared<ConformanceOptions>();
-  for (const std::unique_ptr<MiniApp>& app : apps) options->kernels.push_back(app->measurable_kernel());
+  for (const std::unique_ptr<MiniApp>& app : apps) {
+    app->prepare();
+    options->kernels.push_back(app->kernel());
+  }
   CLI::App* command = parser.add_subcommand(
       "conformance", "Check every app's kernels on every unit: right, the same bits again, how near to the limits");
   add_unit_options(*command, options->run);

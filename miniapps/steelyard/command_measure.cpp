@@ -25,7 +25,9 @@ namespace {
 using nlohmann::ordered_json;
 
 struct MeasureOptions {
-  std::shared_ptr<MeasurableKernel> kernel;
+  MiniApp* app = nullptr;
+  std::shared_ptr<AppOptions> parsers;
+  std::shared_ptr<MeasurableKernel> kernel;  ///< as the options say
   RunOptions run;
   Precision precision;
   std::vector<std::int64_t> sizes;
@@ -191,10 +193,14 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   return built;
 }
 
-ExitCode measure(Session& session, const MeasureOptions& options) {
+ExitCode measure(Session& session, MeasureOptions& options) {
   KernelFacts facts;
   BuildPlan plan;
-  collectively(session.comm(), [&] { facts = options.kernel->facts(); });
+  collectively(session.comm(), [&] {
+    options.app->prepare();
+    options.kernel = options.app->kernel();
+    facts = options.kernel->facts();
+  });
   const StartedUnits started(session, options.run);
   const RankUnits& units = started.units();
   const double most = most_units(session, units, facts);
@@ -267,9 +273,9 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
       "An app to measure");
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     auto options = std::make_shared<MeasureOptions>();
-    options->kernel = mini_app->measurable_kernel();
-    CLI::App* app = command->add_subcommand(options->kernel->facts().app, options->kernel->description());
-    options->kernel->add_options(*app);
+    options->app = mini_app.get();
+    CLI::App* app = command->add_subcommand(mini_app->facts().name, mini_app->facts().description);
+    options->parsers = add_app_options(*app, *mini_app, Verb::measure);
     add_size_options(*app, *options);
     add_precision_options(*app, options->precision);
     add_number(*app, "--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine",

@@ -16,8 +16,10 @@ namespace {
 using nlohmann::ordered_json;
 
 struct PredictOptions {
-  std::string app;
-  std::shared_ptr<Forecaster> forecaster;
+  MiniApp* mini_app = nullptr;
+  std::shared_ptr<AppOptions> parsers;
+  std::string app;                         ///< its name
+  std::shared_ptr<Forecaster> forecaster;  ///< as the options say
   ProcessOptions processes;
   std::string partition;
   std::string scaling = "none";
@@ -175,9 +177,15 @@ std::string advise(const PredictOptions& options) {
   return fmt::format("problem    {}{}advice     {}\n", problem, table.text(), advice_text(runs));
 }
 
-std::string predict(const PredictOptions& options) {
+std::string predict(PredictOptions& options) {
+  RunOptions& run = options.mini_app->run_options();
+  run.partition = options.partition;
+  run.models = options.processes.models;
+  options.mini_app->prepare();
+  options.forecaster = options.mini_app->forecaster();
   if (options.advise) return advise(options);
   const Processes processes(options.processes);
+  if (processes.has_models()) options.forecaster->adopt(models::read_fpm_file(options.processes.models.front()));
   if (options.scaling != "none") {
     return (options.json ? "" : header(options, processes)) + predict_scaling(options);
   }
@@ -187,14 +195,15 @@ std::string predict(const PredictOptions& options) {
          forecast_table(forecast, processes.has_models()) + processes.concurrency_note();
 }
 
-void add_app(CLI::App& parser, const MiniApp& mini_app, Action& chosen) {
+void add_app(CLI::App& parser, MiniApp& mini_app, Action& chosen) {
+  mini_app.prepare();
+  if (!mini_app.forecaster()) return;
   auto options = std::make_shared<PredictOptions>();
-  options->forecaster = mini_app.forecaster();
-  if (!options->forecaster) return;
+  options->mini_app = &mini_app;
   options->app = mini_app.facts().name;
-  options->partition = options->forecaster->default_partition();
+  options->partition = mini_app.run_options().partition;
   CLI::App* app = parser.add_subcommand(options->app, mini_app.facts().description);
-  options->forecaster->add_options(*app);
+  options->parsers = add_app_options(*app, mini_app, Verb::predict);
   options->processes.has_messages = mini_app.facts().takes.platform;
   add_process_options(*app, options->processes);
   CLI::Option* partition =

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,10 +10,6 @@
 #include "models/communication/platform.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::summa {
 
@@ -62,8 +57,5 @@ struct Cost {
 /// @param iteration_s c_k of every iteration
 Cost total_cost(const Problem& problem, const std::vector<double>& iteration_s, Communication communication,
                 double update_s, double start_s);
-
-/// What `steelyard predict summa` predicts with.
-std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::summa

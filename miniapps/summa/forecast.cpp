@@ -18,14 +18,9 @@ constexpr std::int64_t most_iterations = std::int64_t{1} << 20;
 
 class SummaForecaster : public Forecaster {
  public:
-  void add_options(CLI::App& parser) override {
-    constexpr std::int64_t most = std::int64_t{1} << 30;
-    add_number(parser, "--size", problem_.n, "Rows and columns of the matrices", 1, most)->capture_default_str();
-    add_number(parser, "--block", problem_.block, "Rows and columns of a block", 1, most)->capture_default_str();
-    add_element_option(parser, element_);
-    add_choices(parser, choices_);
-  }
-  std::string default_partition() const override { return "column"; }
+  SummaForecaster(const Problem& problem, const Options& options)
+      : problem_(problem), element_(options.run.element), choices_(options.choices) {}
+
   std::vector<std::string> partitions() const override { return {"even", "column"}; }
 
   std::string problem() const override {
@@ -110,12 +105,14 @@ class SummaForecaster : public Forecaster {
   }
 
   Problem problem_;
-  ElementType element_ = ElementType::float64;
+  ElementType element_;
   Choices choices_;
 };
 
 }  // namespace
 
-std::unique_ptr<Forecaster> make_forecaster() { return std::make_unique<SummaForecaster>(); }
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options) {
+  return std::make_unique<SummaForecaster>(problem, options);
+}
 
 }  // namespace steelyard::summa

@@ -54,11 +54,6 @@ partition::Extents updated(std::int64_t blocks, std::int64_t block) {
 
 }  // namespace
 
-void MeasuredKernel::add_options(CLI::App& parser) {
-  add_block_options(parser, problem_, device_memory_bytes_);
-  add_element_option(parser, element_);
-}
-
 KernelFacts MeasuredKernel::facts() const {
   require_block_options(problem_, element_, device_memory_bytes_);
   const double bytes = gemm::element_bytes(element_);
@@ -76,7 +71,8 @@ KernelFacts MeasuredKernel::facts() const {
   facts.runs_out_of_core = gemm::has_device_memory(device_memory_bytes_);
   facts.device_memory_bytes = device_memory_bytes_;
   facts.smallest = 1;
-  const std::int64_t side = std::max<std::int64_t>(4, 4096 / problem_.block);
+  // Up to twice as many rows and columns as the whole matrix has.
+  const std::int64_t side = std::max<std::int64_t>(4, 2 * problem_.blocks());
   facts.largest = side * side;
   return facts;
 }

@@ -16,8 +16,6 @@ class MeasuredKernel : public MeasurableKernel {
   MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
       : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {}
 
-  std::string description() const override { return "Update of a rectangle of blocks of C by a block column and row"; }
-  void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;

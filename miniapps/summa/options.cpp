@@ -40,18 +40,15 @@ std::optional<std::int64_t> size_of_input(const Options& options) {
 
 }  // namespace
 
-void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes) {
-  add_number(parser, "--block", problem.block, "Rows and columns of a block, the computation unit", 1, 1 << 20, "ROWS")
-      ->capture_default_str();
-  gemm::add_device_memory_option(parser, device_memory_bytes);
-}
-
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
   gemm::require_device_memory(device_memory_bytes,
                               gemm::least_panel_memory_bytes(gemm::element_bytes(element), problem.block),
                               fmt::format("buffers for blocks of {}", problem.block));
 }
 
+namespace {
+
+/// `--communication`, `--node-order` and `--avoid-communication`.
 void add_choices(CLI::App& parser, Choices& choices) {
   add_choice<Communication>(
       parser, "--communication", choices.communication, communication_names,
@@ -65,6 +62,8 @@ void add_choices(CLI::App& parser, Choices& choices) {
                   "rank whose messages cost more than its updates gain");
 }
 
+}  // namespace
+
 void require_choices(const Choices& choices, const std::string& partition) {
   if (!is_partition_file(partition)) area_algorithm(partition);
   if (is_in_columns(partition)) return;
@@ -75,11 +74,16 @@ void require_choices(const Choices& choices, const std::string& partition) {
   }
 }
 
-void add_options(CLI::App& parser, Options& options) {
-  add_number(parser, "--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size), 1,
+void add_options(const AppOptions& parsers, Options& options) {
+  CLI::App& model = parsers.model();
+  add_number(model, "--size", options.n, fmt::format("Rows and columns of all matrices (default {})", default_size), 1,
              gemm::largest_extent);
-  add_block_options(parser, options.problem, options.device_memory_bytes);
-  add_choices(parser, options.choices);
+  add_number(model, "--block", options.problem.block, "Rows and columns of a block, the computation unit", 1, 1 << 20,
+             "ROWS")
+      ->capture_default_str();
+  gemm::add_device_memory_option(model, options.device_memory_bytes);
+  add_choices(parsers.plan(), options.choices);
+  CLI::App& parser = parsers.run();
   parser.get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "core/options.hpp"
 #include "miniapps/summa/problem.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::summa {
 
@@ -26,23 +31,20 @@ struct Options {
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 };
 
-/// Adds the options of summa alone, to a parser that has the shared ones.
-void add_options(CLI::App& parser, Options& options);
-
-/// `--communication`, `--node-order` and `--avoid-communication`.
-void add_choices(CLI::App& parser, Choices& choices);
+/// Adds the options of summa alone; the shared ones are there.
+void add_options(const AppOptions& parsers, Options& options);
 
 /// @throws InvalidArgument for a partition that does not exist, or whose rectangles cannot be chosen so
 void require_choices(const Choices& choices, const std::string& partition);
 
-/// `--block` and `--device-memory`: beside the element type they fix the speed of a block's update.
-void add_block_options(CLI::App& parser, Problem& problem, double& device_memory_bytes);
-
-/// Checks the values of add_block_options(). @throws InvalidArgument
+/// Checks `--device-memory`. @throws InvalidArgument
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes);
 
 /// Checks the options together, and takes n from the input files where there are any.
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
+
+/// What `steelyard predict summa` predicts with.
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::summa

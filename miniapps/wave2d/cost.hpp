@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,10 +10,6 @@
 #include "miniapps/wave2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/rectangles/rectangle.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::wave2d {
 
@@ -82,8 +77,5 @@ struct PassCost {
 /// Of units with such phases, without an exchange. The first unit of every rank drives MPI.
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
-
-/// What `steelyard predict wave2d` predicts with.
-std::unique_ptr<Forecaster> make_forecaster();
 
 }  // namespace steelyard::wave2d

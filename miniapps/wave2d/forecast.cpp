@@ -18,21 +18,21 @@ namespace {
 
 class WaveForecaster : public Forecaster {
  public:
-  void add_options(CLI::App& parser) override {
-    add_grid_options(parser, grid_, 2048);
-    add_steps_option(parser, run_);
-    add_kernel_options(parser, problem_.order, element_, time_tile_);
-  }
+  WaveForecaster(const Problem& problem, const Options& options)
+      : problem_(problem),
+        element_(options.run.element),
+        time_tile_is_free_(options.time_tile == 0),
+        time_tile_(std::max(1, options.time_tile)),
+        steps_(options.run.steps) {}
 
   std::string problem() const override {
-    return fmt::format("wave2d, {} x {} {}, order {}: {} steps, {} per pass\n", grid_.rows, grid_.columns,
-                       element_name(element_), problem_.order, run_.steps, time_tile_);
+    return fmt::format("wave2d, {} x {} {}, order {}: {} steps, {} per pass\n", problem_.rows, problem_.columns,
+                       element_name(element_), problem_.order, steps_, time_tile_);
   }
 
   Forecast forecast(const Processes& processes, const std::string& partition) const override {
     Problem problem = problem_;
-    problem.rows = grid_.rows * times_;
-    problem.columns = grid_.columns;
+    problem.rows *= times_;
     const MeasuredKernel kernel(problem, element_, time_tile_);
     const SpeedModels models =
         processes.speed_models(kernel.facts(), partition::find_algorithm(row_algorithm(partition)));
@@ -45,7 +45,7 @@ class WaveForecaster : public Forecaster {
       for (const double pass_s : assignment.pass_s) units.push_back({0.0, 0.0, 0.0, pass_s});
       pass = pass_cost(process_of_unit, units);
     }
-    const double passes = static_cast<double>(run_.steps) / time_tile_;
+    const double passes = static_cast<double>(steps_) / time_tile_;
     const models::MessagePattern pattern =
         exchange_pattern(halo_messages(problem, assignment.rectangles, time_tile_), process_of_unit, processes.count(),
                          element_ == ElementType::float64 ? 8.0 : 4.0);
@@ -67,22 +67,24 @@ class WaveForecaster : public Forecaster {
 
   std::string adopt(const models::FpmFile& model) override {
     const auto found = model.parameters.find("time_tile");
-    if (found != model.parameters.end()) time_tile_ = static_cast<int>(found->second);
+    if (time_tile_is_free_ && found != model.parameters.end()) time_tile_ = static_cast<int>(found->second);
     return fmt::format("{} per pass", counted(time_tile_, "step"));
   }
 
   bool has_weak_scaling() const override { return true; }
 
  private:
-  GridOptions grid_;
-  Problem problem_;  ///< of which the order counts
-  ElementType element_ = ElementType::float64;
-  int time_tile_ = 1;
-  RunOptions run_;  ///< of which the steps count
+  Problem problem_;
+  ElementType element_;
+  bool time_tile_is_free_;
+  int time_tile_;
+  std::int64_t steps_;
 };
 
 }  // namespace
 
-std::unique_ptr<Forecaster> make_forecaster() { return std::make_unique<WaveForecaster>(); }
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options) {
+  return std::make_unique<WaveForecaster>(problem, options);
+}
 
 }  // namespace steelyard::wave2d

@@ -150,13 +150,6 @@ std::vector<long double> next_level(const Problem& problem, const std::vector<lo
 MeasuredKernel::MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
     : problem_(problem), element_(element), time_tile_(time_tile) {}
 
-void MeasuredKernel::add_options(CLI::App& parser) {
-  add_number(parser, "--columns", problem_.columns, "Columns of the grid, the length of a row", smallest_extent,
-             std::int64_t{1} << 31)
-      ->capture_default_str();
-  add_kernel_options(parser, problem_.order, element_, time_tile_);
-}
-
 KernelFacts MeasuredKernel::facts() const {
   const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
   const double row_bytes = element_bytes * static_cast<double>(problem_.columns);

@@ -28,9 +28,6 @@ class MeasuredKernel : public MeasurableKernel {
   /// @param time_tile steps of a pass
   MeasuredKernel(const Problem& problem, ElementType element, int time_tile);
 
-  std::string description() const override { return "2D wave equation: grid rows advanced by one pass"; }
-  /// `--columns`, `--type`, `--order`, `--time-tile`
-  void add_options(CLI::App& parser) override;
   KernelFacts facts() const override;
   /// Its check_run() returns the unit's rows of the current level, those of the previous one, and the messages that
   /// leave.

@@ -52,38 +52,28 @@ void take_extents(const Options& options, bool extents_given, Problem& problem) 
   }
 }
 
-void add_order_option(CLI::App& parser, int& order) {
-  parser.add_option("--order", order, "Order in space: 2 (5 points) or 4 (9 points) (default 2)")
-      ->check(CLI::IsMember({2, 4}))
-      ->type_name("2|4");
-}
-
 }  // namespace
 
 const std::string& balancing_name(Balancing balancing) { return balancing_names[static_cast<std::size_t>(balancing)]; }
 
-void add_kernel_options(CLI::App& parser, int& order, ElementType& element, int& time_tile) {
-  add_order_option(parser, order);
-  add_element_option(parser, element);
-  add_number(parser, "--time-tile", time_tile, "Steps of a pass over memory, from one exchange to the next", 1,
-             most_steps_per_pass, "K")
-      ->capture_default_str();
-}
-
-void add_options(CLI::App& parser, Options& options) {
-  add_grid_options(parser, options.grid, 0);
-  parser.get_option("--size")->description(fmt::format("Rows and columns of the grid (default {})", default_extent));
-  parser.add_option("--courant", options.courant, "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
-      ->type_name("C");
-  add_order_option(parser, options.order);
-  parser.add_option("--boundary", options.boundary, "What happens at the edge (default dirichlet)")
-      ->check(CLI::IsMember({"dirichlet", "neumann"}))
-      ->type_name("dirichlet|neumann");
-  parser
+void add_options(const AppOptions& parsers, Options& options) {
+  add_grid_options(parsers, options.grid, 0);
+  CLI::App& model = parsers.model();
+  model.get_option("--size")->description(fmt::format("Rows and columns of the grid (default {})", default_extent));
+  model.add_option("--order", options.order, "Order in space: 2 (5 points) or 4 (9 points) (default 2)")
+      ->check(CLI::IsMember({2, 4}))
+      ->type_name("2|4");
+  model
       .add_option_function<std::string>(
           "--time-tile", [&options](const std::string& word) { options.time_tile = parse_time_tile(word); },
           "Steps per pass over memory and per exchange of halos (default auto: what the models find fastest)")
       ->type_name("K|auto");
+  CLI::App& parser = parsers.run();
+  parser.add_option("--courant", options.courant, "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
+      ->type_name("C");
+  parser.add_option("--boundary", options.boundary, "What happens at the edge (default dirichlet)")
+      ->check(CLI::IsMember({"dirichlet", "neumann"}))
+      ->type_name("dirichlet|neumann");
   add_choice<Balancing>(parser, "--balance", options.balancing, balancing_names,
                         "How rows are balanced: by models and --partition (default), by trying out with binary or "
                         "ternary search, or while running");

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/options.hpp"
 #include "miniapps/wave2d/problem.hpp"
+
+namespace steelyard {
+class Forecaster;
+}
 
 namespace steelyard::wave2d {
 
@@ -36,7 +41,7 @@ struct Options {
   double courant = 0.5;
   std::string boundary = "dirichlet";  ///< or `neumann`
   int order = 2;
-  int time_tile = 0;  ///< steps per pass; 0: the models choose
+  int time_tile = 0;  ///< steps per pass; 0: the models choose, and a speed model is of single steps
   Balancing balancing = Balancing::model;
   BalanceLevel level = BalanceLevel::both;
   bool serialize = false;
@@ -49,13 +54,13 @@ struct Options {
 };
 
 /// Adds the options that the frame does not add.
-void add_options(CLI::App& parser, Options& options);
-/// Adds `--order`, `--type` and `--time-tile`, which fix what a speed model is of, for `steelyard measure wave2d` and
-/// `steelyard predict wave2d`.
-void add_kernel_options(CLI::App& parser, int& order, ElementType& element, int& time_tile);
+void add_options(const AppOptions& parsers, Options& options);
 
 /// Checks the options that depend on each other, and takes the grid's extents from the input file where there is one.
 /// `--partition dynamic` sets `balancing` as `--balance dynamic` does. @throws InvalidArgument, FileFormatError
 Problem make_problem(Options& options);
+
+/// What `steelyard predict wave2d` predicts with.
+std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::wave2d

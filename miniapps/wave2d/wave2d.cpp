@@ -331,14 +331,16 @@ class Wave2d : public MiniApp {
             {.steps = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true}};
   }
   RunOptions& run_options() override { return options_.run; }
-  void add_options(CLI::App& parser) override { wave2d::add_options(parser, options_); }
+  void add_options(const AppOptions& parsers) override { wave2d::add_options(parsers, options_); }
   void prepare() override { problem_ = make_problem(options_); }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
     if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
     return std::make_unique<Run<float>>(frame, options_, problem_);
   }
-  std::shared_ptr<MeasurableKernel> measurable_kernel() const override { return std::make_shared<MeasuredKernel>(); }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(); }
+  std::shared_ptr<MeasurableKernel> kernel() const override {
+    return std::make_shared<MeasuredKernel>(problem_, options_.run.element, std::max(1, options_.time_tile));
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
 
  private:
   Options options_;

@@ -53,7 +53,7 @@ for bin in "$build/bin" jacobi; do
 done
 diff -r of-bin of-jacobi
 # Models, balance, prediction and results, by its own tool.
-jacobi/jacobi-tool measure jacobi --columns 512 --sizes 64 512 --precision 0.5 --output models
+jacobi/jacobi-tool measure jacobi --size 512 --sizes 64 512 --precision 0.5 --output models
 models=(models/rank0-{host,device}.fpm.json)
 jacobi/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
 grep -q '"passed": true' result/run.json

@@ -29,8 +29,9 @@ struct Parsed {
 
   explicit Parsed(const Words& words) {
     CLI::App parser("An app", "app");
-    add_run_options(parser, run, all_options);
-    add_grid_options(parser, grid, 640);
+    const AppOptions parsers(parser, Verb::run);
+    add_run_options(parsers, run, all_options);
+    add_grid_options(parsers, grid, 640);
     add_standard_options(parser);
     std::vector<const char*> arguments{"app"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
@@ -240,7 +241,7 @@ TEST_CASE(
 TEST_CASE("options that an app does not take are refused by name, and its help has none of them") {
   RunOptions run;
   CLI::App parser("An app", "app");
-  add_run_options(parser, run);
+  add_run_options(AppOptions(parser, Verb::run), run);
   add_standard_options(parser);
   for (const char* option : {"--steps", "--seed", "--type", "--platform", "--barrier", "--input", "--output"}) {
     const char* const arguments[] = {"app", option, "3"};

@@ -8,7 +8,8 @@ int main() {
   steelyard::RunOptions options;
   CLI::App parser("An app outside the tree", "outside");
   steelyard::add_standard_options(parser);
-  steelyard::add_run_options(parser, options);
+  const steelyard::AppOptions parsers(parser, steelyard::Verb::run);
+  steelyard::add_run_options(parsers, options);
   const char* const words[] = {"outside", "--repetitions", "2"};
   steelyard::parse_command_line(parser, 3, words);
   return options.repetitions == 2 ? 0 : 1;

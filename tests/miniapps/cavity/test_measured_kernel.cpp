@@ -1,8 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <limits>
@@ -11,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/memory/huge_pages.hpp"
-#include "core/options.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
@@ -23,7 +19,6 @@
 namespace steelyard::test_measured_kernel {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using cavity::MeasuredKernel;
 using steelyard::tests::Allocations;
 using Kind = ProcessingUnit::Kind;
@@ -33,17 +28,6 @@ namespace {
 std::vector<Kind> kinds() {
   if (has_companion) return {Kind::host, Kind::companion};
   return {Kind::host};
-}
-
-/// A kernel as `steelyard measure cavity` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
 }
 
 /// Counts sweeps of this label while it lives; one at a time.
@@ -109,7 +93,6 @@ TEST_CASE("a row takes the operations and the traffic of its cells in iterations
     CHECK(facts.device_memory_bytes == std::numeric_limits<double>::infinity());
   }
   CHECK(MeasuredKernel().facts().app == "cavity");
-  CHECK_FALSE(MeasuredKernel().description().empty());
 }
 
 TEST_CASE("sizes worth measuring go from a cache's to far beyond it, for rows of any length") {
@@ -170,21 +153,6 @@ TEST_CASE("a run allocates nothing once Kokkos has what it needs itself") {
     const Allocations allocations;
     for (int i = 0; i < 3; ++i) run->run();
     CHECK(allocations.bytes() == 0.0);
-  }
-}
-
-TEST_CASE("options fix what a computation unit is") {
-  CHECK(parsed({}).facts().parameters.at("columns") == 1024.0);
-  CHECK(parsed({"--columns", "77"}).facts().parameters.at("columns") == 77.0);
-  CHECK(parsed({"--columns", "77"}).facts().bytes_per_unit == MeasuredKernel(77).facts().bytes_per_unit);
-  CHECK_NOTHROW(parsed({"--columns", "2"}));
-  CHECK_NOTHROW(parsed({"--columns", "2147483648"}));
-  for (const char* columns : {"1", "0", "-5", "2147483649", "many", "2.5"}) {
-    CHECK_THROWS_MATCHES(parsed({"--columns", columns}), InvalidArgument,
-                         MessageMatches(ContainsSubstring("--columns") && ContainsSubstring(columns)));
-  }
-  for (const char* other : {"--rows", "--type", "--pressure-preconditioner"}) {
-    CHECK_THROWS_MATCHES(parsed({other, "3"}), InvalidArgument, MessageMatches(ContainsSubstring(other)));
   }
 }
 

@@ -25,8 +25,9 @@ namespace {
 /// As the frame does it.
 void add_all_options(CLI::App& parser, Options& options) {
   add_standard_options(parser);
-  add_run_options(parser, options.run, {.steps = true, .platform = true, .output = true});
-  cavity::add_options(parser, options);
+  const AppOptions parsers(parser, Verb::run);
+  add_run_options(parsers, options.run, {.steps = true, .platform = true, .output = true});
+  cavity::add_options(parsers, options);
 }
 
 /// cavity's parser and what it fills in.

@@ -1,39 +1,21 @@
-#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "core/base/errors.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
 namespace steelyard::fft2d::test_measured_kernel {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using Kind = ProcessingUnit::Kind;
 using steelyard::tests::Allocations;
 
 std::vector<Kind> kinds() {
   if (has_companion) return {Kind::host, Kind::companion};
   return {Kind::host};
-}
-
-/// A kernel as `steelyard measure fft2d` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
 }
 
 TEST_CASE("A row is read once and its spectrum stored once; real rows are half of it") {
@@ -54,19 +36,6 @@ TEST_CASE("A row is read once and its spectrum stored once; real rows are half o
     CHECK(half.flops_per_unit == whole.flops_per_unit / 2.0);
     CHECK(half.parameters.at("real") == 1.0);
   }
-}
-
-TEST_CASE("Options fix what a computation unit is") {
-  const KernelFacts facts =
-      parsed({"--columns", "77", "--type", "float", "--real", "--fft", "portable", "--planner", "patient"}).facts();
-  CHECK(facts.parameters.at("columns") == 77.0);
-  CHECK(facts.parameters.at("real") == 1.0);
-  CHECK(facts.parameters.at("planner") == static_cast<double>(Planner::patient));
-  CHECK(facts.element == "float");
-  CHECK(facts.kernel == "row_fft_portable");
-  CHECK_THROWS_AS(parsed({"--columns", "0"}), InvalidArgument);
-  CHECK_THROWS_MATCHES(parsed({"--fft", "abacus"}), InvalidArgument, MessageMatches(ContainsSubstring("abacus")));
-  CHECK_THROWS_AS(parsed({"--planner", "lazy"}), InvalidArgument);
 }
 
 TEST_CASE("Every unit runs the kernel in about the memory that the facts announce") {

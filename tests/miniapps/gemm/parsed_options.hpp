@@ -27,8 +27,9 @@ struct Parsed {
   explicit Parsed(const Words& words) {
     CLI::App parser("Multiplies", "program");
     add_standard_options(parser);
-    add_run_options(parser, options.run, {.seed = true, .type = true, .barrier = true, .input = true, .output = true});
-    add_options(parser, options);
+    const AppOptions parsers(parser, Verb::run);
+    add_run_options(parsers, options.run, {.seed = true, .type = true, .barrier = true, .input = true, .output = true});
+    add_options(parsers, options);
     std::vector<const char*> arguments{"program"};
     for (const std::string& word : words) arguments.push_back(word.c_str());
     text = parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());

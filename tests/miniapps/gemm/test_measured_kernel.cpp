@@ -1,7 +1,5 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -22,8 +20,6 @@
 
 namespace steelyard::test_measured_kernel {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using gemm::element_bytes;
 using gemm::MeasuredKernel;
 using gemm::Problem;
@@ -41,8 +37,6 @@ Problem problem_of(std::int64_t n, std::int64_t k, std::int64_t block = 32, doub
   problem.beta = beta;
   return problem;
 }
-
-MeasuredKernel parsed(const std::vector<std::string>& words) { return tests::parsed<MeasuredKernel>(words); }
 
 /// Limits of a companion on a machine with 64 GiB; a device has its own.
 UnitLimits companion_limits(const KernelFacts& facts) {
@@ -161,28 +155,6 @@ TEST_CASE(
     CHECK(limits.max_units == max_units);
     last_units = limits.in_core_units;
   }
-}
-
-TEST_CASE("options fix what a computation unit is") {
-  const KernelFacts usual = parsed({}).facts();
-  CHECK(usual.element == "double");
-  CHECK(usual.parameters.at("reads_c") == 0.0);
-  CHECK(usual.device_memory_bytes == infinity);
-  CHECK(parsed({"--n", "77"}).facts().parameters.at("n") == 77.0);
-  CHECK(parsed({"--n", "77"}).facts().parameters.at("k") == usual.parameters.at("k"));
-  CHECK(parsed({"--k", "78"}).facts().parameters.at("k") == 78.0);
-  CHECK(parsed({"--block", "79"}).facts().parameters.at("block") == 79.0);
-  CHECK(parsed({"--beta", "-0.5"}).facts().parameters.at("reads_c") == 1.0);
-  CHECK(parsed({"--type", "float"}).facts().element == "float");
-  CHECK(parsed({"--device-memory", "64MiB"}).facts().device_memory_bytes == 64.0 * 1024.0 * 1024.0);
-  CHECK(parsed({"--device-memory", "1000000"}).facts().device_memory_bytes == 1e6);
-  for (const char* option : {"--n", "--k", "--block"}) {
-    for (const char* word : {"-1", "many", "4294967296"}) {
-      CHECK_THROWS_MATCHES(parsed({option, word}), InvalidArgument, MessageMatches(ContainsSubstring(option)));
-    }
-  }
-  CHECK_THROWS_MATCHES(parsed({"--block", "0"}), InvalidArgument, MessageMatches(ContainsSubstring("--block")));
-  CHECK_THROWS_MATCHES(parsed({"--type", "int"}), InvalidArgument, MessageMatches(ContainsSubstring("int")));
 }
 
 }  // namespace steelyard::test_measured_kernel

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <map>
 #include <set>
+#include <string>
 
 #include "models/fpm_file.hpp"
 #include "tests/miniapps/wave2d/wave2d_runs.hpp"
@@ -264,6 +266,72 @@ TEST_CASE("Help on a measurement names the program and every option of app and t
   }
 }
 
+TEST_CASE("Every app's options fix what is measured, and those that fix nothing of it are unknown") {
+  struct Measured {
+    std::string app;
+    Words options;
+    std::map<std::string, double> parameters;
+    std::string kernel;
+    double bytes_per_unit;  ///< 0 for whatever it is
+    Words unknown;
+  };
+  const Measured measured[] = {
+      {"wave2d",
+       {"--columns", "77", "--type", "float"},
+       {{"columns", 77}, {"order", 2}, {"time_tile", 1}},
+       "leap_frog",
+       12.0 * 77.0,
+       {"--steps", "--courant", "--frames", "--rows", "--seed"}},
+      {"wave2d",
+       {"--size", "50", "--order", "4", "--time-tile", "8"},
+       {{"columns", 50}, {"order", 4}, {"time_tile", 8}},
+       "leap_frog",
+       6 * 8.0 * 50.0,
+       {}},
+      {"gemm",
+       {"--n", "77", "--k", "78", "--block", "79", "--beta", "-0.5"},
+       {{"n", 77}, {"k", 78}, {"block", 79}, {"reads_c", 1}},
+       "gemm",
+       0.0,
+       {"--serialize", "--input"}},
+      {"gemm", {"--size", "60", "--device-memory", "64MiB"}, {{"n", 60}, {"k", 60}, {"reads_c", 0}}, "gemm", 0.0, {}},
+      {"summa",
+       {"--size", "100", "--block", "9", "--type", "float"},
+       {{"block", 9}},
+       "gemm",
+       2.0 * 4.0 * 81.0,
+       {"--communication", "--barrier", "--seed"}},
+      {"fft2d",
+       {"--columns", "77", "--real", "--fft", "portable", "--planner", "patient"},
+       {{"columns", 77}, {"real", 1}, {"planner", 2}},
+       "row_fft_portable",
+       0.0,
+       {"--rows", "--exchange", "--pad"}},
+      {"cavity",
+       {"--size", "66"},
+       {{"columns", 66}},
+       "linear_solvers",
+       0.0,
+       {"--rows", "--type", "--pressure-preconditioner", "--iterations"}},
+      {"jacobi", {"--size", "55"}, {{"columns", 55}}, "sweep", 0.0, {"--steps", "--columns", "--input"}}};
+  for (const Measured& one : measured) {
+    const TemporaryFolder folder;
+    const Words command = Words{"measure", one.app} + one.options;
+    good_run(1, steelyard_tool,
+             command + Words{"--sizes", "2", "--repetitions-min", "1", "--repetitions-max", "1", "--rounds", "1",
+                             "--precision", "0.99", "--units", "host", "--output", "out"},
+             folder.path());
+    const models::FpmFile file = models::read_fpm_file(folder / "out/rank0-host.fpm.json");
+    INFO(one.app << " " << one.options.front());
+    for (const auto& [name, value] : one.parameters) CHECK(file.parameters.at(name) == value);
+    CHECK(file.kernel == one.kernel);
+    if (one.bytes_per_unit > 0.0) CHECK(file.bytes_per_unit == one.bytes_per_unit);
+    for (const std::string& option : one.unknown) {
+      expect_refused(steelyard_tool, {{Words{"measure", one.app, option, "3"}, option}}, {}, {1});
+    }
+  }
+}
+
 TEST_CASE("Measurements that cannot be made are refused by name") {
   const auto wave = [](const Words& words) { return Words{"measure", "wave2d"} + words; };
   const Words output{"--output", "out"};
@@ -293,7 +361,16 @@ TEST_CASE("Measurements that cannot be made are refused by name") {
                   {wave({"--repetitions-max", "2"}), "5 to 2"},
                   {wave({"--warmups", "-1"}), "--warmups"},
                   {wave({"--rounds", "0"}), "--rounds"},
-                  {wave({"--columns", "2"}), "--columns"},
+                  {wave({"--columns", "2"}), "2 x 2 points"},
+                  {wave({"--columns", "many"}), "--columns"},
+                  {wave({"--size", "9", "--columns", "9"}), "--size"},
+                  {wave({"--order", "3"}), "--order"},
+                  {wave({"--time-tile", "65"}), "--time-tile"},
+                  {{"measure", "gemm", "--n", "4294967296"}, "--n"},
+                  {{"measure", "gemm", "--block", "0"}, "--block"},
+                  {{"measure", "fft2d", "--fft", "abacus"}, "abacus"},
+                  {{"measure", "fft2d", "--planner", "lazy"}, "lazy"},
+                  {{"measure", "cavity", "--columns", "2147483649"}, "2147483649"},
                   {wave({"--type", "int"}), "int"},
                   {wave({"--units", "gpu"}), "gpu"},
                   {wave({"--everything"}), "--everything"}},

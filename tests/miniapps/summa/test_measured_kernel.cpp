@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -38,8 +37,6 @@ Problem blocks_of(std::int64_t block) {
   problem.block = block;
   return problem;
 }
-
-MeasuredKernel parsed(const std::vector<std::string>& words) { return tests::parsed<MeasuredKernel>(words); }
 
 }  // namespace
 
@@ -135,20 +132,6 @@ TEST_CASE("a run allocates nothing once Kokkos and the BLAS have what they need 
       for (int i = 0; i < 70; ++i) run->run();
       CHECK(allocations.bytes() == 0.0);
     }
-  }
-}
-
-TEST_CASE("options fix what a computation unit is, and those of a run are refused") {
-  const KernelFacts usual = parsed({}).facts();
-  CHECK(usual.element == "double");
-  CHECK(usual.parameters.at("block") == static_cast<double>(Problem().block));
-  CHECK(usual.device_memory_bytes == infinity);
-  const KernelFacts other = parsed({"--block", "79", "--type", "float", "--device-memory", "64MiB"}).facts();
-  CHECK(other.parameters.at("block") == 79.0);
-  CHECK(other.element == "float");
-  CHECK(other.device_memory_bytes == 64.0 * 1024.0 * 1024.0);
-  for (const char* option : {"--size", "--communication", "--barrier"}) {
-    CHECK_THROWS_MATCHES(parsed({option, "3"}), InvalidArgument, MessageMatches(ContainsSubstring(option)));
   }
 }
 

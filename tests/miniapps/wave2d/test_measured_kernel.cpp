@@ -1,14 +1,9 @@
-#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
@@ -16,8 +11,6 @@
 namespace steelyard::wave2d::test_measured_kernel {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using Kind = ProcessingUnit::Kind;
 using tests::Allocations;
 
@@ -28,17 +21,6 @@ std::vector<Kind> kinds() {
 
 MeasuredKernel kernel_of(std::int64_t columns, ElementType element, int time_tile = 1, int order = 2) {
   return {Problem{0, columns, 0.5, Boundary::dirichlet, order}, element, time_tile};
-}
-
-/// A kernel as `steelyard measure wave2d` would have it.
-MeasuredKernel parsed(const std::vector<std::string>& words) {
-  MeasuredKernel kernel;
-  CLI::App parser("measures", "measure");
-  kernel.add_options(parser);
-  std::vector<const char*> arguments{"measure"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
-  return kernel;
 }
 
 }  // namespace
@@ -103,33 +85,6 @@ TEST_CASE("a run allocates nothing once Kokkos has what it needs itself") {
     const Allocations allocations;
     for (int i = 0; i < 3; ++i) run->run();
     CHECK(allocations.bytes() == 0.0);
-  }
-}
-
-TEST_CASE("options fix what a computation unit is") {
-  CHECK(parsed({"--columns", "77"}).facts().parameters.at("columns") == 77.0);
-  CHECK(parsed({"--type", "float"}).facts().element == "float");
-  CHECK(parsed({}).facts().element == "double");
-  CHECK(parsed({"--columns", "77", "--type", "float"}).facts().bytes_per_unit == 12.0 * 77.0);
-  for (const char* columns : {"2", "0", "-5", "many"}) {
-    CHECK_THROWS_MATCHES(parsed({"--columns", columns}), InvalidArgument,
-                         MessageMatches(ContainsSubstring("--columns")));
-  }
-  CHECK_THROWS_MATCHES(parsed({"--type", "int"}), InvalidArgument, MessageMatches(ContainsSubstring("int")));
-
-  CHECK(parsed({}).facts().parameters.at("order") == 2.0);
-  CHECK(parsed({"--order", "4"}).facts().parameters.at("order") == 4.0);
-  for (const char* order : {"3", "0", "-2", "6", "four"}) {
-    CHECK_THROWS_MATCHES(parsed({"--order", order}), InvalidArgument, MessageMatches(ContainsSubstring("--order")));
-  }
-  CHECK(parsed({}).facts().parameters.at("time_tile") == 1.0);
-  const KernelFacts eight = parsed({"--time-tile", "8", "--columns", "50"}).facts();
-  CHECK(eight.parameters.at("time_tile") == 8.0);
-  CHECK(eight.bytes_per_unit == 6 * 8.0 * 50.0);
-  CHECK(eight.computation_unit != parsed({}).facts().computation_unit);
-  for (const char* steps : {"0", "-1", "65", "1.5", "auto", "many"}) {
-    CHECK_THROWS_MATCHES(parsed({"--time-tile", steps}), InvalidArgument,
-                         MessageMatches(ContainsSubstring("--time-tile")));
   }
 }
 
