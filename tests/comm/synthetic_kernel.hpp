@@ -41,7 +41,6 @@ class SyntheticKernel : public MeasurableKernel {
   std::function<void(Kind kind, std::int64_t units, int run)> on_run;
   KernelFacts known;
 
-  std::string description() const override { return "does what a test says"; }
   KernelFacts facts() const override { return known; }
   std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
     if (on_allocate) on_allocate(kind, units);

@@ -89,7 +89,8 @@ TEST_CASE("every rank gets the same models, of whole sizes from 1 on, and a dist
   }
 }
 
-TEST_CASE("slots are measured at an even share and about where the distribution puts them") {
+TEST_CASE(
+    "slots are measured at a part of an even share first, and in the end about where the distribution puts them") {
   const auto count = static_cast<std::int64_t>(all_slots().size());
   const std::int64_t total = 200 * count;
   const LinearKernel kernel;
@@ -102,8 +103,8 @@ TEST_CASE("slots are measured at an even share and about where the distribution 
                          [&](double size) { return std::abs(size - wanted) <= share * wanted; });
     };
     CHECK(near(12.0, 0.0));
-    // A point is replaced by one within 2 %.
-    CHECK(near(200.0, 0.021));
+    // The last measurement moves the distribution a little.
+    CHECK(near(static_cast<double>(units[i]), 0.1));
     CHECK(sizes.size() >= 4);
   }
 }

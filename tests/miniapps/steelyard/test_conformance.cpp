@@ -44,7 +44,6 @@ class Damaged : public MeasurableKernel {
   Damaged(std::shared_ptr<const MeasurableKernel> kernel, Damage damage)
       : kernel_(std::move(kernel)), damage_(std::move(damage)), instances_(std::make_shared<int>(0)) {}
 
-  std::string description() const override { return kernel_->description(); }
   KernelFacts facts() const override { return kernel_->facts(); }
   std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
     return std::make_unique<Run>(kernel_->allocate(kind, units), damage_, kind, units, (*instances_)++);
@@ -110,7 +109,6 @@ class Numbers : public MeasurableKernel {
   std::string element = "double";
   bool has_cases = true;
 
-  std::string description() const override { return "numbers"; }
   KernelFacts facts() const override {
     KernelFacts facts;
     facts.app = "numbers";
