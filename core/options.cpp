@@ -109,9 +109,9 @@ void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t
         ->type_name("N");
   };
   CLI::Option* const size = add(parsers.model(), "--size", set_both, "Rows and columns of the grid");
-  add(
-      parsers.plan(), "--rows", [&grid](std::int64_t n) { grid.rows = n; }, "Rows of the grid")
-      ->excludes(size);
+  const auto set_rows = [&grid](std::int64_t n) { grid.rows = n; };
+  CLI::Option* const rows = add(parsers.plan(), "--rows", set_rows, "Rows of the grid");
+  if (parsers.verb() != Verb::measure) rows->excludes(size);
   add(parsers.model(), "--columns", set_columns, "Columns of the grid")->excludes(size);
 }
 

@@ -71,7 +71,7 @@ std::string conformance_table(const ordered_json& cases, const ordered_json& uni
                    fmt::format("{:.0f}", one.at("tolerance_roundings").get<double>()),
                    one.at("same_bits") == "again" ? "again" : "on any unit",
                    beside(one.at("bytes_per_s"), *std::max_element(stream.begin(), stream.end())),
-                   beside(one.at("flops_per_s"), rates.at("gemm_flops_per_s").value(one.at("type"), 0.0)),
+                   beside(one.at("flops_per_s"), rates.at("gemm_flops_per_s").value(one.at("type").get<std::string>(), 0.0)),
                    one.at("passed") ? "good" : "WRONG: " + one.at("wrong").get<std::string>()});
   }
   return table.text() +

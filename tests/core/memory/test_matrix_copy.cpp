@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 
 #include "core/memory/matrix_copy.hpp"
 #include "core/memory/untouched_array.hpp"
@@ -94,8 +95,9 @@ class Arrays {
   Place host_place_, own_place_;
   UntouchedArray<Scalar, PinnedMemory> pinned_;
   Kokkos::View<Scalar*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host_;
-  Kokkos::View<Scalar*, DeviceOf<Execution>> own_;
-  typename Kokkos::View<Scalar*, DeviceOf<Execution>>::HostMirror own_on_host_;
+  using Own = Kokkos::View<Scalar*, DeviceOf<Execution>>;
+  Own own_;
+  decltype(Kokkos::create_mirror_view(std::declval<Own>())) own_on_host_;
 };
 
 template <class Execution, class Scalar>

@@ -318,8 +318,8 @@ TEST_CASE("Every app's options fix what is measured, and those that fix nothing 
     const TemporaryFolder folder;
     const Words command = Words{"measure", one.app} + one.options;
     good_run(1, steelyard_tool,
-             command + Words{"--sizes", "2", "--repetitions-min", "1", "--repetitions-max", "1", "--rounds", "1",
-                             "--precision", "0.99", "--units", "host", "--output", "out"},
+             command + Words{"--sizes", "2", "--repetitions-min", "3", "--repetitions-max", "3", "--rounds", "1",
+                             "--precision", "0.99", "--confidence", "0.2", "--units", "host", "--output", "out"},
              folder.path());
     const models::FpmFile file = models::read_fpm_file(folder / "out/rank0-host.fpm.json");
     INFO(one.app << " " << one.options.front());
