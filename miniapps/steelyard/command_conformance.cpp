@@ -65,14 +65,15 @@ std::string conformance_table(const ordered_json& cases, const ordered_json& uni
     const auto& stream = rates.at("stream_bytes_per_s");
     const ordered_json& error = one.at("error_roundings");
     const std::string unit = one.at("unit");
-    table.add_row({one.at("app"), one.at("options"),
-                   several_ranks ? fmt::format("{} of rank {}", unit, one.at("rank").get<int>()) : unit,
-                   error.is_null() ? "inf" : fmt::format("{:.1f}", error.get<double>()),
-                   fmt::format("{:.0f}", one.at("tolerance_roundings").get<double>()),
-                   one.at("same_bits") == "again" ? "again" : "on any unit",
-                   beside(one.at("bytes_per_s"), *std::max_element(stream.begin(), stream.end())),
-                   beside(one.at("flops_per_s"), rates.at("gemm_flops_per_s").value(one.at("type").get<std::string>(), 0.0)),
-                   one.at("passed") ? "good" : "WRONG: " + one.at("wrong").get<std::string>()});
+    table.add_row(
+        {one.at("app"), one.at("options"),
+         several_ranks ? fmt::format("{} of rank {}", unit, one.at("rank").get<int>()) : unit,
+         error.is_null() ? "inf" : fmt::format("{:.1f}", error.get<double>()),
+         fmt::format("{:.0f}", one.at("tolerance_roundings").get<double>()),
+         one.at("same_bits") == "again" ? "again" : "on any unit",
+         beside(one.at("bytes_per_s"), *std::max_element(stream.begin(), stream.end())),
+         beside(one.at("flops_per_s"), rates.at("gemm_flops_per_s").value(one.at("type").get<std::string>(), 0.0)),
+         one.at("passed") ? "good" : "WRONG: " + one.at("wrong").get<std::string>()});
   }
   return table.text() +
          "Errors are in roundings of the reference's largest value; speeds are of larger problems, beside STREAM's "
