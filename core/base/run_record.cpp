@@ -76,7 +76,8 @@ Json run_json(const RunRecord& record) {
                                     {"columns", rectangle.columns}});
     }
   }
-  json["median_time_s"] = record.median_time_s;
+  const auto measured = [&](double seconds) { return record.is_dry_run ? Json(nullptr) : Json(seconds); };
+  json["median_time_s"] = measured(record.median_time_s);
   json["predicted_time_s"] = optional_number(record.predicted_time_s);
   const std::optional<Interval>& interval = record.predicted_interval_s;
   json["predicted_interval_s"] = interval ? Json{interval->lower, interval->upper} : Json(nullptr);
@@ -84,8 +85,9 @@ Json run_json(const RunRecord& record) {
   for (const auto& [name, point] : record.points) json["figures"][name] = point;
   json["phases"] = Json::array();
   for (const PhaseTime& phase : record.phases) {
-    json["phases"].push_back(
-        {{"name", phase.name}, {"measured_s", phase.measured_s}, {"predicted_s", optional_number(phase.predicted_s)}});
+    json["phases"].push_back({{"name", phase.name},
+                              {"measured_s", measured(phase.measured_s)},
+                              {"predicted_s", optional_number(phase.predicted_s)}});
   }
   json["check"] = {{"performed", record.check.performed},
                    {"passed", record.check.performed ? Json(record.check.passed) : Json(nullptr)},
@@ -93,6 +95,7 @@ Json run_json(const RunRecord& record) {
                    {"tolerance", record.check.tolerance},
                    {"against", record.check.against}};
   if (record.is_interrupted) json["interrupted"] = true;
+  if (record.is_dry_run) json["dry_run"] = true;
   return json;
 }
 

@@ -83,6 +83,7 @@ struct RunRecord {
   std::vector<PhaseTime> phases;
   CheckResult check;
   bool is_interrupted = false;  ///< the user ended it; `samples` has the repetitions that were finished
+  bool is_dry_run = false;      ///< nothing was run: there are predictions alone
   std::vector<Sample> samples;
 };
 

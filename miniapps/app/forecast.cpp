@@ -9,6 +9,7 @@
 #include "core/base/errors.hpp"
 #include "core/typed_options.hpp"
 #include "core/unit_plan.hpp"
+#include "miniapps/app/mini_app.hpp"
 #include "models/communication/pattern_costs.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/fpm_file.hpp"
@@ -72,6 +73,7 @@ Processes::Processes(const ProcessOptions& options) : models_(options.models), k
       units_[i].slowdown = models::read_fpm_file(models_[i % models_.size()]).slowdown;
     }
   }
+  for (const Unit& unit : units_) slots_.push_back({unit.process, unit.kind});
   if (!options.platform.empty()) {
     platform_ = models::read_platform_file(options.platform);
   } else if (options.has_messages && count() > 1) {
@@ -172,34 +174,44 @@ SpeedModels Processes::speed_models(const KernelFacts& facts, const partition::A
   return {std::move(of_unit), fitted};
 }
 
-Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
-                        std::int64_t total, const std::optional<models::MessagePattern>& exchange, std::int64_t steps) {
-  if (!exchange && !processes.has_models()) {
-    throw InvalidArgument(
-        fmt::format("--model is missing (expected speed models, for {} sends no messages)", kernel.app));
-  }
-  const partition::Algorithm& algorithm = partition::find_algorithm(partition);
-  const SpeedModels models = processes.speed_models(kernel, algorithm);
-  const partition::Distribution slices = algorithm.distribute(total, models.pointers());
-  const double count = static_cast<double>(steps);
-  const double computation_s = processes.has_models() ? count * slices.makespan_s() : 0.0;
-  Forecast forecast;
-  forecast.distribution = slices.units;
-  forecast.units = models.estimates(slices.units, slices.predicted_s);
-  forecast.channel_error = processes.platform().error();
-  if (!exchange) {
-    forecast.models = {{"no messages", {{"computation", computation_s}}, 0.0, 0.0, computation_s}};
+SpeedModels Processes::speed_models(const MeasurableKernel& kernel, std::int64_t /*total*/,
+                                    const std::string& algorithm) {
+  return speed_models(kernel.facts(), partition::find_algorithm(algorithm));
+}
+
+std::vector<models::PatternCosts> Processes::exchange_costs(std::span<const models::MessagePattern> patterns,
+                                                            double /*footprint_bytes*/) {
+  return models::pattern_costs(patterns, platform_, placement());
+}
+
+namespace {
+
+class PlanForecaster : public Forecaster {
+ public:
+  explicit PlanForecaster(const MiniApp& app) : app_(app) {}
+
+  std::string problem() const override { return app_.problem() + "\n"; }
+  bool has_weak_scaling() const override { return app_.facts().grows; }
+  Forecast forecast(Processes& processes, const std::string& partition) const override {
+    processes.set_partition(partition);
+    const Plan plan = app_.plan(processes, times_).value();
+    Forecast forecast;
+    forecast.models = plan.by_model;
+    forecast.distribution = plan.distribution;
+    forecast.channel_error = processes.platform().error();
+    const std::vector<models::FpmFile>& files = plan.models.front().files;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      forecast.units.push_back(models::estimate(files[i], static_cast<double>(plan.distribution[i]), plan.unit_s[i]));
+    }
     return forecast;
   }
-  for (const models::PatternCosts& costs :
-       models::pattern_costs(std::span(&*exchange, 1), processes.platform(), processes.placement())) {
-    const double communication_s = count * costs.time_s.front();
-    ModelForecast one{costs.model, {}, communication_s, communication_s, computation_s + communication_s};
-    if (processes.has_models()) one.phases.emplace_back("computation", computation_s);
-    one.phases.emplace_back("communication", communication_s);
-    forecast.models.push_back(one);
-  }
-  return forecast;
-}
+
+ private:
+  const MiniApp& app_;
+};
+
+}  // namespace
+
+std::unique_ptr<Forecaster> forecast_by_plan(const MiniApp& app) { return std::make_unique<PlanForecaster>(app); }
 
 }  // namespace steelyard

@@ -2,13 +2,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/measurable_kernel.hpp"
 #include "core/processing_unit.hpp"
+#include "miniapps/app/plan.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/placement.hpp"
@@ -39,7 +43,7 @@ struct ProcessOptions {
 void add_process_options(CLI::App& parser, ProcessOptions& options);
 
 /// Processes on a platform, for predictions of runs that do not take place.
-class Processes {
+class Processes : public Resources {
  public:
   /// A processing unit of a process.
   struct Unit {
@@ -56,6 +60,18 @@ class Processes {
   explicit Processes(const ProcessOptions& options);
 
   int count() const { return static_cast<int>(node_of_process_.size()); }
+  void set_partition(const std::string& name) { partition_ = name; }
+
+  int ranks() const override { return count(); }
+  const std::vector<Slot>& slots() const override { return slots_; }
+  std::string partition() const override { return partition_; }
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override;
+  bool has_seconds() const override { return has_models(); }
+  std::vector<models::PatternCosts> exchange_costs(std::span<const models::MessagePattern> patterns,
+                                                   double footprint_bytes) override;
+  double start_s() override { return 0.0; }
+  void on_all_ranks(const std::function<void()>& work) const override { work(); }
+
   int nodes() const;
   const std::vector<int>& node_of_process() const { return node_of_process_; }
   /// Process by process, the host's before the companion's.
@@ -87,18 +103,11 @@ class Processes {
   std::vector<int> node_of_process_;
   std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
   std::vector<Unit> units_;
+  std::vector<Slot> slots_;  ///< of the units
+  std::string partition_ = "geometric";
   models::Platform platform_;
   std::vector<std::filesystem::path> models_;
   std::string kind_;  ///< of the models
-};
-
-/// Seconds of a run by one model of communication.
-struct ModelForecast {
-  std::string model;
-  std::vector<std::pair<std::string, double>> phases;  ///< name and seconds; without speed models not the computation
-  double communication_s = 0.0;                        ///< whether or not something else hides it
-  double exposed_s = 0.0;                              ///< of it what nothing hides
-  double total_s = 0.0;
 };
 
 /// What models say of a run that does not take place.
@@ -115,12 +124,6 @@ struct Forecast {
   }
 };
 
-/// Of an app that repeats a kernel on all slices at the same time, followed by an exchange.
-/// @param kernel of which `total` computation units are distributed by `partition` @param exchange nothing for an app
-/// whose processes send no messages @throws InvalidArgument, also without models where nothing is sent, FileFormatError
-Forecast forecast_steps(const Processes& processes, const std::string& partition, const KernelFacts& kernel,
-                        std::int64_t total, const std::optional<models::MessagePattern>& exchange, std::int64_t steps);
-
 /// A mini-app's part of `steelyard predict APP`, of its options.
 class Forecaster {
  public:
@@ -132,7 +135,7 @@ class Forecaster {
   /// Lines that say what is predicted, each with its newline.
   virtual std::string problem() const = 0;
   /// @throws InvalidArgument, FileFormatError
-  virtual Forecast forecast(const Processes& processes, const std::string& partition) const = 0;
+  virtual Forecast forecast(Processes& processes, const std::string& partition) const = 0;
   /// Makes the problem so many times as large for weak scaling, where the app has it.
   void enlarge(std::int64_t times) { times_ = times; }
   virtual bool has_weak_scaling() const { return false; }
@@ -140,5 +143,10 @@ class Forecaster {
  protected:
   std::int64_t times_ = 1;  ///< as many rows as the user named
 };
+
+class MiniApp;
+
+/// Predicts by MiniApp::plan(). @param app outlives this, with its options as they are
+std::unique_ptr<Forecaster> forecast_by_plan(const MiniApp& app);
 
 }  // namespace steelyard

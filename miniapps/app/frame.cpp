@@ -71,21 +71,10 @@ SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t tot
   return std::move(*measured);
 }
 
-Plan Frame::distribute(const MeasurableKernel& kernel, std::int64_t total) {
-  if (is_dynamic()) {
-    Plan plan;
-    plan.distribution = partition::start_or_even(total, slots_.size(), {}, {});
-    plan.unit_s.assign(slots_.size(), 0.0);
-    return plan;
-  }
-  const SpeedModels models = speed_models(kernel, total, options_.partition);
-  partition::Distribution distribution;
-  collectively(
-      [&] { distribution = partition::find_algorithm(options_.partition).distribute(total, models.pointers()); });
+Plan Frame::even_plan(std::int64_t total) const {
   Plan plan;
-  plan.distribution = distribution.units;
-  plan.unit_s = distribution.predicted_s;
-  plan.models = {{"", models.files()}};
+  plan.distribution = partition::start_or_even(total, slots_.size(), {}, {});
+  plan.unit_s.assign(slots_.size(), 0.0);
   return plan;
 }
 
@@ -103,21 +92,25 @@ std::optional<models::Platform> Frame::platform(const MessageFacts& message) {
   return known;
 }
 
-double Frame::exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes) {
+std::vector<models::PatternCosts> Frame::exchange_costs(std::span<const models::MessagePattern> patterns,
+                                                        double footprint_bytes) {
   MessageFacts facts;
   facts.footprint_bytes = footprint_bytes;
-  for (const models::Phase& phase : pattern.phases) {
-    for (const models::Message& message : phase.messages) {
-      facts.smallest_bytes = facts.largest_bytes > 0.0 ? std::min(facts.smallest_bytes, message.bytes) : message.bytes;
-      facts.largest_bytes = std::max(facts.largest_bytes, message.bytes);
+  for (const models::MessagePattern& pattern : patterns) {
+    for (const models::Phase& phase : pattern.phases) {
+      for (const models::Message& message : phase.messages) {
+        facts.smallest_bytes =
+            facts.largest_bytes > 0.0 ? std::min(facts.smallest_bytes, message.bytes) : message.bytes;
+        facts.largest_bytes = std::max(facts.largest_bytes, message.bytes);
+      }
     }
   }
+  std::vector<models::PatternCosts> costs;
   const std::optional<models::Platform> known = platform(facts);
-  if (!known) return 0.0;
-  const models::Placement place = placement(*known);
-  double seconds = 0.0;
-  collectively([&] { seconds = models::pattern_costs(std::span(&pattern, 1), *known, place).front().time_s.front(); });
-  return seconds;
+  if (!known && ranks() > 1) return costs;
+  const models::Placement place = known ? placement(*known) : models::Placement({}, {0}, {});
+  collectively([&] { costs = models::pattern_costs(patterns, known.value_or(models::Platform()), place); });
+  return costs;
 }
 
 std::string Frame::bound_name(double own_bytes) const {

@@ -30,7 +30,7 @@ double timed_region(const Session& session, const std::string& name, const std::
 class StepBalancer;
 
 /// What the frame has set up for a run: its ranks, their units, and what apps ask of all of them together.
-class Frame {
+class Frame : public Resources {
  public:
   /// Collective. @param units with Kokkos started on their cores
   Frame(const Session& session, const RunOptions& options, const RankUnits& units, const std::string& app);
@@ -40,8 +40,10 @@ class Frame {
   const RunOptions& options() const { return options_; }
   const RankUnits& units() const { return units_; }
   CoExecution& co_execution() { return co_execution_; }
-  /// Units of all ranks, in the order of their slices.
-  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<Slot>& slots() const override { return slots_; }
+  int ranks() const override { return session_.size(); }
+  std::string partition() const override { return options_.partition; }
+  bool has_seconds() const override { return true; }
   /// The rank of every slot.
   std::vector<int> slot_ranks() const;
   double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
@@ -57,15 +59,13 @@ class Frame {
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                            const std::vector<std::filesystem::path>& files);
   /// The models that most runs go by: those of `--model` or, without it, measured.
-  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override {
     return speed_models(kernel, total, algorithm, options_.models);
   }
   /// The algorithm of that name, for models of `--kind`. @throws InvalidArgument
   partition::Algorithm algorithm(const std::string& name) const { return algorithm_for(name, options_.kind); }
-  /// A plan with what `--partition` makes of them: distribution, seconds of every slot, models; for `dynamic` an even
-  /// distribution without any of these. Collective.
-  /// @throws CollectiveError for a total that does not fit
-  Plan distribute(const MeasurableKernel& kernel, std::int64_t total);
+  /// A plan with an even distribution and no prediction, of an app that balances itself.
+  Plan even_plan(std::int64_t total) const;
   /// Whether the app balances itself by the times of its own steps (`--partition dynamic`).
   bool is_dynamic() const { return options_.partition == "dynamic"; }
   /// The balance of such a run, which starts with `units` computation units of every slot. Distributes by the algorithm
@@ -77,15 +77,16 @@ class Frame {
   double channel_error() const { return channel_error_; }
   /// Where the ranks are on the platform. Collective.
   models::Placement placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
-  /// Predicted seconds of messages between the ranks, by the first model that the platform has; 0 where the channels
-  /// are unknown. @param footprint_bytes memory that a rank goes through between two exchanges. Collective.
-  double exchange_seconds(const models::MessagePattern& pattern, double footprint_bytes);
+  std::vector<models::PatternCosts> exchange_costs(std::span<const models::MessagePattern> patterns,
+                                                   double footprint_bytes) override;
   /// What bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last caches of
   /// every node hold them, otherwise `memory`. Collective.
   std::string bound_name(double own_bytes) const;
   /// What a prediction adds for every CoExecution::run(): seconds for starting a rank's units and waiting for them,
   /// without any work, on the rank that takes longest. Collective.
   double start_seconds();
+  double start_s() override { return options_.models.empty() ? start_seconds() : 0.0; }
+  void on_all_ranks(const std::function<void()>& work) const override { collectively(work); }
 
   /// Runs work that may fail on a rank alone (memory, a file that vanished): all ranks then throw. Collective.
   void collectively(const std::function<void()>& work) const { steelyard::collectively(comm(), work); }

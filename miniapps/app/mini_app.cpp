@@ -215,6 +215,13 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const AppFacts&
     if (const std::string interval = interval_text(record.predicted_interval_s); !interval.empty()) {
       session.print(fmt::format("interval  {} in 90 % of runs\n", interval));
     }
+    record.is_dry_run = true;
+    record.predicted_time_s = plan.time_s;
+    if (!plan.by_model.empty()) {
+      for (const auto& [name, seconds] : plan.by_model.front().phases) record.phases.push_back({name, 0.0, seconds});
+    }
+    frame.write([&] { write_result_folder(session, options.result, record, frame.slots(), plan.models); });
+    frame.require_success("");
     return ExitCode::good;
   }
   run.allocate(plan);

@@ -14,6 +14,7 @@
 #include "core/options.hpp"
 #include "miniapps/app/forecast.hpp"
 #include "miniapps/app/outputs.hpp"
+#include "miniapps/app/plan.hpp"
 #include "miniapps/app/run_text.hpp"
 #include "miniapps/app/verification.hpp"
 
@@ -27,21 +28,7 @@ struct AppFacts {
   std::string description;   ///< one line for `--help`
   std::string timed;         ///< what a repetition does, for its profiling region `steelyard::<name>::<timed>`
   OptionalRunOptions takes;  ///< of the frame's options
-};
-
-/// Which slot gets what, and how long that is predicted to take.
-struct Plan {
-  std::vector<std::int64_t> distribution;         ///< computation units of every slot
-  std::vector<std::int64_t> column_distribution;  ///< where a second phase is distributed anew, of that phase
-  std::vector<RectangleRecord> rectangles;        ///< where slices have two dimensions
-  UnitHeadings headings;
-  std::vector<double> unit_s;    ///< predicted seconds of every slot's kernels, for what `headings.per` says
-  std::optional<double> time_s;  ///< predicted seconds of a repetition; nothing where no model predicts them
-  double exchange_s = 0.0;       ///< of them those that channels predict
-  std::string text;              ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
-  std::vector<KeptModels> models;
-  std::map<std::string, double> params;   ///< that planning has chosen, kept in `run.json` beside describe()'s
-  std::map<std::string, double> figures;  ///< of planning, such as its seconds
+  bool grows = false;        ///< can be planned with a multiple of its rows, for weak scaling
 };
 
 /// What the frame has measured of the repetitions that count, the same on all ranks.
@@ -126,6 +113,10 @@ class MiniApp {
 
   /// The kernel that `steelyard measure` measures and `steelyard conformance` checks.
   virtual std::shared_ptr<MeasurableKernel> kernel() const = 0;
+  /// What a run is, in a line, and what it takes on these processes: of this run, or on paper.
+  /// @param times as many rows as the options say, for apps that grow
+  virtual std::string problem() const { return ""; }
+  virtual std::optional<Plan> plan(Resources& /*on*/, std::int64_t /*times*/) const { return std::nullopt; }
   /// What `steelyard predict` predicts with; null for an app whose runs cannot be predicted without running anything.
   virtual std::unique_ptr<Forecaster> forecaster() const { return nullptr; }
 };

@@ -70,7 +70,7 @@ class FlowForecaster : public Forecaster {
         syncs.exchanges, syncs.halo_bytes);
   }
 
-  Forecast forecast(const Processes& processes, const std::string& partition) const override {
+  Forecast forecast(Processes& processes, const std::string& partition) const override {
     const Problem problem = scaled_problem();
     const Numerics& numerics = options_.numerics;
     const SampleRun sample = this->sample(problem);

@@ -34,7 +34,7 @@ class TransformForecaster : public Forecaster {
                        element_name(element_));
   }
 
-  Forecast forecast(const Processes& processes, const std::string& partition) const override {
+  Forecast forecast(Processes& processes, const std::string& partition) const override {
     // Each sends to each.
     constexpr int most_processes = 4096;
     if (processes.count() > most_processes) {

@@ -10,6 +10,7 @@
 #include "comm/unit_group.hpp"
 #include "core/base/table.hpp"
 #include "core/memory/host_array.hpp"
+#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
@@ -19,6 +20,14 @@
 
 namespace steelyard::gemm {
 namespace {
+
+/// One multiplication of every unit's block rows, all at the same time and without messages.
+Plan make_plan(Resources& on, const Options& options, const Problem& problem) {
+  const MeasuredKernel kernel(problem, options.run.element, options.device_memory_bytes);
+  Plan plan = plan_steps(on, kernel, problem.block_rows(), 1, {"multiply", ""}, /*exchange=*/std::nullopt);
+  plan.headings = {"block rows", ""};
+  return plan;
+}
 
 template <class Scalar>
 class Run : public AppRun {
@@ -52,14 +61,7 @@ class Run : public AppRun {
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  /// Every unit's slice from its model. All units run at the same time, and ranks send no messages.
-  Plan plan() override {
-    Plan plan = frame_.distribute(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
-                                  problem_.block_rows());
-    plan.headings = {"block rows", ""};
-    plan.time_s = frame_.start_seconds() + *std::max_element(plan.unit_s.begin(), plan.unit_s.end());
-    return plan;
-  }
+  Plan plan() override { return make_plan(frame_, options_, problem_); }
 
   void allocate(const Plan& plan) override {
     first_rows_ = {0};
@@ -264,7 +266,8 @@ class Gemm : public MiniApp {
     return {"gemm",
             "C = alpha A B + beta C on host and companion units at once, on slices sized by speed models",
             "multiply",
-            {.seed = true, .type = true, .input = true, .output = true}};
+            {.seed = true, .type = true, .input = true, .output = true},
+            /*grows=*/true};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { gemm::add_options(parsers, options_); }
@@ -276,7 +279,16 @@ class Gemm : public MiniApp {
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return std::make_shared<MeasuredKernel>(problem_, options_.run.element, options_.device_memory_bytes);
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
+  std::string problem() const override {
+    return fmt::format("gemm, m = {}, n = {}, k = {}, {}: {} block rows of {}", problem_.m, problem_.n, problem_.k,
+                       element_name(options_.run.element), problem_.block_rows(), problem_.block);
+  }
+  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+    Problem problem = problem_;
+    problem.m *= times;
+    return make_plan(on, options_, problem);
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this); }
 
  private:
   Options options_;

@@ -2,17 +2,12 @@
 
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/base/npy.hpp"
 #include "core/options.hpp"
 #include "miniapps/gemm/problem.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::gemm {
 
@@ -52,8 +47,5 @@ NpyHeader read_input_header(const std::filesystem::path& path, ElementType eleme
 /// @return the problem, with the extents of the input files where there are any
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
-
-/// What `steelyard predict gemm` predicts with.
-std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::gemm

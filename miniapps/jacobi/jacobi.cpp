@@ -84,9 +84,15 @@ class MeasuredKernel : public MeasurableKernel {
   std::int64_t n_;
 };
 
-/// Every rank hands its part of x on until all have all.
-models::MessagePattern exchange_pattern(int ranks, std::int64_t n) {
-  return models::ring_allgather(ranks, sizeof(double) * static_cast<double>(n) / ranks);
+/// A step is a sweep of every unit, all at the same time, and an exchange of x: every rank hands its part on until all
+/// have all.
+Plan make_plan(Resources& on, std::int64_t n, std::int64_t steps) {
+  const auto elements = static_cast<double>(n);
+  Plan plan = plan_steps(on, MeasuredKernel(n), n, steps, {"sweep", "exchange"},
+                         models::ring_allgather(on.ranks(), sizeof(double) * elements / on.ranks()),
+                         bytes_of_row(n) * elements);
+  plan.headings = {"rows", "/step"};
+  return plan;
 }
 
 class Run : public AppRun {
@@ -101,15 +107,10 @@ class Run : public AppRun {
   void describe(RunRecord& record) const override { record.params["n"] = static_cast<double>(n_); }
   std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
 
-  /// A step is a sweep of every unit, all at the same time, and an exchange of x.
   Plan plan() override {
-    Plan plan = frame_.distribute(MeasuredKernel(n_), n_);
+    if (!frame_.is_dynamic()) return make_plan(frame_, n_, frame_.options().steps);
+    Plan plan = frame_.even_plan(n_);
     plan.headings = {"rows", "/step"};
-    exchange_s_ = frame_.exchange_seconds(exchange_pattern(frame_.session().size(), n_),
-                                          bytes_of_row(n_) * static_cast<double>(n_));
-    if (frame_.is_dynamic()) return plan;
-    plan.exchange_s = steps_ * exchange_s_;
-    plan.time_s = frame_.start_seconds() + steps_ * (largest(plan.unit_s) + exchange_s_);
     return plan;
   }
 
@@ -145,9 +146,8 @@ class Run : public AppRun {
     const double sweeps_s = steps_ * largest(measurement.unit_s);
     Outcome outcome;
     outcome.phases = {{"sweep", sweeps_s, {}}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s), {}}};
-    if (plan.time_s) {
-      outcome.phases[0].predicted_s = steps_ * largest(plan.unit_s);
-      outcome.phases[1].predicted_s = steps_ * exchange_s_;
+    for (std::size_t i = 0; plan.time_s && i < outcome.phases.size(); ++i) {
+      outcome.phases[i].predicted_s = plan.by_model.front().phases[i].second;
     }
     const double flops_per_s = steps_ * static_cast<double>(n_) * flops_of_row(n_) / measurement.median_s;
     outcome.figures["flops_per_s"] = flops_per_s;
@@ -222,21 +222,7 @@ class Run : public AppRun {
   UnitData<UnitSystem> systems_;
   std::optional<RowGather> gather_;
   std::vector<std::int64_t> start_rows_, rows_;  ///< of every slot, at the start and now
-  double exchange_s_ = 0.0;                      ///< predicted, of a step
   std::optional<StepBalancer> balancer_;         ///< of a repetition that balances itself
-};
-
-class JacobiForecaster : public Forecaster {
- public:
-  JacobiForecaster(std::int64_t n, std::int64_t steps) : n_(n), steps_(steps) {}
-  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps\n", n_, steps_); }
-  Forecast forecast(const Processes& processes, const std::string& partition) const override {
-    return forecast_steps(processes, partition, MeasuredKernel(n_).facts(), n_, exchange_pattern(processes.count(), n_),
-                          steps_);
-  }
-
- private:
-  std::int64_t n_, steps_;
 };
 
 class Jacobi : public MiniApp {
@@ -256,7 +242,11 @@ class Jacobi : public MiniApp {
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, n_); }
   std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(n_); }
-  std::unique_ptr<Forecaster> forecaster() const override { return std::make_unique<JacobiForecaster>(n_, run_.steps); }
+  std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps", n_, run_.steps); }
+  std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
+    return make_plan(on, n_, run_.steps);
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this); }
 
  private:
   RunOptions run_;

@@ -122,7 +122,7 @@ std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOption
       on.processes = count;
       on.models = set.paths;
       on.units = set.choice;
-      const Processes processes(on);
+      Processes processes(on);
       const std::optional<std::size_t> cores = cores_per_node(processes.platform());
       const int per_node = std::min(count, options.per_node > 0 ? options.per_node : count);
       if (cores && static_cast<std::size_t>(per_node) * set.core_count() > *cores) break;

@@ -120,7 +120,8 @@ std::string predict_scaling(const PredictOptions& options) {
     ProcessOptions on = options.processes;
     on.processes = count;
     if (weak) options.forecaster->enlarge(count);
-    const Forecast forecast = options.forecaster->forecast(Processes(on), options.partition);
+    Processes processes(on);
+    const Forecast forecast = options.forecaster->forecast(processes, options.partition);
     const ModelForecast& run = forecast.models.front();
     const models::Estimate estimate = forecast.estimate(run);
     if (count == 1) one_s = run.total_s;
@@ -184,7 +185,7 @@ std::string predict(PredictOptions& options) {
   options.mini_app->prepare();
   options.forecaster = options.mini_app->forecaster();
   if (options.advise) return advise(options);
-  const Processes processes(options.processes);
+  Processes processes(options.processes);
   if (processes.has_models()) options.forecaster->adopt(models::read_fpm_file(options.processes.models.front()));
   if (options.scaling != "none") {
     return (options.json ? "" : header(options, processes)) + predict_scaling(options);

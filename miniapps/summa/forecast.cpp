@@ -29,7 +29,7 @@ class SummaForecaster : public Forecaster {
                        communication_name(choices_.communication));
   }
 
-  Forecast forecast(const Processes& processes, const std::string& partition) const override {
+  Forecast forecast(Processes& processes, const std::string& partition) const override {
     if (problem_.blocks() > most_iterations) {
       throw InvalidArgument(
           fmt::format("--size {} in blocks of --block {} comes to {} iterations (expected at most {})", problem_.n,

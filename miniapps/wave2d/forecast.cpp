@@ -30,7 +30,7 @@ class WaveForecaster : public Forecaster {
                        element_name(element_), problem_.order, steps_, time_tile_);
   }
 
-  Forecast forecast(const Processes& processes, const std::string& partition) const override {
+  Forecast forecast(Processes& processes, const std::string& partition) const override {
     Problem problem = problem_;
     problem.rows *= times_;
     const MeasuredKernel kernel(problem, element_, time_tile_);

@@ -101,7 +101,7 @@ TEST_CASE("Advice takes the companion where it pays, balances between units that
     const std::string text = advice.at("advice");
     CHECK(contains(text, pays ? "; the companion pays (2.22 times" : "; a companion does not pay ("));
     CHECK(contains(text, "balancing gains 2.00 times over even") == pays);
-    CHECK(contains(text, "100 % computation"));
+    CHECK(contains(text, "100 % multiply"));
     const std::string table =
         good_run(1, steelyard_tool, Words{"predict", "gemm", "--advise"} + arguments, folder.path()).out;
     CHECK(lines_that_start(table, "advice     " + text) == 1);

@@ -27,7 +27,7 @@ bool points_are_owned_once(const Rectangles& rectangles, std::int64_t rows, std:
   return std::all_of(owners.begin(), owners.end(), [](int count) { return count == 1; });
 }
 
-TEST_CASE("A dry run prints rows that sum to the grid's and writes nothing") {
+TEST_CASE("A dry run prints rows that sum to the grid's and writes nothing but its result") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder models;
   const TemporaryFolder folder;
@@ -44,7 +44,9 @@ TEST_CASE("A dry run prints rows that sum to the grid's and writes nothing") {
   CHECK(std::is_sorted(rows.rbegin(), rows.rend()));
   CHECK(lines_that_start(outcome.out, "predicted") == 1);
   CHECK(lines_that_start(outcome.out, "time ") == 0);
-  CHECK(folder.entries() == 0);
+  // A result of predictions alone.
+  CHECK(folder.entries() == 1);
+  CHECK(read_json_file(folder / "result/run.json").at("median_time_s").is_null());
 }
 
 TEST_CASE("Only rank 0 prints, and it prints once") {

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/slots.hpp"
+#include "core/base/run_record.hpp"
+#include "core/measurable_kernel.hpp"
+#include "miniapps/app/outputs.hpp"
+#include "miniapps/app/run_text.hpp"
+#include "miniapps/app/speed_models.hpp"
+#include "models/communication/message_pattern.hpp"
+#include "models/communication/pattern_costs.hpp"
+
+namespace steelyard {
+
+/// Seconds of a repetition by one model of communication.
+struct ModelForecast {
+  std::string model;
+  std::vector<std::pair<std::string, double>> phases;  ///< name and seconds; without speed models not the computation
+  double communication_s = 0.0;                        ///< whether or not something else hides it
+  double exposed_s = 0.0;                              ///< of it what nothing hides
+  double total_s = 0.0;
+};
+
+/// Which slot gets what, and how long that is predicted to take.
+struct Plan {
+  std::vector<std::int64_t> distribution;         ///< computation units of every slot
+  std::vector<std::int64_t> column_distribution;  ///< where a second phase is distributed anew, of that phase
+  std::vector<RectangleRecord> rectangles;        ///< where slices have two dimensions
+  UnitHeadings headings;
+  std::vector<double> unit_s;           ///< predicted seconds of every slot's kernels, for what `headings.per` says
+  std::vector<ModelForecast> by_model;  ///< by each model of communication; the first one counts
+  std::optional<double> time_s;         ///< predicted seconds of a repetition; nothing where no model predicts them
+  double exchange_s = 0.0;              ///< of them those that channels predict
+  std::string text;                     ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
+  std::vector<KeptModels> models;
+  std::map<std::string, double> params;   ///< that planning has chosen, kept in `run.json` beside describe()'s
+  std::map<std::string, double> figures;  ///< of planning, such as its seconds
+};
+
+/// What a plan is made for: ranks with their processing units, and what their work and their messages cost. The
+/// processes of a run (Frame), or processes that need not exist (Processes). All functions are collective.
+class Resources {
+ public:
+  virtual ~Resources() = default;
+
+  virtual int ranks() const = 0;
+  /// Units of all ranks, in the order of their slices.
+  virtual const std::vector<Slot>& slots() const = 0;
+  /// The name of the partitioning algorithm.
+  virtual std::string partition() const = 0;
+  /// One speed model for every slot: from files or, in a run without files, measured.
+  /// @param total computation units to be distributed @param algorithm for which the models are fitted
+  virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total,
+                                   const std::string& algorithm) = 0;
+  /// Whether speed models tell seconds; processes without model files have relative speeds.
+  virtual bool has_seconds() const = 0;
+  /// Seconds of messages between the ranks by each model of communication; nothing where the channels are unknown.
+  /// @param footprint_bytes memory that a rank goes through between two exchanges
+  virtual std::vector<models::PatternCosts> exchange_costs(std::span<const models::MessagePattern> patterns,
+                                                           double footprint_bytes) = 0;
+  /// Seconds for starting a rank's units and waiting for them; 0 where speeds are those of model files.
+  virtual double start_s() = 0;
+  /// Runs work that may fail: all ranks then throw.
+  virtual void on_all_ranks(const std::function<void()>& work) const = 0;
+};
+
+/// What an app calls the two phases of its steps.
+struct StepPhases {
+  std::string kernel;
+  std::string exchange;
+};
+
+/// Plans an app that repeats a kernel on all slices at the same time, followed by an exchange:
+///   T = s + n (max_i t_i(x_i) + e), with n steps, slices x_i, e seconds of the exchange and s for the start.
+/// @param exchange nothing for an app whose ranks send no messages
+/// @throws InvalidArgument, also without seconds where nothing is sent, FileFormatError
+Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
+                const StepPhases& names, const std::optional<models::MessagePattern>& exchange,
+                double footprint_bytes = 0.0);
+
+}  // namespace steelyard

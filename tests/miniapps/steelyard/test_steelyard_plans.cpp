@@ -1,0 +1,55 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+
+#include "core/base/json_file.hpp"
+#include "tests/miniapps/steelyard/predictions.hpp"
+
+namespace steelyard::tests::test_steelyard_plans {
+namespace {
+
+using nlohmann::json;
+using test_steelyard_predict::predicted;
+using test_steelyard_predict::write_platform;
+
+/// Speed models of `units` units of as many different speeds, and the channels.
+Words with_files(const TemporaryFolder& folder, int units) {
+  std::vector<double> seconds;
+  for (int i = 0; i < units; ++i) seconds.push_back(1e-6 * (3 + 2 * i % 5));
+  return with_models(folder, seconds);
+}
+
+TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
+  const int ranks = GENERATE(1, 2, 3, 4);
+  const std::string units = GENERATE("host", "host+device");
+  const std::string partition =
+      GENERATE("even", "geometric", "numerical", "hpopta", "exact", "constant:40", "shares:1:2:3:4");
+  const TemporaryFolder folder;
+  const int count = ranks * (units == "host" ? 1 : 2);
+  if (partition.starts_with("shares") && count != 4) SKIP("shares of four units");
+  const Words on = with_files(folder, count) + Words{"--units", units, "--partition", partition};
+  const Words platform{"--platform", write_platform(folder)};
+  struct App {
+    std::filesystem::path program;
+    Words problem;
+  };
+  for (const App& app : {App{STEELYARD_JACOBI, Words{"--size", "301", "--steps", "17"} + platform},
+                         App{STEELYARD_GEMM, {"--m", "700", "--n", "65", "--k", "33", "--block", "3"}}}) {
+    const std::string name = app.program.filename();
+    INFO(name << " on " << ranks << " ranks with " << units << ", " << partition);
+    good_run(ranks, app.program, app.problem + on + Words{"--dry-run", "--result", name}, folder.path());
+    const json dry = read_json_file(folder / (name + "/run.json"));
+    const json paper = predicted(folder, app.problem + on + Words{"--processes", std::to_string(ranks)}, name);
+    CHECK(paper.at("distribution") == dry.at("distribution"));
+    CHECK(paper.at("time_s") == dry.at("predicted_time_s"));
+    CHECK(paper.at("predicted_interval_s") == dry.at("predicted_interval_s"));
+    json phases = json::array();
+    for (const json& phase : dry.at("phases")) {
+      phases.push_back({{"name", phase.at("name")}, {"time_s", phase.at("predicted_s")}});
+    }
+    CHECK(paper.at("phases") == phases);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::tests::test_steelyard_plans
