@@ -4,17 +4,11 @@
 
 #include "comm/session.hpp"
 #include "core/base/run_record.hpp"
+#include "miniapps/app/plan.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 
 namespace steelyard {
-
-/// What is known of an app's messages.
-struct MessageFacts {
-  double smallest_bytes = 0.0;
-  double largest_bytes = 0.0;
-  double footprint_bytes = 0.0;  ///< memory that a rank goes through between them
-};
 
 /// What a prediction knows of communication: those of `--platform` or, without it, the channels between these ranks,
 /// measured in passing for such messages. How long that took is printed, and kept as `channel_time_s`. Collective.

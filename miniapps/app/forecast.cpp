@@ -108,8 +108,8 @@ std::vector<int> Processes::process_of_unit() const {
   return processes;
 }
 
-std::string Processes::node_name(std::size_t process) const {
-  const int node = node_of_process_[process];
+std::string Processes::node_name(int rank) const {
+  const int node = node_of_process_[static_cast<std::size_t>(rank)];
   return hosts_.empty() ? fmt::format("{}", node) : hosts_[static_cast<std::size_t>(node)];
 }
 
@@ -167,8 +167,7 @@ SpeedModels Processes::speed_models(const KernelFacts& facts, const partition::A
   for (std::size_t i = 0; i < number; ++i) {
     read.push_back(read_model_of(facts, files[i], number > 1 ? std::optional(units_[i].kind) : std::nullopt));
   }
-  std::vector<double> slowdowns;
-  for (const Unit& unit : units_) slowdowns.push_back(unit.slowdown);
+  const std::vector<double> slowdowns = this->slowdowns();
   if (files.empty()) return SpeedModels(slowdowns);
   for (std::size_t i = 0; i < all; ++i) of_unit.push_back(slowed_down(read[i % number], slowdowns[i]));
   return {std::move(of_unit), fitted};
@@ -179,18 +178,26 @@ SpeedModels Processes::speed_models(const MeasurableKernel& kernel, std::int64_t
   return speed_models(kernel.facts(), partition::find_algorithm(algorithm));
 }
 
-std::vector<models::PatternCosts> Processes::exchange_costs(std::span<const models::MessagePattern> patterns,
-                                                            double /*footprint_bytes*/) {
-  return models::pattern_costs(patterns, platform_, placement());
+SpeedModels Processes::speed_models(const MeasurableKernel& kernel, std::int64_t /*total*/,
+                                    const std::string& algorithm, const std::vector<std::filesystem::path>& files) {
+  return speed_models(kernel.facts(), partition::find_algorithm(algorithm), files);
+}
+
+std::vector<double> Processes::slowdowns() const {
+  std::vector<double> slowdowns;
+  for (const Unit& unit : units_) slowdowns.push_back(unit.slowdown);
+  return slowdowns;
 }
 
 namespace {
 
 class PlanForecaster : public Forecaster {
  public:
-  explicit PlanForecaster(const MiniApp& app) : app_(app) {}
+  PlanForecaster(const MiniApp& app, std::vector<std::string> partitions)
+      : app_(app), partitions_(std::move(partitions)) {}
 
   std::string problem() const override { return app_.problem() + "\n"; }
+  std::vector<std::string> partitions() const override { return partitions_; }
   bool has_weak_scaling() const override { return app_.facts().grows; }
   Forecast forecast(Processes& processes, const std::string& partition) const override {
     processes.set_partition(partition);
@@ -198,20 +205,25 @@ class PlanForecaster : public Forecaster {
     Forecast forecast;
     forecast.models = plan.by_model;
     forecast.distribution = plan.distribution;
-    forecast.channel_error = processes.platform().error();
-    const std::vector<models::FpmFile>& files = plan.models.front().files;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      forecast.units.push_back(models::estimate(files[i], static_cast<double>(plan.distribution[i]), plan.unit_s[i]));
+    forecast.column_distribution = plan.column_distribution;
+    for (const RectangleRecord& part : plan.rectangles) {
+      forecast.rectangles.push_back({part.row, part.column, part.rows, part.columns});
     }
+    forecast.details = plan.details;
+    forecast.channel_error = processes.platform().error();
+    forecast.units = slot_estimates(plan);
     return forecast;
   }
 
  private:
   const MiniApp& app_;
+  std::vector<std::string> partitions_;
 };
 
 }  // namespace
 
-std::unique_ptr<Forecaster> forecast_by_plan(const MiniApp& app) { return std::make_unique<PlanForecaster>(app); }
+std::unique_ptr<Forecaster> forecast_by_plan(const MiniApp& app, std::vector<std::string> partitions) {
+  return std::make_unique<PlanForecaster>(app, std::move(partitions));
+}
 
 }  // namespace steelyard

@@ -67,8 +67,15 @@ class Processes : public Resources {
   std::string partition() const override { return partition_; }
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override;
   bool has_seconds() const override { return has_models(); }
-  std::vector<models::PatternCosts> exchange_costs(std::span<const models::MessagePattern> patterns,
-                                                   double footprint_bytes) override;
+  bool measures() const override { return false; }
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                           const std::vector<std::filesystem::path>& files) override;
+  std::optional<Channels> channels(const MessageFacts&) override { return Channels{platform_, placement()}; }
+  double memory_bytes_per_s(const std::vector<std::int64_t>&) override {
+    return platform_.memory_bytes_per_s() * nodes();
+  }
+  std::vector<int> node_of_rank() const override { return node_of_process_; }
+  std::vector<double> slowdowns() const override;
   double start_s() override { return 0.0; }
   void on_all_ranks(const std::function<void()>& work) const override { work(); }
 
@@ -77,8 +84,7 @@ class Processes : public Resources {
   /// Process by process, the host's before the companion's.
   const std::vector<Unit>& units() const { return units_; }
   std::vector<int> process_of_unit() const;
-  /// Host name of a process's node, or its number where nodes have no names.
-  std::string node_name(std::size_t process) const;
+  std::string node_name(int rank) const override;
   const models::Platform& platform() const { return platform_; }
   /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
   models::Placement placement() const;
@@ -147,6 +153,8 @@ class Forecaster {
 class MiniApp;
 
 /// Predicts by MiniApp::plan(). @param app outlives this, with its options as they are
-std::unique_ptr<Forecaster> forecast_by_plan(const MiniApp& app);
+/// @param partitions that advice chooses from
+std::unique_ptr<Forecaster> forecast_by_plan(const MiniApp& app,
+                                             std::vector<std::string> partitions = {"even", "geometric", "exact"});
 
 }  // namespace steelyard

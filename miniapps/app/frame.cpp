@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "comm/measurement/group_bandwidth.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/run_description.hpp"
 #include "core/base/statistics.hpp"
@@ -92,25 +93,29 @@ std::optional<models::Platform> Frame::platform(const MessageFacts& message) {
   return known;
 }
 
-std::vector<models::PatternCosts> Frame::exchange_costs(std::span<const models::MessagePattern> patterns,
-                                                        double footprint_bytes) {
-  MessageFacts facts;
-  facts.footprint_bytes = footprint_bytes;
-  for (const models::MessagePattern& pattern : patterns) {
-    for (const models::Phase& phase : pattern.phases) {
-      for (const models::Message& message : phase.messages) {
-        facts.smallest_bytes =
-            facts.largest_bytes > 0.0 ? std::min(facts.smallest_bytes, message.bytes) : message.bytes;
-        facts.largest_bytes = std::max(facts.largest_bytes, message.bytes);
-      }
-    }
+std::optional<Channels> Frame::channels(const MessageFacts& message) {
+  if (std::optional<models::Platform> known = platform(message)) {
+    models::Placement place = placement(*known);
+    return Channels{std::move(*known), std::move(place)};
   }
-  std::vector<models::PatternCosts> costs;
-  const std::optional<models::Platform> known = platform(facts);
-  if (!known && ranks() > 1) return costs;
-  const models::Placement place = known ? placement(*known) : models::Placement({}, {0}, {});
-  collectively([&] { costs = models::pattern_costs(patterns, known.value_or(models::Platform()), place); });
-  return costs;
+  if (ranks() > 1) return std::nullopt;
+  return Channels{{}, models::Placement({}, {0}, {})};
+}
+
+double Frame::memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) {
+  if (!options_.platform.empty()) return platform({})->memory_bytes_per_s() * session_.nodes().count();
+  const UnitSizes own = own_share(slot_bytes);
+  return GroupBandwidth(comm(), co_execution_, own.host / 8, own.companion / 8).measure_bytes_per_s();
+}
+
+std::string Frame::node_name(int rank) const {
+  const Nodes& nodes = session_.nodes();
+  return nodes.hosts[static_cast<std::size_t>(nodes.node_of_rank[static_cast<std::size_t>(rank)])];
+}
+
+std::vector<double> Frame::slowdowns() const {
+  const auto of = [](const std::optional<ProcessingUnit>& unit) { return unit ? unit->slowdown : 1.0; };
+  return gather_seconds({of(units_.host), of(units_.companion)});
 }
 
 std::string Frame::bound_name(double own_bytes) const {

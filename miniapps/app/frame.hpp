@@ -43,7 +43,11 @@ class Frame : public Resources {
   const std::vector<Slot>& slots() const override { return slots_; }
   int ranks() const override { return session_.size(); }
   std::string partition() const override { return options_.partition; }
+  std::vector<int> node_of_rank() const override { return session_.nodes().node_of_rank; }
+  std::string node_name(int rank) const override;
+  std::vector<double> slowdowns() const override;
   bool has_seconds() const override { return true; }
+  bool measures() const override { return true; }
   /// The rank of every slot.
   std::vector<int> slot_ranks() const;
   double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
@@ -57,7 +61,7 @@ class Frame : public Resources {
   /// `model_time_s`. @param total computation units to be distributed @param algorithm for which they are fitted
   /// Collective. @throws CollectiveError
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
-                           const std::vector<std::filesystem::path>& files);
+                           const std::vector<std::filesystem::path>& files) override;
   /// The models that most runs go by: those of `--model` or, without it, measured.
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override {
     return speed_models(kernel, total, algorithm, options_.models);
@@ -77,8 +81,8 @@ class Frame : public Resources {
   double channel_error() const { return channel_error_; }
   /// Where the ranks are on the platform. Collective.
   models::Placement placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
-  std::vector<models::PatternCosts> exchange_costs(std::span<const models::MessagePattern> patterns,
-                                                   double footprint_bytes) override;
+  std::optional<Channels> channels(const MessageFacts& message) override;
+  double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
   /// What bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last caches of
   /// every node hold them, otherwise `memory`. Collective.
   std::string bound_name(double own_bytes) const;

@@ -66,17 +66,8 @@ void print_header(const Frame& frame, const AppRun& run, const RunRecord& record
 
 /// The interval of what a plan predicts: kernels by the models of the slowest slots, exchanges by the channels.
 std::optional<Interval> predicted_interval(const Plan& plan, double channel_error) {
-  if (!plan.time_s || plan.models.empty()) return std::nullopt;
-  std::vector<models::Estimate> slots(plan.unit_s.size());
-  const auto add_phase = [&](const KeptModels& models, const std::vector<std::int64_t>& units, double share) {
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const auto size = static_cast<double>(units[i]);
-      slots[i] = slots[i] + models::estimate(models.files[i], size, share * plan.unit_s[i]);
-    }
-  };
-  const double share = plan.column_distribution.empty() ? 1.0 : 0.5;
-  add_phase(plan.models.front(), plan.distribution, share);
-  if (share < 1.0) add_phase(plan.models.back(), plan.column_distribution, share);
+  const std::vector<models::Estimate> slots = slot_estimates(plan);
+  if (!plan.time_s || slots.empty()) return std::nullopt;
   return models::run_estimate(slots, *plan.time_s, plan.exchange_s, channel_error).interval();
 }
 

@@ -2,10 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/errors.hpp"
+#include "models/communication/pattern_costs.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
+namespace {
+
+MessageFacts message_facts(const models::MessagePattern& pattern, double footprint_bytes) {
+  MessageFacts facts;
+  facts.footprint_bytes = footprint_bytes;
+  for (const models::Phase& phase : pattern.phases) {
+    for (const models::Message& message : phase.messages) {
+      facts.smallest_bytes = facts.largest_bytes > 0.0 ? std::min(facts.smallest_bytes, message.bytes) : message.bytes;
+      facts.largest_bytes = std::max(facts.largest_bytes, message.bytes);
+    }
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::vector<models::Estimate> slot_estimates(const Plan& plan) {
+  if (plan.models.empty() || plan.models.front().files.empty()) return {};
+  std::vector<models::Estimate> slots(plan.unit_s.size());
+  const auto add_phase = [&](const KeptModels& models, const std::vector<std::int64_t>& units, double share) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const auto size = static_cast<double>(units[i]);
+      slots[i] = slots[i] + models::estimate(models.files[i], size, share * plan.unit_s[i]);
+    }
+  };
+  const double share = plan.column_distribution.empty() ? 1.0 : 0.5;
+  add_phase(plan.models.front(), plan.distribution, share);
+  if (share < 1.0) add_phase(plan.models.back(), plan.column_distribution, share);
+  return slots;
+}
 
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
                 const StepPhases& names, const std::optional<models::MessagePattern>& exchange,
@@ -22,7 +55,12 @@ Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t tota
   plan.unit_s = slices.predicted_s;
   plan.models = {{"", models.files()}};
   std::vector<models::PatternCosts> costs;
-  if (exchange) costs = on.exchange_costs(std::span(&*exchange, 1), footprint_bytes);
+  if (exchange) {
+    if (const std::optional<Channels> channels = on.channels(message_facts(*exchange, footprint_bytes))) {
+      on.on_all_ranks(
+          [&] { costs = models::pattern_costs(std::span(&*exchange, 1), channels->platform, channels->placement); });
+    }
+  }
   if (costs.empty()) costs = {{"no messages", {0.0}}};
   const double count = static_cast<double>(steps);
   const double kernels_s = on.has_seconds() ? count * slices.makespan_s() : 0.0, start_s = on.start_s();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,7 +17,9 @@
 #include "miniapps/app/run_text.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/placement.hpp"
+#include "models/communication/platform.hpp"
+#include "models/estimate.hpp"
 
 namespace steelyard {
 
@@ -40,9 +43,23 @@ struct Plan {
   std::optional<double> time_s;         ///< predicted seconds of a repetition; nothing where no model predicts them
   double exchange_s = 0.0;              ///< of them those that channels predict
   std::string text;                     ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
+  std::string details;                  ///< table of what each rank gets, where units' shares are not all of it
   std::vector<KeptModels> models;
   std::map<std::string, double> params;   ///< that planning has chosen, kept in `run.json` beside describe()'s
   std::map<std::string, double> figures;  ///< of planning, such as its seconds
+};
+
+/// What is known of an app's messages.
+struct MessageFacts {
+  double smallest_bytes = 0.0;
+  double largest_bytes = 0.0;
+  double footprint_bytes = 0.0;  ///< memory that a rank goes through between them
+};
+
+/// What joins ranks, and where they are.
+struct Channels {
+  models::Platform platform;
+  models::Placement placement;
 };
 
 /// What a plan is made for: ranks with their processing units, and what their work and their messages cost. The
@@ -52,25 +69,40 @@ class Resources {
   virtual ~Resources() = default;
 
   virtual int ranks() const = 0;
+  virtual std::vector<int> node_of_rank() const = 0;
+  /// Host name of a rank's node, or its number where nodes have no names.
+  virtual std::string node_name(int rank) const = 0;
   /// Units of all ranks, in the order of their slices.
   virtual const std::vector<Slot>& slots() const = 0;
   /// The name of the partitioning algorithm.
   virtual std::string partition() const = 0;
-  /// One speed model for every slot: from files or, in a run without files, measured.
+  /// Emulated slowdown of every slot.
+  virtual std::vector<double> slowdowns() const = 0;
+  /// One speed model for every slot: from the files of `--model` or, in a run without files, measured.
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
   virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total,
                                    const std::string& algorithm) = 0;
+  /// The same with these files.
+  virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                                   const std::vector<std::filesystem::path>& files) = 0;
+  /// Whether speed models without files are measured.
+  virtual bool measures() const = 0;
   /// Whether speed models tell seconds; processes without model files have relative speeds.
   virtual bool has_seconds() const = 0;
-  /// Seconds of messages between the ranks by each model of communication; nothing where the channels are unknown.
-  /// @param footprint_bytes memory that a rank goes through between two exchanges
-  virtual std::vector<models::PatternCosts> exchange_costs(std::span<const models::MessagePattern> patterns,
-                                                           double footprint_bytes) = 0;
+  /// The channels between the ranks: from the file of `--platform` or, in a run without a file, measured with such
+  /// messages; nothing where they are unknown. A single rank has none, and needs none.
+  virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
+  /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
+  /// @param slot_bytes that every slot streams through
+  virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
   /// Seconds for starting a rank's units and waiting for them; 0 where speeds are those of model files.
   virtual double start_s() = 0;
   /// Runs work that may fail: all ranks then throw.
   virtual void on_all_ranks(const std::function<void()>& work) const = 0;
 };
+
+/// What models say of every slot's part of a plan; nothing without model files or measured models.
+std::vector<models::Estimate> slot_estimates(const Plan& plan);
 
 /// What an app calls the two phases of its steps.
 struct StepPhases {

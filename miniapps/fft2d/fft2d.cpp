@@ -11,6 +11,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
+#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/app/run_text.hpp"
@@ -18,6 +19,7 @@
 #include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/options.hpp"
+#include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "miniapps/fft2d/transform.hpp"
 
@@ -113,26 +115,17 @@ class Run : public AppRun {
     return lines;
   }
 
-  /// Rows and columns by the models of their passes; phases of a transform follow one another.
   Plan plan() override {
-    Plan plan = distribute();
-    const std::optional<models::Platform> platform = frame_.platform(message_facts());
-    predict(platform);
-    plan.distribution = assignment_.rows.units;
-    plan.column_distribution = assignment_.columns.units;
-    plan.headings = {"rows", "", {{"columns", {}}}};
-    for (std::size_t i = 0; i < frame_.slots().size(); ++i) {
-      plan.headings.columns.front().cells.push_back(fmt::format("{}", assignment_.columns.units[i]));
-      plan.unit_s.push_back(assignment_.rows.predicted_s[i] + assignment_.columns.predicted_s[i]);
-    }
-    plan.time_s = cost_.total_s();
-    plan.exchange_s = cost_.first_exchange_s() + cost_.second_exchange_s();
-    plan.text = fmt::format("predicted  {}, {} of it exchanging\n", format_seconds(cost_.total_s()),
-                            format_seconds(cost_.first_exchange_s() + cost_.second_exchange_s()));
-    return plan;
+    TransformPlan planned = make_plan(frame_, options_, problem_);
+    assignment_ = std::move(planned.assignment);
+    own_rows_ = planned.passes.rows.rows_of_rank(frame_.session().rank());
+    return std::move(planned.plan);
   }
 
   void allocate(const Plan&) override {
+    const UnitSizes share = frame_.own_share(assignment_.rows.units);
+    const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
+    bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double start_s = now_s();
     input_.emplace(problem_, input_extents_, options_.run.input.empty() ? "" : options_.run.input.front(),
                    options_.run.seed);
@@ -157,10 +150,10 @@ class Run : public AppRun {
     phase_s_.add({ends[0], ends[1] - ends[0], ends[2] - ends[1], ends[3] - ends[2]});
   }
 
-  Outcome outcome(const Measurement& measurement, Plan&) override {
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
     Outcome outcome;
     add_speed(outcome, measurement.median_s);
-    add_phases(outcome);
+    add_phases(outcome, plan);
     return outcome;
   }
   void write_files() override {
@@ -174,63 +167,6 @@ class Run : public AppRun {
  private:
   using Complex = std::complex<Scalar>;
   static constexpr std::int64_t point_bytes = 2 * sizeof(Scalar);
-
-  /// Obtains the models of both passes, which for a square transform of complex numbers are the same, and distributes.
-  Plan distribute() {
-    const std::string& algorithm = options_.run.partition;
-    const MeasuredKernel row_kernel(problem_.columns, problem_.real, options_.run.element, options_.fft);
-    const SpeedModels rows = frame_.speed_models(row_kernel, problem_.rows, algorithm);
-    std::optional<SpeedModels> columns;
-    const bool alike = !problem_.real && problem_.rows == problem_.columns;
-    if (!alike || !options_.column_models.empty()) {
-      const MeasuredKernel column_kernel(problem_.rows, false, options_.run.element, options_.fft);
-      columns = frame_.speed_models(column_kernel, problem_.spectrum_columns(), algorithm, options_.column_models);
-    }
-    Plan plan;
-    plan.models.push_back({"", rows.files()});
-    if (columns) plan.models.push_back({"-columns", columns->files()});
-    frame_.collectively([&] {
-      assignment_ =
-          assign(problem_, rows.pointers(), columns ? columns->pointers() : rows.pointers(), algorithm, point_bytes);
-    });
-    return plan;
-  }
-
-  /// Sizes of the messages of a transform that is split evenly.
-  MessageFacts message_facts() const {
-    const auto ranks = static_cast<double>(frame_.session().size());
-    const double matrix = point_bytes * problem_.spectrum_points();
-    const double block = matrix / (ranks * ranks);
-    return {block / (2.0 * exchange_.parts()), block, matrix / ranks};
-  }
-
-  /// Without a platform exchanges cost nothing.
-  void predict(const std::optional<models::Platform>& platform) {
-    const UnitSizes share = frame_.own_share(assignment_.rows.units);
-    const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
-    bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
-    const double bytes_per_s = bandwidth_->measure_bytes_per_s();
-    const std::vector<int> ranks = frame_.slot_ranks();
-    const PassPlans plans = plan_passes(problem_, assignment_.shares(), ranks, exchange_);
-    own_rows_ = plans.rows.rows_of_rank(frame_.session().rank());
-    cost_.start_s = frame_.start_seconds();
-    cost_.rows = kernel_cost(ranks, assignment_.rows.predicted_s, exchange_);
-    cost_.columns = kernel_cost(ranks, assignment_.columns.predicted_s, exchange_);
-    if (bytes_per_s > 0.0) {
-      std::vector<double> slowdowns(ranks.size(), 0.0);
-      for (const std::optional<ProcessingUnit>* unit : {&frame_.units().host, &frame_.units().companion}) {
-        if (*unit) slowdowns[static_cast<std::size_t>(group_.slot((*unit)->kind))] = (*unit)->slowdown;
-      }
-      const double of_unit = bytes_per_s / static_cast<double>(ranks.size());
-      cost_.unpack_s = frame_.max(unpack_seconds(plans.columns, point_bytes, slowdowns, of_unit));
-    }
-    if (!platform) return;
-    const models::Placement placement = frame_.placement(*platform);
-    frame_.collectively([&] {
-      const std::vector<models::PatternCosts> exchanges = exchange_costs(plans, point_bytes, *platform, placement);
-      add_exchange(cost_, exchanges.front(), plans, *platform, placement);
-    });
-  }
 
   /// Speed, beside that of two passes each of which reads and writes every point once.
   void add_speed(Outcome& outcome, double time_s) const {
@@ -249,13 +185,11 @@ class Run : public AppRun {
                     flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
   }
 
-  void add_phases(Outcome& outcome) const {
+  void add_phases(Outcome& outcome, const Plan& plan) const {
     const std::vector<double> measured_s = phase_s_.values();
-    outcome.phases = {{"rows", measured_s[0], cost_.rows_s()},
-                      {"first exchange", measured_s[1], cost_.first_exchange_s()},
-                      {"columns", measured_s[2], cost_.columns_s()}};
-    if (!problem_.transposed) {
-      outcome.phases.push_back({"second exchange", measured_s[3], cost_.second_exchange_s()});
+    const auto& phases = plan.by_model.front().phases;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      outcome.phases.push_back({phases[i].first, measured_s[i], phases[i].second});
     }
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 17);
   }
@@ -268,8 +202,7 @@ class Run : public AppRun {
   std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
   Problem problem_;
   Assignment assignment_;
-  Range own_rows_;  ///< of the input: those of this rank's units
-  TransformCost cost_;
+  Range own_rows_;                           ///< of the input: those of this rank's units
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
   std::optional<Input<Scalar>> input_;
   std::optional<Transform<Scalar>> transform_;
@@ -301,7 +234,14 @@ class Fft2d : public MiniApp {
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return std::make_shared<MeasuredKernel>(problem_.columns, problem_.real, options_.run.element, options_.fft);
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
+  std::string problem() const override {
+    return fmt::format("fft2d, {} x {} {}{}", problem_.rows, problem_.columns, problem_.real ? "" : "complex ",
+                       element_name(options_.run.element));
+  }
+  std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
+    return make_plan(on, options_, problem_).plan;
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this); }
 
  private:
   Options options_;

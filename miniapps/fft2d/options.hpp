@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <vector>
 
 #include "core/options.hpp"
@@ -9,10 +8,6 @@
 #include "miniapps/fft2d/padding.hpp"
 #include "miniapps/fft2d/problem.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::fft2d {
 
@@ -39,8 +34,5 @@ Extents input_extents(const Options& options);
 /// The transform of an input of such extents, padded where the user has said by how much.
 /// @throws InvalidArgument for extents that are smaller than the input's or beyond any memory
 Problem make_problem(const Options& options, const Extents& input);
-
-/// What `steelyard predict fft2d` predicts with.
-std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::fft2d

@@ -91,7 +91,7 @@ std::string details(const Processes& processes, const Forecast& forecast) {
   for (std::size_t i = 0; i < processes.units().size(); ++i) {
     const Processes::Unit& unit = processes.units()[i];
     const std::int64_t count = forecast.distribution.empty() ? forecast.rectangles[i].area() : forecast.distribution[i];
-    table.add_row({fmt::format("{}", unit.process), processes.node_name(static_cast<std::size_t>(unit.process)),
+    table.add_row({fmt::format("{}", unit.process), processes.node_name(unit.process),
                    unit.kind == ProcessingUnit::Kind::host ? "host" : "device", fmt::format("{}", count)});
   }
   return table.text();

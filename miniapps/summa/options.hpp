@@ -1,15 +1,10 @@
 #pragma once
 
 #include <limits>
-#include <memory>
 #include <optional>
 
 #include "core/options.hpp"
 #include "miniapps/summa/problem.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::summa {
 
@@ -43,8 +38,5 @@ void require_block_options(const Problem& problem, ElementType element, double d
 /// Checks the options together, and takes n from the input files where there are any.
 /// @throws InvalidArgument, FileFormatError
 Problem make_problem(const Options& options);
-
-/// What `steelyard predict summa` predicts with.
-std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::summa

@@ -8,6 +8,7 @@
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/product_run.hpp"
@@ -17,6 +18,7 @@
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/options.hpp"
 #include "miniapps/summa/pivot_exchange.hpp"
+#include "miniapps/summa/plan.hpp"
 #include "miniapps/summa/tile_sharing.hpp"
 
 namespace steelyard::summa {
@@ -55,40 +57,12 @@ class Run : public AppRun {
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  /// Rectangles whose areas the units' models ask for, and the seconds of their messages and updates.
   Plan plan() override {
-    const SpeedModels models =
-        frame_.speed_models(MeasuredKernel(problem_, options_.run.element, options_.device_memory_bytes),
-                            problem_.blocks() * problem_.blocks(), area_algorithm(options_.run.partition));
-    assign_rectangles(models);
-    const std::optional<models::Platform> platform = frame_.platform(message_facts());
-    if (options_.choices.avoid_communication && platform) {
-      const models::Placement placement = frame_.placement(*platform);
-      assign_rectangles(models,
-                        rectangle_cost(problem_, sizeof(Scalar), options_.choices.communication, *platform, placement));
-    }
-    predict(platform);
-    Plan plan;
-    for (const partition::Rectangle& rectangle : assignment_.rectangles) {
-      plan.rectangles.push_back({rectangle.row, rectangle.column, rectangle.rows, rectangle.columns});
-    }
-    plan.headings = {"blocks", "/iteration", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-    // The last iteration may be less deep than the others; seconds are the mean over all.
-    const double depth_share =
-        static_cast<double>(problem_.n) / static_cast<double>(problem_.blocks() * problem_.block);
-    for (const Slot& slot : frame_.slots()) {
-      const partition::Rectangle part = part_of(slot);
-      plan.distribution.push_back(part.area());
-      std::size_t column = 0;
-      for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-        plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
-      }
-      plan.unit_s.push_back(depth_share * assignment_.unit_s[static_cast<std::size_t>(slot.rank)][slot.kind]);
-    }
-    plan.time_s = cost_.total_s;
-    plan.exchange_s = cost_.total_s - cost_.computation_s;
-    plan.models = {{"", models.files()}};
-    return plan;
+    SummaPlan planned = make_plan(frame_, options_, problem_);
+    assignment_ = std::move(planned.assignment);
+    if (frame_.ranks() > 1) communication_ = std::move(planned.communication);
+    cost_ = planned.cost;
+    return std::move(planned.plan);
   }
 
   void allocate(const Plan& /*plan*/) override {
@@ -125,7 +99,7 @@ class Run : public AppRun {
       const double update_s = measurement.unit_s[i] * static_cast<double>(problem_.blocks());
       if (!(update_s > 0.0)) continue;
       longest_s = std::max(longest_s, update_s);
-      const Tile part = problem_.tile(part_of(frame_.slots()[i]));
+      const Tile part = problem_.tile(part_of(assignment_, frame_.slots()[i]));
       units_flops_per_s += gemm::Problem{part.rows, part.columns, problem_.n}.flops() / update_s;
     }
     Outcome outcome;
@@ -150,50 +124,6 @@ class Run : public AppRun {
   }
 
  private:
-  void assign_rectangles(const SpeedModels& models, const partition::RectangleCost& communication_s = {}) {
-    std::vector<ProcessModels> processes(static_cast<std::size_t>(frame_.session().size()));
-    const std::vector<const models::SpeedModel*> pointers = models.pointers();
-    for (std::size_t i = 0; i < pointers.size(); ++i) {
-      const Slot& slot = frame_.slots()[i];
-      processes[static_cast<std::size_t>(slot.rank)][slot.kind] = pointers[i];
-    }
-    std::vector<int> nodes;
-    if (options_.choices.node_order) nodes = frame_.session().nodes().node_of_rank;
-    frame_.collectively(
-        [&] { assignment_ = assign(problem_, processes, options_.run.partition, nodes, communication_s); });
-  }
-
-  /// The cost by the first model whose parameters all channels have; without channels, messages cost nothing.
-  void predict(const std::optional<models::Platform>& platform) {
-    const double start_s = frame_.start_seconds();
-    std::vector<double> iteration_s(static_cast<std::size_t>(problem_.blocks()), 0.0);
-    if (platform) {
-      const models::Placement placement = frame_.placement(*platform);
-      frame_.collectively([&] {
-        communication_ = communication_costs(problem_, assignment_.rectangles, sizeof(Scalar),
-                                             options_.choices.communication, *platform, placement);
-      });
-      iteration_s = communication_.front().iteration_s;
-    }
-    cost_ = total_cost(problem_, iteration_s, options_.choices.communication, assignment_.update_s(), start_s);
-  }
-
-  /// Messages as long as the shortest and the longest side of a rectangle.
-  MessageFacts message_facts() const {
-    std::int64_t shortest = problem_.n, longest = 0, largest_tile = 0;
-    for (const partition::Rectangle& rectangle : assignment_.rectangles) {
-      const Tile tile = problem_.tile(rectangle);
-      if (tile.empty()) continue;
-      shortest = std::min({shortest, tile.rows, tile.columns});
-      longest = std::max({longest, tile.rows, tile.columns});
-      largest_tile = std::max(largest_tile, tile.rows * tile.columns);
-    }
-    const double row_bytes = sizeof(Scalar) * static_cast<double>(problem_.depth(0));
-    // Between two messages a rank goes through all of its C.
-    return {row_bytes * static_cast<double>(shortest), row_bytes * static_cast<double>(longest),
-            sizeof(Scalar) * static_cast<double>(largest_tile)};
-  }
-
   void require_memory(const partition::Rectangle& rectangle) const {
     const Tile tile = problem_.tile(rectangle);
     const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
@@ -212,16 +142,6 @@ class Run : public AppRun {
     result_check_.emplace(problem_.as_gemm(), options_.run.seed,
                           std::make_shared<TileSharing>(frame_.comm(), problem_, tile), a.rows(0, tile.rows),
                           multiplication_->b(), multiplication_->c());
-  }
-
-  /// A unit's part of its rank's rectangle, in blocks.
-  partition::Rectangle part_of(const Slot& slot) const {
-    const auto rank = static_cast<std::size_t>(slot.rank);
-    partition::Rectangle part = assignment_.rectangles[rank];
-    const UnitRows& rows = assignment_.rows[rank];
-    if (slot.kind == ProcessingUnit::Kind::companion) part.row += rows.host;
-    part.rows = rows[slot.kind];
-    return part;
   }
 
   /// Seconds per iteration, and for communication those that each model predicts.
@@ -274,7 +194,15 @@ class Summa : public MiniApp {
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return std::make_shared<MeasuredKernel>(problem_, options_.run.element, options_.device_memory_bytes);
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
+  std::string problem() const override {
+    return fmt::format("summa, {0} x {0} {1} in blocks of {2} x {2}: {3} iterations, communication {4}", problem_.n,
+                       element_name(options_.run.element), problem_.block, problem_.blocks(),
+                       communication_name(options_.choices.communication));
+  }
+  std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
+    return make_plan(on, options_, problem_).plan;
+  }
+  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this, {"even", "column"}); }
 
  private:
   Options options_;
