@@ -93,7 +93,7 @@ TEST_CASE("a dynamic run starts evenly, and its slices go where their own second
   Frame frame(session(), options, started_units(), "test");
   CHECK(frame.is_dynamic());
   const std::int64_t total = 1000;
-  Plan plan = frame.distribute(SyntheticKernel(), total);
+  Plan plan = frame.even_plan(total);
   CHECK_FALSE(plan.time_s.has_value());
   const auto [least, most] = std::minmax_element(plan.distribution.begin(), plan.distribution.end());
   CHECK(*most - *least <= 1);
