@@ -140,6 +140,16 @@ int lines_that_start(const std::string& text, const std::string& start) {
       std::count_if(lines.begin(), lines.end(), [&](const std::string& line) { return starts(line, start); }));
 }
 
+int lines_of_option(const std::string& help, const std::string& option) {
+  const std::vector<std::string> lines = lines_of(help);
+  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](std::string line) {
+    line.erase(0, line.find_first_not_of(' '));
+    // Short and long names may stand in columns.
+    if (const std::size_t comma = line.find(", "); comma < 4) line.erase(comma + 1, line.find("--") - comma - 1);
+    return starts(line, option + " ");
+  }));
+}
+
 long long sum(const std::vector<long long>& values) { return std::accumulate(values.begin(), values.end(), 0LL); }
 
 nlohmann::json read_run(const std::filesystem::path& result, const std::string& app) {

@@ -54,6 +54,9 @@ bool contains(const std::string& text, const std::string& part);
 
 int lines_that_start(const std::string& text, const std::string& start);
 
+/// Lines of `--help` that begin with an option such as `--size` or `-h,--help`, however much they are indented.
+int lines_of_option(const std::string& help, const std::string& option);
+
 long long sum(const std::vector<long long>& values);
 
 /// What `--result` has left: fails the test unless it is of this app and all that every app says is there.

@@ -60,6 +60,8 @@ TEST_CASE("a block shares its elements and its leading dimension with its matrix
     const auto block_rows = static_cast<std::int64_t>(block.extent(0));
     const auto block_columns = static_cast<std::int64_t>(block.extent(1));
     CAPTURE(rows, columns, leading, first_row, block_rows, first_column, block_columns);
+    // Nothing has no leading dimension in Kokkos 5.
+    if (block.size() == 0) continue;
     CHECK(static_cast<std::int64_t>(block.stride(0)) == leading);
     for (std::int64_t i = 0; i < block_rows; ++i) {
       for (std::int64_t j = 0; j < block_columns; ++j) {
@@ -69,6 +71,7 @@ TEST_CASE("a block shares its elements and its leading dimension with its matrix
 
     const std::int64_t inner_row = up_to(block_rows), inner_column = up_to(block_columns);
     const std::int64_t inner_rows = up_to(block_rows - inner_row), inner_columns = up_to(block_columns - inner_column);
+    if (inner_rows == 0 || inner_columns == 0) continue;
     CHECK(matrix_block(block, inner_row, inner_rows, inner_column, inner_columns) ==
           matrix_block(matrix, first_row + inner_row, inner_rows, first_column + inner_column, inner_columns));
   }
