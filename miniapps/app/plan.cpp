@@ -41,7 +41,7 @@ std::vector<models::Estimate> slot_estimates(const Plan& plan) {
 }
 
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
-                const StepPhases& names, const std::optional<models::MessagePattern>& exchange,
+                const PhaseNames& names, const std::optional<models::MessagePattern>& exchange,
                 double footprint_bytes) {
   if (!exchange && !on.has_seconds()) {
     throw InvalidArgument(

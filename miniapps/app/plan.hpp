@@ -105,7 +105,7 @@ class Resources {
 std::vector<models::Estimate> slot_estimates(const Plan& plan);
 
 /// What an app calls the two phases of its steps.
-struct StepPhases {
+struct PhaseNames {
   std::string kernel;
   std::string exchange;
 };
@@ -115,7 +115,7 @@ struct StepPhases {
 /// @param exchange nothing for an app whose ranks send no messages
 /// @throws InvalidArgument, also without seconds where nothing is sent, FileFormatError
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
-                const StepPhases& names, const std::optional<models::MessagePattern>& exchange,
+                const PhaseNames& names, const std::optional<models::MessagePattern>& exchange,
                 double footprint_bytes = 0.0);
 
 }  // namespace steelyard
