@@ -116,7 +116,7 @@ class Run : public AppRun {
   }
 
   Plan plan() override {
-    TransformPlan planned = make_plan(frame_, options_, problem_);
+    RunPlan planned = make_plan(frame_, options_, problem_);
     assignment_ = std::move(planned.assignment);
     own_rows_ = planned.passes.rows.rows_of_rank(frame_.session().rank());
     return std::move(planned.plan);

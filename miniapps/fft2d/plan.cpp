@@ -34,7 +34,7 @@ MessageFacts message_facts(const Problem& problem, int ranks, int parts, double 
 }
 
 /// Seconds of putting the second exchange into place; 0 where the memory's bandwidth is unknown.
-double unpack_seconds_on(Resources& on, const Problem& problem, const TransformPlan& planned, double point_bytes) {
+double unpack_seconds_on(Resources& on, const Problem& problem, const RunPlan& planned, double point_bytes) {
   if (planned.passes.columns.messages.empty()) return 0.0;
   std::vector<std::int64_t> slot_bytes;
   for (const std::int64_t rows : planned.assignment.rows.units) {
@@ -47,7 +47,7 @@ double unpack_seconds_on(Resources& on, const Problem& problem, const TransformP
 
 }  // namespace
 
-TransformPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
+RunPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
   // Each rank sends to each.
   constexpr int most_ranks = 4096;
   if (on.ranks() > most_ranks) {
@@ -64,7 +64,7 @@ TransformPlan make_plan(Resources& on, const Options& options, const Problem& pr
   std::vector<int> rank_of_slot;
   for (const Slot& slot : on.slots()) rank_of_slot.push_back(slot.rank);
 
-  TransformPlan planned;
+  RunPlan planned;
   on.on_all_ranks([&] {
     planned.assignment =
         assign(problem, rows.pointers(), columns ? columns->pointers() : rows.pointers(), on.partition(), point_bytes);
@@ -96,7 +96,6 @@ TransformPlan make_plan(Resources& on, const Options& options, const Problem& pr
         cost.total_s()};
     if (!problem.transposed) one.phases.emplace_back("second exchange", cost.second_exchange_s());
     plan.by_model.push_back(one);
-    if (plan.by_model.size() == 1) planned.cost = cost;
   };
   for (const models::PatternCosts& by_model : exchanges) {
     TransformCost cost = kernels;

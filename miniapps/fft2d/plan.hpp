@@ -7,16 +7,15 @@
 namespace steelyard::fft2d {
 
 /// A plan, and what a run takes from it.
-struct TransformPlan {
+struct RunPlan {
   Plan plan;
   Assignment assignment;
   PassPlans passes;
-  TransformCost cost;  ///< by the first model of communication
 };
 
 /// Plans rows and columns by the models of their passes, and the seconds of a transform, whose phases follow one
 /// another.
 /// @throws InvalidArgument, also where models of columns are missing, FileFormatError
-TransformPlan make_plan(Resources& on, const Options& options, const Problem& problem);
+RunPlan make_plan(Resources& on, const Options& options, const Problem& problem);
 
 }  // namespace steelyard::fft2d

@@ -80,7 +80,7 @@ partition::Rectangle part_of(const Assignment& assignment, const Slot& slot) {
   return part;
 }
 
-SummaPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
+RunPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
   const Choices& choices = options.choices;
   const std::string partition = on.partition();
   if (problem.blocks() > most_iterations) {
@@ -100,7 +100,7 @@ SummaPlan make_plan(Resources& on, const Options& options, const Problem& proble
     of_rank[static_cast<std::size_t>(on.slots()[i].rank)][on.slots()[i].kind] = of_slot[i];
   }
   const std::vector<int> nodes = choices.node_order ? on.node_of_rank() : std::vector<int>();
-  SummaPlan planned;
+  RunPlan planned;
   const auto assign_rectangles = [&](const partition::RectangleCost& communication_s) {
     on.on_all_ranks([&] { planned.assignment = assign(problem, of_rank, partition, nodes, communication_s); });
   };
@@ -127,14 +127,13 @@ SummaPlan make_plan(Resources& on, const Options& options, const Problem& proble
     if (on.has_seconds()) one.phases.emplace_back("update", cost.computation_s);
     one.phases.emplace_back("communication", exposed_s);
     plan.by_model.push_back(one);
-    if (plan.by_model.size() == 1) planned.cost = cost;
   };
   for (const CommunicationCost& one : planned.communication) add_model(one.model, cost_of(one.iteration_s));
   if (!channels) {
     add_model("no messages", cost_of(std::vector<double>(static_cast<std::size_t>(problem.blocks()), 0.0)));
   }
   add_shares(plan, on, problem, planned.assignment);
-  plan.time_s = planned.cost.total_s;
+  plan.time_s = plan.by_model.front().total_s;
   plan.exchange_s = plan.by_model.front().exposed_s;
   plan.models = {{"", models.files()}};
   return planned;

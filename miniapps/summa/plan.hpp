@@ -11,16 +11,15 @@
 namespace steelyard::summa {
 
 /// A plan, and what a run takes from it.
-struct SummaPlan {
+struct RunPlan {
   Plan plan;
   Assignment assignment;
   std::vector<CommunicationCost> communication;  ///< by each model; empty where channels are unknown
-  Cost cost;                                     ///< with the first model's communication
 };
 
 /// Plans rectangles whose areas the units' models ask for, and the seconds of their updates and messages: total_cost().
 /// @throws InvalidArgument for more iterations than can be counted, FileFormatError
-SummaPlan make_plan(Resources& on, const Options& options, const Problem& problem);
+RunPlan make_plan(Resources& on, const Options& options, const Problem& problem);
 
 /// The part of its rank's rectangle that a unit updates, in blocks.
 partition::Rectangle part_of(const Assignment& assignment, const Slot& slot);

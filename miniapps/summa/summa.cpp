@@ -58,10 +58,9 @@ class Run : public AppRun {
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
   Plan plan() override {
-    SummaPlan planned = make_plan(frame_, options_, problem_);
+    RunPlan planned = make_plan(frame_, options_, problem_);
     assignment_ = std::move(planned.assignment);
     if (frame_.ranks() > 1) communication_ = std::move(planned.communication);
-    cost_ = planned.cost;
     return std::move(planned.plan);
   }
 
@@ -93,7 +92,7 @@ class Run : public AppRun {
     communication_s_.add({std::accumulate(slowest_s.begin(), slowest_s.end(), 0.0)});
   }
 
-  Outcome outcome(const Measurement& measurement, Plan& /*plan*/) override {
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
     double longest_s = 0.0, units_flops_per_s = 0.0;
     for (std::size_t i = 0; i < measurement.unit_s.size(); ++i) {
       const double update_s = measurement.unit_s[i] * static_cast<double>(problem_.blocks());
@@ -103,11 +102,9 @@ class Run : public AppRun {
       units_flops_per_s += gemm::Problem{part.rows, part.columns, problem_.n}.flops() / update_s;
     }
     Outcome outcome;
-    outcome.phases = {{"update", longest_s, cost_.computation_s},
-                      {"communication", communication_s_.value(), std::nullopt}};
-    // The part that no update hides.
-    if (!communication_.empty()) outcome.phases.back().predicted_s = cost_.total_s - cost_.computation_s;
-
+    const auto& phases = plan.by_model.front().phases;
+    outcome.phases = {{phases[0].first, longest_s, phases[0].second},
+                      {phases[1].first, communication_s_.value(), phases[1].second}};
     const double flops_per_s = problem_.flops() / measurement.median_s;
     gemm::add_speed(outcome, flops_per_s, units_flops_per_s, flops_per_s / units_flops_per_s);
     for (const CommunicationCost& cost : communication_) {
@@ -168,7 +165,6 @@ class Run : public AppRun {
   UnitGroup group_;
   Assignment assignment_;
   std::vector<CommunicationCost> communication_;  ///< by each model; empty without channels
-  Cost cost_;                                     ///< with the first model's communication
   std::optional<Multiplication<Scalar>> multiplication_;
   std::optional<gemm::ResultCheck<Scalar>> result_check_;
   std::optional<PivotExchange> exchange_;

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -43,7 +44,7 @@ TEST_CASE("A dry run of cavity prints who gets what and writes nothing but its r
   CHECK(lines_that_start(outcome.out, "predicted") == 1);
   CHECK(lines_that_start(outcome.out, "time ") == 0);
   // A result of predictions alone.
-  CHECK(folder.entries() == 1);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
   CHECK(read_json_file(folder / "result/run.json").at("median_time_s").is_null());
 }
 
