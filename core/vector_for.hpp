@@ -36,10 +36,11 @@ KOKKOS_FORCEINLINE_FUNCTION void vector_for_several(const Member& member, const 
   } else {
     // By value: a device has no address of a host's constant.
     constexpr int count = most, width = lanes;
+    constexpr std::int64_t step = lanes;
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, width), [&](const int lane) {
       std::int64_t i = begin + lane;
-      for (; i + (count - 1) * width < end; i += count * width) body(i, std::integral_constant<int, count>());
-      for (; i < end; i += width) body(i, std::integral_constant<int, 1>());
+      for (; i + (count - 1) * step < end; i += count * step) body(i, std::integral_constant<int, count>());
+      for (; i < end; i += step) body(i, std::integral_constant<int, 1>());
     });
   }
 }

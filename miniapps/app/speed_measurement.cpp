@@ -140,7 +140,7 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   constexpr int larger_parts = 3;
   Progress progress("measuring speed models", 1 + 2 * larger_parts + most_refinements, frame.session().is_root());
   const auto measure_part = [&](std::size_t part) {
-    const std::vector<models::MeasuredPoint> points = add(parts[part]);
+    std::vector<models::MeasuredPoint> points = add(parts[part]);
     progress.advance(1, fmt::format("(part {} of {})", part + 1, larger_parts + 1));
     return points;
   };

@@ -50,10 +50,11 @@ double unpack_seconds_on(Resources& on, const Problem& problem, const RunPlan& p
 RunPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
   // Each rank sends to each.
   constexpr int most_ranks = 4096;
-  if (on.ranks() > most_ranks) {
+  on.on_all_ranks([&] {
+    if (on.ranks() <= most_ranks) return;
     throw InvalidArgument(fmt::format("{} processes, whose messages are as many as their square (expected at most {})",
                                       on.ranks(), most_ranks));
-  }
+  });
   const std::vector<int> nodes = on.node_of_rank();
   const ExchangeChoice exchange = options.exchange.choice(1 + *std::max_element(nodes.begin(), nodes.end()));
   const std::int64_t point_bytes = options.run.element == ElementType::float64 ? 16 : 8;

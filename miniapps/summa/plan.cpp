@@ -83,14 +83,17 @@ partition::Rectangle part_of(const Assignment& assignment, const Slot& slot) {
 RunPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
   const Choices& choices = options.choices;
   const std::string partition = on.partition();
-  if (problem.blocks() > most_iterations) {
-    throw InvalidArgument(fmt::format("--size {} in blocks of --block {} comes to {} iterations (expected at most {})",
-                                      problem.n, problem.block, problem.blocks(), most_iterations));
-  }
-  if (choices.avoid_communication && !on.has_seconds()) {
-    throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
-  }
-  require_choices(choices, partition);
+  on.on_all_ranks([&] {
+    if (problem.blocks() > most_iterations) {
+      throw InvalidArgument(
+          fmt::format("--size {} in blocks of --block {} comes to {} iterations (expected at most {})", problem.n,
+                      problem.block, problem.blocks(), most_iterations));
+    }
+    if (choices.avoid_communication && !on.has_seconds()) {
+      throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
+    }
+    require_choices(choices, partition);
+  });
   const double element_bytes = gemm::element_bytes(options.run.element);
   const SpeedModels models = on.speed_models(MeasuredKernel(problem, options.run.element, options.device_memory_bytes),
                                              problem.blocks() * problem.blocks(), area_algorithm(partition));
