@@ -123,7 +123,7 @@ class DeviceRowPass : public RowPass<Element> {
   /// as large; the rest of the memory is left to others.
   std::int64_t rows_of_chunk(std::int64_t rows) const {
     constexpr double worth_a_launch = 4.0 * 1024 * 1024, worth_a_chunk = 32.0 * 1024 * 1024;
-    constexpr auto long_rows = static_cast<std::int64_t>(32 * 1024 / sizeof(Complex));
+    constexpr std::int64_t long_rows = std::int64_t{32} * 1024 / static_cast<std::int64_t>(sizeof(Complex));
     const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 24.0;
     const auto fitting = [&](double bytes) {
       const double row_bytes = static_cast<double>(pitch_) * sizeof(Complex);
