@@ -59,10 +59,10 @@ struct OptionalRunOptions {
   bool output = false;    ///< `--output`
 };
 
-/// What is done with a mini-app.
+/// Actions on a mini-app: run it, measure its kernel for speed models, predict a run.
 enum class Verb { run, measure, predict };
 
-/// A mini-app's options, declared once: each for the verbs to which it matters. To the other verbs it is unknown.
+/// Options of a mini-app, declared once, each for the verbs whose outcome it changes. Other verbs refuse it.
 class AppOptions {
  public:
   /// @param parser of this verb, outlives this

@@ -24,9 +24,9 @@ KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t 
   }
 }
 
-/// The same with several iterations at a time on a device: body(i, count) is for `count` of them, an integral constant,
-/// from i on `lanes` apart. Where all of them load before any stores, what they load is on its way at once: compilers
-/// have to assume that a store changes what is loaded next.
+/// Calls body(i, count) for `count` iterations at a time on a device: i, i + lanes, …, with an integral constant as
+/// count, which is 1 on a host. Where all of them load before any stores, what they load is on its way at once:
+/// compilers have to assume that a store changes what is loaded next.
 /// @tparam most iterations at a time on a device @tparam lanes of a team's thread there
 template <int most, int lanes, class Member, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void vector_for_several(const Member& member, const std::int64_t begin,

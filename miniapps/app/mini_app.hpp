@@ -113,9 +113,10 @@ class MiniApp {
 
   /// The kernel that `steelyard measure` measures and `steelyard conformance` checks.
   virtual std::shared_ptr<MeasurableKernel> kernel() const = 0;
-  /// What a run is, in a line, and what it takes on these processes: of this run, or on paper.
-  /// @param times as many rows as the options say, for apps that grow
+  /// Describes the problem in one line.
   virtual std::string problem() const { return ""; }
+  /// Distributes and predicts, on the processes of a run or on paper.
+  /// @param times factor on the number of rows, for apps that grow
   virtual std::optional<Plan> plan(Resources& /*on*/, std::int64_t /*times*/) const { return std::nullopt; }
   /// What `steelyard predict` predicts with; null for an app whose runs cannot be predicted without running anything.
   virtual std::unique_ptr<Forecaster> forecaster() const { return nullptr; }

@@ -32,7 +32,7 @@ struct ModelForecast {
   double total_s = 0.0;
 };
 
-/// Which slot gets what, and how long that is predicted to take.
+/// Distribution of a problem over slots, with predicted times.
 struct Plan {
   std::vector<std::int64_t> distribution;         ///< computation units of every slot
   std::vector<std::int64_t> column_distribution;  ///< where a second phase is distributed anew, of that phase
@@ -49,21 +49,21 @@ struct Plan {
   std::map<std::string, double> figures;  ///< of planning, such as its seconds
 };
 
-/// What is known of an app's messages.
+/// Sizes of an app's messages.
 struct MessageFacts {
   double smallest_bytes = 0.0;
   double largest_bytes = 0.0;
   double footprint_bytes = 0.0;  ///< memory that a rank goes through between them
 };
 
-/// What joins ranks, and where they are.
+/// Channels between ranks, and the placement of ranks on nodes.
 struct Channels {
   models::Platform platform;
   models::Placement placement;
 };
 
-/// What a plan is made for: ranks with their processing units, and what their work and their messages cost. The
-/// processes of a run (Frame), or processes that need not exist (Processes). All functions are collective.
+/// Ranks with their processing units, and the costs of their work and messages: input of a plan. There are the
+/// processes of a run (Frame), and processes on paper (Processes). All functions are collective.
 class Resources {
  public:
   virtual ~Resources() = default;
@@ -82,7 +82,7 @@ class Resources {
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
   virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total,
                                    const std::string& algorithm) = 0;
-  /// The same with these files.
+  /// Reads models from `files` in place of those of `--model`.
   virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                                    const std::vector<std::filesystem::path>& files) = 0;
   /// Whether speed models without files are measured.
@@ -101,10 +101,10 @@ class Resources {
   virtual void on_all_ranks(const std::function<void()>& work) const = 0;
 };
 
-/// What models say of every slot's part of a plan; nothing without model files or measured models.
+/// Estimates of every slot's predicted time, with their intervals; empty without speed models.
 std::vector<models::Estimate> slot_estimates(const Plan& plan);
 
-/// What an app calls the two phases of its steps.
+/// Names of the two phases of an app's steps.
 struct PhaseNames {
   std::string kernel;
   std::string exchange;

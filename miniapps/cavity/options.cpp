@@ -97,7 +97,7 @@ void add_tolerance_options(CLI::App& parser, Numerics& numerics) {
       ->type_name("N");
 }
 
-/// What a time step consists of.
+/// Adds options that determine the parts of a time step.
 void add_solver_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
   add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
@@ -112,7 +112,7 @@ void add_solver_options(CLI::App& parser, Options& options) {
                          "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
 }
 
-/// How many iterations a step has, where none is run to count them.
+/// Adds options that give the iterations of a step to a prediction.
 void add_prediction_options(CLI::App& parser, Options& options) {
   parser
       .add_option("--iterations", options.iterations,
