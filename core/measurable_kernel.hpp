@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class KernelRun {
   virtual ~KernelRun() = default;
   /// Runs the kernel once and fences; called on the unit's own thread.
   virtual void run() = 0;
+  /// Seconds of the last run's parts, as many as KernelFacts::parts, without what an emulated slowdown adds.
+  virtual std::span<const double> parts_s() const { return {}; }
   /// Runs the kernel on the input of MeasurableKernel::reference() and copies all that it computes to the host, in the
   /// reference's order; called on the unit's own thread, at any time.
   virtual std::vector<double> check_run() = 0;
@@ -29,6 +32,7 @@ struct KernelFacts {
   std::string element;                       ///< double or float
   std::string computation_unit;              ///< what one unit of work is, in words
   std::map<std::string, double> parameters;  ///< what fixes the size of a computation unit, such as `columns`
+  std::vector<std::string> parts;            ///< of a run, which it times too; at most four, and they need not be all
   double flops_per_unit = 0.0;
   double bytes_per_unit = 0.0;         ///< memory traffic
   double memory_bytes_per_unit = 0.0;  ///< what an instance takes in the unit's own memory …

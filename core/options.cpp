@@ -32,9 +32,9 @@ void add_element_option(CLI::App& parser, ElementType& element) {
   add_choice<ElementType>(parser, "--type", element, {"float", "double"}, "Element type (default double)");
 }
 
-void add_unit_options(CLI::App& parser, RunOptions& options) {
+void add_unit_options(CLI::App& parser, RunOptions& options, const std::string& units_by_default) {
   add_choice<UnitChoice>(parser, "--units", options.units, {"host", "device", "host+device"},
-                         "Processing units each rank drives (default: all there are)");
+                         fmt::format("Processing units each rank drives (default: {})", units_by_default));
   parser.add_option("--layout", options.layout, "File that gives each rank its cores and units")->type_name("FILE");
   parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F, device=F or rankN=F, F >= 1")
       ->type_name("WHICH=F");
@@ -49,34 +49,34 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
     add_number(parsers.plan(), "--steps", options.steps, "Steps of one repetition", 0, largest)->capture_default_str();
   }
   if (optional.type) add_element_option(parsers.model(), options.element);
-  CLI::App& parser = parsers.run();
   if (optional.seed) {
-    parser.add_option("--seed", options.seed, "Seed of everything random")
+    parsers.run()
+        .add_option("--seed", options.seed, "Seed of everything random")
         ->check(CLI::Validator(refuse_wrapped, ""))
         ->type_name("N")
         ->capture_default_str();
   }
-  add_unit_options(parser, options);
+  CLI::App& plan = parsers.plan();
+  add_unit_options(plan, options, parsers.verb() == Verb::predict ? "host" : "all there are");
   CLI::Option* partition =
-      parser
-          .add_option("--partition", options.partition,
+      plan.add_option("--partition", options.partition,
                       "Partitioning algorithm (see steelyard partition --list), or shares:A:B:... for fixed shares")
           ->type_name("NAME")
           ->capture_default_str();
-  parser
-      .add_option("--distribution", options.distribution,
+  plan.add_option("--distribution", options.distribution,
                   "Shares of the units: numbers, or a file of steelyard partition --format json or a run's run.json")
       ->type_name("A:B:...|FILE")
       ->excludes(partition);
-  parser.add_option("--model", options.models, "Speed models (*.fpm.json): one for all units, or one each")
+  plan.add_option("--model", options.models,
+                  "Speed models (*.fpm.json): one for all units, one for each of a rank, or one each")
       ->type_name("FILE...");
-  parser
-      .add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
+  plan.add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
       ->type_name("KIND");
   if (optional.platform) {
-    parser.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
+    plan.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
         ->type_name("FILE");
   }
+  CLI::App& parser = parsers.run();
   if (optional.barrier) {
     parser.add_flag("--barrier", options.barrier,
                     "A barrier of all ranks before every communication, as 001 measures it (section 5.4)");

@@ -19,7 +19,7 @@ namespace steelyard {
 enum class ElementType { float32, float64 };
 enum class CheckLevel { none, last, all };
 
-/// The options that mini-apps share.
+/// The options that mini-apps share, of a run or of a prediction.
 struct RunOptions {
   std::int64_t steps = 100;
   std::uint64_t seed = 1;
@@ -90,7 +90,8 @@ class AppOptions {
 void add_run_options(const AppOptions& parsers, RunOptions& options, const OptionalRunOptions& optional = {});
 /// Adds options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);
-void add_unit_options(CLI::App& parser, RunOptions& options);
+/// @param units_by_default for `--help`
+void add_unit_options(CLI::App& parser, RunOptions& options, const std::string& units_by_default = "all there are");
 /// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given, 0 for what the app
 /// finds itself. A speed model is of rows, which `--columns` alone fixes.
 void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise);

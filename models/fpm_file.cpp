@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
@@ -21,7 +23,7 @@ int read_count(const JsonReader& reader, const std::string& key, double otherwis
   return static_cast<int>(count);
 }
 
-MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
+MeasuredPoint read_point(const JsonReader& reader, double previous_units, const std::vector<std::string>& part_names) {
   MeasuredPoint point;
   point.units = reader.number("units");
   if (!(point.units > previous_units)) {
@@ -37,13 +39,21 @@ MeasuredPoint read_point(const JsonReader& reader, double previous_units) {
     reader.fail("outliers", fmt::format("is {} (expected 0, 1, … {})", outliers, point.repetitions));
   }
   point.outliers = static_cast<int>(outliers);
+  if (!part_names.empty()) {
+    const JsonReader seconds = reader.object("parts_s");
+    for (std::size_t part = 0; part < part_names.size(); ++part) {
+      point.parts_s[part] = seconds.number(part_names[part]);
+      if (point.parts_s[part] < 0.0) seconds.fail(part_names[part], "is negative (expected seconds >= 0)");
+    }
+  }
   return point;
 }
 
-std::vector<MeasuredPoint> read_points(const JsonReader& reader, const std::string& key) {
+std::vector<MeasuredPoint> read_points(const JsonReader& reader, const std::string& key,
+                                       const std::vector<std::string>& part_names) {
   std::vector<MeasuredPoint> points;
   for (const JsonReader& point : reader.array(key)) {
-    points.push_back(read_point(point, points.empty() ? 0.0 : points.back().units));
+    points.push_back(read_point(point, points.empty() ? 0.0 : points.back().units, part_names));
   }
   return points;
 }
@@ -69,6 +79,18 @@ Drift read_drift(const JsonReader& reader) {
   return drift;
 }
 
+std::vector<std::string> read_parts(const JsonReader& reader) {
+  std::vector<std::string> part_names;
+  const nlohmann::json& names = reader.value().at("parts");
+  for (const nlohmann::json& name : names) {
+    if (!name.is_string() || names.size() > MeasuredPoint::most_parts) {
+      reader.fail("parts", fmt::format("is {} (expected at most {} names)", excerpt(names), MeasuredPoint::most_parts));
+    }
+    part_names.push_back(name);
+  }
+  return part_names;
+}
+
 FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   const JsonReader reader(name, json);
   reader.require_schema(schema);
@@ -82,6 +104,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
     const JsonReader parameters = reader.object("parameters");
     for (const auto& [key, value] : parameters.value().items()) file.parameters[key] = parameters.number(key);
   }
+  if (reader.has("parts")) file.parts = read_parts(reader);
   file.flops_per_unit = reader.number("flops_per_unit", 0.0);
   file.bytes_per_unit = reader.number("bytes_per_unit", 0.0);
   file.in_core_units = read_limit(reader, "in_core_units");
@@ -91,12 +114,13 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
   if (reader.has("drift")) file.drift = read_drift(reader.object("drift"));
-  file.points = read_points(reader, "points");
-  if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points");
+  file.points = read_points(reader, "points", file.parts);
+  if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points", file.parts);
   return file;
 }
 
-nlohmann::ordered_json points_json(const std::vector<MeasuredPoint>& points) {
+nlohmann::ordered_json points_json(const std::vector<MeasuredPoint>& points,
+                                   const std::vector<std::string>& part_names) {
   auto json = nlohmann::ordered_json::array();
   for (const MeasuredPoint& point : points) {
     json.push_back({{"units", point.units},
@@ -104,6 +128,8 @@ nlohmann::ordered_json points_json(const std::vector<MeasuredPoint>& points) {
                     {"repetitions", point.repetitions},
                     {"confidence_s", point.confidence_s}});
     if (point.outliers > 0) json.back()["outliers"] = point.outliers;
+    for (std::size_t part = 0; part < part_names.size(); ++part)
+      json.back()["parts_s"][part_names[part]] = point.parts_s[part];
   }
   return json;
 }
@@ -121,6 +147,7 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
                   {"slowdown", file.slowdown}};
   json["computation_unit"] = file.computation_unit;
   json["parameters"] = file.parameters;
+  if (!file.parts.empty()) json["parts"] = file.parts;
   json["flops_per_unit"] = file.flops_per_unit;
   json["bytes_per_unit"] = file.bytes_per_unit;
   if (std::isfinite(file.in_core_units)) json["in_core_units"] = file.in_core_units;
@@ -132,9 +159,9 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   if (file.drift.degrees > 0) {
     json["drift"] = {{"share", file.drift.share}, {"degrees", file.drift.degrees}, {"rounds", file.drift.rounds}};
   }
-  json["points"] = points_json(file.all_imprecise ? std::vector<MeasuredPoint>{} : file.points);
+  json["points"] = points_json(file.all_imprecise ? std::vector<MeasuredPoint>{} : file.points, file.parts);
   const std::vector<MeasuredPoint>& imprecise = file.all_imprecise ? file.points : file.imprecise;
-  if (!imprecise.empty()) json["imprecise_points"] = points_json(imprecise);
+  if (!imprecise.empty()) json["imprecise_points"] = points_json(imprecise, file.parts);
   return json;
 }
 
@@ -144,6 +171,21 @@ void FpmFile::make_do() {
   if (!points.empty() || imprecise.empty()) return;
   points.swap(imprecise);
   all_imprecise = true;
+}
+
+std::array<double, MeasuredPoint::most_parts> FpmFile::parts_s(double units) const {
+  if (points.empty()) return {};
+  const auto above =
+      std::find_if(points.begin(), points.end(), [&](const MeasuredPoint& point) { return point.units >= units; });
+  if (above == points.begin()) return above->parts_s;
+  const auto below = std::prev(above);
+  if (above == points.end()) return below->parts_s;
+  const double share = (units - below->units) / (above->units - below->units);
+  std::array<double, MeasuredPoint::most_parts> seconds{};
+  for (std::size_t part = 0; part < seconds.size(); ++part) {
+    seconds[part] = std::lerp(below->parts_s[part], above->parts_s[part], share);
+  }
+  return seconds;
 }
 
 FpmFile read_fpm_file(const std::filesystem::path& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -23,6 +24,7 @@ struct FpmFile {
   double slowdown = 1.0;
   std::string computation_unit;              ///< what one unit of work is, in words
   std::map<std::string, double> parameters;  ///< what fixes the size of a computation unit, such as `columns`
+  std::vector<std::string> parts;  ///< names of the parts of a run that each point has seconds of; they need not be all
   double flops_per_unit = 0.0;
   double bytes_per_unit = 0.0;
   double in_core_units = std::numeric_limits<double>::infinity();  ///< what the unit's own memory holds; larger sizes
@@ -39,6 +41,8 @@ struct FpmFile {
 
   /// Lets imprecise points count where there are no others.
   void make_do();
+  /// Seconds of each part in a run of so many units: interpolated between the points, beyond them as in the nearest.
+  std::array<double, MeasuredPoint::most_parts> parts_s(double units) const;
 };
 
 /// Reads `*.fpm.json`, or Fupermod's text where the name ends in `.fpm`.

@@ -28,7 +28,7 @@ void require_points(std::span<const MeasuredPoint> points, const std::string& wh
 
 MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) {
   if (rounds.empty()) throw InvalidArgument("no rounds to merge");
-  MeasuredPoint merged{rounds.front().units, 0.0, 0, 0.0, 0};
+  MeasuredPoint merged{rounds.front().units, 0.0, 0, 0.0, 0, {}};
   std::vector<double> means;
   double squares = 0.0;
   for (const MeasuredPoint& round : rounds) {
@@ -39,6 +39,9 @@ MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) 
     squares += round.confidence_s * round.confidence_s;
     merged.repetitions += round.repetitions;
     merged.outliers += round.outliers;
+    for (std::size_t part = 0; part < round.parts_s.size(); ++part) {
+      merged.parts_s[part] += round.parts_s[part] / static_cast<double>(rounds.size());
+    }
   }
   merged.time_s = mean(means);
   merged.confidence_s = std::sqrt(squares) / static_cast<double>(means.size());

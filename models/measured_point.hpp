@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -7,11 +9,14 @@ namespace steelyard::models {
 
 /// One measured size of a kernel on a processing unit. Source: 000, section 6.1.2 (fupermod_point).
 struct MeasuredPoint {
+  static constexpr std::size_t most_parts = 4;
+
   double units = 0.0;         ///< computation units, > 0
   double time_s = 0.0;        ///< mean seconds, > 0
   int repetitions = 1;        ///< runs behind the mean
   double confidence_s = 0.0;  ///< half width of the mean's confidence interval; 0 where it was not measured
   int outliers = 0;           ///< runs far from the others, which count all the same
+  std::array<double, most_parts> parts_s{};  ///< mean seconds of the run's parts, which FpmFile::parts names
 
   /// Computation units per second.
   double speed() const { return units / time_s; }

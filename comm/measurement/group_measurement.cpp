@@ -22,7 +22,7 @@ bool is_precise(const std::vector<double>& seconds, const Precision& precision) 
 
 models::MeasuredPoint summarise(const std::vector<double>& seconds, double confidence) {
   const double half_width = seconds.size() > 1 ? confidence_half_width(seconds, confidence) : 0.0;
-  return {0.0, mean(seconds), static_cast<int>(seconds.size()), half_width, count_outliers(seconds)};
+  return {0.0, mean(seconds), static_cast<int>(seconds.size()), half_width, count_outliers(seconds), {}};
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "comm/measurement/kernel_measurement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "comm/collective.hpp"
 #include "comm/communicator.hpp"
@@ -11,6 +15,7 @@
 #include "core/base/build_info.hpp"
 #include "core/base/run_record.hpp"
 #include "core/memory/unit_memory.hpp"
+#include "core/timing.hpp"
 
 namespace steelyard {
 namespace {
@@ -22,6 +27,34 @@ int runs_to_fill(double target_s, double run_s) {
   return run_s > 0.0 ? static_cast<int>(std::clamp(std::round(target_s / run_s), 1.0, most_runs)) : 1;
 }
 
+/// A kernel's instance on a unit, and how its seconds so far are shared out among the kernel's parts.
+class TimedKernel {
+ public:
+  explicit TimedKernel(std::unique_ptr<KernelRun> run) : run_(std::move(run)) {}
+
+  void run() {
+    const double start_s = now_s();
+    run_->run();
+    // The first run touches caches and wakes threads.
+    if (!std::exchange(is_warm_, true)) return;
+    total_s_ += now_s() - start_s;
+    const std::span<const double> parts = run_->parts_s();
+    for (std::size_t part = 0; part < parts.size(); ++part) parts_s_[part] += parts[part];
+  }
+  /// Parts of so many seconds, an emulated slowdown included.
+  std::array<double, models::MeasuredPoint::most_parts> parts_of(double seconds) const {
+    std::array<double, models::MeasuredPoint::most_parts> parts_s = parts_s_;
+    for (double& part_s : parts_s) part_s *= seconds / total_s_;
+    return parts_s;
+  }
+
+ private:
+  std::unique_ptr<KernelRun> run_;
+  bool is_warm_ = false;
+  double total_s_ = 0.0;
+  std::array<double, models::MeasuredPoint::most_parts> parts_s_{};
+};
+
 }  // namespace
 
 /// The kernel's instances on this rank's units.
@@ -29,11 +62,16 @@ class KernelMeasurement::Instances {
  public:
   Instances(CoExecution& co_execution, const MeasurableKernel& kernel, const UnitSizes& sizes)
       : co_execution_(co_execution) {
-    const auto make = [&](std::unique_ptr<KernelRun>& run, ProcessingUnit::Kind kind, std::int64_t units) {
-      if (units > 0) run = kernel.allocate(kind, units);
+    const auto make = [&](std::optional<TimedKernel>& unit, ProcessingUnit::Kind kind, std::int64_t units) {
+      if (units > 0) unit.emplace(kernel.allocate(kind, units));
     };
     co_execution_.run([&] { make(host_, ProcessingUnit::Kind::host, sizes.host); },
                       [&] { make(companion_, ProcessingUnit::Kind::companion, sizes.companion); });
+  }
+
+  void complete(GroupPoint& point) const {
+    if (host_) point.host.parts_s = host_->parts_of(point.host.time_s);
+    if (companion_) point.companion.parts_s = companion_->parts_of(point.companion.time_s);
   }
 
   UnitSeconds run(const RunCounts& counts) {
@@ -43,13 +81,13 @@ class KernelMeasurement::Instances {
   }
 
  private:
-  static void repeat(const std::unique_ptr<KernelRun>& run, int count) {
-    for (int i = 0; run && i < count; ++i) run->run();
+  static void repeat(std::optional<TimedKernel>& unit, int count) {
+    for (int i = 0; unit && i < count; ++i) unit->run();
   }
 
   CoExecution& co_execution_;
-  std::unique_ptr<KernelRun> host_;
-  std::unique_ptr<KernelRun> companion_;
+  std::optional<TimedKernel> host_;
+  std::optional<TimedKernel> companion_;
 };
 
 KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, const MeasurableKernel& kernel,
@@ -72,6 +110,7 @@ GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
       group, [&] { return instances->run(counts); }, precision_, counts);
   point.host.units = static_cast<double>(sizes.host);
   point.companion.units = static_cast<double>(sizes.companion);
+  instances->complete(point);
   return point;
 }
 
@@ -120,6 +159,7 @@ models::FpmFile describe_model(const Session& session, const RankUnits& units, P
   file.slowdown = unit.slowdown;
   file.computation_unit = kernel.computation_unit;
   file.parameters = kernel.parameters;
+  file.parts = kernel.parts;
   file.flops_per_unit = kernel.flops_per_unit;
   file.bytes_per_unit = kernel.bytes_per_unit;
   // A unit that holds nothing in core has one regime, like one that holds everything.

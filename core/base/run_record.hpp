@@ -44,6 +44,8 @@ struct RectangleRecord {
   std::int64_t column = 0;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+
+  bool operator==(const RectangleRecord&) const = default;
 };
 
 /// One measured value: a repetition's metric with the parameters it was measured under.

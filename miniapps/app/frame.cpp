@@ -63,13 +63,34 @@ std::vector<int> Frame::slot_ranks() const {
 
 SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                                 const std::vector<std::filesystem::path>& files) {
-  if (!files.empty()) return read_speed_models(session_, files, kernel.facts(), slots_, this->algorithm(algorithm));
-  std::optional<SpeedModels> measured;
+  std::optional<SpeedModels> models;
+  if (!files.empty()) {
+    const std::vector<double> slot_slowdowns = slowdowns();
+    collectively(
+        [&] { models = read_speed_models(files, kernel.facts(), slots_, slot_slowdowns, this->algorithm(algorithm)); });
+    return std::move(*models);
+  }
   const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.facts().app),
-                                      [&] { measured = measure_speed_models(*this, kernel, total, algorithm); });
+                                      [&] { models = measure_speed_models(*this, kernel, total, algorithm); });
   record_.figures["model_time_s"] += seconds;
   session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
-  return std::move(*measured);
+  return std::move(*models);
+}
+
+std::optional<double> Frame::model_parameter(const std::string& name) const {
+  std::optional<double> value;
+  collectively([&] { value = parameter_of_models(options_.models, name); });
+  return value;
+}
+
+double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) {
+  Precision precision;
+  precision.repetitions_min = 2;
+  precision.repetitions_max = 5;
+  precision.time_limit_s = 0.3;
+  precision.warmups = 0;
+  const GroupPoint point = KernelMeasurement(comm(), co_execution_, kernel, precision).together(own_share(units));
+  return max(std::max(point.host.time_s, point.companion.time_s));
 }
 
 Plan Frame::even_plan(std::int64_t total) const {

@@ -77,11 +77,13 @@ class Frame : public Resources {
   StepBalancer balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options = {}) const;
   /// The channels between the ranks, see obtain_platform(). Collective.
   std::optional<models::Platform> platform(const MessageFacts& message);
-  /// models::Platform::error() of the channels that the run's predictions go by; 0 without.
-  double channel_error() const { return channel_error_; }
+  double channel_error() const override { return channel_error_; }
   /// Where the ranks are on the platform. Collective.
   models::Placement placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
   std::optional<Channels> channels(const MessageFacts& message) override;
+  std::optional<double> model_parameter(const std::string& name) const override;
+  double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
+  void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
   /// What bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last caches of
   /// every node hold them, otherwise `memory`. Collective.

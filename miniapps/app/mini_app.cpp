@@ -64,11 +64,9 @@ void print_header(const Frame& frame, const AppRun& run, const RunRecord& record
                             run.notes(record)));
 }
 
-/// The interval of what a plan predicts: kernels by the models of the slowest slots, exchanges by the channels.
 std::optional<Interval> predicted_interval(const Plan& plan, double channel_error) {
-  const std::vector<models::Estimate> slots = slot_estimates(plan);
-  if (!plan.time_s || slots.empty()) return std::nullopt;
-  return models::run_estimate(slots, *plan.time_s, plan.exchange_s, channel_error).interval();
+  if (plan.by_model.empty() || slot_estimates(plan).empty()) return std::nullopt;
+  return estimate(plan, plan.by_model.front(), channel_error).interval();
 }
 
 void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
@@ -238,13 +236,15 @@ ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const AppFacts&
 
 }  // namespace
 
+void prepare_options(MiniApp& app) {
+  RunOptions& given = app.run_options();
+  if (!given.distribution.empty()) given.partition = partition_of(given.distribution);
+  if (!given.kind.empty()) models::find_model_kind(given.kind);
+  app.prepare();
+}
+
 ExitCode run_mini_app(Session& session, MiniApp& app) {
-  collectively(session.comm(), [&] {
-    RunOptions& given = app.run_options();
-    if (!given.distribution.empty()) given.partition = partition_of(given.distribution);
-    if (!given.kind.empty()) models::find_model_kind(given.kind);
-    app.prepare();
-  });
+  collectively(session.comm(), [&] { prepare_options(app); });
   const RunOptions& options = app.run_options();
   const StartedUnits started(session, options);
   require_outputs(session, options);

@@ -12,7 +12,6 @@
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
-#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/app/run_text.hpp"
@@ -29,6 +28,7 @@ struct AppFacts {
   std::string timed;         ///< what a repetition does, for its profiling region `steelyard::<name>::<timed>`
   OptionalRunOptions takes;  ///< of the frame's options
   bool grows = false;        ///< can be planned with a multiple of its rows, for weak scaling
+  std::vector<std::string> advised_partitions = {"even", "geometric", "exact"};  ///< that advice chooses from
 };
 
 /// What the frame has measured of the repetitions that count, the same on all ranks.
@@ -113,17 +113,18 @@ class MiniApp {
 
   /// The kernel that `steelyard measure` measures and `steelyard conformance` checks.
   virtual std::shared_ptr<MeasurableKernel> kernel() const = 0;
-  /// Describes the problem in one line.
+  /// Describes the problem, in one line or several.
   virtual std::string problem() const { return ""; }
-  /// Distributes and predicts, on the processes of a run or on paper.
-  /// @param times factor on the number of rows, for apps that grow
+  /// Distributes and predicts, on the processes of a run or on paper; nothing for an app whose runs cannot be predicted
+  /// without running anything. @param times factor on the number of rows, for apps that grow
   virtual std::optional<Plan> plan(Resources& /*on*/, std::int64_t /*times*/) const { return std::nullopt; }
-  /// What `steelyard predict` predicts with; null for an app whose runs cannot be predicted without running anything.
-  virtual std::unique_ptr<Forecaster> forecaster() const { return nullptr; }
 };
 
 /// Adds the options of a verb: the frame's and the app's own. @return what app and parser refer to
 std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb);
+
+/// Completes and checks the options once they are parsed. @throws InvalidArgument, FileFormatError
+void prepare_options(MiniApp& app);
 
 /// Runs a mini-app as its options say. Collective. @throws CollectiveError for what the user got wrong
 ExitCode run_mini_app(Session& session, MiniApp& app);

@@ -40,6 +40,10 @@ std::vector<models::Estimate> slot_estimates(const Plan& plan) {
   return slots;
 }
 
+models::Estimate estimate(const Plan& plan, const ModelForecast& by_model, double channel_error) {
+  return models::run_estimate(slot_estimates(plan), by_model.total_s, by_model.exposed_s, channel_error);
+}
+
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
                 const PhaseNames& names, const std::optional<models::MessagePattern>& exchange,
                 double footprint_bytes) {

@@ -85,6 +85,13 @@ class Resources {
   /// Reads models from `files` in place of those of `--model`.
   virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                                    const std::vector<std::filesystem::path>& files) = 0;
+  /// A parameter of the model files that fixes what they are of; 1 where they do not name it; nothing without files.
+  virtual std::optional<double> model_parameter(const std::string& name) const = 0;
+  /// Seconds of a run of the kernel on the slowest slot, measured in passing on all slots at once; 0 on paper.
+  /// @param units of every slot
+  virtual double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) = 0;
+  /// Prints a line about the planning of a run.
+  virtual void note(const std::string& line) = 0;
   /// Whether speed models without files are measured.
   virtual bool measures() const = 0;
   /// Whether speed models tell seconds; processes without model files have relative speeds.
@@ -92,6 +99,8 @@ class Resources {
   /// The channels between the ranks: from the file of `--platform` or, in a run without a file, measured with such
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
+  /// models::Platform::error() of these channels; 0 without.
+  virtual double channel_error() const = 0;
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
@@ -103,6 +112,10 @@ class Resources {
 
 /// Estimates of every slot's predicted time, with their intervals; empty without speed models.
 std::vector<models::Estimate> slot_estimates(const Plan& plan);
+
+/// Estimate of a run's seconds by a model of communication. Its interval is that of the slowest slots' speed models and
+/// of the channels.
+models::Estimate estimate(const Plan& plan, const ModelForecast& by_model, double channel_error);
 
 /// Names of the two phases of an app's steps.
 struct PhaseNames {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "comm/collective.hpp"
 #include "core/base/errors.hpp"
 #include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
@@ -18,12 +17,24 @@ namespace {
 
 constexpr double same_size = 0.02;  ///< sizes closer than this are one point
 
-void require_number_of_files(std::size_t files, std::size_t slots, std::size_t ranks) {
-  const std::size_t per_rank = slots / ranks;
-  const bool same_everywhere = slots == per_rank * ranks;
-  if (files == 1 || files == slots || (same_everywhere && files == per_rank)) return;
+void require_number_of_files(std::size_t files, const std::vector<Slot>& slots) {
+  const std::size_t ranks = static_cast<std::size_t>(slots.back().rank) + 1, per_rank = slots.size() / ranks;
+  const bool same_everywhere = slots.size() == per_rank * ranks;
+  if (files == 1 || files == slots.size() || (same_everywhere && files == per_rank)) return;
   throw InvalidArgument(fmt::format("--model names {} files for {} processing units (expected 1, one per unit{})",
-                                    files, slots, same_everywhere ? " of a rank, or one each" : ""));
+                                    files, slots.size(), same_everywhere ? " of a rank, or one each" : ""));
+}
+
+/// As if it had been measured on a unit of that slowness.
+models::FpmFile slowed_down(models::FpmFile file, double slowdown) {
+  const double factor = slowdown / file.slowdown;
+  for (models::MeasuredPoint& point : file.points) {
+    point.time_s *= factor;
+    point.confidence_s *= factor;
+    for (double& part_s : point.parts_s) part_s *= factor;
+  }
+  file.slowdown = slowdown;
+  return file;
 }
 
 /// @param found by a file; empty where it does not say
@@ -34,6 +45,14 @@ void require_same(const std::filesystem::path& path, const std::string& key, con
 }
 
 }  // namespace
+
+std::optional<double> parameter_of_models(const std::vector<std::filesystem::path>& paths, const std::string& name,
+                                          double otherwise) {
+  if (paths.empty()) return std::nullopt;
+  const models::FpmFile file = models::read_fpm_file(paths.front());
+  const auto found = file.parameters.find(name);
+  return found == file.parameters.end() ? otherwise : found->second;
+}
 
 models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
                               std::optional<ProcessingUnit::Kind> kind) {
@@ -115,20 +134,16 @@ void SpeedModels::add(const std::vector<models::MeasuredPoint>& points) {
   fit();
 }
 
-SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
-                              const KernelFacts& facts, const std::vector<Slot>& slots,
+SpeedModels read_speed_models(const std::vector<std::filesystem::path>& paths, const KernelFacts& facts,
+                              const std::vector<Slot>& slots, const std::vector<double>& slowdowns,
                               const partition::Algorithm& algorithm) {
-  std::optional<SpeedModels> read;
-  collectively(session.comm(), [&] {
-    require_number_of_files(paths.size(), slots.size(), static_cast<std::size_t>(session.size()));
-    std::vector<models::FpmFile> files;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const auto kind = paths.size() > 1 ? std::optional(slots[i].kind) : std::nullopt;
-      files.push_back(read_model_of(facts, paths[i % paths.size()], kind));
-    }
-    read.emplace(std::move(files), algorithm);
-  });
-  return std::move(*read);
+  require_number_of_files(paths.size(), slots);
+  std::vector<models::FpmFile> files;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto kind = paths.size() > 1 ? std::optional(slots[i].kind) : std::nullopt;
+    files.push_back(slowed_down(read_model_of(facts, paths[i % paths.size()], kind), slowdowns[i]));
+  }
+  return {std::move(files), algorithm};
 }
 
 }  // namespace steelyard

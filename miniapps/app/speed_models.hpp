@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "comm/session.hpp"
 #include "comm/slots.hpp"
 #include "core/measurable_kernel.hpp"
 #include "models/estimate.hpp"
@@ -15,6 +14,11 @@
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
+
+/// A parameter of the first of these model files; nothing without files. A file that does not name it has `otherwise`.
+/// @throws FileFormatError
+std::optional<double> parameter_of_models(const std::vector<std::filesystem::path>& paths, const std::string& name,
+                                          double otherwise = 1.0);
 
 /// Reads the file of a model, which has to be of this kernel: app, element type and every parameter, where the file
 /// says. @param kind that it has to be of, where it says: files in another order than units, as from
@@ -59,12 +63,14 @@ class SpeedModels {
   std::vector<models::SpeedModelPtr> models_;
 };
 
-/// Models from files: one for all slots, one per unit of a rank, or one per slot. Collective.
+/// Models from files: one for all slots, one per unit of a rank, or one per slot; their seconds are multiplied by the
+/// quotient of the slot's slowdown and that of the measured unit.
 /// @param facts of the kernel that the models have to be of: app, element type and every parameter, where the file says
-/// @throws CollectiveError for bad files, another number of files, models of something else, or of several files one of
-/// a host for a device or the other way round
-SpeedModels read_speed_models(const Session& session, const std::vector<std::filesystem::path>& paths,
-                              const KernelFacts& facts, const std::vector<Slot>& slots,
+/// @param slowdowns of every slot
+/// @throws InvalidArgument for another number of files, FileFormatError for bad files, models of something else, or of
+/// several files one of a host for a device or the other way round
+SpeedModels read_speed_models(const std::vector<std::filesystem::path>& paths, const KernelFacts& facts,
+                              const std::vector<Slot>& slots, const std::vector<double>& slowdowns,
                               const partition::Algorithm& algorithm);
 
 }  // namespace steelyard

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,13 +23,32 @@
 #include "miniapps/cavity/output/checkpoint.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
 #include "miniapps/cavity/output/streamfunction.hpp"
-#include "miniapps/cavity/prediction.hpp"
 #include "miniapps/cavity/time_loop.hpp"
-#include "partition/algorithms.hpp"
-#include "partition/even.hpp"
+#include "partition/balancing/outcome.hpp"
 
 namespace steelyard::cavity {
 namespace {
+
+/// The phases of every slot's unit, on all ranks. Collective.
+std::vector<StepPhases> gather_phases(const Frame& frame, const FlowTimes& times) {
+  std::vector<StepPhases> units(frame.slots().size());
+  const auto gather = [&](double host_s, double companion_s, const auto& member) {
+    const std::vector<double> seconds = frame.gather_seconds({host_s, companion_s});
+    for (std::size_t i = 0; i < units.size(); ++i) member(units[i]) = seconds[i];
+  };
+  const StepPhases &host = times.units.host, &companion = times.units.companion;
+  for (std::size_t part = 0; part < host.work_s.size(); ++part) {
+    gather(host.work_s[part], companion.work_s[part], [&](StepPhases& unit) -> double& { return unit.work_s[part]; });
+  }
+  gather(host.sums_s, companion.sums_s, [](StepPhases& unit) -> double& { return unit.sums_s; });
+  gather(host.halos_s, companion.halos_s, [](StepPhases& unit) -> double& { return unit.halos_s; });
+  return units;
+}
+
+/// Those of the unit whose own sweeps take longest, and which therefore waits least.
+const StepPhases& busiest(const std::vector<StepPhases>& units) {
+  return *std::ranges::max_element(units, {}, &StepPhases::own_s);
+}
 
 class Run : public AppRun {
  public:
@@ -38,7 +58,8 @@ class Run : public AppRun {
   }
 
   double memory_bytes() const override {
-    return static_cast<double>(problem_.rows) * MeasuredKernel(problem_.columns).facts().memory_bytes_per_unit;
+    return static_cast<double>(problem_.rows) *
+           MeasuredKernel(problem_, options_.numerics).facts().memory_bytes_per_unit;
   }
   void describe(RunRecord& record) const override {
     record.params["rows"] = static_cast<double>(problem_.rows);
@@ -67,41 +88,24 @@ class Run : public AppRun {
 
   Plan plan() override {
     read_start();
-    const MeasuredKernel kernel(problem_.columns);
-    const std::string& algorithm = options_.run.partition;
-    const SpeedModels models = frame_.speed_models(kernel, problem_.rows, algorithm);
-    frame_.collectively([&] {
-      const partition::Distribution distribution =
-          partition::find_algorithm(algorithm).distribute(problem_.rows, models.pointers());
-      rows_ = distribution.units;
-      if (options_.run.dry_run) return;
-      const partition::Distribution even = partition::even(problem_.rows, models.pointers());
-      even_rows_ = even.units;
-      bound_.computation = even.makespan_s() / distribution.makespan_s();
-    });
-    prediction_ = predict(frame_, problem_, options_.numerics, rows_, start_);
-    const Iterations& sampled = prediction_.sampled;
-    Plan plan;
-    plan.distribution = rows_;
-    plan.headings = {"rows", "/step"};
-    plan.unit_s = prediction_.unit_step_s(calls(sampled));
-    plan.models = {{"", models.files()}};
-    plan.text = no_prediction_line();
-    if (!plan.text.empty()) return plan;
-    const std::vector<PhaseTime> phases = phase_times(prediction_.step(problem_, options_.numerics, sampled));
-    double step_s = 0.0;
-    for (const PhaseTime& phase : phases) step_s += phase.measured_s;
-    plan.text = fmt::format("predicted  {} per step with {:.3g} iterations for momentum and {:.3g} for pressure\n",
-                            format_seconds(step_s), sampled.momentum, sampled.pressure);
-    for (const PhaseTime& phase : phases) plan.text += phase_line(phase, 10, 1.0, " per step");
+    steps_.emplace(frame_, problem_, options_.numerics);
+    std::optional<Iterations> iterations;
+    frame_.collectively([&] { iterations = given_iterations(options_, problem_); });
+    if (!iterations) iterations = sampled_iterations();
+    if (!failure_.empty()) return steps_->plan(std::nullopt, {});
+    Plan plan = steps_->plan(end_.steps, *iterations);
+    plan.text = fmt::format("predicted  {} for {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n",
+                            format_seconds(*plan.time_s), end_.steps, iterations->momentum, iterations->pressure);
     return plan;
   }
 
   void allocate(const Plan&) override {
-    flow_ = make_flow(rows_);
-    if (options_.compare_even) even_flow_ = make_flow(even_rows_);
+    flow_ = make_flow(steps_->rows());
+    if (options_.compare_even) {
+      even_flow_ = make_flow(partition::start_or_even(problem_.rows, frame_.slots().size(), {}, {}));
+    }
     // Arrays as large as the fields of a unit's share.
-    const UnitSizes share = frame_.own_share(rows_);
+    const UnitSizes share = frame_.own_share(steps_->rows());
     bandwidth_ = std::make_unique<GroupBandwidth>(frame_.comm(), frame_.co_execution(), share.host * problem_.columns,
                                                   share.companion * problem_.columns);
   }
@@ -142,16 +146,11 @@ class Run : public AppRun {
     const double time_s = measurement.median_s;
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
     outcome.params["steps"] = steps();
-    outcome.below = no_prediction_line();
+    if (!failure_.empty())
+      outcome.below = fmt::format("predicted  nothing: a sample of the steps failed ({})\n", failure_);
     // With as many iterations as the run needed.
-    add_phases(outcome, time_s);
-    for (const PhaseTime& phase : outcome.phases) {
-      if (phase.predicted_s) plan.time_s = plan.time_s.value_or(0.0) + *phase.predicted_s;
-    }
-    if (prediction_.by_channels) {
-      plan.exchange_s = steps() * prediction_.step(problem_, options_.numerics, iterations()).syncs_s();
-    }
-    plan.unit_s = prediction_.unit_step_s(calls(iterations()));
+    plan = steps_->plan(failure_.empty() ? std::optional(log_.steps) : std::nullopt, iterations());
+    add_phases(outcome, plan, time_s);
     add_speed(outcome, time_s);
     add_flow(outcome);
     add_speedup(outcome);
@@ -188,10 +187,24 @@ class Run : public AppRun {
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
   }
 
-  /// Empty where there is a prediction.
-  std::string no_prediction_line() const {
-    if (prediction_.failure.empty()) return "";
-    return fmt::format("predicted  nothing: a sample of the steps failed ({})\n", prediction_.failure);
+  /// Those of a few steps of all units together, in a cavity of the same cells with fewer rows where there are many.
+  std::optional<Iterations> sampled_iterations() {
+    constexpr std::int64_t most_rows = 256, sampled_steps = 3;
+    std::vector<std::int64_t> rows = steps_->rows();
+    for (std::int64_t& count : rows) count = std::min(count, most_rows);
+    Problem sampled = problem_;
+    sampled.rows = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+    sampled.height = problem_.dy() * static_cast<double>(sampled.rows);
+    try {
+      Flow flow(frame_.session(), frame_.co_execution(), frame_.units(), frame_.slots(), sampled, options_.numerics,
+                rows);
+      if (sampled.rows == problem_.rows) flow.load(start_);
+      const RunLog log = run_steps(flow, sampled, options_.numerics.pressure, {sampled_steps, 0.0}, false);
+      return iterations_of(log);
+    } catch (const SolveFailure& error) {
+      failure_ = error.what();
+      return std::nullopt;
+    }
   }
 
   std::unique_ptr<Flow> make_flow(const std::vector<std::int64_t>& rows) {
@@ -220,13 +233,12 @@ class Run : public AppRun {
   }
 
   double steps() const { return static_cast<double>(log_.steps); }
-  /// Of a step of the last repetition.
-  Iterations iterations() const {
-    const double count = std::max(1.0, steps());
-    return {static_cast<double>(log_.momentum_iterations) / count,
-            static_cast<double>(log_.pressure_iterations) / count};
+  static Iterations iterations_of(const RunLog& log) {
+    const double count = std::max(1.0, static_cast<double>(log.steps));
+    return {static_cast<double>(log.momentum_iterations) / count, static_cast<double>(log.pressure_iterations) / count};
   }
-  PerPart<double> calls(const Iterations& of_step) const { return step_calls(problem_, options_.numerics, of_step); }
+  /// Those of a step of the last repetition.
+  Iterations iterations() const { return iterations_of(log_); }
 
   /// What the run prints and keeps of phases, as if they were measured.
   std::vector<PhaseTime> phase_times(const StepPhases& phases) const {
@@ -236,13 +248,13 @@ class Run : public AppRun {
   }
 
   /// Measured and predicted seconds of a repetition's phases, which add up to its time.
-  void add_phases(Outcome& outcome, double time_s) const {
+  void add_phases(Outcome& outcome, const Plan& plan, double time_s) const {
     const std::vector<double> measured_s = phases_.values();
-    outcome.phases = phase_times(prediction_.step(problem_, options_.numerics, iterations()));
+    outcome.phases = phase_times({});
     double others_s = 0.0;
     for (std::size_t i = 0; i < outcome.phases.size(); ++i) {
       PhaseTime& phase = outcome.phases[i];
-      if (prediction_.failure.empty()) phase.predicted_s = steps() * phase.measured_s;
+      if (!plan.by_model.empty()) phase.predicted_s = plan.by_model.front().phases[i].second;
       phase.measured_s = measured_s[i];
       if (phase.name != part_names[StepPart::rest]) others_s += phase.measured_s;
     }
@@ -302,7 +314,7 @@ class Run : public AppRun {
   }
 
   void add_speedup(Outcome& outcome) const {
-    const SpeedupBound bound{bound_.computation, phases_.values().back()};
+    const SpeedupBound bound{steps_->gain_over_even(), phases_.values().back()};
     outcome.figures["speedup_computation"] = bound.computation;
     outcome.figures["communication_ratio"] = bound.communication;
     outcome.figures["speedup_bound"] = bound.execution();
@@ -320,9 +332,8 @@ class Run : public AppRun {
   Problem problem_;
   FlowState start_;
   RunEnd end_;
-  std::vector<std::int64_t> rows_, even_rows_;  ///< of every slot
-  Prediction prediction_;
-  SpeedupBound bound_;
+  std::optional<StepPlan> steps_;
+  std::string failure_;  ///< of the linear solver that failed in the sample; without a prediction then
   std::unique_ptr<Flow> flow_, even_flow_;
   std::unique_ptr<GroupBandwidth> bandwidth_;
   double even_s_ = 0.0;  ///< of the last repetition's even split
@@ -338,7 +349,8 @@ class Cavity : public MiniApp {
     return {"cavity",
             "Lid-driven cavity flow on host and companion units at once, on slices sized by speed models",
             "steps",
-            {.steps = true, .platform = true, .output = true}};
+            {.steps = true, .platform = true, .output = true},
+            true};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { cavity::add_options(parsers, options_); }
@@ -347,9 +359,29 @@ class Cavity : public MiniApp {
     return std::make_unique<Run>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(problem_.columns);
+    return std::make_shared<MeasuredKernel>(problem_, options_.numerics);
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
+  std::string problem() const override {
+    const std::optional<Iterations> iterations = given_iterations(options_, problem_);
+    if (!iterations) return fmt::format("cavity, {} x {} cells", problem_.rows, problem_.columns);
+    const SyncCounts syncs = step_syncs(problem_, options_.numerics, *iterations);
+    return fmt::format(
+        "cavity, {} x {} cells: {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n"
+        "per step   {:.4g} sums and {:.4g} exchanges of halos, which are {:.0f} B to a neighbour",
+        problem_.rows, problem_.columns, make_end(options_, problem_, 0.0).steps, iterations->momentum,
+        iterations->pressure, syncs.sums, syncs.exchanges, syncs.halo_bytes);
+  }
+  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+    // As many times the rows, of the same height each.
+    Problem problem = problem_;
+    problem.rows *= times;
+    problem.height *= static_cast<double>(times);
+    const std::optional<Iterations> iterations = given_iterations(options_, problem);
+    if (!iterations) {
+      throw InvalidArgument("--iterations is missing (expected those of a time step, or a --sample that has them)");
+    }
+    return StepPlan(on, problem, options_.numerics).plan(make_end(options_, problem, 0.0).steps, *iterations);
+  }
 
  private:
   Options options_;

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 
+#include "core/sweep/row_field.hpp"
+#include "miniapps/cavity/coefficients.hpp"
+#include "miniapps/cavity/measured_kernel.hpp"
+#include "miniapps/cavity/multigrid/levels.hpp"
 #include "models/communication/collective_patterns.hpp"
 #include "models/communication/pattern_costs.hpp"
+#include "partition/algorithms.hpp"
+#include "partition/even.hpp"
 
 namespace steelyard::cavity {
 
@@ -80,6 +86,140 @@ StepPhases step_phases(const PerPart<double>& calls, std::span<const PerPart<dou
   phases.sums_s = syncs.sums * costs.sum_s;
   phases.halos_s = costs.halos_s(syncs);
   return phases;
+}
+
+double row_bytes(std::int64_t columns) {
+  return sizeof(double) * static_cast<double>(RowField<HostExecution>::pitch_of(columns));
+}
+
+SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
+  SharedCycle cycle;
+  if (numerics.pressure_preconditioner != PreconditionerKind::multigrid) return cycle;
+  const Coefficients coefficients(problem);
+  const std::vector<MultigridLevel> levels = multigrid_levels(coefficients.column_faces, coefficients.row_weights,
+                                                              coefficients.row_faces, coefficients.column_weights);
+  double cells = 0.0, whole_cells = 0.0;
+  std::int64_t finer_columns = problem.columns;
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const MultigridLevel& level = levels[k];
+    const bool is_whole = k + 1 == levels.size() || (k > 0 && level.cells() <= MultigridLevels::most_whole_cells);
+    cells += static_cast<double>(level.cells());
+    if (is_whole) {
+      if (whole_cells == 0.0) cycle.syncs += {0.0, 1.0, row_bytes(level.columns()) * static_cast<double>(level.rows())};
+      whole_cells += static_cast<double>(level.cells());
+      continue;
+    }
+    // Its right side; what corrects it comes from the next level, at its columns, unless all units have that.
+    cycle.syncs += {0.0, 1.0, row_bytes(level.columns()) * MultigridLevels::right_side_depth};
+    if (k > 0) cycle.syncs += {0.0, 1.0, row_bytes(finer_columns) * MultigridLevels::correction_depth};
+    finer_columns = level.columns();
+  }
+  cycle.whole_share = whole_cells / cells;
+  return cycle;
+}
+
+SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
+  const bool merged = numerics.reductions == Reductions::merged;
+  const bool multigrid = numerics.pressure_preconditioner == PreconditionerKind::multigrid;
+  const double halo = row_bytes(problem.columns), velocity_halo = 2.0 * halo;
+  const double correctors = problem.correctors;
+  // Both products with the matrix; one more each before the first iteration of merged reductions, and for the residuals
+  // at both ends of a solve.
+  const SyncCounts momentum{merged ? 2.0 : 3.0, 2.0, 2.0 * velocity_halo};
+  const SyncCounts pressure{merged ? 1.0 : multigrid ? 3.0 : 2.0, 1.0, halo};
+  const double solve = merged ? 3.0 : 2.0;
+  SyncCounts syncs = iterations.momentum * momentum;
+  syncs += {solve, solve, solve * velocity_halo};
+  syncs += iterations.pressure * pressure;
+  syncs += correctors * SyncCounts{solve + 1.0, solve, solve * halo};
+  syncs += step_calls(problem, numerics, iterations)[StepPart::multigrid] * shared_cycle(problem, numerics).syncs;
+  // Estimate, divergence and correction; the pressure's mean and the new velocity.
+  syncs += correctors * SyncCounts{0.0, 3.0, 2.0 * velocity_halo + halo};
+  syncs += {1.0, 1.0, velocity_halo};
+  return syncs;
+}
+
+namespace {
+
+/// Seconds of each part once, of a unit that has so many rows. @param run_s of the measured kernel with these
+PerPart<double> once_s(const Problem& problem, const Numerics& numerics, const models::FpmFile* model, double rows,
+                       double run_s) {
+  const PerPart<double> calls = step_calls(problem, numerics, MeasuredKernel::run_iterations(problem));
+  PerPart<double> shares = part_words(problem, numerics);
+  if (model != nullptr && !model->parts.empty()) {
+    shares = model->parts_s(rows);
+  } else {
+    for (std::size_t part = 0; part < shares.size(); ++part) shares[part] *= calls[part];
+  }
+  const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
+  PerPart<double> seconds{};
+  for (std::size_t part = 0; part < seconds.size(); ++part) {
+    if (calls[part] > 0.0 && whole > 0.0) seconds[part] = run_s * shares[part] / whole / calls[part];
+  }
+  return seconds;
+}
+
+}  // namespace
+
+StepPlan::StepPlan(Resources& on, const Problem& problem, const Numerics& numerics)
+    : problem_(problem), numerics_(numerics), has_seconds_(on.has_seconds()), synchronises_(on.slots().size() > 1) {
+  const MeasuredKernel kernel(problem, numerics);
+  const SpeedModels models = on.speed_models(kernel, problem.rows, on.partition());
+  partition::Distribution slices;
+  on.on_all_ranks([&] {
+    slices = partition::find_algorithm(on.partition()).distribute(problem.rows, models.pointers());
+    gain_over_even_ = partition::even(problem.rows, models.pointers()).makespan_s() / slices.makespan_s();
+  });
+  plan_.distribution = slices.units;
+  plan_.headings = {"rows", "/step"};
+  plan_.models = {{"", models.files()}};
+  const double whole_share = synchronises_ ? shared_cycle(problem, numerics).whole_share : 0.0;
+  for (std::size_t i = 0; i < slices.units.size(); ++i) {
+    const auto rows = static_cast<double>(slices.units[i]), all_rows = static_cast<double>(problem.rows);
+    unit_s_.emplace_back();
+    if (!has_seconds_ || rows == 0.0) continue;
+    const models::FpmFile* const model = models.files().empty() ? nullptr : &models.files()[i];
+    unit_s_.back() = once_s(problem, numerics, model, rows, slices.predicted_s[i]);
+    unit_s_.back()[StepPart::multigrid] *= 1.0 + whole_share * (all_rows / rows - 1.0);
+  }
+  start_s_ = on.start_s();
+  const double halo_bytes = row_bytes(problem.columns);
+  constexpr double short_bytes = 512.0, fields = 8.0;
+  const std::optional<Channels> channels = on.channels(
+      {short_bytes, 2.0 * halo_bytes, fields * halo_bytes * static_cast<double>(problem.rows) / on.ranks()});
+  costs_ = {{"no messages"}};
+  if (channels) {
+    on.on_all_ranks([&] { costs_ = sync_costs(halo_bytes, on.ranks(), channels->platform, channels->placement); });
+  }
+  // A rank's two units wait for each other as they do where they are started.
+  const bool in_pairs = std::ssize(on.slots()) > on.ranks();
+  for (SyncCosts& costs : costs_) {
+    costs.sum_s += in_pairs ? start_s_ : 0.0;
+    costs.exchange_s += in_pairs ? start_s_ : 0.0;
+  }
+}
+
+Plan StepPlan::plan(std::optional<std::int64_t> step_count, const Iterations& of_step) const {
+  Plan plan = plan_;
+  const PerPart<double> calls = step_calls(problem_, numerics_, of_step);
+  for (const PerPart<double>& unit : unit_s_) {
+    plan.unit_s.push_back(std::inner_product(calls.begin(), calls.end(), unit.begin(), 0.0));
+  }
+  if (!step_count) return plan;
+  const double steps = static_cast<double>(*step_count);
+  const SyncCounts syncs = synchronises_ ? step_syncs(problem_, numerics_, of_step) : SyncCounts{};
+  for (const SyncCosts& costs : costs_) {
+    StepPhases step = step_phases(calls, unit_s_, syncs, costs);
+    step.work_s[StepPart::rest] += start_s_;
+    ModelForecast one{costs.model, {}, steps * step.syncs_s(), steps * step.syncs_s(), steps * step.total_s()};
+    for (const auto& [name, seconds] : named_phases(step, numerics_)) {
+      const bool is_sync = name == "sums" || name == "halos";
+      if (is_sync || has_seconds_) one.phases.emplace_back(name, steps * seconds);
+    }
+    plan.by_model.push_back(one);
+  }
+  plan.time_s = plan.by_model.front().total_s;
+  return plan;
 }
 
 }  // namespace steelyard::cavity

@@ -2,12 +2,15 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "miniapps/app/plan.hpp"
 #include "miniapps/cavity/problem.hpp"
 #include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
@@ -57,13 +60,6 @@ template <class Value>
 using PerPart = std::array<Value, 4>;
 inline constexpr PerPart<const char*> part_names = {"momentum", "pressure", "multigrid", "rest"};
 
-/// Iterations of a time step: of BiCGSTAB for momentum, and of CG in all pressure solves, with a V-cycle each where
-/// multigrid is the preconditioner.
-struct Iterations {
-  double momentum = 0.0;
-  double pressure = 0.0;
-};
-
 /// How often a step does each of its parts. Before and behind its iterations a solve computes residuals, which move as
 /// much memory as a part of an iteration.
 PerPart<double> step_calls(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
@@ -92,6 +88,20 @@ struct StepPhases {
   }
 };
 
+/// Bytes of a row of a field, which a halo is made of.
+double row_bytes(std::int64_t columns);
+
+/// What a V-cycle needs where several units share out the finer levels, see MultigridLevels.
+struct SharedCycle {
+  SyncCounts syncs;          ///< halos of right sides and corrections, and a gather, which counts as an exchange
+  double whole_share = 0.0;  ///< of all levels' cells: those that every unit sweeps, for it has these levels whole
+};
+/// Nothing without multigrid. As if every unit had rows of all levels that are not small.
+SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics);
+
+/// How often units synchronise in a step with so many iterations, none of which ends early.
+SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
+
 /// Phases by name, in the order in which they are printed; V-cycles where there are any.
 std::vector<std::pair<std::string, double>> named_phases(const StepPhases& phases, const Numerics& numerics);
 
@@ -110,6 +120,31 @@ struct SpeedupBound {
   double communication = 0.0;  ///< r_f
 
   double execution() const { return (computation + communication) / (1.0 + communication); }
+};
+
+/// Distribution of rows, and what time steps cost with it. Units' seconds are those of their speed models, which are of
+/// a step with MeasuredKernel::iterations in each solve; its parts share them as the models' points say or, where these
+/// do not, as they move memory. Levels of multigrid that every unit has whole are swept by all.
+class StepPlan {
+ public:
+  /// Obtains models and channels. @throws InvalidArgument, FileFormatError
+  StepPlan(Resources& on, const Problem& problem, const Numerics& numerics);
+
+  /// Predicts steps with so many iterations each. @param steps nothing: their number is not known, nor their seconds
+  Plan plan(std::optional<std::int64_t> steps, const Iterations& of_step) const;
+  const std::vector<std::int64_t>& rows() const { return plan_.distribution; }
+  /// Quotient of the largest part of an even distribution, in seconds, and that of this one.
+  double gain_over_even() const { return gain_over_even_; }
+
+ private:
+  Problem problem_;
+  Numerics numerics_;
+  Plan plan_;                            ///< without predictions
+  std::vector<PerPart<double>> unit_s_;  ///< of every slot, each part once
+  std::vector<SyncCosts> costs_;         ///< of synchronisations, by each model of communication
+  bool has_seconds_ = false, synchronises_ = false;
+  double start_s_ = 0.0;
+  double gain_over_even_ = 1.0;
 };
 
 }  // namespace steelyard::cavity

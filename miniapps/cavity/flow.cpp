@@ -41,6 +41,13 @@ const Problem& checked(const Problem& problem, const Numerics& numerics, std::sp
   return problem;
 }
 
+/// Nothing where multigrid is not the pressure's preconditioner.
+std::optional<MultigridLevels> make_multigrid(SharedGrid& grid, const Coefficients& of, const Numerics& numerics) {
+  if (numerics.pressure_preconditioner != PreconditionerKind::multigrid) return std::nullopt;
+  return std::optional<MultigridLevels>(
+      std::in_place, grid, multigrid_levels(of.column_faces, of.row_weights, of.row_faces, of.column_weights));
+}
+
 }  // namespace
 
 Flow::Flow(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
@@ -48,11 +55,8 @@ Flow::Flow(const Session& session, CoExecution& co_execution, const RankUnits& u
     : problem_(checked(problem, numerics, rows)),
       group_(session.comm(), co_execution, units, slots),
       grid_(group_, rows, problem.columns),
-      coefficients_(problem) {
-  if (numerics.pressure_preconditioner == PreconditionerKind::multigrid) {
-    multigrid_.emplace(grid_, multigrid_levels(coefficients_.column_faces, coefficients_.row_weights,
-                                               coefficients_.row_faces, coefficients_.column_weights));
-  }
+      coefficients_(problem),
+      multigrid_(make_multigrid(grid_, coefficients_, numerics)) {
   MultigridLevels* const multigrid = multigrid_ ? &*multigrid_ : nullptr;
   // Each on its own thread, for its own threads touch the memory first.
   group_.run([&](const auto& peer) {
@@ -137,6 +141,61 @@ std::vector<RowRange> Flow::rows_of_ranks() const {
     of_ranks.back().end = rows.end;
   }
   return of_ranks;
+}
+
+namespace {
+
+template <class Execution>
+class StepRun : public KernelRun {
+ public:
+  StepRun(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics, const FlowState& start)
+      : start_(start),
+        group_(kind),
+        grid_(group_, std::array{problem.rows}, problem.columns),
+        multigrid_(make_multigrid(grid_, Coefficients(problem), numerics)),
+        flow_({}, UnitPeer<Execution>(group_, kind), grid_, problem, numerics, Coefficients(problem),
+              multigrid_ ? &*multigrid_ : nullptr) {}
+
+  void run() override {
+    flow_.clear();
+    step();
+  }
+  std::span<const double> parts_s() const override { return phases_.work_s; }
+  std::vector<double> check_run() override {
+    flow_.load(start_);
+    step();
+    FlowState state = start_;
+    flow_.store(state, 0);
+    std::vector<double> values = state.u;
+    values.insert(values.end(), state.v.begin(), state.v.end());
+    values.insert(values.end(), state.p.begin(), state.p.end());
+    return values;
+  }
+
+ private:
+  void step() {
+    phases_ = {};
+    const StepReport report = flow_.step(phases_);
+    require_solved("momentum", report.momentum);
+    for (const SolveReport& solve : report.pressure) require_solved("pressure", solve);
+  }
+
+  FlowState start_;
+  UnitGroup group_;
+  SharedGrid grid_;
+  std::optional<MultigridLevels> multigrid_;
+  UnitFlow<Execution> flow_;
+  StepPhases phases_;  ///< of the last step
+};
+
+}  // namespace
+
+std::unique_ptr<KernelRun> make_step_run(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics,
+                                         const FlowState& start) {
+  if (kind == ProcessingUnit::Kind::host) {
+    return std::make_unique<StepRun<HostExecution>>(kind, problem, numerics, start);
+  }
+  return std::make_unique<StepRun<CompanionExecution>>(kind, problem, numerics, start);
 }
 
 }  // namespace steelyard::cavity

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
+#include "core/measurable_kernel.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow_state.hpp"
@@ -65,5 +67,10 @@ class Flow {
   std::int64_t steps_ = 0;
   double time_ = 0.0;
 };
+
+/// Time steps of one unit alone, of a cavity of its own, each from rest; their parts are those of StepPhases::work_s.
+/// check_run() makes one from `start` instead, and returns its u, v and p.
+std::unique_ptr<KernelRun> make_step_run(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics,
+                                         const FlowState& start);
 
 }  // namespace steelyard::cavity

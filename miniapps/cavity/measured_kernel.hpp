@@ -4,46 +4,39 @@
 #include <vector>
 
 #include "core/measurable_kernel.hpp"
-#include "miniapps/cavity/coefficients.hpp"
+#include "miniapps/cavity/cost.hpp"
+#include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
 
-/// Iterations of the linear solvers, BiCGSTAB for the momentum equations' matrix and then CG for the pressure
-/// equation's, on one unit's rows without preconditioner and without communication: a computation unit is a grid row.
-/// Both, for the vectors of one alone may stay in a cache that those of a time step do not fit into. Source: 000,
-/// section 5.3.4.
+/// A time step from rest of a cavity of one unit's rows, without communication, whose solves make a fixed number of
+/// iterations each: a computation unit is a grid row. Its runs tell the seconds of each part, see StepPart. Source:
+/// 000, section 5.3.4.
 class MeasuredKernel : public MeasurableKernel {
  public:
-  MeasuredKernel() = default;
-  explicit MeasuredKernel(std::int64_t columns) : columns_(columns) {}
+  MeasuredKernel() : MeasuredKernel({1024, 1024}, {}) {}
+  /// @param problem gives columns, the cells' shape and the correctors @param to_the_end whether solves end by their
+  /// residuals instead
+  MeasuredKernel(Problem problem, const Numerics& numerics, bool to_the_end = false);
 
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  /// Their steps are solved to the end, from a field that is not at rest.
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  /// By the textbook, in more than double precision. Source: 000, section 5.3.1 and Algorithms 2 and 3.
   std::vector<double> reference(std::int64_t units) const override;
 
-  /// Of either solver in one run().
+  /// Iterations of each solve in a run.
   static constexpr int iterations = 3;
+  static Iterations run_iterations(const Problem& problem) {
+    return {iterations, static_cast<double>(iterations) * problem.correctors};
+  }
 
  private:
-  std::int64_t columns_ = 1024;
+  Problem problem_of(std::int64_t rows) const;
+
+  Problem problem_;
+  Numerics numerics_;
 };
-
-// The linear systems that it iterates on: a grid of its unit's rows alone, with walls all around, and cells of height
-// and width 1.
-
-/// Coefficients of both matrices, where nothing lies in a wall.
-Coefficients measured_coefficients(std::int64_t rows, std::int64_t columns);
-
-/// Of the pressure's and of both momentum equations.
-KOKKOS_INLINE_FUNCTION double measured_right_side(std::int64_t j, std::int64_t i) {
-  return static_cast<double>((7 * j + 3 * i) % 11) - 5.0;
-}
-/// What the convecting velocity is of that.
-constexpr double convecting_share = 0.1;
-
-/// The velocity after so many iterations of BiCGSTAB and the pressure after as many of CG, both from 0, in the order of
-/// MeasuredKernel's check_run(): by the textbook, in more than double precision. Source: 000, Algorithms 2 and 3.
-std::vector<double> serial_iterations(std::int64_t rows, std::int64_t columns, int iterations);
 
 }  // namespace steelyard::cavity

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
 #include "core/typed_options.hpp"
 #include "partition/algorithms.hpp"
 
@@ -99,7 +100,6 @@ void add_tolerance_options(CLI::App& parser, Numerics& numerics) {
 
 /// Adds options that determine the parts of a time step.
 void add_solver_options(CLI::App& parser, Options& options) {
-  add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
   add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
       ->capture_default_str();
   Numerics& numerics = options.numerics;
@@ -120,9 +120,10 @@ void add_prediction_options(CLI::App& parser, Options& options) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   parser
-      .add_option("--sample", options.sample,
-                  "Result folder of a run with the same solvers, such as one with few steps or on a coarser grid: how "
-                  "many iterations a step has, and how much longer one part takes than another")
+      .add_option(
+          "--sample", options.sample,
+          "Result folder of a run with the same solvers, such as one with few steps or on a coarser grid, which "
+          "says how many iterations a step has")
       ->type_name("DIR");
 }
 
@@ -133,11 +134,11 @@ const char* name_of(PreconditionerKind kind) { return name_in(preconditioners, k
 const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
 
 void add_options(const AppOptions& parsers, Options& options) {
-  if (parsers.verb() == Verb::predict) options.run.steps = default_steps;
   add_grid_options(parsers, options.grid, 0);
   adapt_shared_options(parsers);
-  add_solver_options(parsers.plan(), options);
-  add_prediction_options(parsers.predict(), options);
+  add_solver_options(parsers.model(), options);
+  add_positive(parsers.plan(), "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
+  add_prediction_options(parsers.plan(), options);
   CLI::App& parser = parsers.run();
   add_positive(parser, "--reynolds", options.problem.reynolds, "RE",
                "Lid speed * width / kinematic viscosity (default 100)");
@@ -206,6 +207,30 @@ RunEnd make_end(const Options& options, const Problem& problem, double start_tim
     if (steps < static_cast<double>(end.steps)) end.steps = static_cast<std::int64_t>(steps);
   }
   return end;
+}
+
+std::optional<Iterations> given_iterations(const Options& options, const Problem& problem) {
+  if (options.iterations) return Iterations{options.iterations->first, options.iterations->second};
+  if (options.sample.empty()) return std::nullopt;
+  const std::filesystem::path path = options.sample / "run.json";
+  const nlohmann::json json = read_json_file(path);
+  const JsonReader run(path.string(), json);
+  run.require_schema("steelyard.run/1");
+  const auto require = [](const JsonReader& of, const std::string& key, const std::string& expected) {
+    const std::string found = of.text(key);
+    if (found != expected) of.fail(key, fmt::format("is {} (expected {})", found, expected));
+  };
+  require(run, "app", "cavity");
+  const JsonReader settings = run.object("settings"), params = run.object("params"), figures = run.object("figures");
+  require(settings, "pressure_preconditioner", name_of(options.numerics.pressure_preconditioner));
+  require(settings, "momentum_preconditioner", name_of(options.numerics.momentum_preconditioner));
+  require(settings, "reductions", name_of(options.numerics.reductions));
+  const double steps = params.number("steps");
+  if (!(steps > 0.0)) params.fail("steps", fmt::format("is {} (expected a run of one step at least)", steps));
+  if (params.number("correctors") != problem.correctors) {
+    params.fail("correctors", fmt::format("is {} (expected {})", params.number("correctors"), problem.correctors));
+  }
+  return Iterations{figures.number("momentum_iterations") / steps, figures.number("pressure_iterations") / steps};
 }
 
 }  // namespace steelyard::cavity

@@ -2,16 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "core/options.hpp"
 #include "miniapps/cavity/problem.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::cavity {
 
@@ -42,8 +37,8 @@ struct Options {
   std::filesystem::path checkpoint;
   std::int64_t checkpoint_every = 0;  ///< steps; 0: only when the run ends or is interrupted
   std::filesystem::path restart;
-  std::optional<std::pair<double, double>> iterations;  ///< of a step, for a prediction without a run: see Forecaster
-  std::filesystem::path sample;                         ///< result folder of a run that a prediction goes by
+  std::optional<std::pair<double, double>> iterations;  ///< of a step: for momentum, for pressure
+  std::filesystem::path sample;                         ///< result folder of a run with such steps
 };
 
 /// Adds cavity's own options; the shared ones are there.
@@ -60,7 +55,8 @@ const char* name_of(TimeScheme scheme);
 const char* name_of(PreconditionerKind kind);
 const char* name_of(Reductions reductions);
 
-/// What `steelyard predict cavity` predicts with.
-std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
+/// Iterations of a step as `--iterations` or `--sample` say; nothing without these.
+/// @throws FileFormatError for a run with other solvers, or without steps
+std::optional<Iterations> given_iterations(const Options& options, const Problem& problem);
 
 }  // namespace steelyard::cavity

@@ -38,4 +38,11 @@ struct Numerics {
   SolveSettings momentum;
 };
 
+/// Iterations of a time step: of BiCGSTAB for momentum, and of CG in all pressure solves, with a V-cycle each where
+/// multigrid is the preconditioner.
+struct Iterations {
+  double momentum = 0.0;
+  double pressure = 0.0;
+};
+
 }  // namespace steelyard::cavity

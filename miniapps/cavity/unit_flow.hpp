@@ -172,6 +172,13 @@ class UnitFlow {
     grid_.exchange(pressure_);
   }
 
+  /// Goes back to rest.
+  void clear() {
+    set_to_zero(grid_, now_);
+    set_to_zero(grid_, other_);
+    set_to_zero(grid_, pressure_);
+  }
+
   /// Writes the unit's rows. @param first_row of the grid that `state` has memory for
   void store(FlowState& state, std::int64_t first_row) const {
     if (grid_.rows().empty()) return;

@@ -11,7 +11,6 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
-#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/app/run_text.hpp"
@@ -241,7 +240,6 @@ class Fft2d : public MiniApp {
   std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
     return make_plan(on, options_, problem_).plan;
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this); }
 
  private:
   Options options_;

@@ -63,7 +63,7 @@ void add_options(const AppOptions& parsers, Options& options) {
   plan.get_option("--rows")->description("Rows of the input");
   model.get_option("--columns")->description("Columns of the input");
   model.get_option("--type")->description("Type of numbers and of the parts of complex ones (default double)");
-  run.get_option("--model")->description(
+  plan.get_option("--model")->description(
       "Speed models (*.fpm.json) of pass 1, over rows: one for all units, or one each");
   run.get_option("--input")->description("Matrix of complex numbers, with --real of real ones (NumPy .npy)");
   run.get_option("--output")->description("Where the spectrum goes (NumPy .npy)");

@@ -10,7 +10,6 @@
 #include "comm/unit_group.hpp"
 #include "core/base/table.hpp"
 #include "core/memory/host_array.hpp"
-#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
@@ -288,7 +287,6 @@ class Gemm : public MiniApp {
     problem.m *= times;
     return make_plan(on, options_, problem);
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this); }
 
  private:
   Options options_;

@@ -10,7 +10,6 @@
 
 #include "comm/row_gather.hpp"
 #include "core/typed_options.hpp"
-#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/jacobi/unit_system.hpp"
@@ -246,7 +245,6 @@ class Jacobi : public MiniApp {
   std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
     return make_plan(on, n_, run_.steps);
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this); }
 
  private:
   RunOptions run_;

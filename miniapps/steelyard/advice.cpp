@@ -90,9 +90,22 @@ std::optional<std::size_t> cores_per_node(const models::Platform& platform) {
   return least;
 }
 
-bool same_shares(const Forecast& a, const Forecast& b) {
+bool same_shares(const Plan& a, const Plan& b) {
   return a.distribution == b.distribution && a.column_distribution == b.column_distribution &&
          a.rectangles == b.rectangles;
+}
+
+/// The parameters of a set's models that others' models have with another value.
+std::string variant_of(const UnitSet& set, const std::vector<UnitSet>& all) {
+  std::vector<std::string> differing;
+  for (const auto& [name, value] : set.first.parameters) {
+    const auto differs = [&, key = name, own = value](const UnitSet& other) {
+      const auto found = other.first.parameters.find(key);
+      return found != other.first.parameters.end() && found->second != own;
+    };
+    if (std::ranges::any_of(all, differs)) differing.push_back(fmt::format("{} {:g}", name, value));
+  }
+  return fmt::format("{}", fmt::join(differing, ", "));
 }
 
 const AdvisedRun* first_of(const std::vector<AdvisedRun>& runs, const std::function<bool(const AdvisedRun&)>& which) {
@@ -111,36 +124,36 @@ std::string AdvisedRun::name() const {
                      variant.empty() ? "" : ", " + variant, partition);
 }
 
-std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options) {
+std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
+  RunOptions& options = app.run_options();
   if (options.models.empty()) throw InvalidArgument("--advise needs --model (expected models of a process's units)");
   std::vector<AdvisedRun> runs;
   std::string refusal;
-  for (const UnitSet& set : unit_sets(options.models)) {
-    const std::string variant = forecaster.adopt(set.first);
-    for (int count = 1;; count = std::min(2 * count, options.processes)) {
-      ProcessOptions on = options;
-      on.processes = count;
-      on.models = set.paths;
-      on.units = set.choice;
-      Processes processes(on);
+  const std::vector<UnitSet> sets = unit_sets(options.models);
+  for (const UnitSet& set : sets) {
+    options.models = set.paths;
+    options.units = set.choice;
+    for (int count = 1;; count = std::min(2 * count, most.processes)) {
+      Processes processes(options, {count, most.per_node}, app.facts().takes.platform);
       const std::optional<std::size_t> cores = cores_per_node(processes.platform());
-      const int per_node = std::min(count, options.per_node > 0 ? options.per_node : count);
+      const int per_node = std::min(count, most.per_node > 0 ? most.per_node : count);
       if (cores && static_cast<std::size_t>(per_node) * set.core_count() > *cores) break;
-      std::vector<Forecast> known;
-      for (const std::string& partition : forecaster.partitions()) {
+      std::vector<Plan> known;
+      for (const std::string& partition : app.facts().advised_partitions) {
+        options.partition = partition;
         try {
-          const Forecast forecast = forecaster.forecast(processes, partition);
-          if (std::ranges::any_of(known, [&](const Forecast& one) { return same_shares(one, forecast); })) continue;
-          known.push_back(forecast);
-          const ModelForecast& by_model = forecast.models.front();
-          runs.push_back({count, set.name, variant, partition, set.choice != UnitChoice::host, set.paths.size(),
-                          by_model, forecast.estimate(by_model)});
+          const Plan plan = app.plan(processes, 1).value();
+          if (std::ranges::any_of(known, [&](const Plan& one) { return same_shares(one, plan); })) continue;
+          known.push_back(plan);
+          const ModelForecast& by_model = plan.by_model.front();
+          runs.push_back({count, set.name, variant_of(set, sets), partition, set.choice != UnitChoice::host,
+                          set.paths.size(), by_model, estimate(plan, by_model, processes.channel_error())});
         } catch (const InvalidArgument& error) {
           refusal = error.what();
         }
-        if (processes.units().size() == 1) break;
+        if (processes.slots().size() == 1) break;
       }
-      if (count == options.processes) break;
+      if (count == most.processes) break;
     }
   }
   if (runs.empty()) {
@@ -178,13 +191,8 @@ std::string advice_text(const std::vector<AdvisedRun>& runs) {
            run.variant == best.variant;
   });
   if (even != nullptr && even != &best) text += fmt::format("; balancing gains {} over even", times(*even, best));
-  std::vector<std::string> shares;
-  double sum_s = 0.0;
-  for (const auto& [name, seconds] : best.forecast.phases) sum_s += seconds;
-  for (const auto& [name, seconds] : best.forecast.phases) {
-    if (sum_s > 0.0) shares.push_back(fmt::format("{:.0f} % {}", 100.0 * seconds / sum_s, name));
-  }
-  return text + fmt::format("; {}", fmt::join(shares, ", "));
+  const double exposed = best.forecast.total_s > 0.0 ? best.forecast.exposed_s / best.forecast.total_s : 0.0;
+  return text + fmt::format("; {:.0f} % of the time is communication that nothing hides", 100.0 * exposed);
 }
 
 }  // namespace steelyard::tool

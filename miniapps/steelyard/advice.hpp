@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "miniapps/app/forecast.hpp"
+#include "miniapps/app/mini_app.hpp"
+#include "miniapps/app/processes.hpp"
 
 namespace steelyard::tool {
 
@@ -12,7 +13,7 @@ namespace steelyard::tool {
 struct AdvisedRun {
   int processes = 1;
   std::string units;    ///< of every process, such as `host 0 + device 1`
-  std::string variant;  ///< what its models are of, see Forecaster::adopt()
+  std::string variant;  ///< parameters of its models that differ between the ways, such as `time_tile 4`
   std::string partition;
   bool has_companion = false;
   std::size_t units_per_process = 1;
@@ -33,7 +34,8 @@ inline constexpr double as_good = 1.05;
 /// units. Ways that need more cores than the platform's nodes have are left out, those that cannot be predicted, and
 /// partitions with the same shares as one before them.
 /// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
-std::vector<AdvisedRun> advised_runs(Forecaster& forecaster, const ProcessOptions& options);
+/// @param app with its options as the user gave them; those that advice chooses are changed
+std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most);
 
 /// One sentence: which run is the best and by how much, beside the fastest of one process without a companion; what
 /// a companion and balancing gain; and where the time goes. @param runs at least one, in the order of advised_runs()

@@ -84,7 +84,8 @@ void add_options(const AppOptions& parsers, Options& options) {
   gemm::add_device_memory_option(model, options.device_memory_bytes);
   add_choices(parsers.plan(), options.choices);
   CLI::App& parser = parsers.run();
-  parser.get_option("--partition")
+  parsers.plan()
+      .get_option("--partition")
       ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
       ->type_name("NAME|FILE");
   parser.get_option("--input")->description("A.npy B.npy and, where C is not 0, C.npy");

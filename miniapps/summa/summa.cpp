@@ -8,7 +8,6 @@
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
-#include "miniapps/app/forecast.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/product_run.hpp"
@@ -178,7 +177,9 @@ class Summa : public MiniApp {
     return {"summa",
             "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
             "multiply",
-            {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true}};
+            {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
+            false,
+            {"even", "column"}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { summa::add_options(parsers, options_); }
@@ -198,7 +199,6 @@ class Summa : public MiniApp {
   std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
     return make_plan(on, options_, problem_).plan;
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return forecast_by_plan(*this, {"even", "column"}); }
 
  private:
   Options options_;

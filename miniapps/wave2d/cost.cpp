@@ -1,7 +1,21 @@
 #include "miniapps/wave2d/cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
+
+#include "core/base/errors.hpp"
+#include "core/base/table.hpp"
+#include "core/sweep/time_tiles.hpp"
+#include "core/timing.hpp"
+#include "miniapps/app/plan.hpp"
+#include "miniapps/wave2d/measured_kernel.hpp"
+#include "miniapps/wave2d/options.hpp"
+#include "models/communication/pattern_costs.hpp"
+#include "partition/balancing/outcome.hpp"
 
 namespace steelyard::wave2d {
 
@@ -58,6 +72,184 @@ PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes>
     if (drives) cost.driving_s = std::max(cost.driving_s, units[i].interior_s);
   }
   return cost;
+}
+
+namespace {
+
+/// Plans a run of the wave equation, see make_plan().
+class Planner {
+ public:
+  Planner(Resources& on, const Problem& problem, const Options& options)
+      : on_(on), problem_(problem), options_(options) {
+    for (const Slot& slot : on.slots()) slot_ranks_.push_back(slot.rank);
+    find_candidates();
+    channels_ = on.channels(message_facts());
+  }
+
+  Plan plan(const Balance& balance) const {
+    Plan plan;
+    const int time_tile = candidates_.size() == 1 ? candidates_.front() : fastest_time_tile(plan);
+    plan.params["time_tile"] = time_tile;
+    std::optional<Assignment> assignment;
+    if (balance) assignment = balance(time_tile, plan);
+    if (!assignment) {
+      const SpeedModels models = on_.speed_models(kernel(time_tile), problem_.rows, row_algorithm(on_.partition()));
+      plan.models = {{"", models.files()}};
+      on_.on_all_ranks([&] { assignment = assign(problem_, models.pointers(), on_.partition()); });
+    }
+    describe(*assignment, time_tile, plan);
+    if (assignment->makespan_s() > 0.0) predict(*assignment, time_tile, plan);
+    return plan;
+  }
+
+ private:
+  MeasuredKernel kernel(int time_tile) const { return {problem_, options_.run.element, time_tile}; }
+  double element_bytes() const { return options_.run.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
+
+  /// Steps per pass that are considered: 1, 2, 4, … as long as halos stay a small part of a unit's rows and a run has
+  /// several passes, for the last one may be shorter.
+  void find_candidates() {
+    const double given = options_.time_tile;
+    const double fixed = given > 0.0 ? given : on_.model_parameter("time_tile").value_or(0.0);
+    on_.on_all_ranks([&] {
+      if (fixed >= 0.0 && fixed <= most_steps_per_pass && fixed == std::floor(fixed)) return;
+      throw FileFormatError(options_.run.models.front().string(), "parameters.time_tile",
+                            fmt::format("is {} (expected 1 to {})", fixed, most_steps_per_pass));
+    });
+    candidates_ = {std::max(1, static_cast<int>(fixed))};
+    if (fixed > 0.0 || !on_.measures()) return;
+    const auto is_companion = [](const Slot& slot) { return slot.kind == ProcessingUnit::Kind::companion; };
+    int most = most_steps_per_pass;
+    if (std::ranges::any_of(on_.slots(), is_companion)) {
+      most =
+          TimeTiles<CompanionExecution>::most_steps(most, problem_.radius(), static_cast<std::size_t>(element_bytes()));
+    }
+    const std::int64_t share = std::max<std::int64_t>(1, problem_.rows / std::ssize(on_.slots()));
+    for (int k = 2; k <= most; k *= 2) {
+      const bool small_halo = 4 * halo_depth(problem_, k).current <= share;
+      if (std::int64_t{4} * k <= options_.run.steps && small_halo) candidates_.push_back(k);
+    }
+  }
+
+  /// The messages of passes from the shortest to the longest one.
+  MessageFacts message_facts() const {
+    const auto bytes = [&](int steps) {
+      const HaloDepth depth = halo_depth(problem_, steps);
+      return element_bytes() * static_cast<double>((depth.current + depth.previous) * problem_.columns);
+    };
+    const double levels = candidates_.back() > 1 ? 4.0 : 2.0;
+    return {bytes(candidates_.front()), bytes(candidates_.back()),
+            levels * element_bytes() * problem_.points() / on_.ranks()};
+  }
+
+  /// The exchange of a pass by each model of communication; one of no messages where channels are unknown.
+  std::vector<models::PatternCosts> exchange_costs(const std::vector<partition::Rectangle>& rectangles,
+                                                   int steps) const {
+    std::vector<models::PatternCosts> costs{{"no messages", {0.0}}};
+    if (!channels_) return costs;
+    on_.on_all_ranks([&] {
+      const models::MessagePattern pattern =
+          exchange_pattern(halo_messages(problem_, rectangles, steps), slot_ranks_, on_.ranks(), element_bytes());
+      costs = models::pattern_costs(std::span(&pattern, 1), channels_->platform, channels_->placement);
+    });
+    return costs;
+  }
+
+  int fastest_time_tile(Plan& plan) const {
+    const double start_s = now_s();
+    const std::vector<std::int64_t> shares = partition::start_or_even(problem_.rows, on_.slots().size(), {}, {});
+    int chosen = 1;
+    double best_s = std::numeric_limits<double>::infinity();
+    for (const int steps : candidates_) {
+      // More than caches hold, and borders that are a small part of it.
+      constexpr double most_bytes = 256.0 * 1024.0 * 1024.0;
+      const MeasuredKernel tried = kernel(steps);
+      const std::int64_t most_rows =
+          std::max(static_cast<std::int64_t>(most_bytes / tried.facts().memory_bytes_per_unit) + 1,
+                   16 * halo_depth(problem_, steps).current);
+      std::vector<std::int64_t> rows = shares;
+      for (std::int64_t& count : rows) count = std::min(count, most_rows);
+      const double scale = static_cast<double>(shares.front()) / static_cast<double>(rows.front());
+      const double step_s = (scale * on_.trial_s(tried, rows) +
+                             exchange_costs(row_slices(problem_, shares), steps).front().time_s.front()) /
+                            steps;
+      // Longer passes cost memory and cannot end in between: a small gain is not worth that.
+      if (step_s < 0.98 * best_s) {
+        best_s = step_s;
+        chosen = steps;
+      } else if (steps > 8 && step_s > 1.1 * best_s) {
+        break;  // still longer passes only have larger borders
+      }
+    }
+    plan.figures["time_tile_time_s"] = now_s() - start_s;
+    on_.note(fmt::format("time tile  {} step{} per pass, chosen in {}\n", chosen, chosen == 1 ? "" : "s",
+                         format_seconds(plan.figures["time_tile_time_s"])));
+    return chosen;
+  }
+
+  void describe(const Assignment& assignment, int time_tile, Plan& plan) const {
+    plan.distribution = assignment.shares(problem_);
+    plan.headings = {"rows", "/step"};
+    for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile);
+    if (assignment.in_slices(problem_)) return;
+    plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+    for (const partition::Rectangle& part : assignment.rectangles) {
+      plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
+      std::size_t column = 0;
+      for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+        plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+      }
+    }
+  }
+
+  /// A unit's pass by its speed model, split as the model's points say; without parts all of it is interior.
+  UnitTimes unit_times(const Assignment& assignment, const EdgePoints& points, std::size_t slot, int time_tile,
+                       const Plan& plan) const {
+    const double pass_s = assignment.pass_s[slot];
+    const std::int64_t owned = assignment.rectangles[slot].area();
+    if (plan.models.empty() || owned == 0 || plan.models.front().files[slot].parts.empty())
+      return {0.0, 0.0, 0.0, pass_s};
+    const std::int64_t rows = (owned + problem_.columns - 1) / problem_.columns;
+    const auto parts_s = plan.models.front().files[slot].parts_s(static_cast<double>(rows));
+    return split_pass(pass_s, owned, points, {parts_s[0], parts_s[1], parts_s[2], 0.0},
+                      kernel(time_tile).edge_points(rows));
+  }
+
+  void predict(const Assignment& assignment, int time_tile, Plan& plan) const {
+    const std::vector<EdgePoints> points = edge_points(problem_, assignment.rectangles, time_tile);
+    std::vector<UnitTimes> units(points.size());
+    for (std::size_t i = 0; on_.has_seconds() && i < units.size(); ++i) {
+      units[i] = unit_times(assignment, points[i], i, time_tile, plan);
+    }
+    PassCost pass = pass_cost(slot_ranks_, units);
+    const double passes = static_cast<double>(options_.run.steps) / time_tile, start_s = on_.start_s();
+    for (const models::PatternCosts& cost : exchange_costs(assignment.rectangles, time_tile)) {
+      pass.exchange_s = cost.time_s.front();
+      const double exposed_s = passes * std::max(0.0, pass.total_s() - pass.kernels_s());
+      ModelForecast one{cost.model, {}, passes * pass.exchange_s, exposed_s, start_s + passes * pass.total_s()};
+      const std::array seconds{pass.kernels_s(),     pass.exchange_s,       pass.phases.unpacking_s,
+                               pass.phases.border_s, pass.phases.packing_s, pass.phases.interior_s};
+      for (std::size_t i = 0; i < seconds.size(); ++i) {
+        const bool is_known = on_.has_seconds() || phase_names[i] == phase_names[1];
+        if (is_known) one.phases.emplace_back(phase_names[i], passes * seconds[i]);
+      }
+      plan.by_model.push_back(one);
+    }
+    plan.time_s = plan.by_model.front().total_s;
+  }
+
+  Resources& on_;
+  Problem problem_;
+  const Options& options_;
+  std::vector<int> slot_ranks_;
+  std::vector<int> candidates_;  ///< steps per pass
+  std::optional<Channels> channels_;
+};
+
+}  // namespace
+
+Plan make_plan(Resources& on, const Problem& problem, const Options& options, const Balance& balance) {
+  return Planner(on, problem, options).plan(balance);
 }
 
 }  // namespace steelyard::wave2d

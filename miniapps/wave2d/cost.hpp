@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,7 +13,14 @@
 #include "models/communication/message_pattern.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
+namespace steelyard {
+struct Plan;
+class Resources;
+}  // namespace steelyard
+
 namespace steelyard::wave2d {
+
+struct Options;
 
 /// The messages between ranks of one pass: every rank starts all of its own at once. Source: 001, equations 13 and 14.
 /// @param rank_of_unit rank that drives the unit which owns rectangle i
@@ -74,8 +83,20 @@ struct PassCost {
   double total_s() const { return begin_s + std::max(driving_s + exchange_s, phases.interior_s); }
 };
 
-/// Of units with such phases, without an exchange. The first unit of every rank drives MPI.
+/// Cost of units with such phases, without an exchange. The first unit of every rank drives MPI.
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
+
+/// Names of a pass' phases in PassCost, those of the slowest unit or rank each.
+inline constexpr std::array phase_names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
+
+/// Assigns points to units in place of speed models; nothing where these are to. @param plan takes what that finds out
+using Balance = std::function<std::optional<Assignment>(int time_tile, Plan& plan)>;
+
+/// Chooses steps per pass k, assigns points to units and predicts n / k passes, each with the cost of PassCost. k is
+/// that of `--time-tile` or of the models of `--model`; without either, in a run, that of 1, 2, 4, … whose steps cost
+/// least: passes tried out on even shares, plus the predicted exchange; on paper 1. Kept as `time_tile`.
+/// @throws InvalidArgument, FileFormatError
+Plan make_plan(Resources& on, const Problem& problem, const Options& options, const Balance& balance = {});
 
 }  // namespace steelyard::wave2d

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace {
 
 using partition::Rectangle;
 
-/// The grid of a PassRun: a unit's rows between those of two neighbours, as many as reach into the middle.
+/// The grid of a run: a unit's rows between those of two neighbours, as many as reach into the middle.
 struct MiddleRows {
   Problem problem;
   std::vector<Rectangle> slices;      ///< the unit's is the second
@@ -45,13 +46,12 @@ double check_input(const Problem& problem, Level level, std::int64_t row, std::i
 }
 
 template <class Execution, class Scalar>
-class MiddleSlice : public PassRun {
+class MiddleSlice : public KernelRun {
  public:
-  MiddleSlice(const Problem& problem, int steps, std::int64_t rows, Overlap overlap)
+  MiddleSlice(const Problem& problem, int steps, std::int64_t rows)
       : steps_(steps),
         middle_(middle_rows(problem, steps, rows)),
-        points_(edge_points(middle_.problem, middle_.slices, steps)[1]),
-        unit_(Execution(), middle_.problem, middle_.slices[1], steps, overlap) {
+        unit_(Execution(), middle_.problem, middle_.slices[1], steps, Overlap::full) {
     for (const HaloMessage& message : middle_.messages) {
       memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
@@ -61,10 +61,12 @@ class MiddleSlice : public PassRun {
   }
 
   void run() override {
-    times_ = {};
-    unit_.begin(steps_, arrived_, leaving_, times_);
-    unit_.finish(steps_, times_);
+    UnitTimes times;
+    unit_.begin(steps_, arrived_, leaving_, times);
+    unit_.finish(steps_, times);
+    parts_s_ = {times.unpacking_s, times.border_s, times.packing_s};
   }
+  std::span<const double> parts_s() const override { return parts_s_; }
   std::vector<double> check_run() override {
     const Rectangle& owned = middle_.slices[1];
     const auto points = static_cast<std::size_t>(owned.area());
@@ -88,8 +90,6 @@ class MiddleSlice : public PassRun {
     }
     return values;
   }
-  const UnitTimes& times() const override { return times_; }
-  const EdgePoints& points() const override { return points_; }
 
  private:
   /// @return the end of what is filled
@@ -102,21 +102,19 @@ class MiddleSlice : public PassRun {
 
   int steps_;
   MiddleRows middle_;
-  EdgePoints points_;
   std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;
   std::vector<HaloBuffer<Scalar>> leaving_;
   std::vector<HaloBuffer<Scalar>> arrived_;
   UnitField<Execution, Scalar> unit_;
-  UnitTimes times_;
+  std::array<double, 3> parts_s_{};
 };
 
 template <class Scalar>
-std::unique_ptr<PassRun> make_pass(ProcessingUnit::Kind kind, const Problem& problem, int steps, std::int64_t rows,
-                                   Overlap overlap) {
+std::unique_ptr<KernelRun> make_run(ProcessingUnit::Kind kind, const Problem& problem, int steps, std::int64_t rows) {
   if (kind == ProcessingUnit::Kind::host) {
-    return std::make_unique<MiddleSlice<HostExecution, Scalar>>(problem, steps, rows, overlap);
+    return std::make_unique<MiddleSlice<HostExecution, Scalar>>(problem, steps, rows);
   }
-  return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem, steps, rows, overlap);
+  return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem, steps, rows);
 }
 
 /// The field after a step in more than double precision: see Stencil. Beyond the ends of a row or a column it is even
@@ -162,6 +160,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.parameters["columns"] = static_cast<double>(problem_.columns);
   facts.parameters["order"] = problem_.order;
   facts.parameters["time_tile"] = time_tile_;
+  facts.parts = {"unpacking", "border", "packing"};
   const double levels = time_tile_ == 1 ? 2.0 : 4.0;
   facts.flops_per_unit = flops_per_point(problem_.order) * time_tile_ * static_cast<double>(problem_.columns);
   facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
@@ -183,13 +182,13 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  return allocate_pass(kind, units, Overlap::full);
+  return element_ == ElementType::float64 ? make_run<double>(kind, problem_, time_tile_, units)
+                                          : make_run<float>(kind, problem_, time_tile_, units);
 }
 
-std::unique_ptr<PassRun> MeasuredKernel::allocate_pass(ProcessingUnit::Kind kind, std::int64_t rows,
-                                                       Overlap overlap) const {
-  return element_ == ElementType::float64 ? make_pass<double>(kind, problem_, time_tile_, rows, overlap)
-                                          : make_pass<float>(kind, problem_, time_tile_, rows, overlap);
+EdgePoints MeasuredKernel::edge_points(std::int64_t rows) const {
+  const MiddleRows middle = middle_rows(problem_, time_tile_, rows);
+  return wave2d::edge_points(middle.problem, middle.slices, time_tile_)[1];
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {

@@ -12,14 +12,6 @@
 
 namespace steelyard::wave2d {
 
-/// Passes of one unit on rows in the middle of a grid, with borders packed as between two neighbours.
-class PassRun : public KernelRun {
- public:
-  /// Of the last run.
-  virtual const UnitTimes& times() const = 0;
-  virtual const EdgePoints& points() const = 0;
-};
-
 /// A pass of the scheme on one unit's rows, borders packed as between two neighbours: a computation unit is a grid row
 /// advanced by the pass's steps. See LeapFrog for its memory traffic.
 class MeasuredKernel : public MeasurableKernel {
@@ -32,8 +24,8 @@ class MeasuredKernel : public MeasurableKernel {
   /// Its check_run() returns the unit's rows of the current level, those of the previous one, and the messages that
   /// leave.
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
-  /// The same with the times and points of its phases. To be called on the unit's own thread.
-  std::unique_ptr<PassRun> allocate_pass(ProcessingUnit::Kind kind, std::int64_t rows, Overlap overlap) const;
+  /// Points of the parts of a run with so many rows, whose seconds it tells: unpacking, border and packing.
+  EdgePoints edge_points(std::int64_t rows) const;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
   std::vector<double> reference(std::int64_t units) const override;
 

@@ -1,16 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/options.hpp"
 #include "miniapps/wave2d/problem.hpp"
-
-namespace steelyard {
-class Forecaster;
-}
 
 namespace steelyard::wave2d {
 
@@ -59,8 +54,5 @@ void add_options(const AppOptions& parsers, Options& options);
 /// Checks the options that depend on each other, and takes the grid's extents from the input file where there is one.
 /// `--partition dynamic` sets `balancing` as `--balance dynamic` does. @throws InvalidArgument, FileFormatError
 Problem make_problem(Options& options);
-
-/// What `steelyard predict wave2d` predicts with.
-std::unique_ptr<Forecaster> make_forecaster(const Problem& problem, const Options& options);
 
 }  // namespace steelyard::wave2d

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -21,7 +20,6 @@
 #include "miniapps/wave2d/initial_field.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/options.hpp"
-#include "miniapps/wave2d/pass_prediction.hpp"
 #include "miniapps/wave2d/pictures.hpp"
 #include "miniapps/wave2d/simulation.hpp"
 #include "partition/algorithms.hpp"
@@ -31,18 +29,6 @@ namespace steelyard::wave2d {
 namespace {
 
 using partition::Rectangle;
-
-/// Says where units' rectangles are.
-void describe_rectangles(Plan& plan, const std::vector<Rectangle>& rectangles) {
-  plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-  for (const Rectangle& part : rectangles) {
-    plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
-    std::size_t column = 0;
-    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-      plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
-    }
-  }
-}
 
 /// Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
 constexpr double copies_of_a_move = 6.0;
@@ -79,37 +65,16 @@ class Run : public AppRun {
                        record.settings.at("element"), problem_.order, options_.boundary, problem_.courant);
   }
 
-  /// A time tile, then every unit's points, then what a pass takes with the exchange of halos.
   Plan plan() override {
-    Plan plan;
-    PassPrediction prediction(frame_, options_, problem_);
-    time_tile_ = prediction.choose_time_tile(plan);
-    const Assignment assignment = balance(plan);
-    rectangles_ = assignment.rectangles;
-    pass_ = prediction.predict(assignment, time_tile_);
-    for (const models::PatternCosts& cost : prediction.exchange_costs(rectangles_, time_tile_)) {
-      plan.figures[fmt::format("communication_s by {}", cost.model)] =
-          static_cast<double>(options_.run.steps) / time_tile_ * cost.time_s.front();
-    }
-    plan.distribution = assignment.shares(problem_);
-    plan.headings = {"rows", "/step"};
-    if (!assignment.in_slices(problem_)) describe_rectangles(plan, rectangles_);
-    for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile_);
-    const PassCost pass = pass_.value_or(PassCost());
-    if (pass_ && options_.run.steps > 0) {
-      const double passes = static_cast<double>(options_.run.steps) / time_tile_;
-      plan.time_s = frame_.start_seconds() + passes * pass.total_s();
-      plan.exchange_s = passes * std::max(0.0, pass.total_s() - pass.kernels_s());
-    }
-    if (plan.time_s) {
-      plan.text =
-          fmt::format("predicted  {} for {} steps, {} of each step exchanging halos\n", format_seconds(*plan.time_s),
-                      options_.run.steps, format_seconds(pass.exchange_s / time_tile_));
-    }
-    return plan;
+    return make_plan(frame_, problem_, options_, [&](int time_tile, Plan& plan) { return balance(time_tile, plan); });
   }
 
-  void allocate(const Plan&) override {
+  void allocate(const Plan& plan) override {
+    time_tile_ = static_cast<int>(plan.params.at("time_tile"));
+    if (plan.rectangles.empty()) rectangles_ = row_slices(problem_, plan.distribution);
+    for (const RectangleRecord& part : plan.rectangles) {
+      rectangles_.push_back({part.row, part.column, part.rows, part.columns});
+    }
     std::vector<std::int64_t> bytes;
     for (const Rectangle& part : rectangles_) bytes.push_back(part.area() * static_cast<std::int64_t>(sizeof(Scalar)));
     const UnitSizes level_bytes = frame_.own_share(bytes);
@@ -163,11 +128,13 @@ class Run : public AppRun {
   }
 
   void keep(const Repetition&) override {
-    const auto slowed = [](const std::optional<ProcessingUnit>& unit, const UnitTimes& times) {
-      return (unit ? unit->slowdown : 1.0) * times;
+    // An emulated slowdown lengthens all phases alike.
+    const auto within = [](double seconds, const UnitTimes& times) {
+      const double own_s = times.begin_s() + times.interior_s;
+      return (own_s > 0.0 ? seconds / own_s : 0.0) * times;
     };
-    const UnitTimes own = slower(slowed(frame_.units().host, times_.phases.host),
-                                 slowed(frame_.units().companion, times_.phases.companion));
+    const UnitTimes own = slower(within(times_.unit_s.host_s, times_.phases.host),
+                                 within(times_.unit_s.companion_s, times_.phases.companion));
     seconds_.add(all_max(frame_.comm(), {times_.kernels_s, times_.exchange_s, own.unpacking_s, own.border_s,
                                          own.packing_s, own.interior_s}));
   }
@@ -175,7 +142,7 @@ class Run : public AppRun {
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     Outcome outcome;
     outcome.of_what = fmt::format("for {} steps", options_.run.steps);
-    outcome.phases = phases();
+    outcome.phases = phases(plan);
     if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
     if (balancer_) {
       balancer_->sum_up(outcome, plan);
@@ -206,24 +173,18 @@ class Run : public AppRun {
 
   bool has_input() const { return !options_.run.input.empty(); }
 
-  /// The points that every unit starts with. @param plan gets the models that were measured or read for that
-  Assignment balance(Plan& plan) {
-    const MeasuredKernel kernel(problem_, options_.run.element, time_tile_);
-    const std::size_t units = frame_.slots().size();
+  /// The points of every unit where they are found by trying out, or by the times of the run's own passes.
+  std::optional<Assignment> balance(int time_tile, Plan& plan) {
+    if (options_.balancing == Balancing::model) return std::nullopt;
     if (options_.balancing == Balancing::dynamic) {
+      const std::size_t units = frame_.slots().size();
       const std::vector<std::int64_t> rows = partition::start_or_even(problem_.rows, units, {}, {});
-      return {row_slices(problem_, rows), std::vector<double>(units, 0.0)};
+      return Assignment{row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
-    if (options_.balancing != Balancing::model) {
-      const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
-      plan.figures["calibration_time_s"] = found.time_s;
-      return found.assignment;
-    }
-    const SpeedModels measured = frame_.speed_models(kernel, problem_.rows, row_algorithm(options_.run.partition));
-    plan.models.push_back({"", measured.files()});
-    Assignment assignment;
-    frame_.collectively([&] { assignment = assign(problem_, measured.pointers(), options_.run.partition); });
-    return assignment;
+    const MeasuredKernel kernel(problem_, options_.run.element, time_tile);
+    const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
+    plan.figures["calibration_time_s"] = found.time_s;
+    return found.assignment;
   }
 
   void load_initial() {
@@ -268,18 +229,13 @@ class Run : public AppRun {
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
-  /// Of the slowest unit or rank each, for a repetition.
-  std::vector<PhaseTime> phases() const {
-    constexpr std::array names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
-    const PassCost pass = pass_.value_or(PassCost());
-    const std::array predicted_s{pass.kernels_s(),     pass.exchange_s,       pass.phases.unpacking_s,
-                                 pass.phases.border_s, pass.phases.packing_s, pass.phases.interior_s};
-    const double passes = static_cast<double>(options_.run.steps) / time_tile_;
+  /// Those of the slowest unit or rank each, for a repetition.
+  std::vector<PhaseTime> phases(const Plan& plan) const {
     const std::vector<double> measured_s = seconds_.values();
     std::vector<PhaseTime> phases;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      phases.push_back({names[i], measured_s[i], std::nullopt});
-      if (pass_) phases.back().predicted_s = passes * predicted_s[i];
+    for (std::size_t i = 0; i < phase_names.size(); ++i) {
+      phases.push_back({phase_names[i], measured_s[i], std::nullopt});
+      if (!plan.by_model.empty()) phases.back().predicted_s = plan.by_model.front().phases[i].second;
     }
     return phases;
   }
@@ -311,7 +267,6 @@ class Run : public AppRun {
   StandingWave wave_;
   int time_tile_ = 1;
   std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
-  std::optional<PassCost> pass_;       ///< predicted
   std::optional<Simulation<Scalar>> simulation_;
   std::optional<GroupBandwidth> bandwidth_;
   std::optional<StepBalancer> balancer_;  ///< of a repetition that balances itself
@@ -328,7 +283,8 @@ class Wave2d : public MiniApp {
     return {"wave2d",
             "2D wave equation on host and companion units at once, on slices sized by speed models",
             "advance",
-            {.steps = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true}};
+            {.steps = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
+            true};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { wave2d::add_options(parsers, options_); }
@@ -340,7 +296,15 @@ class Wave2d : public MiniApp {
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return std::make_shared<MeasuredKernel>(problem_, options_.run.element, std::max(1, options_.time_tile));
   }
-  std::unique_ptr<Forecaster> forecaster() const override { return make_forecaster(problem_, options_); }
+  std::string problem() const override {
+    return fmt::format("wave2d, {} x {} {}, order {}: {} steps", problem_.rows, problem_.columns,
+                       element_name(options_.run.element), problem_.order, options_.run.steps);
+  }
+  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+    Problem problem = problem_;
+    problem.rows *= times;
+    return make_plan(on, problem, options_);
+  }
 
  private:
   Options options_;

@@ -1,3 +1,4 @@
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -26,7 +27,8 @@ double odd_number(std::mt19937_64& random) {
   return std::exp(std::uniform_real_distribution<double>(-300.0, 300.0)(random));
 }
 
-std::vector<MeasuredPoint> random_points(std::mt19937_64& random, int count) {
+/// @param parts of each run that have seconds
+std::vector<MeasuredPoint> random_points(std::mt19937_64& random, int count, std::size_t parts) {
   std::vector<MeasuredPoint> points;
   double units = 0.0;
   for (int i = 0; i < count; ++i) {
@@ -34,6 +36,7 @@ std::vector<MeasuredPoint> random_points(std::mt19937_64& random, int count) {
     const int repetitions = 1 + static_cast<int>(random() % 1000);
     points.push_back({units, odd_number(random), repetitions, odd_number(random),
                       random() % 2 == 0 ? 0 : static_cast<int>(random() % 1000) % (repetitions + 1)});
+    for (std::size_t part = 0; part < parts; ++part) points.back().parts_s[part] = odd_number(random);
   }
   return points;
 }
@@ -58,8 +61,11 @@ FpmFile random_file(std::mt19937_64& random) {
   file.machine = "node7";
   file.commit = "0123456789";
   if (random() % 2 == 0) file.drift = {odd_number(random), 1 + static_cast<int>(random() % 20), 7};
-  file.points = random_points(random, 1 + static_cast<int>(random() % 20));
-  file.imprecise = random_points(random, static_cast<int>(random() % 3));
+  for (std::size_t part = random() % (MeasuredPoint::most_parts + 1); part > 0; --part) {
+    file.parts.push_back("part " + std::to_string(part));
+  }
+  file.points = random_points(random, 1 + static_cast<int>(random() % 20), file.parts.size());
+  file.imprecise = random_points(random, static_cast<int>(random() % 3), file.parts.size());
   return file;
 }
 
@@ -71,6 +77,7 @@ void require_same(const std::vector<MeasuredPoint>& a, const std::vector<Measure
     REQUIRE(a[i].repetitions == b[i].repetitions);
     REQUIRE(a[i].confidence_s == b[i].confidence_s);
     REQUIRE(a[i].outliers == b[i].outliers);
+    REQUIRE(a[i].parts_s == b[i].parts_s);
   }
 }
 
@@ -95,6 +102,7 @@ void require_same(const FpmFile& a, const FpmFile& b) {
   REQUIRE(a.unit_bound == b.unit_bound);
   REQUIRE(a.in_core_units == b.in_core_units);
   REQUIRE(a.solo == b.solo);
+  REQUIRE(a.parts == b.parts);
   require_same(a.points, b.points);
   require_same(a.imprecise, b.imprecise);
 }
@@ -116,6 +124,16 @@ TEST_CASE("a speed model file is read back bit for bit from disk and from text")
     require_same(parse_fpm_description(format_fpm(file), "rank 3"), file);
     REQUIRE(folder.entries() == 1);
   }
+}
+
+TEST_CASE("seconds of parts lie between those of the points around a size, and are the nearest point's beyond them") {
+  FpmFile file;
+  file.parts = {"border", "interior"};
+  file.points = {{2.0, 1.0, 1, 0.0, 0, {0.25, 0.5}}, {4.0, 2.0, 1, 0.0, 0, {0.25, 1.5}}};
+  CHECK(file.parts_s(1.0) == file.points.front().parts_s);
+  CHECK(file.parts_s(4.0) == file.points.back().parts_s);
+  CHECK(file.parts_s(3.0) == std::array{0.25, 1.0, 0.0, 0.0});
+  CHECK(file.parts_s(100.0) == file.points.back().parts_s);
 }
 
 TEST_CASE("a speed model without a memory limit stays without one") {
@@ -200,6 +218,8 @@ TEST_CASE("a speed model file with a mistake is refused with file and key") {
       Mistake{"/points/1/outliers", -1, "points[1].outliers"}, Mistake{"/points/1/outliers", 2, "points[1].outliers"},
       Mistake{"/points/1/outliers", 0.5, "points[1].outliers"},
       Mistake{"/points/1/outliers", "one", "points[1].outliers"}, Mistake{"/imprecise_points", 1, "imprecise_points"},
+      Mistake{"/parts", {"a", "b", "c", "d", "e"}, "parts"}, Mistake{"/parts", {1}, "parts"},
+      Mistake{"/parts", {"border"}, "points[0].parts_s"},
       Mistake{"/imprecise_points", {{{"units", 1}}}, "imprecise_points[0].time_s"},
       Mistake{"/imprecise_points", {{{"units", 0}, {"time_s", 1}}}, "imprecise_points[0].units"},
       Mistake{"/imprecise_points", {{{"units", 1}, {"time_s", -1}}}, "imprecise_points[0].time_s"});

@@ -42,6 +42,7 @@ bool SolveMonitor::should_iterate(double residual, double right_side) {
     report_.initial_residual = last_true_ = residual;
     keep(residual);
   }
+  if (settings_.fixed_iterations) return residual > 0.0 && report_.iterations < settings_.most_iterations;
   if (!std::isfinite(residual) || !std::isfinite(report_.right_side)) return fail(SolveOutcome::not_finite);
   if (residual <= report_.tolerance) return false;
   if (report_.iterations >= settings_.most_iterations) return fail(SolveOutcome::too_many_iterations);
@@ -52,6 +53,10 @@ bool SolveMonitor::should_continue(double residual) {
   ++report_.iterations;
   report_.residual = residual;
   keep(residual);
+  if (settings_.fixed_iterations) {
+    seems_solved_ = report_.iterations >= settings_.most_iterations;
+    return residual > 0.0 && !seems_solved_;
+  }
   if (!std::isfinite(residual)) return fail(SolveOutcome::not_finite);
   seems_solved_ = residual <= report_.tolerance;
   if (seems_solved_) return false;
@@ -67,6 +72,7 @@ bool SolveMonitor::should_continue(double residual) {
 
 bool SolveMonitor::should_restart(double true_residual) {
   report_.residual = true_residual;
+  if (settings_.fixed_iterations) return false;
   if (!std::isfinite(true_residual)) return fail(SolveOutcome::not_finite);
   if (true_residual <= slack * report_.tolerance) return false;
   const bool helps = true_residual <= least_restart_progress * last_true_;
@@ -75,6 +81,7 @@ bool SolveMonitor::should_restart(double true_residual) {
 }
 
 bool SolveMonitor::should_restart_after_breakdown(double divisor) {
+  if (settings_.fixed_iterations) return false;
   return std::isfinite(divisor) ? count_restart(SolveOutcome::broke_down) : fail(SolveOutcome::not_finite);
 }
 

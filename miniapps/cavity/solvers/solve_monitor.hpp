@@ -15,6 +15,8 @@ struct SolveSettings {
   int most_iterations = 1000;
   int most_restarts = 10;     ///< after breakdowns, and where the recurrence's residual has left the true one
   bool keep_history = false;  ///< of residuals
+  /// Makes `most_iterations`, fewer only where nothing is left of the residual, and calls the system solved.
+  bool fixed_iterations = false;
 };
 
 /// In the order of the words in to_string().
@@ -72,7 +74,9 @@ class SolveMonitor {
   /// Whether to restart in another way, where a divisor has vanished or is not finite.
   bool should_restart_after_breakdown(double divisor);
   /// Ends the solve for a reason that the solver found.
-  void end(SolveOutcome outcome) { report_.outcome = outcome; }
+  void end(SolveOutcome outcome) {
+    if (!settings_.fixed_iterations) report_.outcome = outcome;
+  }
 
   /// Whether b and the tolerance are 0, so that only x = 0 solves the system.
   bool solution_is_zero() const { return report_.tolerance == 0.0 && report_.right_side == 0.0; }

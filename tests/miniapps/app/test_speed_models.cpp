@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "comm/collective.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "partition/algorithms.hpp"
-#include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
 namespace steelyard::test_speed_models {
@@ -67,13 +68,18 @@ std::vector<std::filesystem::path> write_numbered(const SharedFolder& folder, st
   return paths;
 }
 
+/// Those of units that nothing slows down.
+std::vector<double> slowdowns_of(const std::vector<Slot>& slots) { return std::vector<double>(slots.size(), 1.0); }
+
 std::string refusal(const FpmFile& file, const SharedFolder& folder) {
   const std::filesystem::path path = folder / "refused.fpm.json";
   on_root(session().comm(), [&] { models::write_fpm_file(path, file); });
-  const auto error =
-      collective_error([&] { read_speed_models(session(), {path}, synthetic_facts(), slots_of(1), geometric()); });
-  CHECK((!error || error->code() == ExitCode::wrong_input));
-  return error ? error->what() : "";
+  try {
+    read_speed_models({path}, synthetic_facts(), slots_of(1), slowdowns_of(slots_of(1)), geometric());
+  } catch (const FileFormatError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace
@@ -137,18 +143,38 @@ TEST_CASE("one file is every slot's, one per unit every rank's, one per slot its
     const auto count = static_cast<std::size_t>(per_rank);
     for (const std::size_t files : {std::size_t{1}, count, slots.size()}) {
       const auto paths = write_numbered(folder, files);
-      const SpeedModels models = read_speed_models(session(), paths, synthetic_facts(), slots, geometric());
+      const SpeedModels models = read_speed_models(paths, synthetic_facts(), slots, slowdowns_of(slots), geometric());
       CHECK(models.files().size() == slots.size());
       for (std::size_t i = 0; i < slots.size(); ++i) {
         CHECK(sizes_of(models.files()[i]) == std::vector<double>{static_cast<double>(i % files + 1)});
       }
     }
-    const auto error = collective_error([&] {
-      read_speed_models(session(), write_numbered(folder, slots.size() + 1), synthetic_facts(), slots, geometric());
-    });
-    CHECK(error.has_value());
-    if (error) CHECK_THAT(error->what(), ContainsSubstring("--model names " + std::to_string(slots.size() + 1)));
+    const auto paths = write_numbered(folder, slots.size() + 1);
+    CHECK_THROWS_MATCHES(
+        read_speed_models(paths, synthetic_facts(), slots, slowdowns_of(slots), geometric()), InvalidArgument,
+        Catch::Matchers::MessageMatches(ContainsSubstring("--model names " + std::to_string(slots.size() + 1))));
   }
+}
+
+TEST_CASE("a model is as much slower as its slot is beside the unit that was measured, parts and intervals too") {
+  const SharedFolder folder;
+  FpmFile file = file_of({10.0});
+  file.slowdown = 2.0;
+  file.parts = {"border"};
+  file.points[0].confidence_s = 1e-4;
+  file.points[0].parts_s = {2e-3};
+  on_root(session().comm(), [&] { models::write_fpm_file(folder / "slow.fpm.json", file); });
+  const std::vector<Slot> slots = slots_of(2);
+  std::vector<double> slowdowns = slowdowns_of(slots);
+  slowdowns.back() = 6.0;
+  const SpeedModels models =
+      read_speed_models({folder / "slow.fpm.json"}, synthetic_facts(), slots, slowdowns, geometric());
+  const FpmFile& slow = models.files().back();
+  CHECK(slow.slowdown == 6.0);
+  CHECK(slow.points[0].time_s == 3.0 * file.points[0].time_s);
+  CHECK(slow.points[0].confidence_s == 3.0 * file.points[0].confidence_s);
+  CHECK(slow.parts_s(7.0)[0] == 6e-3);
+  CHECK(models.files().front().points[0].time_s == 0.5 * file.points[0].time_s);
 }
 
 TEST_CASE("a model of something else is refused naming file, key, value and what was expected") {

@@ -13,7 +13,9 @@ using nlohmann::json;
 namespace steelyard::tests::test_cavity_predictions {
 namespace {
 
-constexpr double row_s = 3e-6;  ///< of three iterations of both solvers
+constexpr double row_s = 3e-6;  ///< of a step with three iterations a solve
+/// Words of each cell that such a step moves: 38 and 8 in iterations, and those of the other parts.
+constexpr double words = 3 * 38 + 16 + 2 * (3 * 8 + 6) + 42, cycle_words = words + 2 * 3 * (2 + 45.0 / 8);
 
 json predicted(const TemporaryFolder& folder, const Words& more) {
   const Outcome outcome =
@@ -27,14 +29,13 @@ std::map<std::string, double> seconds_of(const json& phases, const char* key) {
   return seconds;
 }
 
-TEST_CASE("Parts of a step take the share of the solvers' iterations that they have of the memory traffic") {
+TEST_CASE("Parts of a step that a model says nothing of take the share that they have of the memory traffic") {
   const TemporaryFolder folder;
   const Words problem =
       Words{"--size", "64", "--steps", "10", "--iterations", "7", "12"} + with_models(folder, {row_s});
   const json plain = predicted(folder, problem + Words{"--pressure-preconditioner", "none"});
   auto phases = seconds_of(plain.at("phases"), "time_s");
-  // A word of every cell, where an iteration of both solvers moves 38 and 8.
-  const double word_s = 64 * row_s / 3 / (38 + 8);
+  const double word_s = 64 * row_s / words;
   CHECK(phases.size() == 5);
   CHECK_THAT(phases["momentum"], WithinRel(10 * (7 * 38 + 16) * word_s, 1e-12));
   CHECK_THAT(phases["pressure"], WithinRel(10 * (12 * 8 + 2 * 6) * word_s, 1e-12));
@@ -44,9 +45,8 @@ TEST_CASE("Parts of a step take the share of the solvers' iterations that they h
   for (const auto& [name, seconds] : phases) sum_s += seconds;
   CHECK_THAT(plain.at("time_s").get<double>(), WithinRel(sum_s, 1e-12));
   auto cycles = seconds_of(predicted(folder, problem).at("phases"), "time_s");
-  CHECK_THAT(cycles["multigrid"], WithinRel(10 * 12 * 45.0 / 8 * word_s, 1e-12));
-  CHECK_THAT(cycles["momentum"], WithinRel(phases["momentum"], 1e-12));
-  CHECK(cycles["pressure"] > phases["pressure"]);
+  CHECK_THAT(cycles["multigrid"], WithinRel(10 * 12 * 45.0 / 8 * 64 * row_s / cycle_words, 1e-12));
+  CHECK_THAT(cycles["momentum"], WithinRel(phases["momentum"] * words / cycle_words, 1e-12));
 }
 
 TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers do") {
@@ -56,7 +56,7 @@ TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers d
   const Words plain = problem + Words{"--pressure-preconditioner", "none"};
   auto separate = seconds_of(predicted(folder, plain).at("phases"), "time_s");
   auto merged = seconds_of(predicted(folder, plain + Words{"--reductions", "merged"}).at("phases"), "time_s");
-  CHECK_THAT(separate["momentum"], WithinRel(10 * (7 * 38 + 16) * 16 * row_s / 3 / 46, 1e-12));
+  CHECK_THAT(separate["momentum"], WithinRel(10 * (7 * 38 + 16) * 16 * row_s / words, 1e-12));
   CHECK_THAT(merged["sums"] / separate["sums"],
              WithinRel((7 * 2 + 3 + 12 * 1 + 2 * 4 + 1.0) / (7 * 3 + 2 + 12 * 2 + 2 * 3 + 1), 1e-12));
   CHECK(separate["halos"] > 0.0);
@@ -75,20 +75,18 @@ TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers d
   CHECK(predicted(folder, weak).at("runs").size() == 3);
 }
 
-TEST_CASE("A sample says how many iterations a step has, and how much longer one part takes than another") {
+TEST_CASE("A sample says how many iterations a step has") {
   const TemporaryFolder folder;
   run_cavity(1, {"--size", "48", "--steps", "6", "--units", "host", "--result", "result"}, folder);
   const json run = json::parse(folder.read("result/run.json"));
   const Words problem =
       Words{"--size", "96", "--steps", "6", "--sample", folder / "result"} + with_models(folder, {row_s});
   const json prediction = predicted(folder, problem);
-  auto found = seconds_of(prediction.at("phases"), "time_s"), measured = seconds_of(run.at("phases"), "measured_s");
-  for (const char* part : {"pressure", "multigrid", "rest"}) {
-    CHECK_THAT(found[part] / found["momentum"], WithinRel(measured[part] / measured["momentum"], 1e-9));
-  }
   const double n_m = run.at("figures").at("momentum_iterations"), n_p = run.at("figures").at("pressure_iterations");
-  const Words same{"--iterations", std::to_string(n_m / 6), std::to_string(n_p / 6)};
-  CHECK_THAT(predicted(folder, problem + same).at("time_s").get<double>(),
+  const Words same =
+      Words{"--size", "96", "--steps", "6", "--iterations", std::to_string(n_m / 6), std::to_string(n_p / 6)} +
+      with_models(folder, {row_s});
+  CHECK_THAT(predicted(folder, same).at("time_s").get<double>(),
              WithinRel(prediction.at("time_s").get<double>(), 1e-4));
   expect_refused(
       STEELYARD_TOOL,

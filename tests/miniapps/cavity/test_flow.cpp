@@ -203,7 +203,7 @@ TEST_CASE("a flow fits into the memory that the kernel's facts say, and needs mo
     problem.rows = rows;
     problem.columns = columns;
     problem.time_step = 1e-3;
-    const KernelFacts facts = MeasuredKernel(columns).facts();
+    const KernelFacts facts = MeasuredKernel(problem, {}).facts();
     const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
     for (const auto reductions : {Reductions::separate, Reductions::merged}) {
       for (const std::size_t way : {0, 2}) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "miniapps/cavity/prediction.hpp"
+#include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/solvers/solve_monitor.hpp"
 #include "miniapps/cavity/time_loop.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"

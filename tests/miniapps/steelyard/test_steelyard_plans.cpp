@@ -41,7 +41,10 @@ TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
         App{STEELYARD_FFT2D, Words{"--size", "96"} + platform},
         App{STEELYARD_FFT2D, Words{"--rows", "60", "--columns", "99", "--transposed", "--exchange", "pipelined",
                                    "--column-model", column} +
-                                 platform}}) {
+                                 platform},
+        App{STEELYARD_WAVE2D,
+            Words{"--rows", "131", "--columns", "90", "--steps", "30", "--time-tile", "4"} + platform},
+        App{STEELYARD_CAVITY, Words{"--size", "64", "--steps", "7", "--iterations", "5", "9"} + platform}}) {
     const std::string name = app.program.filename();
     // Every algorithm has its turn with every app.
     const std::string& partition = partitions[turn++ % partitions.size()];
@@ -58,6 +61,42 @@ TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
       phases.push_back({{"name", phase.at("name")}, {"time_s", phase.at("predicted_s")}});
     }
     CHECK(paper.at("phases") == phases);
+  }
+}
+
+TEST_CASE("What measuring keeps of a kernel's parts is the same in a plan on paper and in a run's") {
+  const TemporaryFolder folder;
+  struct App {
+    std::filesystem::path program;
+    Words kernel, problem;
+    std::string part;
+  };
+  for (const App& app :
+       {App{STEELYARD_WAVE2D, {"--columns", "90", "--time-tile", "4"}, {"--rows", "100", "--steps", "20"}, "border"},
+        App{STEELYARD_CAVITY, {"--columns", "48"}, {"--rows", "60", "--iterations", "5", "9"}, "multigrid"}}) {
+    const std::string name = app.program.filename();
+    INFO(name);
+    good_run(1, steelyard_tool,
+             Words{"measure", name, "--units", "host", "--sizes", "20", "60", "--rounds", "1", "--repetitions-min", "2",
+                   "--repetitions-max", "2", "--output", name + "-models"} +
+                 app.kernel,
+             folder.path());
+    const std::string model = folder / (name + "-models/rank0-host.fpm.json");
+    const json file = read_json_file(model);
+    const json& point = file.contains("points") && !file.at("points").empty() ? file.at("points").back()
+                                                                              : file.at("imprecise_points").back();
+    CHECK(point.at("parts_s").at(app.part).get<double>() > 0.0);
+    const Words on = app.kernel + app.problem + Words{"--units",    "host",    "--model",    model,
+                                                      "--slowdown", "rank1=3", "--platform", write_platform(folder)};
+    good_run(2, app.program, on + Words{"--dry-run", "--result", name}, folder.path());
+    const json dry = read_json_file(folder / (name + "/run.json"));
+    const json paper = predicted(folder, on + Words{"--processes", "2"}, name);
+    CHECK(paper.at("distribution") == dry.at("distribution"));
+    CHECK(paper.at("time_s") == dry.at("predicted_time_s"));
+    for (std::size_t i = 0; i < paper.at("phases").size(); ++i) {
+      CHECK(paper.at("phases")[i].at("time_s") == dry.at("phases")[i].at("predicted_s"));
+      if (paper.at("phases")[i].at("name") == app.part) CHECK(paper.at("phases")[i].at("time_s").get<double>() > 0.0);
+    }
   }
 }
 

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/options.hpp"
+#include "miniapps/app/plan.hpp"
+#include "miniapps/app/speed_models.hpp"
+#include "models/communication/placement.hpp"
+#include "models/communication/platform.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace steelyard {
+
+/// Number of processes that need not exist, and their nodes.
+struct ProcessCount {
+  int processes = 1;
+  int per_node = 0;  ///< 0: all on one node
+};
+
+/// Adds `--processes --per-node` beside the options that a prediction shares with a run.
+void add_process_options(CLI::App& parser, ProcessCount& count);
+
+/// Processes on a platform, for predictions of runs that do not take place.
+class Processes : public Resources {
+ public:
+  /// The lines of `--layout` are processes, on nodes by host name; without a layout all have the units of `--units`, on
+  /// nodes of `per_node`. Units are as slow as the layout or `--slowdown` say or, where these say nothing, as their
+  /// models' files. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
+  /// where it names none of them, all are of the kind of its first node.
+  /// @param options outlive this @param has_messages whether the processes send any
+  /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
+  /// that cannot be used
+  Processes(const RunOptions& options, const ProcessCount& count, bool has_messages);
+
+  int ranks() const override { return static_cast<int>(node_of_rank_.size()); }
+  std::vector<int> node_of_rank() const override { return node_of_rank_; }
+  std::string node_name(int rank) const override;
+  const std::vector<Slot>& slots() const override { return slots_; }
+  std::string partition() const override { return options_.partition; }
+  std::vector<double> slowdowns() const override { return slowdowns_; }
+  /// Without files constant speeds of 1 / slowdown.
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override {
+    return speed_models(kernel, total, algorithm, options_.models);
+  }
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                           const std::vector<std::filesystem::path>& files) override;
+  std::optional<double> model_parameter(const std::string& name) const override {
+    return parameter_of_models(options_.models, name);
+  }
+  bool measures() const override { return false; }
+  bool has_seconds() const override { return !options_.models.empty(); }
+  std::optional<Channels> channels(const MessageFacts&) override { return Channels{platform_, placement()}; }
+  double channel_error() const override { return platform_.error(); }
+  double memory_bytes_per_s(const std::vector<std::int64_t>&) override {
+    return platform_.memory_bytes_per_s() * nodes();
+  }
+  double start_s() override { return 0.0; }
+  double trial_s(const MeasurableKernel&, const std::vector<std::int64_t>&) override { return 0.0; }
+  void note(const std::string&) override {}
+  void on_all_ranks(const std::function<void()>& work) const override { work(); }
+
+  int nodes() const;
+  const models::Platform& platform() const { return platform_; }
+  /// A line for each channel that may be shared by more transfers than it was measured with. Source: 001, section 3.
+  std::string concurrency_note() const;
+
+ private:
+  void read_layout_file(const std::filesystem::path& path);
+  void add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns);
+  /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
+  models::Placement placement() const;
+
+  const RunOptions& options_;
+  std::vector<int> node_of_rank_;
+  std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
+  std::vector<Slot> slots_;
+  std::vector<double> slowdowns_;
+  models::Platform platform_;
+};
+
+}  // namespace steelyard
