@@ -19,4 +19,4 @@ _steelyard() {
 }
 
 # File names are completed where there is nothing else.
-complete -o default -F _steelyard steelyard gemm summa wave2d cavity fft2d jacobi
+complete -o default -F _steelyard steelyard gemm summa wave2d cavity fft2d jacobi heat

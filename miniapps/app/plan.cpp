@@ -44,6 +44,19 @@ models::Estimate estimate(const Plan& plan, const ModelForecast& by_model, doubl
   return models::run_estimate(slot_estimates(plan), by_model.total_s, by_model.exposed_s, channel_error);
 }
 
+std::vector<PhaseTime> beside_prediction(const Plan& plan,
+                                         const std::vector<std::pair<std::string, double>>& measured_s) {
+  std::vector<PhaseTime> phases;
+  for (const auto& [name, seconds] : measured_s) {
+    phases.push_back({name, seconds, std::nullopt});
+    if (plan.by_model.empty()) continue;
+    for (const auto& [predicted, predicted_s] : plan.by_model.front().phases) {
+      if (predicted == name) phases.back().predicted_s = predicted_s;
+    }
+  }
+  return phases;
+}
+
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
                 const PhaseNames& names, const std::optional<models::MessagePattern>& exchange,
                 double footprint_bytes) {

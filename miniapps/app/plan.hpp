@@ -117,6 +117,10 @@ std::vector<models::Estimate> slot_estimates(const Plan& plan);
 /// of the channels.
 models::Estimate estimate(const Plan& plan, const ModelForecast& by_model, double channel_error);
 
+/// Phases of a run, with their measured seconds, beside those that the plan's first model predicts under their names.
+std::vector<PhaseTime> beside_prediction(const Plan& plan,
+                                         const std::vector<std::pair<std::string, double>>& measured_s);
+
 /// Names of the two phases of an app's steps.
 struct PhaseNames {
   std::string kernel;

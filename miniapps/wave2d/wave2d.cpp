@@ -231,13 +231,10 @@ class Run : public AppRun {
 
   /// Those of the slowest unit or rank each, for a repetition.
   std::vector<PhaseTime> phases(const Plan& plan) const {
-    const std::vector<double> measured_s = seconds_.values();
-    std::vector<PhaseTime> phases;
-    for (std::size_t i = 0; i < phase_names.size(); ++i) {
-      phases.push_back({phase_names[i], measured_s[i], std::nullopt});
-      if (!plan.by_model.empty()) phases.back().predicted_s = plan.by_model.front().phases[i].second;
-    }
-    return phases;
+    const std::vector<double> seconds = seconds_.values();
+    std::vector<std::pair<std::string, double>> measured_s;
+    for (std::size_t i = 0; i < phase_names.size(); ++i) measured_s.emplace_back(phase_names[i], seconds[i]);
+    return beside_prediction(plan, measured_s);
   }
 
   /// Points per second, beside those that the bandwidth of the memory allows.

@@ -37,25 +37,28 @@ cmake --build "$build/package/everything"
 "$build/package/everything/comm"
 "$build/package/everything/app"
 
-# miniapps/jacobi as somebody else's: the same program as in the tree.
+# The tutorials as somebody else's: the same programs as in the tree.
 project=$build/package/project
 mkdir -p "$project/miniapps"
 cp "$root/tests/package/miniapp/CMakeLists.txt" "$project"
-cp -r "$root/miniapps/jacobi" "$project/miniapps"
-try jacobi -DCMAKE_BUILD_TYPE=Release "$@"
-cmake --build "$build/package/jacobi"
+cp -r "$root/miniapps/jacobi" "$root/miniapps/heat" "$project/miniapps"
+try tutorials -DCMAKE_BUILD_TYPE=Release "$@"
+cmake --build "$build/package/tutorials"
 cd "$build/package"
-for bin in "$build/bin" jacobi; do
+for bin in "$build/bin" tutorials; do
   output=of-${bin##*/}
   mkdir "$output"
   "$bin/jacobi" --help > "$output/help"
   "$bin/jacobi" --size 700 --steps 12 --partition even --output "$output/x.npy"
+  "$bin/heat" --size 300 --steps 12 --partition even --output "$output/u.npy"
 done
-diff -r of-bin of-jacobi
+diff -r of-bin of-tutorials
 # Models, balance, prediction and results, by its own tool.
-jacobi/jacobi-tool measure jacobi --size 512 --sizes 64 512 --precision 0.5 --output models
+tutorials/tool measure jacobi --size 512 --sizes 64 512 --precision 0.5 --output models
 models=(models/rank0-{host,device}.fpm.json)
-jacobi/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
+tutorials/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
 grep -q '"passed": true' result/run.json
-jacobi/jacobi --size 512 --steps 20 --slowdown host=3 --partition dynamic
-jacobi/jacobi-tool predict jacobi --size 512 --model "${models[0]}"
+tutorials/jacobi --size 512 --steps 20 --slowdown host=3 --partition dynamic
+tutorials/tool predict jacobi --size 512 --model "${models[0]}"
+tutorials/tool measure heat --columns 300 --sizes 30 300 --precision 0.5 --output heat-models
+tutorials/tool predict heat --size 300 --steps 12 --model heat-models/rank0-host.fpm.json

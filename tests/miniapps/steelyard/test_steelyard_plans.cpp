@@ -42,6 +42,7 @@ TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
         App{STEELYARD_FFT2D, Words{"--rows", "60", "--columns", "99", "--transposed", "--exchange", "pipelined",
                                    "--column-model", column} +
                                  platform},
+        App{STEELYARD_HEAT, Words{"--rows", "131", "--columns", "90", "--steps", "30"} + platform},
         App{STEELYARD_WAVE2D,
             Words{"--rows", "131", "--columns", "90", "--steps", "30", "--time-tile", "4"} + platform},
         App{STEELYARD_CAVITY, Words{"--size", "64", "--steps", "7", "--iterations", "5", "9"} + platform}}) {

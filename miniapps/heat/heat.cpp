@@ -1,0 +1,259 @@
+// The heat equation on a plate whose rows the units of all ranks share, by an explicit five-point stencil with halos:
+//   u(i, j) <- u(i, j) + r (u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1) - 4 u(i, j)),   r = kappa dt / h^2,
+// with u = 0 around the plate. The second tutorial after jacobi; miniapps/README.md walks through both.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <optional>
+
+#include "comm/row_exchange.hpp"
+#include "miniapps/app/frame.hpp"
+#include "miniapps/app/outputs.hpp"
+#include "miniapps/heat/unit_plate.hpp"
+#include "models/communication/collective_patterns.hpp"
+#include "partition/algorithms.hpp"
+
+namespace steelyard::heat {
+namespace {
+
+constexpr double default_ratio = 0.2;
+
+/// The slowest mode of the plate, which a step multiplies by decay().
+double mode(const GridOptions& grid, std::int64_t i, std::int64_t j) {
+  return std::sin(std::numbers::pi * static_cast<double>(i + 1) / static_cast<double>(grid.rows + 1)) *
+         std::sin(std::numbers::pi * static_cast<double>(j + 1) / static_cast<double>(grid.columns + 1));
+}
+double decay(const GridOptions& grid, double ratio) {
+  const auto square = [](std::int64_t n) {
+    const double sine = std::sin(0.5 * std::numbers::pi / static_cast<double>(n + 1));
+    return sine * sine;
+  };
+  return 1.0 - 4.0 * ratio * (square(grid.rows) + square(grid.columns));
+}
+
+/// A unit's step by itself, for speed models and for the conformance table.
+template <class Execution>
+class StepRun : public KernelRun {
+ public:
+  StepRun(std::int64_t rows, std::int64_t columns) : plate_(space_, 0, rows, columns) {}
+  void run() override {
+    plate_.step(default_ratio);
+    space_.fence();
+  }
+  std::vector<double> check_run() override {
+    plate_.load(input);
+    run();
+    return plate_.rows_on_host();
+  }
+  /// What check_run() begins with, which continues around the plate.
+  static double input(std::int64_t i, std::int64_t j) { return static_cast<double>((7 * i + 3 * j + 10) % 11) / 8.0; }
+
+ private:
+  Execution space_;
+  UnitPlate<Execution> plate_;
+};
+
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  explicit MeasuredKernel(std::int64_t columns = 2048) : columns_(columns) {}
+
+  KernelFacts facts() const override {
+    KernelFacts facts;
+    facts.app = "heat";
+    facts.kernel = "step";
+    facts.element = "double";
+    facts.computation_unit = "one row of the plate";
+    facts.parameters["columns"] = static_cast<double>(columns_);
+    facts.flops_per_unit = 7.0 * static_cast<double>(columns_);
+    // A field is read and another one written, which is fetched first.
+    facts.bytes_per_unit = 3.0 * sizeof(double) * static_cast<double>(columns_);
+    facts.memory_bytes_per_unit = 2.0 * sizeof(double) * static_cast<double>(columns_ + 2);
+    facts.memory_bytes_fixed = 2.0 * facts.memory_bytes_per_unit;
+    facts.smallest = 16;
+    facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(512e6 / facts.memory_bytes_per_unit));
+    return facts;
+  }
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
+    if (kind == ProcessingUnit::Kind::host) return std::make_unique<StepRun<HostExecution>>(units, columns_);
+    return std::make_unique<StepRun<CompanionExecution>>(units, columns_);
+  }
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind /*kind*/) const override {
+    ConformanceCase check;
+    for (const std::int64_t columns : {1, 17, 203}) check.shapes.push_back(std::make_shared<MeasuredKernel>(columns));
+    check.sizes = {0, 1, 7};
+    check.tolerance = 16.0;
+    check.timed = std::make_shared<MeasuredKernel>();
+    return {check};
+  }
+  std::vector<double> reference(std::int64_t units) const override {
+    const auto u = [](std::int64_t i, std::int64_t j) -> long double { return StepRun<HostExecution>::input(i, j); };
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < units; ++i) {
+      for (std::int64_t j = 0; j < columns_; ++j) {
+        const long double around = u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1);
+        values.push_back(static_cast<double>(u(i, j) + default_ratio * (around - 4.0L * u(i, j))));
+      }
+    }
+    return values;
+  }
+
+ private:
+  std::int64_t columns_;
+};
+
+/// A step is a sweep of every unit, all at the same time, and an exchange of rows between neighbours.
+Plan make_plan(Resources& on, const GridOptions& grid, std::int64_t steps) {
+  const double row_bytes = sizeof(double) * static_cast<double>(grid.columns + 2);
+  Plan plan = plan_steps(on, MeasuredKernel(grid.columns), grid.rows, steps, {"step", "exchange"},
+                         models::halo_1d(on.ranks(), row_bytes), 2.0 * row_bytes * static_cast<double>(grid.rows));
+  plan.headings = {"rows", "/step"};
+  return plan;
+}
+
+struct Options {
+  RunOptions run;
+  GridOptions grid;
+  double ratio = default_ratio;
+};
+
+class Run : public AppRun {
+ public:
+  Run(Frame& frame, const Options& options)
+      : frame_(frame), options_(options), group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
+
+  double memory_bytes() const override {
+    return static_cast<double>(options_.grid.rows) *
+           MeasuredKernel(options_.grid.columns).facts().memory_bytes_per_unit;
+  }
+  void describe(RunRecord& record) const override {
+    record.params["rows"] = static_cast<double>(options_.grid.rows);
+    record.params["columns"] = static_cast<double>(options_.grid.columns);
+    record.params["ratio"] = options_.ratio;
+  }
+  std::string title(const RunRecord&) const override {
+    return fmt::format("heat {} x {} double, r = {:g}", options_.grid.rows, options_.grid.columns, options_.ratio);
+  }
+  Plan plan() override { return make_plan(frame_, options_.grid, options_.run.steps); }
+
+  void allocate(const Plan& plan) override {
+    const std::vector<std::int64_t>& rows = plan.distribution;
+    frame_.collectively([&] { halos_.emplace(group_, rows, 1, options_.grid.columns + 2); });
+    std::vector<std::int64_t> first(rows.size(), 0);
+    std::partial_sum(rows.begin(), rows.end() - 1, first.begin() + 1);
+    group_.run([&](const auto& peer) {
+      const auto slot = static_cast<std::size_t>(peer.slot());
+      plates_.emplace(peer, first[slot], rows[slot], options_.grid.columns);
+    });
+  }
+  void load() override {
+    const auto value = [&](std::int64_t i, std::int64_t j) {
+      const bool inside = i >= 0 && i < options_.grid.rows && j >= 0 && j < options_.grid.columns;
+      return inside ? mode(options_.grid, i, j) : 0.0;
+    };
+    group_.run([&](const auto& peer) { plates_[peer].load(value); });
+  }
+  UnitSeconds run() override {
+    const UnitSeconds seconds = group_.run([&](const auto& peer) {
+      auto& plate = plates_[peer];
+      for (std::int64_t step = 0; step < options_.run.steps; ++step) {
+        peer.compute([&] { plate.step(options_.ratio); });
+        halos_->exchange(peer, plate.origin());
+        if (group_.drives(peer.kind())) frame_.step_done(step + 1, options_.run.steps);
+      }
+    });
+    return seconds / std::max(1.0, steps());
+  }
+
+  /// Rounding adds up like a random walk at most.
+  std::optional<FoundError> check() override {
+    const double factor = std::pow(decay(options_.grid, options_.ratio), steps());
+    double error = 0.0;
+    for_rows([&](std::int64_t row, const std::vector<double>& values) {
+      for (std::size_t n = 0; n < values.size(); ++n) {
+        const auto at = static_cast<std::int64_t>(n);
+        const double expected =
+            factor * mode(options_.grid, row + at / options_.grid.columns, at % options_.grid.columns);
+        const double difference = std::abs(values[n] - expected);
+        error = difference < HUGE_VAL ? std::max(error, difference) : HUGE_VAL;
+      }
+    });
+    const double tolerance = std::numeric_limits<double>::epsilon() * (16.0 + 4.0 * steps());
+    return FoundError{error, tolerance, "the decay of the plate's slowest mode"};
+  }
+  void write_files() override {
+    frame_.write_output<double>(options_.grid.rows, options_.grid.columns, [&](const BlockSink<double>& sink) {
+      for_rows(
+          [&](std::int64_t row, const std::vector<double>& values) { sink(row, 0, options_.grid.columns, values); });
+    });
+  }
+  Outcome outcome(const Measurement& measurement, Plan& plan) override {
+    const double steps_s = steps() * *std::ranges::max_element(measurement.unit_s);
+    Outcome outcome;
+    outcome.phases =
+        beside_prediction(plan, {{"step", steps_s}, {"exchange", std::max(0.0, measurement.median_s - steps_s)}});
+    const double points = static_cast<double>(options_.grid.rows) * static_cast<double>(options_.grid.columns);
+    outcome.figures["points_per_s"] = steps() * points / measurement.median_s;
+    outcome.of_what = fmt::format("for {} steps", options_.run.steps);
+    outcome.below = fmt::format("speed      {:.1f} Mpoint/s\n", outcome.figures["points_per_s"] / 1e6);
+    return outcome;
+  }
+
+ private:
+  double steps() const { return static_cast<double>(options_.run.steps); }
+  /// Calls use(row, values) with the rows of each of this rank's units, from `row` on.
+  template <class Use>
+  void for_rows(const Use& use) const {
+    plates_.for_each([&](const auto& plate) { use(plate.first(), plate.rows_on_host()); });
+  }
+
+  Frame& frame_;
+  const Options& options_;
+  UnitGroup group_;
+  UnitData<UnitPlate> plates_;
+  std::optional<RowExchange> halos_;
+};
+
+class Heat : public MiniApp {
+ public:
+  AppFacts facts() const override {
+    return {"heat",
+            "Heat equation by an explicit five-point stencil on host and companion units at once",
+            "steps",
+            {.steps = true, .platform = true, .output = true},
+            true};
+  }
+  RunOptions& run_options() override { return options_.run; }
+  void add_options(const AppOptions& parsers) override {
+    add_grid_options(parsers, options_.grid, 2048);
+    parsers.run()
+        .add_option("--ratio", options_.ratio, "kappa dt / h^2, at most 0.25 (default 0.2)")
+        ->check(CLI::Range(0.0, 0.25))
+        ->type_name("R");
+  }
+  void prepare() override { partition::find_algorithm(options_.run.partition); }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, options_); }
+  std::shared_ptr<MeasurableKernel> kernel() const override {
+    return std::make_shared<MeasuredKernel>(options_.grid.columns);
+  }
+  std::string problem() const override {
+    return fmt::format("heat, {} x {} double: {} steps", options_.grid.rows, options_.grid.columns, options_.run.steps);
+  }
+  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+    return make_plan(on, {options_.grid.rows * times, options_.grid.columns}, options_.run.steps);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace steelyard::heat
+
+namespace steelyard {
+STEELYARD_MINIAPP(heat, heat::Heat)
+}
