@@ -92,8 +92,10 @@ class Run : public AppRun {
     std::optional<Iterations> iterations;
     frame_.collectively([&] { iterations = given_iterations(options_, problem_); });
     if (!iterations) iterations = sampled_iterations();
-    if (!failure_.empty()) return steps_->plan(std::nullopt, {});
-    Plan plan = steps_->plan(end_.steps, *iterations);
+    Plan plan = steps_->plan(failure_.empty() ? std::optional(end_.steps) : std::nullopt,
+                             iterations.value_or(Iterations()));
+    plan.text = no_prediction_line();
+    if (!plan.text.empty()) return plan;
     plan.text = fmt::format("predicted  {} for {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n",
                             format_seconds(*plan.time_s), end_.steps, iterations->momentum, iterations->pressure);
     return plan;

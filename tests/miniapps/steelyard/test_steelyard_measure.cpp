@@ -310,7 +310,7 @@ TEST_CASE("Every app's options fix what is measured, and those that fix nothing 
       {"cavity",
        {"--size", "66"},
        {{"columns", 66}},
-       "linear_solvers",
+       "time_step",
        0.0,
        {"--rows", "--type", "--pressure-preconditioner", "--iterations"}},
       {"jacobi", {"--size", "55"}, {{"columns", 55}}, "sweep", 0.0, {"--steps", "--columns", "--input"}}};
