@@ -3,94 +3,68 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t depth,
-                         std::int64_t row_elements)
-    : group_(group), row_elements_(row_elements) {
-  const std::vector<Slot>& slots = group.slots();
-  if (rows.size() != slots.size()) {
-    throw InvalidArgument(fmt::format("rows of {} units (expected {})", rows.size(), slots.size()));
+namespace {
+
+/// Where every slot's elements begin, and the last one's end.
+std::vector<std::int64_t> begins_of(const UnitGroup& group, std::span<const std::int64_t> rows,
+                                    std::int64_t row_elements) {
+  if (rows.size() != group.slots().size()) {
+    throw InvalidArgument(fmt::format("rows of {} units (expected {})", rows.size(), group.slots().size()));
   }
   std::vector<std::int64_t> begins = {0};
-  for (const std::int64_t count : rows) begins.push_back(begins.back() + count);
+  for (const std::int64_t count : rows) begins.push_back(begins.back() + count * row_elements);
+  return begins;
+}
 
-  std::array<std::vector<HaloLink>, 2> own_links, other_links;
-  std::vector<Message> messages;
-  std::int64_t room = 0;
-  for (std::size_t from = 0; from < slots.size(); ++from) {
-    for (std::size_t to = 0; to < slots.size(); ++to) {
-      if (from == to || rows[from] == 0 || rows[to] == 0) continue;
+std::vector<RowMessage> halo_messages(const std::vector<std::int64_t>& begins, std::int64_t depth) {
+  std::vector<RowMessage> messages;
+  const auto slots = begins.size() - 1;
+  for (std::size_t from = 0; from < slots; ++from) {
+    for (std::size_t to = 0; to < slots; ++to) {
+      if (from == to || begins[to] == begins[to + 1]) continue;
       // What `to` reads beside its slice, on the side where `from` is.
       const std::int64_t wanted = from < to ? begins[to] - depth : begins[to + 1];
       const std::int64_t first = std::max(begins[from], wanted);
       const std::int64_t end = std::min(begins[from + 1], wanted + depth);
-      if (first >= end) continue;
-      any_ = true;
-      if (slots[from].rank != group.rank() && slots[to].rank != group.rank()) continue;
-      Message message{static_cast<int>(from), static_cast<int>(to), first, end - first};
-      for (std::int64_t& place : message.place) {
-        place = room;
-        room += message.count * row_elements;
-      }
-      messages.push_back(message);
+      if (first < end) messages.push_back({static_cast<int>(from), static_cast<int>(to), first, end - first});
     }
   }
-  memory_ = {"steelyard::comm::row_exchange", static_cast<std::size_t>(room)};
-  for (const Message& message : messages) {
-    const Slot& from = slots[static_cast<std::size_t>(message.from)];
-    const Slot& to = slots[static_cast<std::size_t>(message.to)];
-    const int tag = static_cast<int>(2 * unit_index(from.kind) + unit_index(to.kind));
-    const std::size_t bytes = elements(message) * sizeof(double);
-    for (const std::size_t parity : {std::size_t{0}, std::size_t{1}}) {
-      double* const data = memory_.data() + message.place[parity];
-      if (from.rank == to.rank) continue;
-      if (to.rank == group.rank()) {
-        own_links[parity].push_back({HaloLink::Direction::receive, from.rank, tag, data, bytes});
-      } else {
-        auto& links = group.drives(from.kind) ? own_links : other_links;
-        links[parity].push_back({HaloLink::Direction::send, to.rank, tag, data, bytes});
-      }
-    }
-    if (from.rank == group.rank()) units_[unit_index(from.kind)].leaving.push_back(message);
-    if (to.rank == group.rank()) units_[unit_index(to.kind)].arriving.push_back(message);
-  }
-  has_messages_ = !own_links[0].empty() || !other_links[0].empty();
-  for (const std::size_t parity : {std::size_t{0}, std::size_t{1}}) {
-    own_messages_.emplace_back(group.comm(), own_links[parity]);
-    other_messages_.emplace_back(group.comm(), other_links[parity]);
-  }
+  return messages;
 }
 
-const RowExchange::UnitRows& RowExchange::begin(ProcessingUnit::Kind kind) {
-  UnitRows& unit = units_[unit_index(kind)];
-  ++unit.exchanges;
-  return unit;
-}
+}  // namespace
 
-void RowExchange::send(ProcessingUnit::Kind kind) {
-  UnitRows& unit = units_[unit_index(kind)];
-  unit.packed.raise(unit.exchanges);
-  if (group_.drives(kind)) own_messages_[unit.exchanges % 2].start();
-}
+RowExchange::RowExchange(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t depth,
+                         std::int64_t row_elements)
+    : exchange_(group, halo_messages(begins_of(group, rows, row_elements), depth * row_elements)) {}
 
-const RowExchange::UnitRows& RowExchange::receive(ProcessingUnit::Kind kind) {
-  UnitRows& unit = units_[unit_index(kind)];
-  UnitRows& other = units_[1 - unit_index(kind)];
-  if (group_.drives(kind)) {
-    if (group_.unit_count() == 2) {
-      group_.await(other.packed, unit.exchanges);
-      other_messages_[unit.exchanges % 2].start();
-      other_messages_[unit.exchanges % 2].wait(group_.may_spin());
-    }
-    own_messages_[unit.exchanges % 2].wait(group_.may_spin());
-    arrived_.raise(unit.exchanges);
-  } else {
-    group_.await(has_messages_ ? arrived_ : other.packed, unit.exchanges);
+RowGather::RowGather(UnitGroup& group, std::span<const std::int64_t> rows, std::int64_t row_elements)
+    : group_(group), begins_(begins_of(group, rows, row_elements)), exchange_(group, {}) {
+  if (begins_.back() > std::numeric_limits<int>::max()) {
+    throw InvalidArgument(
+        fmt::format("a grid of {} elements to be gathered (expected less than 2^31)", begins_.back()));
   }
-  return unit;
+  counts_.assign(static_cast<std::size_t>(group.size()), 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    counts_[static_cast<std::size_t>(group.slots()[i].rank)] += static_cast<int>(rows[i] * row_elements);
+  }
+  places_.assign(1, 0);
+  for (const int count : counts_) places_.push_back(places_.back() + count);
+  for (auto& memory : memory_) memory = {"steelyard::comm::row_gather", static_cast<std::size_t>(begins_.back())};
+}
+
+/// On the unit that drives MPI, behind which the other one waits in finish().
+void RowGather::gather_ranks(ProcessingUnit::Kind kind, double* buffer) {
+  exchange_.await_other(kind);
+  if (counts_.size() == 1) return;
+  STEELYARD_MPI(
+      MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, buffer, counts_.data(), places_.data(), MPI_DOUBLE, group_.comm()));
 }
 
 }  // namespace steelyard

@@ -23,8 +23,8 @@ template <class Execution>
 class UnitPeer;
 
 /// The processing units of all ranks that run one program together, each on its own slice of the data (SPMD): the units
-/// of a rank on their own threads, the first of which also drives MPI. Units meet in sums (here), in exchanges of halos
-/// (comm/row_exchange) and in gathers (comm/row_gather), which all call in the same order.
+/// of a rank on their own threads, the first of which also drives MPI. Units meet in sums (here), in exchanges of
+/// messages (comm/unit_exchange) and in those and gathers of rows (comm/row_exchange), which all call in the same order.
 class UnitGroup {
  public:
   /// Values of one sum at most.

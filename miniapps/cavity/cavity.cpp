@@ -92,8 +92,8 @@ class Run : public AppRun {
     std::optional<Iterations> iterations;
     frame_.collectively([&] { iterations = given_iterations(options_, problem_); });
     if (!iterations) iterations = sampled_iterations();
-    Plan plan = steps_->plan(failure_.empty() ? std::optional(end_.steps) : std::nullopt,
-                             iterations.value_or(Iterations()));
+    Plan plan =
+        steps_->plan(failure_.empty() ? std::optional(end_.steps) : std::nullopt, iterations.value_or(Iterations()));
     plan.text = no_prediction_line();
     if (!plan.text.empty()) return plan;
     plan.text = fmt::format("predicted  {} for {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n",
@@ -148,8 +148,7 @@ class Run : public AppRun {
     const double time_s = measurement.median_s;
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
     outcome.params["steps"] = steps();
-    if (!failure_.empty())
-      outcome.below = fmt::format("predicted  nothing: a sample of the steps failed ({})\n", failure_);
+    outcome.below = no_prediction_line();
     // With as many iterations as the run needed.
     plan = steps_->plan(failure_.empty() ? std::optional(log_.steps) : std::nullopt, iterations());
     add_phases(outcome, plan, time_s);
@@ -187,6 +186,12 @@ class Run : public AppRun {
     if (options_.restart.empty()) return;
     frame_.session().print(fmt::format("restart    from step {} at t = {:.6g}\n", start_.steps, start_.time));
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
+  }
+
+  /// Empty where there is a prediction.
+  std::string no_prediction_line() const {
+    if (failure_.empty()) return "";
+    return fmt::format("predicted  nothing: a sample of the steps failed ({})\n", failure_);
   }
 
   /// Those of a few steps of all units together, in a cavity of the same cells with fewer rows where there are many.

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "comm/block_exchange.hpp"
 #include "comm/collective.hpp"
+#include "comm/unit_exchange.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/timing.hpp"
@@ -77,28 +77,30 @@ void Flow::load(const FlowState& state) {
 }
 
 FlowState Flow::gather() {
-  const std::vector<RowRange> of_ranks = rows_of_ranks();
-  const RowRange own = of_ranks[static_cast<std::size_t>(group_.rank())];
   const bool is_root = group_.rank() == 0;
+  const int host_slot = group_.slot(ProcessingUnit::Kind::host);
+  const int first_slot = host_slot >= 0 ? host_slot : group_.slot(ProcessingUnit::Kind::companion);
+  const int end_slot = is_root ? static_cast<int>(group_.slots().size()) : first_slot + group_.unit_count();
+  const RowRange held{grid_.rows_of(first_slot).begin, grid_.rows_of(end_slot - 1).end};
   FlowState state{problem_.rows, problem_.columns, steps_, time_, {}, {}, {}, {}, {}};
   const std::array<std::vector<double>*, 5> fields = {&state.u, &state.v, &state.p, &state.u_before, &state.v_before};
-  const std::int64_t held = is_root ? problem_.rows : own.count();
-  for (auto* const field : fields) field->resize(static_cast<std::size_t>(held * problem_.columns));
-  group_.run([&](const auto& peer) { units_[peer].store(state, own.begin); });
-
-  std::vector<ExchangedBlock> sends, receives;
-  for (std::size_t tag = 0; tag < fields.size(); ++tag) {
-    if (!is_root) sends.push_back({0, static_cast<int>(tag), fields[tag]->data(), own.count()});
-    for (std::size_t rank = 1; is_root && rank < of_ranks.size(); ++rank) {
-      receives.push_back({static_cast<int>(rank), static_cast<int>(tag),
-                          fields[tag]->data() + of_ranks[rank].begin * problem_.columns, of_ranks[rank].count()});
+  std::vector<UnitMessage> messages;
+  for (auto* const field : fields) {
+    field->resize(static_cast<std::size_t>(held.count() * problem_.columns));
+    for (int slot = first_slot; slot < end_slot; ++slot) {
+      const RowRange rows = grid_.rows_of(slot);
+      messages.push_back({slot,
+                          0,
+                          rows.count() * problem_.columns * static_cast<std::int64_t>(sizeof(double)),
+                          {field->data() + (rows.begin - held.begin) * problem_.columns}});
     }
   }
-  // A row is what is counted, so that no grid is too large for a message.
-  BlockExchange exchange(group_.comm(), static_cast<std::size_t>(problem_.columns) * sizeof(double), sends, receives);
-  exchange.start_receives();
-  exchange.send(0);
-  exchange.wait(group_.may_spin());
+  UnitExchange exchange(group_, messages);
+  group_.run([&](const auto& peer) {
+    exchange.begin(peer.kind());
+    units_[peer].store(state, held.begin);
+    exchange.finish(peer.kind());
+  });
   if (!is_root) {
     for (auto* const field : fields) field->clear();
   }
@@ -130,17 +132,6 @@ StepReport Flow::step(FlowTimes& times) {
     times.units[kind] += spent[kind];
   }
   return report;
-}
-
-std::vector<RowRange> Flow::rows_of_ranks() const {
-  std::vector<RowRange> of_ranks;
-  const std::vector<Slot>& slots = group_.slots();
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    const RowRange rows = grid_.rows_of(static_cast<int>(i));
-    if (static_cast<std::size_t>(slots[i].rank) == of_ranks.size()) of_ranks.push_back(rows);
-    of_ranks.back().end = rows.end;
-  }
-  return of_ranks;
 }
 
 namespace {

@@ -55,9 +55,6 @@ class Flow {
   StepReport step(FlowTimes& times);
 
  private:
-  /// What each rank's units own together.
-  std::vector<RowRange> rows_of_ranks() const;
-
   Problem problem_;
   UnitGroup group_;
   SharedGrid grid_;

@@ -23,9 +23,6 @@ std::int64_t longest(const std::vector<Range>& batches) {
   return rows;
 }
 
-/// Batches of the exchange: those of the host and of the companion take turns.
-int batch_of_exchange(ProcessingUnit::Kind kind, int batch) { return 2 * batch + static_cast<int>(unit_index(kind)); }
-
 /// Calls body(i) for all i < count, for data in host memory: with the threads of a unit on the host, for a device with
 /// the calling thread. Fences.
 template <class Execution, class Body>
@@ -136,15 +133,21 @@ void Transform<Scalar>::allocate(std::initializer_list<Blocks*> lists) {
 
 template <class Scalar>
 void Transform<Scalar>::connect(const PassPlan& plan, PassExchange& exchange) {
-  std::vector<ExchangedBlock> sends, receives;
-  for (const auto& [message, data] : exchange.sent) {
-    const Kind kind = group_.slots()[static_cast<std::size_t>(message->from)].kind;
-    sends.push_back({message->to_rank, message->tag, data, message->points(), batch_of_exchange(kind, message->batch)});
+  const bool pipelined = choice_.exchange.exchange == Exchange::pipelined;
+  std::vector<int> first_slots;  // of every rank
+  for (std::size_t slot = 0; slot < plan.rank_of_unit.size(); ++slot) {
+    if (static_cast<std::size_t>(plan.rank_of_unit[slot]) == first_slots.size())
+      first_slots.push_back(static_cast<int>(slot));
   }
-  for (const auto& [message, data] : exchange.received) {
-    receives.push_back({plan.from_rank(*message), message->tag, data, message->points(), 0});
+  std::vector<UnitMessage> messages;
+  for (const Blocks* blocks : {&exchange.sent, &exchange.received}) {
+    for (const auto& [message, data] : *blocks) {
+      const std::int64_t bytes = message->points() * static_cast<std::int64_t>(sizeof(Complex));
+      const int to = first_slots[static_cast<std::size_t>(message->to_rank)];
+      messages.push_back({message->from, to, bytes, {data}, pipelined ? message->batch : 0});
+    }
   }
-  exchange.exchange.emplace(group_.comm(), sizeof(Complex), sends, receives);
+  exchange.exchange.emplace(group_, messages);
 }
 
 template <class Scalar>
@@ -158,75 +161,50 @@ void Transform<Scalar>::load(const Source& source) {
 template <class Scalar>
 TransformTimes Transform<Scalar>::run() {
   const double start_s = now_s();
-  Progress rows, columns;
   TransformTimes times;
   times.passes = group_.run([&](const auto& peer) {
     // A unit without rows is not busy while it waits for the other one.
     peer.compute([] {});
     const Unit& unit = units_[peer.kind()];
-    run_pass(peer, plans_.rows, first_, rows,
+    run_pass(peer, plans_.rows, first_,
              [&](const Range& batch, const StoredPieces& sends) { transform_rows(unit, batch, sends); });
-    run_pass(peer, plans_.columns, second_, columns,
+    run_pass(peer, plans_.columns, second_,
              [&](const Range& batch, const StoredPieces& sends) { transform_columns(unit, batch, sends); });
   });
   if (!second_.received.empty()) {
     group_.run([&](const auto& peer) { peer.compute([&] { unpack(peer); }); });
   }
-  times.rows_s = rows.finished_s - start_s;
-  times.first_exchange_s = rows.arrived_s - start_s;
-  times.columns_s = columns.finished_s - start_s;
+  times.rows_s = first_.finished_s - start_s;
+  times.first_exchange_s = first_.arrived_s - start_s;
+  times.columns_s = second_.finished_s - start_s;
   times.second_exchange_s = now_s() - start_s;
   return times;
 }
 
-/// A unit's part of a pass and of the exchange behind it. Where that is pipelined, the thread that drives MPI sends
-/// batches of both units as they are finished. Returns when both units have finished and all blocks have arrived.
+/// A unit's part of a pass and of the exchange behind it. Where that is pipelined, batches of both units are sent as
+/// they are finished. Returns when both units have finished and all blocks have arrived.
 template <class Scalar>
 template <class Execution, class TransformBatch>
-void Transform<Scalar>::run_pass(const UnitPeer<Execution>& peer, const PassPlan& plan, PassExchange& exchange,
-                                 Progress& progress, const TransformBatch& transform_batch) {
-  const bool drives = group_.drives(peer.kind());
-  const bool pipelined = choice_.exchange.exchange == Exchange::pipelined && !exchange.sent.empty();
-  if (drives) exchange.exchange->start_receives();
+void Transform<Scalar>::run_pass(const UnitPeer<Execution>& peer, const PassPlan& plan, PassExchange& pass,
+                                 const TransformBatch& transform_batch) {
+  const Kind kind = peer.kind();
+  pass.exchange->begin(kind);
   const std::vector<Range>& batches = plan.batches[static_cast<std::size_t>(peer.slot())];
   for (std::size_t batch = 0; batch < batches.size(); ++batch) {
     peer.compute([&] {
       StoredPieces sends;
-      for (const Block& block : exchange.sent) {
+      for (const Block& block : pass.sent) {
         const bool of_batch = static_cast<std::size_t>(block.message->batch) == batch;
         if (of_batch && block.message->from == peer.slot()) sends.push_back(block.piece());
       }
       transform_batch(batches[batch], sends);
     });
-    progress.finished[peer.kind()].raise(batch + 1);
-    if (drives && pipelined) send_finished(exchange, progress);
+    if (choice_.exchange.exchange == Exchange::pipelined) pass.exchange->packed(kind, static_cast<int>(batch) + 1);
   }
-  if (!drives) {
-    group_.await(progress.arrived, 1);
-    return;
-  }
-  if (group_.unit_count() == 2) {
-    const std::size_t all = plan.batches[static_cast<std::size_t>(group_.slot(Kind::companion))].size();
-    group_.await(progress.finished.companion, all, [&] {
-      if (pipelined) send_finished(exchange, progress);
-    });
-  }
-  progress.finished_s = now_s();
-  send_finished(exchange, progress);
-  exchange.exchange->wait(group_.may_spin());
-  progress.arrived_s = now_s();
-  progress.arrived.raise(1);
-}
-
-/// On the thread that drives MPI.
-template <class Scalar>
-void Transform<Scalar>::send_finished(PassExchange& exchange, Progress& progress) const {
-  for (const Kind kind : {Kind::host, Kind::companion}) {
-    for (std::uint64_t& sent = progress.sent[kind]; progress.finished[kind].reached(sent + 1); ++sent) {
-      exchange.exchange->send(batch_of_exchange(kind, static_cast<int>(sent)));
-    }
-  }
-  exchange.exchange->progress();
+  pass.exchange->await_other(kind);
+  if (group_.drives(kind)) pass.finished_s = now_s();
+  pass.exchange->finish(kind);
+  if (group_.drives(kind)) pass.arrived_s = now_s();
 }
 
 /// Pass 1 over a batch of rows. @param out pieces for other ranks, to which those for this one are added

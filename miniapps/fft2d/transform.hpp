@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "comm/block_exchange.hpp"
+#include "comm/unit_exchange.hpp"
 #include "comm/unit_group.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "miniapps/fft2d/exchange_plan.hpp"
@@ -84,15 +84,9 @@ class Transform {
   struct PassExchange {
     Blocks sent;
     Blocks received;
-    std::optional<BlockExchange> exchange;
-  };
-  /// How far a rank's units are with a pass and the exchange behind it.
-  struct Progress {
-    PerUnit<UnitGroup::Signal> finished;  ///< batches of each unit
-    PerUnit<std::uint64_t> sent;          ///< so many of these are on their way; of the thread that drives MPI
-    UnitGroup::Signal arrived;            ///< 1 when all units have finished and everything is sent and received
-    double finished_s = 0.0;              ///< when all units had, by the clock of timing.hpp
-    double arrived_s = 0.0;
+    std::optional<UnitExchange> exchange;
+    double finished_s = 0.0;  ///< when all units of the rank had finished the last pass, by the clock of timing.hpp
+    double arrived_s = 0.0;   ///< and everything was sent and received
   };
 
   template <class Execution>
@@ -104,9 +98,8 @@ class Transform {
   void transform_rows(const Unit& unit, const Range& batch, StoredPieces out) const;
   void transform_columns(const Unit& unit, const Range& batch, StoredPieces out) const;
   template <class Execution, class TransformBatch>
-  void run_pass(const UnitPeer<Execution>& peer, const PassPlan& plan, PassExchange& exchange, Progress& progress,
+  void run_pass(const UnitPeer<Execution>& peer, const PassPlan& plan, PassExchange& pass,
                 const TransformBatch& transform_batch);
-  void send_finished(PassExchange& exchange, Progress& progress) const;
   template <class Execution>
   void unpack(const UnitPeer<Execution>& peer) const;
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "comm/row_gather.hpp"
+#include "comm/row_exchange.hpp"
 #include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "comm/unit_messages.hpp"
+#include "comm/mpi_check.hpp"
+#include "comm/unit_exchange.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
@@ -101,8 +101,15 @@ class Simulation {
       });
       allocate(rectangles);
     });
-    exchange(pieces);
+    std::vector<UnitMessage> messages;
+    for (const Piece& piece : pieces) {
+      const std::int64_t bytes = piece.part.area() * static_cast<std::int64_t>(sizeof(Scalar));
+      messages.push_back({piece.from, piece.to, bytes, {piece.memory.data()}});
+    }
+    UnitExchange exchange(group_, messages);
     group_.run([&](const auto& peer) {
+      exchange.begin(peer.kind());
+      exchange.finish(peer.kind());
       for (const Piece& piece : pieces) {
         if (piece.to == peer.slot()) units_[peer].load(piece.level, piece.part, piece.memory.data());
       }
@@ -158,34 +165,55 @@ class Simulation {
   }
 
   void connect() {
-    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), overlap_ == Overlap::full,
-                   frame_.options().barrier);
+    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), /*in_device_memory=*/true);
   }
 
   /// Passes without a stop, each as 003 has them: borders on both units of a rank, exchange started, interior on both
   /// units, exchange finished. Adds to the times. Source: 003, algorithm 5.
   /// @param done steps before these
   UnitSeconds advance_passes(std::int64_t done, std::int64_t steps, StepTimes& times) {
-    const double start_s = now_s(), exchanged_s = halos_->exchange_s();
+    const double start_s = now_s();
+    double exchange_s = 0.0;  // of the unit that drives MPI
     const UnitSeconds unit_s = group_.run([&](const auto& peer) {
       const auto kind = peer.kind();
       auto& unit = units_[peer];
       UnitTimes& phases = times.phases[kind];
       for (std::int64_t left = steps; left > 0; left -= time_tile_) {
         const int pass = static_cast<int>(std::min<std::int64_t>(left, time_tile_));
+        const auto& arrived = halos_->arrived(kind);
+        halos_->begin(kind);
         // Not compute(), whose fence a device's interior would have to end before.
-        group_.timed_section(kind, [&] { unit.begin(pass, halos_->arrived(kind), halos_->leaving(kind), phases); });
-        halos_->start(kind);
+        group_.timed_section(kind, [&] { unit.begin(pass, arrived, halos_->leaving(kind), phases); });
+        halos_->await_other(kind);
+        if (frame_.options().barrier) barrier(kind);
+        timed(kind, exchange_s, [&] { halos_->packed(kind); });
+        if (overlap_ == Overlap::none) timed(kind, exchange_s, [&] { finish_apart(kind); });
         group_.timed_section(kind, [&] { unit.finish(pass, phases); });
-        halos_->finish(kind);
+        if (overlap_ == Overlap::full) timed(kind, exchange_s, [&] { halos_->finish(kind); });
         if (group_.drives(kind)) frame_.step_done(done + steps - left + pass, frame_.options().steps);
       }
     });
-    const double exchange_s = halos_->exchange_s() - exchanged_s;
     times.exchange_s += exchange_s;
     times.kernels_s += now_s() - start_s - exchange_s;
     times.unit_s += unit_s;
     return unit_s;
+  }
+
+  /// Of all ranks, by the units that drive MPI.
+  void barrier(ProcessingUnit::Kind kind) const {
+    if (group_.drives(kind)) STEELYARD_MPI(MPI_Barrier(group_.comm()));
+  }
+  /// Ends an exchange of all ranks, so that phases can be timed apart.
+  void finish_apart(ProcessingUnit::Kind kind) {
+    halos_->finish(kind);
+    barrier(kind);
+  }
+  /// Adds the seconds of `work` on the unit that drives MPI.
+  template <class Work>
+  void timed(ProcessingUnit::Kind kind, double& sum_s, const Work& work) const {
+    const double start_s = now_s();
+    work();
+    if (group_.drives(kind)) sum_s += now_s() - start_s;
   }
 
   /// Those that this rank sends or takes, in an order that all ranks have.
@@ -206,23 +234,6 @@ class Simulation {
     return pieces;
   }
 
-  /// Between ranks; pieces between two ranks are in the same order on both.
-  void exchange(const std::vector<Piece>& pieces) const {
-    std::vector<HaloLink> links;
-    std::map<int, int> messages;  // with a rank so far
-    for (const Piece& piece : pieces) {
-      const int from = rank_of(piece.from), to = rank_of(piece.to);
-      if (from == to) continue;
-      const auto direction = from == group_.rank() ? HaloLink::Direction::send : HaloLink::Direction::receive;
-      const int neighbour = from == group_.rank() ? to : from;
-      const std::size_t bytes = static_cast<std::size_t>(piece.part.area()) * sizeof(Scalar);
-      links.push_back({direction, neighbour, messages[neighbour]++, piece.memory.data(), bytes});
-    }
-    HaloExchange exchange(group_.comm(), links);
-    exchange.start();
-    exchange.wait(group_.may_spin());
-  }
-
   int rank_of(int slot) const { return group_.slots()[static_cast<std::size_t>(slot)].rank; }
 
   Frame& frame_;
@@ -232,7 +243,7 @@ class Simulation {
   Overlap overlap_;
   std::vector<Rectangle> rectangles_;  ///< of every slot
   UnitData<Unit> units_;
-  std::optional<UnitMessages<Scalar, HaloMessage>> halos_;
+  std::optional<BufferedExchange<Scalar, HaloMessage>> halos_;
 };
 
 }  // namespace steelyard::wave2d

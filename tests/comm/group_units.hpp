@@ -13,6 +13,7 @@
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "core/memory/host_copy.hpp"
+#include "tests/comm/split_comm.hpp"
 #include "tests/comm/started_session.hpp"
 
 namespace steelyard::tests {
@@ -79,6 +80,30 @@ class GroupUnits {
         slots_(std::move(slots)),
         group_(comm, co_execution_, units, slots_) {}
 
+  CoExecution co_execution_;
+  std::vector<Slot> slots_;
+  UnitGroup group_;
+};
+
+/// A group of all ranks' units, within a communicator of the ranks in reverse order.
+class BackwardUnits {
+ public:
+  BackwardUnits()
+      : comm_(session().comm(), 0, -session().rank()),
+        co_execution_(session().machine(), started_units()),
+        slots_(gather_slots(session(), started_units())),
+        group_(comm_.comm(), co_execution_, started_units(), turned_around()) {}
+
+  UnitGroup& group() { return group_; }
+
+ private:
+  std::vector<Slot> turned_around() {
+    for (Slot& slot : slots_) slot.rank = session().size() - 1 - slot.rank;
+    std::ranges::stable_sort(slots_, {}, &Slot::rank);
+    return slots_;
+  }
+
+  SplitComm comm_;
   CoExecution co_execution_;
   std::vector<Slot> slots_;
   UnitGroup group_;

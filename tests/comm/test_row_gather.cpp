@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "comm/row_gather.hpp"
+#include "comm/row_exchange.hpp"
 #include "core/base/errors.hpp"
 #include "tests/comm/group_units.hpp"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "comm/row_exchange.hpp"
-#include "comm/row_gather.hpp"
 #include "comm/shared_grid.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/row_field.hpp"

@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "comm/unit_exchange.hpp"
+#include "core/memory/host_copy.hpp"
+#include "tests/comm/group_units.hpp"
+
+namespace steelyard::test_unit_exchange {
+
+using namespace steelyard::tests;
+using Kind = ProcessingUnit::Kind;
+using Values = std::vector<std::int64_t>;
+
+namespace {
+
+struct RandomMessage {
+  int from, to, part;
+  std::size_t count;
+};
+
+/// Messages between random slots, none of them or many, in parts whose messages come in any order; also several between
+/// the same two units, and from a unit to itself.
+std::vector<RandomMessage> random_messages(std::mt19937_64& random, std::size_t slots) {
+  const auto below = [&](std::uint64_t end) { return static_cast<int>(random() % end); };
+  const std::uint64_t parts = 1 + random() % 2 * (random() % 5);
+  std::vector<RandomMessage> messages(random() % (4 * slots + 1));
+  for (RandomMessage& message : messages) {
+    const std::size_t counts[] = {0, 1, 1 + random() % 100, 1 + random() % 100, random() % 20000};
+    message = {below(slots), below(slots), below(parts), counts[random() % 5]};
+  }
+  return messages;
+}
+
+/// An exchange of random messages through buffers in turns, or one for all exchanges. Every message has a number behind
+/// its end that must stay.
+class RandomExchange {
+ public:
+  RandomExchange(UnitGroup& group, std::mt19937_64& random, bool in_turns, std::int64_t salt)
+      : group_(group), salt_(salt), messages_(random_messages(random, group.slots().size())), in_turns_(in_turns) {
+    std::vector<UnitMessage> unit_messages;
+    for (auto& turn : values_) turn.resize(messages_.size());
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+      const auto& [from, to, part, count] = messages_[i];
+      unit_messages.push_back({from, to, static_cast<std::int64_t>(count * sizeof(std::int64_t)), {}, part});
+      for (const std::size_t turn : {0, 1}) {
+        values_[turn][i] = Values(count + 1, untouched);
+        if (turn == 0 || in_turns) unit_messages.back().data[turn] = values_[turn][i].data();
+      }
+      auto& parts = parts_.at(static_cast<std::size_t>(from));
+      parts = std::max(parts, part + 1);
+    }
+    exchange_ = std::make_unique<UnitExchange>(group, unit_messages);
+  }
+
+  /// @return wrong messages
+  template <class Execution>
+  int exchange(const UnitPeer<Execution>& peer, int round, Delays& delays) {
+    exchange_->begin(peer.kind());
+    auto& values = values_[in_turns_ ? exchange_->exchanges(peer.kind()) % 2 : 0];
+    const int parts = parts_[static_cast<std::size_t>(peer.slot())];
+    for (int part = 0; part < parts; ++part) {
+      for (std::size_t i = 0; i < messages_.size(); ++i) {
+        // In place: the exchange knows where the values lie.
+        if (messages_[i].from == peer.slot() && messages_[i].part == part) {
+          std::ranges::copy(expected(i, round), values[i].begin());
+        }
+      }
+      delays.wait();
+      // What is left to finish() is sent, too.
+      if (part + 1 < parts || round % 3 > 0) exchange_->packed(peer.kind(), part + 1);
+    }
+    if (round % 2 > 0) exchange_->await_other(peer.kind());
+    delays.wait();
+    exchange_->finish(peer.kind());
+    delays.wait();
+    int wrong = 0;
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+      if (messages_[i].to == peer.slot() && values[i] != expected(i, round)) ++wrong;
+    }
+    return wrong;
+  }
+
+ private:
+  static constexpr std::int64_t untouched = -7;
+
+  Values expected(std::size_t message, int round) const {
+    Values values(messages_[message].count + 1, untouched);
+    const std::int64_t start = (std::int64_t{round} * 1024 + static_cast<std::int64_t>(message)) * 2 + salt_;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) values[i] = start * 1000003 + static_cast<std::int64_t>(i);
+    return values;
+  }
+
+  UnitGroup& group_;
+  std::int64_t salt_;
+  std::vector<RandomMessage> messages_;
+  bool in_turns_;
+  std::vector<int> parts_ = std::vector<int>(group_.slots().size(), 1);
+  std::array<std::vector<Values>, 2> values_;
+  std::unique_ptr<UnitExchange> exchange_;
+};
+
+void check_random_exchanges(UnitGroup& group, std::uint64_t seed) {
+  CAPTURE(seed, group.slots().size());
+  std::mt19937_64 random(seed);
+  RandomExchange first(group, random, true, 0), second(group, random, true, 1), one_buffer(group, random, false, 0);
+  std::atomic<int> wrong = 0;
+  group.run([&](const auto& peer) {
+    Delays delays(peer.slot());
+    std::mt19937_64 order(seed);
+    for (int round = 0; round < 12; ++round) wrong += (order() % 2 ? first : second).exchange(peer, round, delays);
+  });
+  for (int round = 0; round < 4; ++round) {
+    group.run([&](const auto& peer) {
+      Delays delays(peer.slot());
+      wrong += one_buffer.exchange(peer, round, delays);
+    });
+  }
+  CHECK(wrong == 0);
+}
+
+struct Message {
+  int from = 0;
+  int to = 0;
+  std::int64_t length = 0;
+
+  std::int64_t points() const { return length; }
+};
+using Messages = BufferedExchange<double, Message>;
+
+/// Between most slots, of different lengths.
+std::vector<Message> messages_of(std::size_t slots) {
+  std::vector<Message> messages;
+  const int count = static_cast<int>(slots);
+  for (int from = 0; from < count; ++from) {
+    for (int to = 0; to < count; ++to) {
+      if (from != to && (from + 2 * to) % 5 != 4) messages.push_back({from, to, 37 * from + 5 * to});
+    }
+  }
+  return messages;
+}
+
+/// What a message holds in a pass.
+std::vector<double> content(const Message& message, int pass) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < message.length; ++i) {
+    values.push_back(1e6 * pass + 1e3 * (message.from * 20 + message.to) + static_cast<double>(i));
+  }
+  return values;
+}
+
+template <class Execution>
+void write(const UnitPeer<Execution>& peer, const MessageBuffer<double, Message>& buffer, int pass) {
+  const std::vector<double> values = content(*buffer.message, pass);
+  if (buffer.home == Home::host) {
+    std::copy(values.begin(), values.end(), buffer.data);
+  } else {
+    copy_from_host(peer.space(), buffer.data, values.data(), values.size());
+    peer.space().fence();
+  }
+}
+
+template <class Execution>
+bool holds(const UnitPeer<Execution>& peer, const MessageBuffer<double, Message>& buffer, int pass) {
+  std::vector<double> values(buffer.data,
+                             buffer.home == Home::host ? buffer.data + buffer.message->length : buffer.data);
+  if (buffer.home == Home::unit) {
+    values.resize(static_cast<std::size_t>(buffer.message->length));
+    copy_to_host(peer.space(), values.data(), static_cast<const double*>(buffer.data), values.size());
+    peer.space().fence();
+  }
+  return values == content(*buffer.message, pass);
+}
+
+}  // namespace
+
+TEST_CASE("messages of any number and size arrive whole, however they are cut into parts and whoever is late") {
+  for (const Choice choice : choices) {
+    GroupUnits units(choice);
+    for (std::uint64_t seed = 1; seed <= (session().size() > 2 ? 5 : 15); ++seed) {
+      check_random_exchanges(units.group(), seed);
+    }
+  }
+}
+
+TEST_CASE("an exchange runs within its group's communicator, in the order of its ranks") {
+  BackwardUnits units;
+  check_random_exchanges(units.group(), 3);
+}
+
+TEST_CASE("every unit takes in a pass what all others have packed for it in the pass before, whoever is late") {
+  for (const Choice choice : choices) {
+    for (const auto& [overlaps, on_device] : {std::pair{true, false}, {false, true}, {true, true}}) {
+      GroupUnits units(choice);
+      const std::vector<Message> all = messages_of(units.size());
+      Messages messages(units.group(), all, on_device);
+      std::atomic<int> wrong = 0;
+      // The second run goes on where the first one ended; what the third one begins with is loaded anew.
+      for (const int run : {0, 1, 2}) {
+        if (run == 2) messages.forget();
+        units.group().run([&](const auto& peer) {
+          const Kind kind = peer.kind();
+          Delays delays(peer.slot());
+          const auto arriving =
+              std::count_if(all.begin(), all.end(), [&](const Message& one) { return one.to == peer.slot(); });
+          for (int pass = 0; pass < many_rounds(400); ++pass) {
+            const auto& arrived = messages.arrived(kind);
+            messages.begin(kind);
+            const bool none = pass == 0 && run != 1;
+            if (static_cast<std::ptrdiff_t>(arrived.size()) != (none ? 0 : arriving)) ++wrong;
+            const int before = pass == 0 ? many_rounds(400) - 1 : pass - 1;
+            for (const auto& buffer : arrived) wrong += holds(peer, buffer, before) ? 0 : 1;
+            for (const auto& buffer : messages.leaving(kind)) write(peer, buffer, pass);
+            delays.wait();
+            messages.packed(kind);
+            if (!overlaps) messages.finish(kind);
+            delays.wait();
+            if (overlaps) messages.finish(kind);
+          }
+        });
+      }
+      CAPTURE(static_cast<int>(choice), overlaps, on_device);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("an exchange that never began goes away quietly") {
+  GroupUnits units(Choice::all);
+  for (int i = 0; i < 100; ++i) Messages(units.group(), messages_of(units.size()));
+  check_random_exchanges(units.group(), 1);
+}
+
+TEST_CASE("a unit that fails between two parts leaves nobody waiting for the others") {
+  if (started_units().count() < 2) SKIP("one unit on this rank");
+  std::int64_t values[2] = {};
+  for (const Kind failing : {Kind::host, Kind::companion}) {
+    GroupUnits units = GroupUnits::alone();
+    UnitExchange exchange(units.group(), std::vector<UnitMessage>{{0, 1, 8, {values}, 1}, {1, 0, 8, {values + 1}, 1}});
+    CHECK_THROWS_AS(units.group().run([&](const auto& peer) {
+      exchange.begin(peer.kind());
+      exchange.packed(peer.kind(), 1);
+      if (peer.kind() == failing) throw std::out_of_range("no more parts");
+      exchange.await_other(peer.kind());
+      exchange.finish(peer.kind());
+    }),
+                    std::out_of_range);
+  }
+}
+
+TEST_CASE("a message longer than MPI counts arrives whole", "[.][long_message]") {
+  GroupUnits units(Choice::hosts);
+  if (units.size() < 2) SKIP("one rank");
+  const std::int64_t count = (std::int64_t{1} << 28) + 3;
+  const bool is_in = session().rank() < 2, sends = session().rank() == 0;
+  Values values(is_in ? static_cast<std::size_t>(count) : 1, sends ? 1 : -1);
+  if (sends) {
+    for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = 3 * i;
+  }
+  UnitExchange exchange(units.group(), std::vector<UnitMessage>{{0, 1, 8 * count, {values.data()}}});
+  units.group().run([&](const auto& peer) {
+    exchange.begin(peer.kind());
+    exchange.finish(peer.kind());
+  });
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; is_in && i < count; ++i) wrong += values[static_cast<std::size_t>(i)] == 3 * i ? 0 : 1;
+  CHECK(wrong == 0);
+}
+
+}  // namespace steelyard::test_unit_exchange
