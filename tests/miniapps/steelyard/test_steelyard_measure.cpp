@@ -312,7 +312,7 @@ TEST_CASE("Every app's options fix what is measured, and those that fix nothing 
        {{"columns", 66}},
        "time_step",
        0.0,
-       {"--rows", "--type", "--pressure-preconditioner", "--iterations"}},
+       {"--rows", "--type", "--reynolds", "--iterations"}},
       {"jacobi", {"--size", "55"}, {{"columns", 55}}, "sweep", 0.0, {"--steps", "--columns", "--input"}}};
   for (const Measured& one : measured) {
     const TemporaryFolder folder;
