@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "comm/unit_group.hpp"
@@ -28,6 +29,36 @@ Plan make_plan(Resources& on, const Options& options, const Problem& problem) {
   return plan;
 }
 
+/// How much of a run's copying its multiplications hide.
+struct TransferOverlap {
+  double transfer_s = 0.0;  ///< during which the device loaded or stored
+  double hidden_s = 0.0;    ///< of these, during which it multiplied as well
+
+  double hidden_share() const { return transfer_s > 0.0 ? hidden_s / transfer_s : 1.0; }
+};
+
+TransferOverlap transfer_overlap(const std::vector<EngineOperation>& operations) {
+  struct Running {
+    int transfers = 0, multiplications = 0;
+  };
+  std::map<double, Running> changes;
+  for (const EngineOperation& operation : operations) {
+    const auto count = operation.engine == Engine::multiplying ? &Running::multiplications : &Running::transfers;
+    ++(changes[operation.start_s].*count);
+    --(changes[operation.end_s].*count);
+  }
+  TransferOverlap overlap;
+  Running running;
+  double last_s = 0.0;
+  for (const auto& [time_s, change] : changes) {
+    if (running.transfers > 0) overlap.transfer_s += time_s - last_s;
+    if (running.transfers > 0 && running.multiplications > 0) overlap.hidden_s += time_s - last_s;
+    running = {running.transfers + change.transfers, running.multiplications + change.multiplications};
+    last_s = time_s;
+  }
+  return overlap;
+}
+
 template <class Scalar>
 class Run : public AppRun {
  public:
@@ -44,12 +75,9 @@ class Run : public AppRun {
     return sizeof(Scalar) * (m * k + ranks * k * n + m * n);
   }
   void describe(RunRecord& record) const override {
-    record.params["m"] = static_cast<double>(problem_.m);
-    record.params["n"] = static_cast<double>(problem_.n);
-    record.params["k"] = static_cast<double>(problem_.k);
-    record.params["alpha"] = problem_.alpha;
-    record.params["beta"] = problem_.beta;
-    record.params["block"] = static_cast<double>(problem_.block);
+    const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+    record.params.insert({{"m", real(problem_.m)}, {"n", real(problem_.n)}, {"k", real(problem_.k)}});
+    record.params.insert({{"alpha", problem_.alpha}, {"beta", problem_.beta}, {"block", real(problem_.block)}});
     describe_units(record, frame_.units(), options_.device_memory_bytes);
   }
 
@@ -63,11 +91,11 @@ class Run : public AppRun {
   Plan plan() override { return make_plan(frame_, options_, problem_); }
 
   void allocate(const Plan& plan) override {
-    first_rows_ = {0};
     std::int64_t block_rows = 0;
     for (const std::int64_t units : plan.distribution) {
+      const std::int64_t first = problem_.first_row(block_rows);
       block_rows += units;
-      first_rows_.push_back(problem_.first_row(block_rows));
+      rows_.push_back({first, problem_.first_row(block_rows) - first});
     }
     frame_.collectively([&] {
       allocate_matrices();
@@ -77,11 +105,14 @@ class Run : public AppRun {
         const std::int64_t first = rows.first - own_.first;
         Unit& unit = units_[peer.kind()];
         unit.operands = {a_.rows(first, rows.count), b(), c_.rows(first, rows.count)};
-        unit.gemm.emplace(peer.kind(), problem_, rows.count, options_.device_memory_bytes, !options_.serialize);
+        const PanelProblem slice{rows.count, problem_.n, problem_.k, 0, problem_.alpha, problem_.beta};
+        unit.gemm.emplace(peer.kind(), slice, options_.device_memory_bytes, !options_.serialize);
       });
       if (options_.run.check == CheckLevel::none) return;
       load_c();
-      result_check_.emplace(problem_, options_.run.seed, a(), b(), c());
+      Problem own = problem_;
+      own.m = own_.count;
+      freivalds_.emplace(own, options_.run.seed, Share::whole(own), a(), b(), c());
     });
     frame_.collectively([&] { unit_s_ = multiply({1, 1}); });
   }
@@ -101,9 +132,15 @@ class Run : public AppRun {
     frame_.collectively([&] { load_c(); });
   }
   UnitSeconds run() override { return unit_s_ = multiply({1, 1}); }
-  std::optional<FoundError> check() override { return result_check_->check(c()); }
+  std::optional<FoundError> check() override { return found_error<Scalar>(*freivalds_, c()); }
   void keep(const Repetition& repetition) override {
-    const double units_flops_per_s = sum_of_speeds();
+    const std::vector<double> seconds = frame_.gather_seconds(busy_s_);
+    double units_flops_per_s = 0.0;
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      Problem slice = problem_;
+      slice.m = rows_[i].count;
+      if (seconds[i] > 0.0) units_flops_per_s += slice.flops() / seconds[i];
+    }
     speeds_.add({units_flops_per_s, problem_.flops() / repetition.seconds / units_flops_per_s});
   }
 
@@ -133,10 +170,7 @@ class Run : public AppRun {
     std::optional<UnitGemm<Scalar>> gemm;  ///< nothing without rows
   };
 
-  HostRows rows_of(int slot) const {
-    const auto i = static_cast<std::size_t>(slot);
-    return {first_rows_[i], first_rows_[i + 1] - first_rows_[i]};
-  }
+  const HostRows& rows_of(int slot) const { return rows_[static_cast<std::size_t>(slot)]; }
   ConstMatrix<HostExecution, Scalar> a() const { return a_.rows(0, own_.count); }
   ConstMatrix<HostExecution, Scalar> b() const { return b_.rows(0, problem_.k); }
   ConstMatrix<HostExecution, Scalar> c() const { return c_.rows(0, own_.count); }
@@ -144,10 +178,9 @@ class Run : public AppRun {
   /// This rank's rows of A and C, and all of B; A and B with their elements.
   void allocate_matrices() {
     own_ = {problem_.m, 0};
-    for (std::size_t i = 0; i < frame_.slots().size(); ++i) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (frame_.slots()[i].rank != frame_.session().rank()) continue;
-      const HostRows rows = rows_of(static_cast<int>(i));
-      own_ = {std::min(own_.first, rows.first), own_.count + rows.count};
+      own_ = {std::min(own_.first, rows_[i].first), own_.count + rows_[i].count};
     }
     const auto rows = static_cast<double>(own_.count), n = static_cast<double>(problem_.n);
     const auto k = static_cast<double>(problem_.k);
@@ -190,31 +223,6 @@ class Run : public AppRun {
     return {units_.host.gemm ? seconds.host_s : 0.0, units_.companion.gemm ? seconds.companion_s : 0.0};
   }
 
-  /// Flop/s of all slots, each by its own seconds.
-  double sum_of_speeds() const {
-    const std::vector<double> seconds = frame_.gather_seconds(busy_s_);
-    double speed = 0.0;
-    for (std::size_t i = 0; i < seconds.size(); ++i) {
-      Problem slice = problem_;
-      slice.m = rows_of(static_cast<int>(i)).count;
-      if (seconds[i] > 0.0) speed += slice.flops() / seconds[i];
-    }
-    return speed;
-  }
-
-  /// One line on how a companion multiplies in its memory.
-  std::string device_line(const Blocking& blocking, const TransferOverlap& overlap) const {
-    const BlockGrid& grid = blocking.grid;
-    const std::string how =
-        blocking.in_core
-            ? "in core"
-            : fmt::format("out of core, C in {} x {} blocks of {} x {}, {} panel{} of {}", grid.rows(), grid.columns(),
-                          grid.height, grid.width, grid.panels(), grid.panels() == 1 ? "" : "s", grid.depth);
-    return fmt::format("device     rank {}: {}, {}; copying for {}, {:.0f} % of that hidden by multiplying\n",
-                       frame_.session().rank(), format_bytes(sizeof(Scalar) * blocking.buffer_elements()), how,
-                       format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
-  }
-
   /// Multiplies once more with a timeline of the companions that have a memory of their own; keeps rank 0's.
   void observe_devices(Outcome& outcome) {
     const std::optional<Blocking> blocking = units_.companion.gemm ? units_.companion.gemm->blocking() : std::nullopt;
@@ -226,22 +234,31 @@ class Run : public AppRun {
         if (unit.gemm) operations[peer.kind()] = unit.gemm->run_timed(unit.operands);
       });
     });
-    const TransferOverlap overlap = transfer_overlap(operations.companion);
-    constexpr std::array names{"loading", "multiplying", "storing"};
-    for (const EngineOperation& operation : operations.companion) {
-      const std::string name = names[static_cast<std::size_t>(operation.engine)];
-      outcome.points[name + "_start_s"].push_back(operation.start_s);
-      outcome.points[name + "_end_s"].push_back(operation.end_s);
+    for (const auto& [engine, start_s, end_s] : operations.companion) {
+      const std::string name = std::array{"loading", "multiplying", "storing"}[static_cast<std::size_t>(engine)];
+      outcome.points[name + "_start_s"].push_back(start_s);
+      outcome.points[name + "_end_s"].push_back(end_s);
     }
-    for (const std::string& line : all_gather_text(frame_.comm(), blocking ? device_line(*blocking, overlap) : "")) {
+    const TransferOverlap own = transfer_overlap(operations.companion);
+    for (const std::string& line : all_gather_text(frame_.comm(), blocking ? device_line(*blocking, own) : "")) {
       outcome.above += line;
     }
-    TransferOverlap sum;
-    sum.transfer_s = all_sum(frame_.comm(), overlap.transfer_s);
-    sum.hidden_s = all_sum(frame_.comm(), overlap.hidden_s);
+    const TransferOverlap sum{all_sum(frame_.comm(), own.transfer_s), all_sum(frame_.comm(), own.hidden_s)};
     outcome.figures["transfer_time_s"] = sum.transfer_s;
     outcome.figures["hidden_transfer_time_s"] = sum.hidden_s;
     outcome.figures["hidden_transfer_share"] = sum.hidden_share();
+  }
+
+  /// How a companion multiplies in its memory.
+  std::string device_line(const Blocking& blocking, const TransferOverlap& overlap) const {
+    const std::string how = blocking.in_core
+                                ? "in core"
+                                : fmt::format("out of core, C in {} x {} blocks of {} x {}, {} panel{} of {}",
+                                              blocking.rows(), blocking.columns(), blocking.height, blocking.width,
+                                              blocking.panels(), blocking.panels() == 1 ? "" : "s", blocking.depth);
+    return fmt::format("device     rank {}: {}, {}; copying for {}, {:.0f} % of that hidden by multiplying\n",
+                       frame_.session().rank(), format_bytes(sizeof(Scalar) * blocking.buffer_elements()), how,
+                       format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
   }
 
   Frame& frame_;
@@ -249,11 +266,11 @@ class Run : public AppRun {
   Problem problem_;
   UnitGroup group_;
   MatrixSource<Scalar> source_;
-  std::vector<std::int64_t> first_rows_;  ///< of every slot, and m
-  HostRows own_;                          ///< of this rank's units together
-  HostArray<Scalar> a_, b_, c_;           ///< own rows, all rows, own rows
+  std::vector<HostRows> rows_;   ///< of every slot
+  HostRows own_;                 ///< of this rank's units together
+  HostArray<Scalar> a_, b_, c_;  ///< own rows, all rows, own rows
   PerUnit<Unit> units_;
-  std::optional<ResultCheck<Scalar>> result_check_;
+  std::optional<Freivalds<Scalar>> freivalds_;
   UnitSeconds unit_s_;  ///< of the last multiplication
   UnitSeconds busy_s_;  ///< of one while all other units are busy too
   Medians speeds_;

@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "core/typed_options.hpp"
-#include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/out_of_core/blocking.hpp"
-#include "miniapps/gemm/random_operands.hpp"
+#include "miniapps/gemm/blocking.hpp"
 
 namespace steelyard::gemm {
 namespace {
@@ -16,7 +14,8 @@ template <class Scalar>
 class MultiplyRun : public KernelRun {
  public:
   MultiplyRun(ProcessingUnit::Kind kind, const Problem& problem, std::int64_t rows, double device_memory_bytes)
-      : operands_(kind, rows, problem.n, problem.k), gemm_(kind, problem, rows, device_memory_bytes) {}
+      : operands_(kind, rows, problem.n, problem.k),
+        gemm_(kind, {rows, problem.n, problem.k, 0, problem.alpha, problem.beta}, device_memory_bytes) {}
 
   void run() override { gemm_.run(operands_.views()); }
   std::vector<double> check_run() override {
@@ -33,7 +32,6 @@ class MultiplyRun : public KernelRun {
 }  // namespace
 
 KernelFacts MeasuredKernel::facts() const {
-  require_block_options(problem_, element_, device_memory_bytes_);
   const double bytes = element_bytes(element_);
   const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
   const double rows = static_cast<double>(problem_.block);
@@ -58,55 +56,60 @@ KernelFacts MeasuredKernel::facts() const {
   return facts;
 }
 
-Problem MeasuredKernel::repeated_problem() const {
-  Problem problem = problem_;
-  // C is not set back between runs: other factors would let it grow out of the numbers, or shrink below them.
-  if (problem.alpha != 0.0) problem.alpha = 1.0;
-  if (problem.reads_c()) problem.beta = 1.0;
-  return problem;
-}
-
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const Problem problem = repeated_problem();
-  const std::int64_t rows = units * problem.block;
+  const std::int64_t rows = units * problem_.block;
   if (element_ == ElementType::float32) {
-    return std::make_unique<MultiplyRun<float>>(kind, problem, rows, device_memory_bytes_);
+    return std::make_unique<MultiplyRun<float>>(kind, problem_, rows, device_memory_bytes_);
   }
-  return std::make_unique<MultiplyRun<double>>(kind, problem, rows, device_memory_bytes_);
+  return std::make_unique<MultiplyRun<double>>(kind, problem_, rows, device_memory_bytes_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
   constexpr double all = std::numeric_limits<double>::infinity();
-  // A small memory has a companion multiply out of core.
-  std::vector<double> memories{all};
-  if (kind == ProcessingUnit::Kind::companion) memories.push_back(64.0 * 1024.0);
+  const Problem usual = MeasuredKernel().problem_;
   std::vector<ConformanceCase> cases;
-  const auto add = [&](ElementType element, double beta, double memory) {
-    const auto kernel = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
-      return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
-    };
-    ConformanceCase check;
-    check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
-                                memory == all ? "" : " --device-memory 64KiB");
-    check.shapes = {kernel(1, 1, 1), kernel(61, 83, 5), kernel(130, 67, 32), kernel(5, 0, 3), kernel(0, 5, 3)};
-    check.sizes = {0, 1, 3, 7};
-    // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
-    check.tolerance = 83.0;
-    const Problem usual = MeasuredKernel().problem_;
-    if (memory == all) check.timed = kernel(usual.n, usual.k, usual.block);
-    cases.push_back(std::move(check));
-  };
   for (const ElementType element : {ElementType::float64, ElementType::float32}) {
     for (const double beta : {0.0, 1.0}) {
-      for (const double memory : memories) add(element, beta, memory);
+      // A small memory has a companion multiply out of core.
+      for (const double memory : {all, 64.0 * 1024.0}) {
+        if (memory != all && kind == ProcessingUnit::Kind::host) continue;
+        const auto kernel = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
+          return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
+        };
+        ConformanceCase& check = cases.emplace_back();
+        check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
+                                    memory == all ? "" : " --device-memory 64KiB");
+        check.shapes = {kernel(1, 1, 1), kernel(61, 83, 5), kernel(130, 67, 32), kernel(5, 0, 3), kernel(0, 5, 3)};
+        check.sizes = {0, 1, 3, 7};
+        // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
+        check.tolerance = 83.0;
+        if (memory == all) check.timed = kernel(usual.n, usual.k, usual.block);
+      }
     }
   }
   return cases;
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const Problem problem = repeated_problem();
-  return random_product(element_, units * problem.block, problem.n, problem.k, problem.alpha, problem.beta);
+  return random_product(element_, units * problem_.block, problem_.n, problem_.k, problem_.alpha, problem_.beta);
+}
+
+std::vector<double> random_product(ElementType type, std::int64_t rows, std::int64_t columns, std::int64_t depth,
+                                   double alpha, double beta) {
+  const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
+    const double value = RandomMatrix(1, name).element(i, j);
+    return static_cast<long double>(type == ElementType::float64 ? value : static_cast<float>(value));
+  };
+  std::vector<double> c;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      long double sum = 0.0L;
+      for (std::int64_t l = 0; l < depth; ++l) sum += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
+      const long double before = beta == 0.0 ? 0.0L : beta * element(MatrixName::c, i, j);
+      c.push_back(static_cast<double>(alpha * sum + before));
+    }
+  }
+  return c;
 }
 
 }  // namespace steelyard::gemm

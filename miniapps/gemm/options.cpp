@@ -8,17 +8,13 @@
 
 #include "core/base/errors.hpp"
 #include "core/typed_options.hpp"
-#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/blocking.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::gemm {
 namespace {
 
 constexpr std::int64_t default_extent = 2048;
-
-void require_finite(const char* option, double value) {
-  if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", option, value));
-}
 
 /// CLI11 accepts a negative number of bytes, which wraps round to a very large one.
 std::string refuse_negative(const std::string& bytes) {
@@ -78,11 +74,6 @@ void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
       ->type_name("BYTES");
 }
 
-void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
-  require_finite("--beta", problem.beta);
-  require_device_memory(device_memory_bytes, least_memory_bytes(element_bytes(element)), "five blocks of 32 x 32");
-}
-
 void require_device_memory(double device_memory_bytes, double least_bytes, const std::string& what_for) {
   if (device_memory_bytes < least_bytes) {
     throw InvalidArgument(fmt::format("--device-memory {:.0f} (expected at least {:.0f} bytes: {})",
@@ -114,8 +105,11 @@ void add_options(const AppOptions& parsers, Options& options) {
 
 Problem make_problem(const Options& options) {
   Problem problem = options.problem;
-  require_finite("--alpha", problem.alpha);
-  require_block_options(problem, options.run.element, options.device_memory_bytes);
+  for (const auto& [option, value] : {std::pair("--alpha", problem.alpha), {"--beta", problem.beta}}) {
+    if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", option, value));
+  }
+  require_device_memory(options.device_memory_bytes, least_memory_bytes(element_bytes(options.run.element)),
+                        "five blocks of 32 x 32");
   Extent m{'m', options.m, "--m"}, n{'n', options.n, "--n"}, k{'k', options.k, "--k"};
   if (options.m && options.m == options.n && options.n == options.k) m.from = n.from = k.from = "the command line";
   take_extents(options, m, n, k);

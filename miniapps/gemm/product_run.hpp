@@ -1,51 +1,61 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <vector>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/npy.hpp"
+#include "core/gemm.hpp"
 #include "miniapps/app/mini_app.hpp"
-#include "miniapps/gemm/check/freivalds.hpp"
+#include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
-/// Parts that gemm and summa, the programs that multiply matrices, have in common.
+/// What gemm and summa, the programs that multiply matrices, have in common.
 namespace steelyard::gemm {
 
 /// @return random matrices of `--seed` or, where there are any, the files of `--input`; zeros for C where they are two.
 /// The source throws FileFormatError for a file that has changed since its header was read.
 template <class Scalar>
-MatrixSource<Scalar> matrix_source(const RunOptions& options);
+MatrixSource<Scalar> matrix_source(const RunOptions& options) {
+  if (options.input.empty()) {
+    return [seed = options.seed](MatrixName name, const Tile& tile, std::span<Scalar> elements) {
+      fill_random(RandomMatrix(seed, name), tile.row, tile.column, tile.columns, elements);
+    };
+  }
+  return [files = options.input](MatrixName name, const Tile& tile, std::span<Scalar> elements) {
+    if (elements.empty()) return;
+    const std::size_t file = name == MatrixName::a ? 0 : name == MatrixName::b ? 1 : 2;
+    if (file >= files.size()) {
+      std::fill(elements.begin(), elements.end(), Scalar{0});
+      return;
+    }
+    read_npy_block(files[file], read_npy_matrix_header<Scalar>(files[file]), tile.row, tile.column, tile.rows,
+                   tile.columns, elements);
+  };
+}
 
 /// Keeps the BLAS of each unit, and the cap of a companion's memory where there is one.
-void describe_units(RunRecord& record, const RankUnits& units, double device_memory_bytes);
+inline void describe_units(RunRecord& record, const RankUnits& units, double device_memory_bytes) {
+  if (units.host) record.settings["host_blas"] = blas::gemm_library(HostExecution());
+  if (units.companion) record.settings["device_blas"] = blas::gemm_library(CompanionExecution());
+  if (std::isfinite(device_memory_bytes)) record.params["device_memory_bytes"] = device_memory_bytes;
+}
 
 /// Keeps and prints the speed of a multiplication. @param units_flops_per_s of all units when none of them waits
 /// @param share of that which the multiplication reaches
-void add_speed(Outcome& outcome, double flops_per_s, double units_flops_per_s, double share);
+inline void add_speed(Outcome& outcome, double flops_per_s, double units_flops_per_s, double share) {
+  outcome.figures["flops_per_s"] = flops_per_s;
+  outcome.figures["units_flops_per_s"] = units_flops_per_s;
+  outcome.figures["share_of_units"] = share;
+  outcome.below += fmt::format("speed      {:.4g} GFLOP/s, {:.0f} % of what all units reach when none of them waits\n",
+                               flops_per_s / 1e9, 100.0 * share);
+}
 
-/// Verifies this rank's part of C.
+/// What Freivalds' check of C finds. @see Freivalds::check()
 template <class Scalar>
-class ResultCheck {
- public:
-  /// Freivalds' check of a rank's own rows, and for small problems a comparison of every element.
-  /// @param problem all of it, of which this rank has some rows @param c before the multiplication; A and B are
-  /// read by check() and must not change
-  ResultCheck(const Problem& problem, std::uint64_t seed, const ConstHostMatrix<Scalar>& a,
-              const ConstHostMatrix<Scalar>& b, const ConstHostMatrix<Scalar>& c);
-  /// Freivalds' check alone, where ranks share rows. The matrices are not needed afterwards. Collective.
-  ResultCheck(const Problem& problem, std::uint64_t seed, std::shared_ptr<const Sharing> sharing,
-              const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b, const ConstHostMatrix<Scalar>& c);
-
-  /// Collective where ranks share rows. @param c as the multiplication has left it
-  /// @return the largest deviation as a share of what rounding explains @throws InvalidArgument for other extents
-  FoundError check(const ConstHostMatrix<Scalar>& c) const;
-
- private:
-  Problem problem_;
-  ConstHostMatrix<Scalar> a_, b_;
-  Freivalds<Scalar> freivalds_;
-  std::optional<std::vector<Scalar>> c_before_;  ///< of a problem that is small enough for the full comparison
-};
+FoundError found_error(const Freivalds<Scalar>& freivalds, const ConstHostMatrix<Scalar>& c) {
+  return {freivalds.check(c), 1.0, fmt::format("rounding's bound, by {} random vectors", vectors)};
+}
 
 }  // namespace steelyard::gemm

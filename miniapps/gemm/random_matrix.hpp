@@ -6,9 +6,12 @@
 
 #include "core/spaces.hpp"
 #include "core/vector_for.hpp"
-#include "miniapps/gemm/problem.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::gemm {
+
+/// Part of a matrix, in elements.
+using Tile = partition::Rectangle;
 
 /// Which of the three matrices.
 enum class MatrixName : std::uint64_t { a = 1, b = 2, c = 3 };

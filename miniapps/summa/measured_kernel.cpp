@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/random_operands.hpp"
 #include "miniapps/summa/options.hpp"
 
 namespace steelyard::summa {

@@ -8,7 +8,7 @@
 #include "core/base/errors.hpp"
 #include "core/typed_options.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/summa/assignment.hpp"
 
 namespace steelyard::summa {
@@ -42,7 +42,7 @@ std::optional<std::int64_t> size_of_input(const Options& options) {
 
 void require_block_options(const Problem& problem, ElementType element, double device_memory_bytes) {
   gemm::require_device_memory(device_memory_bytes,
-                              gemm::least_panel_memory_bytes(gemm::element_bytes(element), problem.block),
+                              gemm::least_memory_bytes(gemm::element_bytes(element), problem.block),
                               fmt::format("buffers for blocks of {}", problem.block));
 }
 

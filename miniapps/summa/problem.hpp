@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "miniapps/gemm/problem.hpp"
+#include "miniapps/gemm/options.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::summa {
 
-using gemm::Tile;
+/// Part of a matrix, in elements.
+using Tile = partition::Rectangle;
 
 /// C += A B for n x n matrices of blocks. A block is the computation unit; those of the last block row and column are
 /// smaller where `block` does not divide n.

@@ -85,7 +85,7 @@ class Run : public AppRun {
                                       options_.run.barrier ? frame_.comm() : MPI_COMM_NULL);
     return durations_.update_s / static_cast<double>(problem_.blocks());
   }
-  std::optional<FoundError> check() override { return result_check_->check(multiplication_->c()); }
+  std::optional<FoundError> check() override { return gemm::found_error<Scalar>(*freivalds_, multiplication_->c()); }
   void keep(const Repetition& /*repetition*/) override {
     const std::vector<double> slowest_s = all_max(frame_.comm(), durations_.communication_s);
     communication_s_.add({std::accumulate(slowest_s.begin(), slowest_s.end(), 0.0)});
@@ -135,8 +135,8 @@ class Run : public AppRun {
       a = HostArray<Scalar>(tile.rows, tile.columns);
       if (!tile.empty()) source_(MatrixName::a, tile, a.elements(0, tile.rows));
     });
-    result_check_.emplace(problem_.as_gemm(), options_.run.seed,
-                          std::make_shared<TileSharing>(frame_.comm(), problem_, tile), a.rows(0, tile.rows),
+    freivalds_.emplace(problem_.as_gemm(), options_.run.seed,
+                          tile_share(frame_.comm(), tile), a.rows(0, tile.rows),
                           multiplication_->b(), multiplication_->c());
   }
 
@@ -165,7 +165,7 @@ class Run : public AppRun {
   Assignment assignment_;
   std::vector<CommunicationCost> communication_;  ///< by each model; empty without channels
   std::optional<Multiplication<Scalar>> multiplication_;
-  std::optional<gemm::ResultCheck<Scalar>> result_check_;
+  std::optional<gemm::Freivalds<Scalar>> freivalds_;
   std::optional<PivotExchange> exchange_;
   Durations durations_;      ///< of the last multiplication
   Medians communication_s_;  ///< sum over the iterations of the slowest rank's (001, section 5.4)

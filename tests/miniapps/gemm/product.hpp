@@ -10,7 +10,7 @@
 
 #include "core/gemm.hpp"
 #include "core/memory/matrix.hpp"
-#include "miniapps/gemm/problem.hpp"
+#include "miniapps/gemm/options.hpp"
 
 namespace steelyard::tests {
 

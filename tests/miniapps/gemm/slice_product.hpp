@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "core/memory/matrix.hpp"
+#include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 
 namespace steelyard::tests {
+
+inline std::int64_t any_of(std::mt19937_64& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
 
 /// A unit, and how much memory of its own a companion is given.
 struct Where {

@@ -9,14 +9,13 @@
 #include <random>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/out_of_core/blocking.hpp"
-#include "tests/miniapps/gemm/random_blockings.hpp"
+#include "miniapps/gemm/blocking.hpp"
+#include "tests/miniapps/gemm/slice_product.hpp"
 
 namespace steelyard::test_blocking {
 
 using namespace steelyard::gemm;
 using tests::any_of;
-using tests::moved_by_steps;
 
 namespace {
 
@@ -31,6 +30,23 @@ std::int64_t padded(std::int64_t extent) {
 double real(std::int64_t value) { return static_cast<double>(value); }
 double any_share(Random& random) { return std::uniform_real_distribution<double>(0.0, 1.0)(random); }
 
+/// Elements of each matrix that steps load, and of C that they store.
+struct MovedElements {
+  std::int64_t a = 0, b = 0, c = 0, stored = 0;
+  double all() const { return static_cast<double>(a + b + c + stored); }
+};
+
+MovedElements moved_by_steps(const Blocking& blocking) {
+  MovedElements moved;
+  for (const BlockStep& step : make_block_steps(blocking)) {
+    if (step.load_a) moved.a += step.c.rows * step.depth;
+    if (step.load_b) moved.b += step.depth * step.c.columns;
+    if (step.load_c) moved.c += step.c.rows * step.c.columns;
+    if (step.store_c) moved.stored += step.c.rows * step.c.columns;
+  }
+  return moved;
+}
+
 /// Matrices to be planned for; panels of a given depth, or of any where that is 0.
 struct Request {
   std::int64_t m = 0, n = 0, k = 0;
@@ -38,12 +54,8 @@ struct Request {
   BlockingGoal goal;
   std::int64_t depth = 0;
 
-  Blocking plan() const {
-    return depth > 0 ? plan_panel_blocking(m, n, k, depth, goal) : plan_blocking(m, n, k, reads_c, goal);
-  }
-  double least_bytes() const {
-    return depth > 0 ? least_panel_memory_bytes(goal.element_bytes, depth) : least_memory_bytes(goal.element_bytes);
-  }
+  Blocking plan() const { return plan_blocking({m, n, k, depth, 1.0, reads_c ? 1.0 : 0.0}, goal); }
+  double least_bytes() const { return least_memory_bytes(goal.element_bytes, depth); }
   double memory_elements() const { return std::floor(goal.memory_bytes / goal.element_bytes); }
   double in_core_elements() const {
     const std::int64_t panel = depth > 0 ? depth : padded(k);
@@ -78,36 +90,33 @@ void check_plan(const Request& request, bool with_steps) {
   CAPTURE(request.m, request.n, request.k, request.depth, request.reads_c, request.goal.memory_bytes,
           request.goal.element_bytes, request.goal.least_extent, request.goal.in_core_blocks);
   const Blocking plan = request.plan();
-  const BlockGrid& grid = plan.grid;
-  CAPTURE(plan.in_core, grid.height, grid.width, grid.depth);
-  REQUIRE(grid.m == request.m);
-  REQUIRE(grid.n == request.n);
-  REQUIRE(grid.k == request.k);
-  for (const std::int64_t size : {grid.height, grid.width, request.depth > 0 ? alignment : grid.depth}) {
+  CAPTURE(plan.in_core, plan.height, plan.width, plan.depth);
+  REQUIRE(plan.m == request.m);
+  REQUIRE(plan.n == request.n);
+  REQUIRE(plan.k == request.k);
+  for (const std::int64_t size : {plan.height, plan.width, request.depth > 0 ? alignment : plan.depth}) {
     REQUIRE(size >= alignment);
     REQUIRE(size % alignment == 0);
   }
-  if (request.depth > 0) REQUIRE(grid.depth == request.depth);
-  const double rows = real(plan.in_core ? padded(grid.m) : 2 * grid.height);
-  REQUIRE(plan.buffer_elements() == rows * real(grid.depth + grid.width) + real(grid.depth * grid.width));
+  if (request.depth > 0) REQUIRE(plan.depth == request.depth);
+  const double rows = real(plan.in_core ? padded(plan.m) : 2 * plan.height);
+  REQUIRE(plan.buffer_elements() == rows * real(plan.depth + plan.width) + real(plan.depth * plan.width));
   REQUIRE(plan.buffer_elements() <= request.memory_elements());
 
   REQUIRE(plan.in_core == request.fits_at_once());
   if (plan.in_core) {
-    REQUIRE(plan.a_buffers >= grid.rows());
-    REQUIRE(plan.c_buffers >= grid.rows());
-    REQUIRE(grid.columns() <= 1);
-    if (request.depth == 0) REQUIRE(grid.panels() == 1);
-    REQUIRE(grid.rows() <= std::max<std::int64_t>(1, request.goal.in_core_blocks));
+    REQUIRE(plan.buffers >= plan.rows());
+    REQUIRE(plan.columns() <= 1);
+    if (request.depth == 0) REQUIRE(plan.panels() == 1);
+    REQUIRE(plan.rows() <= std::max<std::int64_t>(1, request.goal.in_core_blocks));
   } else {
-    REQUIRE(plan.a_buffers == 2);
-    REQUIRE(plan.c_buffers == 2);
+    REQUIRE(plan.buffers == 2);
   }
-  const double moved = plan.moved_elements(request.reads_c);
+  const double moved = plan.moved_elements();
   const bool some_elements = request.m > 0 && request.n > 0;
   if (some_elements) REQUIRE(moved >= request.each_once());
   if (some_elements && plan.in_core) REQUIRE(moved == request.each_once());
-  if (with_steps) REQUIRE(moved_by_steps(plan, request.reads_c).all() == moved);
+  if (with_steps) REQUIRE(moved_by_steps(plan).all() == moved);
 }
 
 /// Whether five buffers fit.
@@ -129,7 +138,7 @@ LeastBlock least_block(const Request& request) {
 }
 
 double moved_elements(const Request& request, std::int64_t height, std::int64_t width, std::int64_t depth) {
-  return Blocking{{request.m, request.n, request.k, height, width, depth}, 2, 2, false}.moved_elements(request.reads_c);
+  return Blocking{request.m, request.n, request.k, height, width, depth, request.reads_c, false, 2}.moved_elements();
 }
 
 /// The fewest elements that any five buffers move.
@@ -174,7 +183,7 @@ TEST_CASE("in core, A and C have as many rows of blocks as wanted where that lea
   request.goal.in_core_blocks = blocks;
   const Blocking plan = request.plan();
   REQUIRE(plan.in_core);
-  CHECK(plan.grid.rows() == blocks);
+  CHECK(plan.rows() == blocks);
 }
 
 TEST_CASE("no block sizes in five buffers move fewer elements than the plan") {
@@ -188,10 +197,10 @@ TEST_CASE("no block sizes in five buffers move fewer elements than the plan") {
     ++planned;
     CAPTURE(request.m, request.n, request.k, request.depth, request.reads_c, request.memory_elements(),
             request.goal.least_extent);
-    CAPTURE(plan.grid.height, plan.grid.width, plan.grid.depth);
-    REQUIRE(plan.grid.height >= least_block(request).height);
-    REQUIRE(plan.grid.width >= least_block(request).width);
-    REQUIRE(plan.moved_elements(request.reads_c) == fewest_moved(request));
+    CAPTURE(plan.height, plan.width, plan.depth);
+    REQUIRE(plan.height >= least_block(request).height);
+    REQUIRE(plan.width >= least_block(request).width);
+    REQUIRE(plan.moved_elements() == fewest_moved(request));
   }
 }
 
@@ -239,10 +248,10 @@ TEST_CASE("huge matrices are planned in no time, and better than with block size
     const std::clock_t start = std::clock();
     const Blocking plan = request.plan();
     const double cpu_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    CAPTURE(m, n, k, memory_bytes, plan.grid.height, plan.grid.width, plan.grid.depth);
+    CAPTURE(m, n, k, memory_bytes, plan.height, plan.width, plan.depth);
     CHECK(cpu_s < 0.5);
     check_plan(request, false);
-    const double moved = plan.moved_elements(true);
+    const double moved = plan.moved_elements();
     CHECK(std::isfinite(moved));
     for (int trial = 0; trial < 300 && !plan.in_core; ++trial) {
       const auto pick = [&](std::int64_t least, std::int64_t most) {

@@ -1,8 +1,11 @@
 // Companions whose memory holds a part of the matrices at a time.
 
+#include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
@@ -57,11 +60,35 @@ TEST_CASE("A run says how its devices multiply and how much of their copying is 
   const auto seconds = [&](const char* key) { return figures.at(key).get<std::vector<double>>(); };
   CHECK(seconds("multiplying_start_s").front() >= seconds("loading_end_s").front());
   CHECK(seconds("storing_start_s").back() >= seconds("multiplying_end_s").back());
+  std::map<std::string, std::vector<std::pair<double, double>>> operations;
+  std::vector<double> times;
   for (const std::string engine : {"loading", "multiplying", "storing"}) {
     const std::vector<double> starts = seconds((engine + "_start_s").c_str()),
                               ends = seconds((engine + "_end_s").c_str());
     REQUIRE(starts.size() == ends.size());
-    for (std::size_t i = 0; i < starts.size(); ++i) CHECK(starts[i] <= ends[i]);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      CHECK(starts[i] <= ends[i]);
+      operations[engine].emplace_back(starts[i], ends[i]);
+      times.insert(times.end(), {starts[i], ends[i]});
+    }
+  }
+  // Between one operation's start or end and the next, each engine works or does not.
+  std::sort(times.begin(), times.end());
+  double copying_s = 0.0, hidden_s = 0.0;
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+    const double middle_s = (times[i] + times[i + 1]) / 2.0;
+    const auto works = [&](const char* engine) {
+      return std::any_of(operations[engine].begin(), operations[engine].end(), [&](const auto& operation) {
+        return operation.first < middle_s && middle_s < operation.second;
+      });
+    };
+    const bool copies = works("loading") || works("storing");
+    if (copies) copying_s += times[i + 1] - times[i];
+    if (copies && works("multiplying")) hidden_s += times[i + 1] - times[i];
+  }
+  if (ranks == 1) {
+    CHECK(std::abs(figures.at("transfer_time_s").get<double>() - copying_s) <= 1e-9 * copying_s);
+    CHECK(std::abs(figures.at("hidden_transfer_time_s").get<double>() - hidden_s) <= 1e-9 * copying_s);
   }
 }
 

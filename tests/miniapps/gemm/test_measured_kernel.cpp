@@ -10,9 +10,9 @@
 #include "core/base/errors.hpp"
 #include "core/memory/huge_pages.hpp"
 #include "core/memory/unit_memory.hpp"
+#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/out_of_core/blocking.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/miniapps/allocations.hpp"
@@ -79,7 +79,8 @@ TEST_CASE("what fits in core, as the facts have it, is what the blocks are plann
         for (const double cap : {1e5, 1e6, 12345678.0, 1e8, 1e9}) {
           const auto in_core = [&](std::int64_t rows) {
             try {
-              return gemm::plan_blocking(rows, n, k, false, gemm::blocking_goal(element_bytes(element), cap)).in_core;
+              return gemm::plan_blocking({rows, n, k, 0, 1.0, 0.0}, gemm::blocking_goal(element_bytes(element), cap))
+                  .in_core;
             } catch (const InvalidArgument&) {
               return false;
             }

@@ -12,7 +12,6 @@
 
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
-#include "tests/miniapps/gemm/random_blockings.hpp"
 #include "tests/miniapps/gemm/slice_product.hpp"
 
 namespace steelyard::test_unit_gemm {
@@ -27,6 +26,11 @@ using Kind = ProcessingUnit::Kind;
 using Random = std::mt19937_64;
 
 namespace {
+
+/// Rows of a problem that is not cut into panels.
+PanelProblem whole(const Problem& problem, std::int64_t rows) {
+  return {rows, problem.n, problem.k, 0, problem.alpha, problem.beta};
+}
 
 /// What A, B and C take in a companion's memory, all at once.
 double in_core_bytes(std::int64_t rows, const Problem& problem, double element_bytes) {
@@ -68,7 +72,7 @@ double in_core_bytes(const PanelProblem& problem, double element_bytes) {
 
 /// The smallest cap with which the companion has a plan.
 double least_cap_bytes(const PanelProblem& problem, double element_bytes) {
-  return std::min(in_core_bytes(problem, element_bytes), gemm::least_panel_memory_bytes(element_bytes, problem.depth));
+  return std::min(in_core_bytes(problem, element_bytes), gemm::least_memory_bytes(element_bytes, problem.depth));
 }
 
 std::vector<Where> wheres(const PanelProblem& problem, double element_bytes) {
@@ -96,7 +100,7 @@ class PanelProduct {
  public:
   template <class Next>
   PanelProduct(const PanelProblem& problem, int passes, std::int64_t room, const Next& next)
-      : problem_(problem), passes_(passes), product_(whole(problem, passes), problem.rows, room, next) {}
+      : problem_(problem), passes_(passes), product_(passes_of(problem, passes), problem.rows, room, next) {}
 
   /// All panels, in order, so many times.
   void add_all(UnitGemm<Scalar>& gemm, const typename UnitGemm<Scalar>::Meanwhile& meanwhile = {}) const {
@@ -113,7 +117,7 @@ class PanelProduct {
   const SliceProduct<Scalar>& product() const { return product_; }
 
  private:
-  static gemm::Problem whole(const PanelProblem& problem, int passes) {
+  static gemm::Problem passes_of(const PanelProblem& problem, int passes) {
     gemm::Problem product{problem.rows, problem.columns, problem.k};
     product.alpha = passes;
     product.beta = 1.0;
@@ -134,16 +138,20 @@ void check_planned(const std::optional<Blocking>& blocking, const Where& where, 
   REQUIRE(blocking->in_core == (in_core_bytes <= memory_bytes));
 }
 
-/// How much of the copying is hidden: nothing in host memory, where there is none, nor on a host space, which does one
-/// thing after the other.
-void check_overlap(const gemm::TransferOverlap& overlap, const std::optional<Blocking>& blocking, bool reads_c) {
-  const double rounding_s = 1e-6;
-  CHECK(overlap.hidden_s >= 0.0);
-  CHECK(overlap.hidden_s <= overlap.transfer_s + rounding_s);
-  CHECK(overlap.transfer_s <= overlap.run_s + rounding_s);
-  CHECK((overlap.run_s > 0.0) >= (blocking && blocking->moved_elements(reads_c) > 0.0));
-  if (!companion_is_device) CHECK(overlap.hidden_s == 0.0);
-  if (!blocking) CHECK(overlap.transfer_s == 0.0);
+/// What engines do, each in order, and no product before what it is made of has been loaded: nothing in host memory,
+/// and one thing after the other on a host space.
+void check_timeline(const std::vector<gemm::EngineOperation>& operations, const std::optional<Blocking>& blocking) {
+  CHECK(operations.empty() == !(blocking && blocking->moved_elements() > 0.0));
+  // A device's clock has the digits of a float.
+  const double tick_s = companion_is_device ? 2e-6 : 0.0;
+  std::array<double, 3> ended_s{};
+  double last_s = 0.0;
+  for (const auto& [engine, start_s, end_s] : operations) {
+    CHECK(end_s >= start_s);
+    CHECK(start_s >= ended_s[static_cast<std::size_t>(engine)] - tick_s);
+    if (!companion_is_device) CHECK(start_s >= last_s);
+    ended_s[static_cast<std::size_t>(engine)] = last_s = end_s;
+  }
 }
 
 }  // namespace
@@ -161,14 +169,14 @@ TEMPLATE_TEST_CASE(
     for (const Where& where : wheres(problem.m, problem, sizeof(TestType))) {
       CAPTURE(trial, problem.m, problem.n, problem.k, problem.alpha, problem.beta, static_cast<int>(where.kind),
               where.cap_bytes);
-      UnitGemm<TestType> gemm(where.kind, problem, problem.m, where.cap_bytes);
+      UnitGemm<TestType> gemm(where.kind, whole(problem, problem.m), where.cap_bytes);
       const std::optional<Blocking> blocking = gemm.blocking();
       check_planned(blocking, where, sizeof(TestType), in_core_bytes(problem.m, problem, sizeof(TestType)));
-      if (blocking) REQUIRE(blocking->grid.k == (problem.alpha == 0.0 ? 0 : problem.k));
+      if (blocking) REQUIRE(blocking->k == (problem.alpha == 0.0 ? 0 : problem.k));
       for (const auto* operands : {&product, &other, &product}) {
         operands->put_c_back();
         if (operands == &other) {
-          check_overlap(transfer_overlap(gemm.run_timed(operands->operands())), blocking, problem.reads_c());
+          check_timeline(gemm.run_timed(operands->operands()), blocking);
         } else {
           gemm.run(operands->operands());
         }
@@ -188,7 +196,7 @@ TEST_CASE("a slice may have fewer rows than the problem, and several rows of blo
   for (const Where& where : wheres(rows, problem, sizeof(double))) {
     CAPTURE(rows, static_cast<int>(where.kind), where.cap_bytes);
     product.put_c_back();
-    UnitGemm<double>(where.kind, problem, rows, where.cap_bytes).run(product.operands());
+    UnitGemm<double>(where.kind, whole(problem, rows), where.cap_bytes).run(product.operands());
     CHECK(product.inexact_elements() == 0);
     CHECK(product.untouched_between_rows());
   }
@@ -208,7 +216,7 @@ TEMPLATE_TEST_CASE(
         product.product().put_c_back();
         UnitGemm<TestType> gemm(where.kind, problem, where.cap_bytes);
         check_planned(gemm.blocking(), where, sizeof(TestType), in_core_bytes(problem, sizeof(TestType)));
-        if (gemm.blocking()) REQUIRE(gemm.blocking()->grid.panels() == panels(problem));
+        if (gemm.blocking()) REQUIRE(gemm.blocking()->panels() == panels(problem));
         product.add_all(gemm);
         REQUIRE(product.product().inexact_elements() == 0);
         REQUIRE(product.product().untouched_between_rows());
@@ -249,33 +257,6 @@ TEMPLATE_TEST_CASE(
         if (wanted == 0) REQUIRE(calls == panels(problem));
         const bool is_large = problem.rows >= 1537 && problem.columns * problem.depth >= 20000;
         if (where.kind == Kind::host && is_large && wanted > 3) REQUIRE(calls >= 4 * panels(problem));
-      }
-    }
-  }
-}
-
-TEST_CASE("in core, C may be in several rows of blocks, the last of which is less high, through any number of panels") {
-  Random random(5);
-  for (const std::int64_t rows : {128, 129, 300, 333, 500, 1000}) {
-    for (const std::int64_t blocks : {1, 2, 3, 5}) {
-      for (const PanelProblem& problem : {PanelProblem{rows, 40, 20, 20}, PanelProblem{rows, 40, 60, 20},
-                                          PanelProblem{rows, 33, 70, 9}, PanelProblem{rows, 70, 64, 32}}) {
-        gemm::BlockingGoal goal;
-        goal.memory_bytes = 1e9;
-        goal.least_extent = 32;
-        goal.in_core_blocks = blocks;
-        const Blocking blocking =
-            gemm::plan_panel_blocking(problem.rows, problem.columns, problem.k, problem.depth, goal);
-        REQUIRE(blocking.in_core);
-        CAPTURE(rows, blocks, problem.columns, problem.k, problem.depth, blocking.grid.rows(), blocking.grid.height);
-        const PanelProduct<double> product(problem, 1, 2, whole_numbers(random));
-        const Operands<double> all = product.product().operands();
-        gemm::DeviceBlockedGemm<double> device(blocking, true);
-        for (int pass = 0; pass < 2; ++pass) {
-          product.product().put_c_back();
-          device.blocked().run(1.0, all.a, all.b, 1.0, all.c);
-          REQUIRE(product.product().inexact_elements() == 0);
-        }
       }
     }
   }

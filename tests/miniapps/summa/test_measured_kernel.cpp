@@ -10,7 +10,7 @@
 
 #include "core/base/errors.hpp"
 #include "miniapps/gemm/options.hpp"
-#include "miniapps/gemm/out_of_core/blocking.hpp"
+#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
@@ -66,7 +66,7 @@ TEST_CASE("a block's update takes 2 b^3 operations, reads a block of A and of B,
 TEST_CASE("a device's memory that is too small for any rectangle is refused with option and values, and no more") {
   for (const ElementType element : {ElementType::float64, ElementType::float32}) {
     for (const std::int64_t block : {1, 33, 128}) {
-      const double least = gemm::least_panel_memory_bytes(element_bytes(element), block);
+      const double least = gemm::least_memory_bytes(element_bytes(element), block);
       CAPTURE(block, least);
       CHECK_NOTHROW(MeasuredKernel(blocks_of(block), element, least).facts());
       for (const Kind kind : kinds()) {
@@ -114,7 +114,7 @@ TEST_CASE("in core a companion's memory holds C, a column and a row of blocks; o
       CHECK(in_core.bytes() >= 8.0 * b * b * static_cast<double>(units));
       CHECK(in_core.bytes() <= 8.0 * (side * side + 2.0 * side * b) + 128.0);
     }
-    const double cap = gemm::least_panel_memory_bytes(8.0, block) * 1.5;
+    const double cap = gemm::least_memory_bytes(8.0, block) * 1.5;
     const Allocations out_of_core("steelyard::gemm::buffers");
     const auto run = MeasuredKernel(blocks_of(block), ElementType::float64, cap).allocate(Kind::companion, 200);
     CHECK(out_of_core.bytes() > 0.0);

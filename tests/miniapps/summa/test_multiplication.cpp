@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE(
   if (!has_companion) return;
   // A companion with a memory of its own, in core and out of it.
   for (const Problem& problem : {Problem{40, 7}, Problem{100, 32}, Problem{130, 20}}) {
-    for (const double bytes : {gemm::least_panel_memory_bytes(8.0, problem.block), 1e5, 1e7}) {
+    for (const double bytes : {gemm::least_memory_bytes(8.0, problem.block), 1e5, 1e7}) {
       const std::vector<Rectangle> rectangles = random_rectangles(problem.blocks(), session().size(), random);
       check_product<TestType>(problem, rectangles, split(own(rectangles), random), bytes);
     }
