@@ -24,7 +24,8 @@ class UnitPeer;
 
 /// The processing units of all ranks that run one program together, each on its own slice of the data (SPMD): the units
 /// of a rank on their own threads, the first of which also drives MPI. Units meet in sums (here), in exchanges of
-/// messages (comm/unit_exchange) and in those and gathers of rows (comm/row_exchange), which all call in the same order.
+/// messages (comm/unit_exchange) and in those and gathers of rows (comm/row_exchange), which all call in the same
+/// order.
 class UnitGroup {
  public:
   /// Values of one sum at most.

@@ -144,8 +144,8 @@ class Run : public AppRun {
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     const double sweeps_s = steps_ * largest(measurement.unit_s);
     Outcome outcome;
-    outcome.phases = beside_prediction(
-        plan, {{"sweep", sweeps_s}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s)}});
+    outcome.phases =
+        beside_prediction(plan, {{"sweep", sweeps_s}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s)}});
     const double flops_per_s = steps_ * static_cast<double>(n_) * flops_of_row(n_) / measurement.median_s;
     outcome.figures["flops_per_s"] = flops_per_s;
     outcome.of_what = fmt::format("for {} steps", frame_.options().steps);

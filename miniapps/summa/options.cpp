@@ -7,8 +7,8 @@
 
 #include "core/base/errors.hpp"
 #include "core/typed_options.hpp"
-#include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/options.hpp"
 #include "miniapps/summa/assignment.hpp"
 
 namespace steelyard::summa {

@@ -135,9 +135,8 @@ class Run : public AppRun {
       a = HostArray<Scalar>(tile.rows, tile.columns);
       if (!tile.empty()) source_(MatrixName::a, tile, a.elements(0, tile.rows));
     });
-    freivalds_.emplace(problem_.as_gemm(), options_.run.seed,
-                          tile_share(frame_.comm(), tile), a.rows(0, tile.rows),
-                          multiplication_->b(), multiplication_->c());
+    freivalds_.emplace(problem_.as_gemm(), options_.run.seed, tile_share(frame_.comm(), tile), a.rows(0, tile.rows),
+                       multiplication_->b(), multiplication_->c());
   }
 
   /// Seconds per iteration, and for communication those that each model predicts.
@@ -174,12 +173,9 @@ class Run : public AppRun {
 class Summa : public MiniApp {
  public:
   AppFacts facts() const override {
-    return {"summa",
-            "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
-            "multiply",
-            {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
-            false,
-            {"even", "column"}};
+    return {"summa",    "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
+            "multiply", {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
+            false,      {"even", "column"}};
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { summa::add_options(parsers, options_); }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
