@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -78,7 +77,6 @@ PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int6
       columns_of_ranks.emplace_back(rank_of_unit[i], plan.columns_of_rank(rank_of_unit[i]));
     }
   }
-  std::map<std::pair<int, int>, int> tags;
   std::size_t own = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int rank = rank_of_unit[i];
@@ -98,8 +96,8 @@ PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int6
       for (std::size_t step = 1; step < columns_of_ranks.size(); ++step) {
         const auto& [to, its_columns] = columns_of_ranks[(own + step) % columns_of_ranks.size()];
         if (its_columns.empty()) continue;
-        plan.messages.push_back({static_cast<int>(i), to, static_cast<int>(batch), tags[{rank, to}]++,
-                                 plan.batches.back()[batch], its_columns});
+        plan.messages.push_back(
+            {static_cast<int>(i), to, static_cast<int>(batch), plan.batches.back()[batch], its_columns});
       }
     }
   }

@@ -54,7 +54,6 @@ struct BlockMessage {
   int from = 0;     ///< index of the unit that transforms the rows
   int to_rank = 0;  ///< another one than that of `from`
   int batch = 0;    ///< index into the unit's batches
-  int tag = 0;      ///< 0, 1, 2, … of those between the same two ranks
   Range rows;       ///< of the pass
   Range columns;    ///< those of the rank's units
 

@@ -131,20 +131,16 @@ void Transform<Scalar>::allocate(std::initializer_list<Blocks*> lists) {
   }
 }
 
+/// Messages to a rank go to its first unit: all of a rank's units wait for them and read them.
 template <class Scalar>
 void Transform<Scalar>::connect(const PassPlan& plan, PassExchange& exchange) {
   const bool pipelined = choice_.exchange.exchange == Exchange::pipelined;
-  std::vector<int> first_slots;  // of every rank
-  for (std::size_t slot = 0; slot < plan.rank_of_unit.size(); ++slot) {
-    if (static_cast<std::size_t>(plan.rank_of_unit[slot]) == first_slots.size())
-      first_slots.push_back(static_cast<int>(slot));
-  }
   std::vector<UnitMessage> messages;
   for (const Blocks* blocks : {&exchange.sent, &exchange.received}) {
     for (const auto& [message, data] : *blocks) {
       const std::int64_t bytes = message->points() * static_cast<std::int64_t>(sizeof(Complex));
-      const int to = first_slots[static_cast<std::size_t>(message->to_rank)];
-      messages.push_back({message->from, to, bytes, {data}, pipelined ? message->batch : 0});
+      const auto to = std::ranges::lower_bound(plan.rank_of_unit, message->to_rank) - plan.rank_of_unit.begin();
+      messages.push_back({message->from, static_cast<int>(to), bytes, {data}, pipelined ? message->batch : 0});
     }
   }
   exchange.exchange.emplace(group_, messages);

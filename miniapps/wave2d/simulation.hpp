@@ -186,8 +186,13 @@ class Simulation {
         group_.timed_section(kind, [&] { unit.begin(pass, arrived, halos_->leaving(kind), phases); });
         halos_->await_other(kind);
         if (frame_.options().barrier) barrier(kind);
-        timed(kind, exchange_s, [&] { halos_->packed(kind); });
-        if (overlap_ == Overlap::none) timed(kind, exchange_s, [&] { finish_apart(kind); });
+        timed(kind, exchange_s, [&] {
+          halos_->packed(kind);
+          if (overlap_ == Overlap::full) return;
+          // By all ranks, so that phases can be timed apart.
+          halos_->finish(kind);
+          barrier(kind);
+        });
         group_.timed_section(kind, [&] { unit.finish(pass, phases); });
         if (overlap_ == Overlap::full) timed(kind, exchange_s, [&] { halos_->finish(kind); });
         if (group_.drives(kind)) frame_.step_done(done + steps - left + pass, frame_.options().steps);
@@ -202,11 +207,6 @@ class Simulation {
   /// Of all ranks, by the units that drive MPI.
   void barrier(ProcessingUnit::Kind kind) const {
     if (group_.drives(kind)) STEELYARD_MPI(MPI_Barrier(group_.comm()));
-  }
-  /// Ends an exchange of all ranks, so that phases can be timed apart.
-  void finish_apart(ProcessingUnit::Kind kind) {
-    halos_->finish(kind);
-    barrier(kind);
   }
   /// Adds the seconds of `work` on the unit that drives MPI.
   template <class Work>
