@@ -41,6 +41,7 @@ class FftwRows {
  public:
   using Scalar = typename RowPass<Element>::Scalar;
   using Complex = typename RowPass<Element>::Complex;
+  static constexpr bool fetches_ahead = true;  ///< the next batch, while one is stored
 
   /// Transformed rows, row after row. Point (i, j) is point j of row i of the batch.
   struct Points {

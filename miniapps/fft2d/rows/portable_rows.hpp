@@ -39,6 +39,7 @@ class PortableRows {
   using Complex = Kokkos::complex<Scalar>;
   using Policy = Kokkos::TeamPolicy<Execution>;
   static constexpr bool on_host = runs_on_host<Execution>;
+  static constexpr bool fetches_ahead = false;
   /// Rows side by side: two cache lines of points on a host, on a device what its memory moves at a time.
   static constexpr int lanes = (on_host ? 64 : 32) / static_cast<int>(sizeof(Scalar));
 

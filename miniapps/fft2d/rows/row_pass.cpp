@@ -18,24 +18,34 @@ namespace {
 
 /// Brings rows [row, end) of a slice into the cache, a line at a time, while a core is busy with stores.
 template <class Element>
-struct RowsAhead {
-  std::span<const RowPiece<Element>> pieces;
-  std::int64_t row;
-  std::int64_t end;
-  std::size_t piece = 0;
-  std::int64_t column = 0;  ///< of the piece
+class RowsAhead {
+ public:
+  RowsAhead(std::span<const RowPiece<Element>> pieces, std::int64_t row, std::int64_t end)
+      : pieces_(pieces), row_(row), end_(end) {}
 
   void fetch_line() {
-    if (row >= end) return;
-    const RowPiece<Element>& from = pieces[piece];
-    prefetch_line(from.data + row * from.pitch + column);
-    column += static_cast<std::int64_t>(cache_line_bytes / sizeof(Element));
-    if (column < from.count) return;
-    column = 0;
-    if (++piece < pieces.size()) return;
-    piece = 0;
-    ++row;
+    if (next_ >= last_ && !enter_piece()) return;
+    prefetch_line(next_);
+    next_ += cache_line_bytes;
   }
+
+ private:
+  bool enter_piece() {
+    if (piece_ == pieces_.size()) {
+      piece_ = 0;
+      ++row_;
+    }
+    if (row_ >= end_) return false;
+    const RowPiece<Element>& piece = pieces_[piece_++];
+    next_ = reinterpret_cast<const char*>(piece.data + row_ * piece.pitch);
+    last_ = next_ + static_cast<std::size_t>(piece.count) * sizeof(Element);
+    return true;
+  }
+
+  std::span<const RowPiece<Element>> pieces_;
+  std::int64_t row_, end_;
+  std::size_t piece_ = 0;
+  const char *next_ = nullptr, *last_ = nullptr;
 };
 
 /// Rows on a host space. Every thread transforms a batch of rows in scratch memory that stays in its cache, and stores
@@ -73,7 +83,7 @@ class HostRowPass : public RowPass<Element> {
       const std::int64_t begin = std::max(first, batch), batch_end = std::min(end, next);
       const auto thread = threads.acquire();
       const auto points = rows_.transform(scratch_.data() + thread * rows_.scratch_points(), in, begin, batch_end);
-      RowsAhead<Element> ahead{in, batch_end, std::min(end, next + batch_rows)};
+      RowsAhead<Element> ahead(in, batch_end, Rows::fetches_ahead ? std::min(end, next + batch_rows) : batch_end);
       for (const StoredPiece<Complex>& piece : out) store(points, piece, begin, batch_end - begin, streamed, ahead);
       finish_streamed_stores();
       threads.release(thread);
@@ -85,7 +95,7 @@ class HostRowPass : public RowPass<Element> {
   /// Stores columns of a batch whose first row is row `first` of the slice.
   /// @param streamed whole cache lines past the caches
   template <class Points>
-  void store(const Points& point, const StoredPiece<Complex>& piece, std::int64_t first, std::int64_t count,
+  void store(const Points point, const StoredPiece<Complex> piece, std::int64_t first, std::int64_t count,
              bool streamed, RowsAhead<Element>& ahead) const {
     constexpr auto line = static_cast<std::int64_t>(cache_line_bytes / sizeof(Complex));
     if (!this->transformation().transpose) {
