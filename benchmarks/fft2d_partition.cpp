@@ -28,7 +28,6 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/fft2d/cost.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "models/kinds/model_kinds.hpp"

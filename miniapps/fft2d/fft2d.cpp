@@ -2,28 +2,191 @@
 // exchange back, on slices sized by the speed models of both passes.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <complex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "comm/measurement/group_bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/app/run_text.hpp"
-#include "miniapps/fft2d/cost.hpp"
-#include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
-#include "miniapps/fft2d/options.hpp"
 #include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "miniapps/fft2d/transform.hpp"
+#include "miniapps/gemm/random_matrix.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard::fft2d {
 namespace {
+
+constexpr std::int64_t default_extent = 2048;
+
+/// `--pad`: `none`, `auto` or `ROWSxCOLUMNS`. @throws InvalidArgument naming these
+void parse_padding(const std::string& text, Options& options) {
+  options.pads_to_fastest = text == "auto";
+  options.padded.reset();
+  if (text == "none" || text == "auto") return;
+  Extents extents;
+  const char* const end = text.data() + text.size();
+  const auto rows = std::from_chars(text.data(), end, extents.rows);
+  const bool more = rows.ec == std::errc() && rows.ptr != end && *rows.ptr == 'x';
+  const auto columns = std::from_chars(more ? rows.ptr + 1 : end, end, extents.columns);
+  if (!more || columns.ec != std::errc() || columns.ptr != end || extents.rows < 1 || extents.columns < 1) {
+    throw InvalidArgument(fmt::format("--pad {} (expected none, auto or ROWSxCOLUMNS)", text));
+  }
+  options.padded = extents;
+}
+
+/// Adds the options of fft2d alone; the shared ones are there.
+void add_options(const AppOptions& parsers, Options& options) {
+  add_grid_options(parsers, options.grid, 0);
+  CLI::App &model = parsers.model(), &plan = parsers.plan(), &run = parsers.run();
+  model.get_option("--size")->description(fmt::format("Rows and columns (default {})", default_extent));
+  model.get_option("--type")->description("Type of numbers and of the parts of complex ones (default double)");
+  plan.get_option("--model")->description(
+      "Speed models (*.fpm.json) of pass 1, over rows: one for all units, or one each");
+  run.get_option("--input")->description("Matrix of complex numbers, with --real of real ones (NumPy .npy)");
+  plan.add_option("--column-model", options.column_models,
+                  "The same of pass 2, over columns; without, as --model for square complex input, else measured")
+      ->type_name("FILE...");
+  run.add_flag("--inverse", options.inverse, "The inverse transform, divided by the number of points");
+  model.add_flag("--real", options.real, "Real input; columns 0 to columns / 2 of its spectrum are made");
+  plan.add_flag("--transposed", options.transposed, "Leave the spectrum transposed, which saves the second exchange");
+  add_choice<Exchange>(plan, "--exchange", options.exchange.exchange, exchange_names,
+                       "When ranks send what a pass has made: at its end (default on one node), or batch by batch on "
+                       "the way (default on several)");
+  add_number(plan, "--batches", options.exchange.batches, "Batches of a unit's rows, where it is pipelined", 1, 4096)
+      ->capture_default_str();
+  model
+      .add_option("--fft", options.fft.library,
+                  "Library that transforms rows (default: the fastest that a unit has): fftw on hosts, vendor on "
+                  "devices, portable everywhere")
+      ->check(CLI::IsMember({"fftw", "vendor", "portable"}))
+      ->type_name("LIBRARY");
+  add_choice<Planner>(model, "--planner", options.fft.planner, planner_names,
+                      "How hard FFTW looks for a plan (default measure)");
+  run.add_option_function<std::string>(
+         "--pad", [&options](const std::string& text) { parse_padding(text, options); },
+         "Append zeros to the input before it is transformed: to the fastest extents up to an eighth larger, or to "
+         "these (default none)")
+      ->type_name("none|auto|ROWSxCOLUMNS");
+}
+
+/// Checks what only makes sense together, and takes the input's extents from its file where there is one.
+/// @throws InvalidArgument, FileFormatError
+Extents input_extents(const Options& options) {
+  if (options.real && options.inverse) {
+    throw InvalidArgument("--real with --inverse (expected a forward transform of real numbers, or a complex one)");
+  }
+  if (!options.column_models.empty() && options.run.models.empty()) {
+    throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
+  }
+  partition::find_algorithm(options.run.partition);
+  const Extents extents{options.grid.rows, options.grid.columns};
+  if ((extents.rows == 0) != (extents.columns == 0)) {
+    throw InvalidArgument("--rows and --columns go together (or --size N for both)");
+  }
+  const auto& files = options.run.input;
+  if (files.size() > 1) throw InvalidArgument(fmt::format("--input names {} files (expected one)", files.size()));
+  if (files.empty()) return extents.rows == 0 ? Extents{default_extent, default_extent} : extents;
+  const bool is_double = options.run.element == ElementType::float64;
+  const auto read_header = options.real ? (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)
+                           : is_double  ? read_npy_matrix_header<std::complex<double>>
+                                        : read_npy_matrix_header<std::complex<float>>;
+  const NpyHeader header = read_header(files.front());
+  const Extents found{header.shape[0], header.shape[1]};
+  const auto require = [&](bool right, const std::string& expected) {
+    if (right) return;
+    throw FileFormatError(files.front().string(), "shape",
+                          fmt::format("is {} x {} (expected {})", found.rows, found.columns, expected));
+  };
+  require(extents.rows == 0 || found == extents, fmt::format("{} x {}", extents.rows, extents.columns));
+  require(found.rows >= 1 && found.columns >= 1, "at least 1 x 1");
+  return found;
+}
+
+/// The transform of an input, to extents that zeros are appended up to.
+/// @throws InvalidArgument for extents that are smaller than the input's or beyond any memory
+Problem make_problem(const Options& options, const Extents& input, const Extents& padded) {
+  constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
+  const Problem problem{padded.rows, padded.columns, options.inverse ? Direction::inverse : Direction::forward,
+                        options.real, options.transposed};
+  if (problem.rows < input.rows || problem.columns < input.columns) {
+    throw InvalidArgument(fmt::format("--pad {}x{} for an input of {} x {} (expected at least as many)", problem.rows,
+                                      problem.columns, input.rows, input.columns));
+  }
+  if (problem.rows > largest_extent || problem.columns > largest_extent || problem.points() > 9.0e15) {
+    throw InvalidArgument(
+        fmt::format("transform of {} x {} points is beyond any memory", problem.rows, problem.columns));
+  }
+  return problem;
+}
+
+/// The matrix that is transformed, with zeros appended where it is padded: of a file or at random. Random numbers, or
+/// real and imaginary parts, are uniform in [-1, 1), and the same on every unit.
+template <class Scalar>
+class Input {
+ public:
+  Input(const Problem& problem, const Extents& extents, const RunOptions& options)
+      : problem_(problem),
+        extents_(extents),
+        path_(options.input.empty() ? "" : options.input.front()),
+        real_(options.seed, gemm::MatrixName::a),
+        imaginary_(options.seed, gemm::MatrixName::b) {}
+
+  /// Fills whole rows of the padded matrix, from a row on; complex numbers are pairs. Uses the host unit's threads.
+  /// @throws FileFormatError
+  void operator()(std::int64_t first_row, std::span<Scalar> values) const {
+    const std::int64_t numbers = problem_.columns * (problem_.real ? 1 : 2);
+    const std::int64_t rows = static_cast<std::int64_t>(values.size()) / numbers;
+    const std::int64_t present = std::clamp<std::int64_t>(extents_.rows - first_row, 0, rows);
+    if (present < rows || extents_.columns < problem_.columns) std::fill(values.begin(), values.end(), Scalar(0));
+    if (!path_.empty()) {
+      problem_.real ? read(first_row, present, values.data())
+                    : read(first_row, present, reinterpret_cast<std::complex<Scalar>*>(values.data()));
+      return;
+    }
+    const Kokkos::RangePolicy<HostExecution> rows_of_input(0, present);
+    Kokkos::parallel_for("steelyard::fft2d::fill", rows_of_input, [=, this](const std::int64_t i) {
+      Scalar* number = values.data() + i * numbers;
+      for (std::int64_t j = 0; j < extents_.columns; ++j) {
+        *number++ = static_cast<Scalar>(real_.element(first_row + i, j));
+        if (!problem_.real) *number++ = static_cast<Scalar>(imaginary_.element(first_row + i, j));
+      }
+    });
+    HostExecution().fence();
+  }
+
+ private:
+  template <class Element>
+  void read(std::int64_t first_row, std::int64_t rows, Element* elements) const {
+    if (rows == 0) return;
+    const NpyHeader header = read_npy_matrix_header<Element>(path_);
+    // Rows that zeros follow are read one by one.
+    const std::int64_t together = extents_.columns == problem_.columns ? rows : 1;
+    for (std::int64_t i = 0; i < rows; i += together) {
+      read_npy_rows<Element>(path_, header, first_row + i,
+                             {elements + i * problem_.columns, static_cast<std::size_t>(together * extents_.columns)});
+    }
+  }
+
+  Problem problem_;
+  Extents extents_;
+  std::filesystem::path path_;  ///< empty: random numbers
+  gemm::RandomMatrix real_, imaginary_;
+};
 
 /// The name of the library that transforms rows on an execution space.
 template <class Execution>
@@ -65,14 +228,13 @@ class Run : public AppRun {
         input_extents_(input),
         exchange_(options.exchange.choice(frame.session().nodes().count())),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {
-    Options padded = options;
-    if (options.padding.kind == Padding::Kind::automatic) {
+    Extents padded = options.padded.value_or(input);
+    if (options.pads_to_fastest) {
       padding_s_ = timed_region(frame.session(), "steelyard::fft2d::padding",
-                                [&] { padded.padding.extents = measure_fastest_extents(frame, options, input); });
-      padded.padding.kind = Padding::Kind::given;
+                                [&] { padded = measure_fastest_extents(frame, options, input); });
       frame.session().print(fmt::format("padding    chosen in {}\n", format_seconds(*padding_s_)));
     }
-    problem_ = make_problem(padded, input);
+    problem_ = make_problem(options, input, padded);
   }
 
   double memory_bytes() const override {
@@ -116,19 +278,18 @@ class Run : public AppRun {
 
   Plan plan() override {
     RunPlan planned = make_plan(frame_, options_, problem_);
-    assignment_ = std::move(planned.assignment);
+    shares_ = std::move(planned.shares);
     own_rows_ = planned.passes.rows.rows_of_rank(frame_.session().rank());
     return std::move(planned.plan);
   }
 
   void allocate(const Plan&) override {
-    const UnitSizes share = frame_.own_share(assignment_.rows.units);
+    const UnitSizes share = frame_.own_share(shares_.rows);
     const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
     bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double start_s = now_s();
-    input_.emplace(problem_, input_extents_, options_.run.input.empty() ? "" : options_.run.input.front(),
-                   options_.run.seed);
-    transform_.emplace(group_, problem_, assignment_.shares(), TransformChoice{exchange_, options_.fft});
+    input_.emplace(problem_, input_extents_, options_.run);
+    transform_.emplace(group_, problem_, shares_, TransformChoice{exchange_, options_.fft});
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
     spectrum_check_.emplace(frame_.session(), problem_, own_rows_, *input_, options_.run.seed);
@@ -149,10 +310,28 @@ class Run : public AppRun {
     phase_s_.add({ends[0], ends[1] - ends[0], ends[2] - ends[1], ends[3] - ends[2]});
   }
 
+  /// Speed, beside that of two passes each of which reads and writes every point once, and the phases.
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
+    const double flops = transform_flops(problem_), time_s = measurement.median_s, bytes_per_s = median(bandwidths_);
+    const double input_bytes = (problem_.real ? 0.5 : 1.0) * point_bytes * problem_.points();
+    const double bound_s = (input_bytes + 3.0 * point_bytes * problem_.spectrum_points()) / bytes_per_s;
     Outcome outcome;
-    add_speed(outcome, measurement.median_s);
-    add_phases(outcome, plan);
+    outcome.figures = {{"plan_time_s", plan_s_},
+                       {"flops_per_s", flops / time_s},
+                       {"bound_bytes_per_s", bytes_per_s},
+                       {"bound_flops_per_s", flops / bound_s},
+                       {"share_of_bound", bound_s / time_s}};
+    outcome.below = fmt::format(
+        "plans      and memory made in {}\n"
+        "speed      {:.2f} GFLOP/s, {:.0f} % of the {} bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
+        format_seconds(plan_s_), flops / time_s / 1e9, 100.0 * bound_s / time_s,
+        frame_.bound_name(bandwidth_->array_bytes()), flops / bound_s / 1e9, bytes_per_s / 1e9);
+    const std::vector<double> measured_s = phase_s_.values();
+    const auto& phases = plan.by_model.front().phases;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      outcome.phases.push_back({phases[i].first, measured_s[i], phases[i].second});
+      outcome.below += phase_line(outcome.phases.back(), 17);
+    }
     return outcome;
   }
   void write_files() override {
@@ -167,32 +346,6 @@ class Run : public AppRun {
   using Complex = std::complex<Scalar>;
   static constexpr std::int64_t point_bytes = 2 * sizeof(Scalar);
 
-  /// Speed, beside that of two passes each of which reads and writes every point once.
-  void add_speed(Outcome& outcome, double time_s) const {
-    const double flops = transform_flops(problem_), bound_bytes_per_s = median(bandwidths_);
-    const double input_bytes = (problem_.real ? 0.5 : 1.0) * point_bytes * problem_.points();
-    const double bound_s = (input_bytes + 3.0 * point_bytes * problem_.spectrum_points()) / bound_bytes_per_s;
-    outcome.figures["plan_time_s"] = plan_s_;
-    outcome.figures["flops_per_s"] = flops / time_s;
-    outcome.figures["bound_bytes_per_s"] = bound_bytes_per_s;
-    outcome.figures["bound_flops_per_s"] = flops / bound_s;
-    outcome.figures["share_of_bound"] = bound_s / time_s;
-    outcome.below += fmt::format("plans      and memory made in {}\n", format_seconds(plan_s_));
-    outcome.below +=
-        fmt::format("speed      {:.2f} GFLOP/s, {:.0f} % of the {} bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
-                    flops / time_s / 1e9, 100.0 * bound_s / time_s, frame_.bound_name(bandwidth_->array_bytes()),
-                    flops / bound_s / 1e9, bound_bytes_per_s / 1e9);
-  }
-
-  void add_phases(Outcome& outcome, const Plan& plan) const {
-    const std::vector<double> measured_s = phase_s_.values();
-    const auto& phases = plan.by_model.front().phases;
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-      outcome.phases.push_back({phases[i].first, measured_s[i], phases[i].second});
-    }
-    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 17);
-  }
-
   Frame& frame_;
   const Options& options_;
   Extents input_extents_;
@@ -200,7 +353,7 @@ class Run : public AppRun {
   UnitGroup group_;
   std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
   Problem problem_;
-  Assignment assignment_;
+  Shares shares_;
   Range own_rows_;                           ///< of the input: those of this rank's units
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
   std::optional<Input<Scalar>> input_;
@@ -224,7 +377,7 @@ class Fft2d : public MiniApp {
   void add_options(const AppOptions& parsers) override { fft2d::add_options(parsers, options_); }
   void prepare() override {
     input_ = input_extents(options_);
-    problem_ = make_problem(options_, input_);
+    problem_ = make_problem(options_, input_, options_.padded.value_or(input_));
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
     if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, input_);

@@ -15,35 +15,29 @@
 #include "core/memory/padded_pitch.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/typed_options.hpp"
-#include "miniapps/fft2d/options.hpp"
 
 namespace steelyard::fft2d {
 namespace {
 
-/// More than the caches that a few cores have to themselves; what others have stored is in larger ones or in memory.
+/// Bytes of the matrices that passes go around: more than the caches that a few cores have to themselves.
 constexpr std::int64_t ring_bytes = std::int64_t{16} << 20;
 
-/// Matrices that passes go around; not very many of those that hold next to nothing.
-std::int64_t ring_length(std::int64_t matrix_bytes) {
-  return matrix_bytes > 0 ? std::clamp<std::int64_t>(ring_bytes / matrix_bytes, 2, 1024) : 2;
-}
-
-/// A number of the matrix that check_run() transforms, from -1 to 1, which float holds exactly: part 1 is an imaginary
-/// part.
+/// A number of the matrix that check_run() transforms, from -1 to 1, which float holds exactly.
+/// @param part 1 for an imaginary part
 double check_input(std::int64_t row, std::int64_t column, std::int64_t part) {
   return static_cast<double>((5 * row + 3 * column * column + 7 * part) % 17 - 8) / 8.0;
 }
 
-/// Numbers that slow no processor down.
-template <class Execution, class Element>
+/// Functor: fills with numbers that slow no processor down.
+template <class Scalar>
 struct Fill {
-  Element* data;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Element(static_cast<float>(i % 31 - 15)); }
+  Scalar* data;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = static_cast<Scalar>(i % 31 - 15); }
 };
 
-/// Passes that each read what the one before has stored, around a ring of matrices: as in the program, where much of
+/// Passes that each read what the one before has stored, around a ring of matrices: as in a transform, where much of
 /// what a pass reads was stored by other units, it is in no cache of the unit's own cores any more. Matrices lie in
-/// host memory, where the program's are: in huge pages, each first touched by all of the unit's threads, or pinned for
+/// host memory, where a transform's are: in huge pages, each first touched by all of the unit's threads, or pinned for
 /// a device.
 template <class Execution, class Element>
 class RowsRun : public KernelRun {
@@ -52,25 +46,25 @@ class RowsRun : public KernelRun {
           const RowFftChoice& choice)
       : rows_(rows),
         length_(transformation.length),
-        stored_(stored_points(length_, RowPass<Element>::real)),
         in_pitch_(padded_pitch<Element>(length_)),
         out_pitch_(padded_pitch<Complex>(rows)),
-        matrix_(padded_pitch<Scalar>(std::max(parts * rows * in_pitch_, 2 * stored_ * out_pitch_))),
-        matrices_(ring_length(matrix_ * static_cast<std::int64_t>(sizeof(Scalar)))),
-        pass_(make_row_pass<Element>(kind, transformation, rows, choice)),
-        memory_("steelyard::fft2d::rows", static_cast<std::size_t>(matrices_ * matrix_)) {
+        matrix_(padded_pitch<Scalar>(std::max(parts * rows * in_pitch_, 2 * stored() * out_pitch_))),
+        pass_(make_row_pass<Element>(kind, transformation, rows, choice)) {
+    const auto bytes = std::max<std::int64_t>(1, matrix_ * static_cast<std::int64_t>(sizeof(Scalar)));
+    matrices_ = rows > 0 ? std::clamp<std::int64_t>(ring_bytes / bytes, 2, 1024) : 2;
+    memory_ = {"steelyard::fft2d::rows", static_cast<std::size_t>(matrices_ * matrix_)};
+    const Execution space;
     for (std::int64_t i = 0; i < matrices_; ++i) {
-      const Kokkos::RangePolicy<Execution> numbers(space_, i * matrix_, (i + 1) * matrix_);
-      Kokkos::parallel_for("steelyard::fft2d::fill", numbers, Fill<Execution, Scalar>{memory_.data()});
+      const Kokkos::RangePolicy<Execution> numbers(space, i * matrix_, (i + 1) * matrix_);
+      Kokkos::parallel_for("steelyard::fft2d::fill", numbers, Fill<Scalar>{memory_.data()});
     }
-    space_.fence();
+    space.fence();
   }
 
   void run() override {
-    const auto* const from = reinterpret_cast<const Element*>(matrix());
+    const RowPiece<Element> in{reinterpret_cast<Element*>(matrix()), in_pitch_, 0, length_};
     current_ = (current_ + 1) % matrices_;
-    const RowPiece<Element> in{from, in_pitch_, 0, length_};
-    const StoredPiece<Complex> out{reinterpret_cast<Complex*>(matrix()), out_pitch_, 0, stored_};
+    const StoredPiece<Complex> out{reinterpret_cast<Complex*>(matrix()), out_pitch_, 0, stored()};
     pass_->run(0, rows_, std::span(&in, 1), std::span(&out, 1));
   }
   std::vector<double> check_run() override {
@@ -81,9 +75,9 @@ class RowsRun : public KernelRun {
     }
     run();
     std::vector<double> values;
-    for (std::int64_t column = 0; column < stored_; ++column) {
-      const Scalar* const stored = matrix() + 2 * column * out_pitch_;
-      values.insert(values.end(), stored, stored + 2 * rows_);
+    for (std::int64_t column = 0; column < stored(); ++column) {
+      const Scalar* const numbers = matrix() + 2 * column * out_pitch_;
+      values.insert(values.end(), numbers, numbers + 2 * rows_);
     }
     return values;
   }
@@ -94,20 +88,16 @@ class RowsRun : public KernelRun {
   using MemorySpace = std::conditional_t<runs_on_host<Execution>, typename Execution::memory_space, PinnedMemory>;
   static constexpr std::int64_t parts = RowPass<Element>::real ? 1 : 2;  ///< numbers of an element
 
+  std::int64_t stored() const { return stored_points(length_, RowPass<Element>::real); }
   /// What the next pass reads, in numbers.
   Scalar* matrix() const { return memory_.data() + current_ * matrix_; }
 
-  Execution space_;
-  std::int64_t rows_;
-  std::int64_t length_;
-  std::int64_t stored_;
-  std::int64_t in_pitch_;
-  std::int64_t out_pitch_;
+  std::int64_t rows_, length_, in_pitch_, out_pitch_;
   std::int64_t matrix_;    ///< numbers of a matrix: what is read or what is stored, in whole cache lines
   std::int64_t matrices_;  ///< of the ring
+  std::int64_t current_ = 0;
   std::unique_ptr<RowPass<Element>> pass_;
   UntouchedArray<Scalar, MemorySpace> memory_;
-  std::int64_t current_ = 0;
 };
 
 template <class Element>
@@ -122,11 +112,9 @@ std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformati
 }  // namespace
 
 KernelFacts MeasuredKernel::facts() const {
-  const std::int64_t scalar_bytes =
-      element_ == ElementType::float64 ? std::int64_t{sizeof(double)} : std::int64_t{sizeof(float)};
-  const std::int64_t complex_bytes = 2 * scalar_bytes;
-  const std::int64_t element_bytes = real_ ? scalar_bytes : complex_bytes;
-  const std::int64_t stored = stored_points(columns_, real_);
+  const std::int64_t scalar_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
+  const std::int64_t row_bytes = columns_ * scalar_bytes * (real_ ? 1 : 2);
+  const std::int64_t stored = stored_points(columns_, real_), stored_bytes = 2 * stored * scalar_bytes;
   KernelFacts facts;
   facts.app = "fft2d";
   facts.kernel = choice_.library.empty() ? "row_fft" : "row_fft_" + choice_.library;
@@ -137,9 +125,8 @@ KernelFacts MeasuredKernel::facts() const {
   facts.parameters["real"] = real_ ? 1.0 : 0.0;
   facts.parameters["planner"] = static_cast<double>(choice_.planner);
   facts.flops_per_unit = transform_flops({1, columns_, Direction::forward, real_});
-  facts.bytes_per_unit = static_cast<double>(columns_ * element_bytes + stored * complex_bytes);
-  const std::int64_t array = std::max(padded_pitch<std::byte>(columns_ * element_bytes), stored * complex_bytes);
-  facts.memory_bytes_per_unit = 2.0 * static_cast<double>(array);
+  facts.bytes_per_unit = static_cast<double>(row_bytes + stored_bytes);
+  facts.memory_bytes_per_unit = 2.0 * static_cast<double>(std::max(padded_pitch<std::byte>(row_bytes), stored_bytes));
   // A device works on chunks of the matrices, which stay in host memory.
   facts.runs_out_of_core = companion_is_device;
   // Columns are padded by less than two cache lines; the ring lies in whole huge pages.
@@ -188,11 +175,12 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  // Powers of the root of unity: exp(-2 pi i n / columns).
+  const auto points = static_cast<long double>(columns_);
+  // Powers of the root of unity: exp(-2 pi i n / columns), over the norm of the transform.
   std::vector<std::complex<long double>> roots;
   for (std::int64_t n = 0; n < columns_; ++n) {
-    const long double turn = static_cast<long double>(n) / static_cast<long double>(columns_);
-    roots.push_back(std::polar(1.0L, -2.0L * std::numbers::pi_v<long double> * turn));
+    const long double turn = 2.0L * std::numbers::pi_v<long double> * static_cast<long double>(n) / points;
+    roots.push_back(std::polar(1.0L / std::sqrt(points), -turn));
   }
   std::vector<double> values;
   for (std::int64_t column = 0; column < stored_points(columns_, real_); ++column) {
@@ -202,8 +190,8 @@ std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
         const std::complex<long double> input(check_input(row, n, 0), real_ ? 0.0 : check_input(row, n, 1));
         sum += input * roots[static_cast<std::size_t>(column * n % columns_)];
       }
-      values.push_back(static_cast<double>(sum.real() / std::sqrt(static_cast<long double>(columns_))));
-      values.push_back(static_cast<double>(sum.imag() / std::sqrt(static_cast<long double>(columns_))));
+      values.push_back(static_cast<double>(sum.real()));
+      values.push_back(static_cast<double>(sum.imag()));
     }
   }
   return values;

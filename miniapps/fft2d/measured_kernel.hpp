@@ -7,8 +7,8 @@
 
 namespace steelyard::fft2d {
 
-/// A pass over rows: a computation unit is one row transformed and stored as a column. Both lie in host memory, as in
-/// the program; a device copies them.
+/// A pass over rows that runs alone: a computation unit is one row transformed and stored as a column. Both lie in host
+/// memory, as in a transform; a device copies them.
 class MeasuredKernel : public MeasurableKernel {
  public:
   MeasuredKernel() = default;

@@ -3,20 +3,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
+#include "models/communication/pattern_costs.hpp"
+#include "partition/algorithms.hpp"
+#include "partition/granularity.hpp"
 
 namespace steelyard::fft2d {
 namespace {
 
-/// Whether rows and columns are passes of the same kernel.
-bool are_alike(const Problem& problem) { return !problem.real && problem.rows == problem.columns; }
+/// A pass and the exchange behind it; see make_plan().
+struct PassCost {
+  const PassPlan& plan;
+  int batches;
+  std::vector<double> unit_s = {};  ///< predicted for the rows of every unit; none without speed models
+  bool by_network = false;          ///< all messages leave their nodes, so that no core of the ranks copies them
+
+  double kernels_s() const { return unit_s.empty() ? 0.0 : *std::max_element(unit_s.begin(), unit_s.end()); }
+  /// Seconds that an exchange adds to the kernels.
+  double exposed_s(double exchange_s) const {
+    const double all_s = kernels_s(), last_s = exchange_s / batches;
+    if (batches <= 1) return all_s + exchange_s - all_s;
+    if (by_network) {
+      const double share = static_cast<double>(batches - 1) / batches;
+      return all_s / batches + share * std::max(all_s, exchange_s) + last_s - all_s;
+    }
+    // A rank's first unit drives MPI.
+    double driving_s = 0.0;
+    for (std::size_t i = 0; i < unit_s.size(); ++i) {
+      if (i == 0 || plan.rank_of_unit[i] != plan.rank_of_unit[i - 1]) driving_s = std::max(driving_s, unit_s[i]);
+    }
+    return std::max(driving_s + exchange_s, all_s + last_s) - all_s;
+  }
+};
+
+/// Messages of the exchange behind a pass: a phase for each batch, of which every rank starts all at once.
+models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes) {
+  models::MessagePattern pattern{"transposition", ranks, {}};
+  for (const BlockMessage& message : plan.messages) {
+    const auto batch = static_cast<std::size_t>(message.batch);
+    while (pattern.phases.size() <= batch) pattern.phases.push_back({{}, models::Phase::Sends::at_once});
+    pattern.phases[batch].messages.push_back(
+        {plan.from_rank(message), message.to_rank, point_bytes * static_cast<double>(message.points())});
+  }
+  return pattern;
+}
+
+bool all_by_network(const PassPlan& plan, const Channels& channels) {
+  return std::all_of(plan.messages.begin(), plan.messages.end(), [&](const BlockMessage& message) {
+    const int channel = channels.placement.channel(plan.from_rank(message), message.to_rank).channel;
+    return channels.platform.channel(channel).scope == models::Channel::Scope::network;
+  });
+}
 
 /// Speed models of pass 2, where they are not those of pass 1.
 std::optional<SpeedModels> column_models(Resources& on, const Options& options, const Problem& problem) {
-  if (are_alike(problem) && options.column_models.empty()) return std::nullopt;
+  const bool alike = !problem.real && problem.rows == problem.columns;
+  if (alike && options.column_models.empty()) return std::nullopt;
   if (options.column_models.empty() && on.has_seconds() && !on.measures()) {
     throw InvalidArgument(
         fmt::format("--column-model is missing (expected models of {} points, for those of --model are of {}{})",
@@ -26,23 +72,24 @@ std::optional<SpeedModels> column_models(Resources& on, const Options& options, 
   return on.speed_models(kernel, problem.spectrum_columns(), on.partition(), options.column_models);
 }
 
-/// Sizes of the messages of a transform that is split evenly.
-MessageFacts message_facts(const Problem& problem, int ranks, int parts, double point_bytes) {
-  const double matrix = point_bytes * problem.spectrum_points();
-  const double block = matrix / (static_cast<double>(ranks) * ranks);
-  return {block / (2.0 * parts), block, matrix / ranks};
-}
-
-/// Seconds of putting the second exchange into place; 0 where the memory's bandwidth is unknown.
-double unpack_seconds_on(Resources& on, const Problem& problem, const RunPlan& planned, double point_bytes) {
-  if (planned.passes.columns.messages.empty()) return 0.0;
+/// Seconds until every unit has put what it received in the second exchange into place, all of them at the same time: a
+/// point is read once, and written to a line that is fetched first. 0 where the memory's bandwidth is unknown.
+double unpack_seconds(Resources& on, const Problem& problem, const RunPlan& planned, std::int64_t point_bytes) {
+  const PassPlan& second = planned.passes.columns;
+  if (second.messages.empty()) return 0.0;
   std::vector<std::int64_t> slot_bytes;
-  for (const std::int64_t rows : planned.assignment.rows.units) {
-    slot_bytes.push_back(rows * problem.columns * static_cast<std::int64_t>(point_bytes));
-  }
+  for (const std::int64_t rows : planned.shares.rows) slot_bytes.push_back(rows * problem.columns * point_bytes);
   const double bytes_per_s = on.memory_bytes_per_s(slot_bytes) / static_cast<double>(slot_bytes.size());
   if (!(bytes_per_s > 0.0)) return 0.0;
-  return unpack_seconds(planned.passes.columns, point_bytes, on.slowdowns(), bytes_per_s);
+  std::map<int, std::int64_t> received;  // rows of the pass, by rank
+  for (const BlockMessage& message : second.messages) received[message.to_rank] += message.rows.count;
+  const std::vector<double> slowdowns = on.slowdowns();
+  double longest_s = 0.0;
+  for (std::size_t i = 0; i < slowdowns.size(); ++i) {
+    const auto points = static_cast<double>(second.columns[i].count * received[second.rank_of_unit[i]]);
+    longest_s = std::max(longest_s, slowdowns[i] * 3.0 * static_cast<double>(point_bytes) * points / bytes_per_s);
+  }
+  return longest_s;
 }
 
 }  // namespace
@@ -60,60 +107,64 @@ RunPlan make_plan(Resources& on, const Options& options, const Problem& problem)
   const std::int64_t point_bytes = options.run.element == ElementType::float64 ? 16 : 8;
   const auto bytes = static_cast<double>(point_bytes);
   const MeasuredKernel row_kernel(problem.columns, problem.real, options.run.element, options.fft);
-  const SpeedModels rows = on.speed_models(row_kernel, problem.rows, on.partition());
-  const std::optional<SpeedModels> columns = column_models(on, options, problem);
+  const SpeedModels row_models = on.speed_models(row_kernel, problem.rows, on.partition());
+  const std::optional<SpeedModels> own_column_models = column_models(on, options, problem);
   std::vector<int> rank_of_slot;
   for (const Slot& slot : on.slots()) rank_of_slot.push_back(slot.rank);
 
   RunPlan planned;
+  partition::Distribution row_shares, column_shares;
   on.on_all_ranks([&] {
-    planned.assignment =
-        assign(problem, rows.pointers(), columns ? columns->pointers() : rows.pointers(), on.partition(), point_bytes);
-    planned.passes = plan_passes(problem, planned.assignment.shares(), rank_of_slot, exchange);
+    const partition::Algorithm& algorithm = partition::find_algorithm(on.partition());
+    const auto distribute = [&](std::int64_t total, const SpeedModels& models) {
+      return partition::distribute_in_multiples(total, models.pointers(), algorithm,
+                                                slice_granularity(total, point_bytes));
+    };
+    row_shares = distribute(problem.rows, row_models);
+    column_shares = distribute(problem.spectrum_columns(), own_column_models ? *own_column_models : row_models);
+    planned.shares = {row_shares.units, column_shares.units};
+    planned.passes = plan_passes(problem, planned.shares, rank_of_slot, exchange);
   });
-  const Assignment& assignment = planned.assignment;
-  const std::optional<Channels> channels = on.channels(message_facts(problem, on.ranks(), exchange.parts(), bytes));
+  PassCost rows{planned.passes.rows, exchange.parts()}, columns{planned.passes.columns, exchange.parts()};
+  if (on.has_seconds()) {
+    rows.unit_s = row_shares.predicted_s;
+    columns.unit_s = column_shares.predicted_s;
+  }
+  // Sizes of the messages of a transform that is split evenly.
+  const double matrix = bytes * problem.spectrum_points(), ranks = on.ranks(), block = matrix / (ranks * ranks);
+  const std::optional<Channels> channels = on.channels({block / (2.0 * exchange.parts()), block, matrix / ranks});
   std::vector<models::PatternCosts> exchanges;
   if (channels) {
-    on.on_all_ranks(
-        [&] { exchanges = exchange_costs(planned.passes, bytes, channels->platform, channels->placement); });
+    on.on_all_ranks([&] {
+      const models::MessagePattern patterns[] = {exchange_pattern(rows.plan, on.ranks(), bytes),
+                                                 exchange_pattern(columns.plan, on.ranks(), bytes)};
+      exchanges = models::pattern_costs(patterns, channels->platform, channels->placement);
+    });
+    for (PassCost* pass : {&rows, &columns}) pass->by_network = all_by_network(pass->plan, *channels);
   }
-  TransformCost kernels;
-  kernels.rows.batches = kernels.columns.batches = exchange.parts();
-  if (on.has_seconds()) {
-    kernels.rows = kernel_cost(rank_of_slot, assignment.rows.predicted_s, exchange);
-    kernels.columns = kernel_cost(rank_of_slot, assignment.columns.predicted_s, exchange);
-  }
-  kernels.unpack_s = unpack_seconds_on(on, problem, planned, bytes);
-  kernels.start_s = on.start_s();
+  if (exchanges.empty()) exchanges.push_back({"no messages", {0.0, 0.0}});
+  const double unpack_s = unpack_seconds(on, problem, planned, point_bytes), start_s = on.start_s();
 
   Plan& plan = planned.plan;
-  const auto add_model = [&](const std::string& model, const TransformCost& cost) {
-    ModelForecast one{
-        model,
-        {{"rows", cost.rows_s()}, {"first exchange", cost.first_exchange_s()}, {"columns", cost.columns_s()}},
-        cost.rows.exchange_s + cost.columns.exchange_s,
-        cost.first_exchange_s() + cost.second_exchange_s(),
-        cost.total_s()};
-    if (!problem.transposed) one.phases.emplace_back("second exchange", cost.second_exchange_s());
-    plan.by_model.push_back(one);
-  };
-  for (const models::PatternCosts& by_model : exchanges) {
-    TransformCost cost = kernels;
-    add_exchange(cost, by_model, planned.passes, channels->platform, channels->placement);
-    add_model(by_model.model, cost);
+  for (const auto& [model, exchange_s] : exchanges) {
+    const double first_s = rows.exposed_s(exchange_s[0]), second_s = columns.exposed_s(exchange_s[1]) + unpack_s;
+    const double rows_s = start_s + rows.kernels_s(), columns_s = start_s + columns.kernels_s();
+    plan.by_model.push_back({model,
+                             {{"rows", rows_s}, {"first exchange", first_s}, {"columns", columns_s}},
+                             exchange_s[0] + exchange_s[1],
+                             first_s + second_s,
+                             rows_s + first_s + columns_s + second_s});
+    if (!problem.transposed) plan.by_model.back().phases.emplace_back("second exchange", second_s);
   }
-  if (exchanges.empty()) add_model("no messages", kernels);
-
-  plan.distribution = assignment.rows.units;
-  plan.column_distribution = assignment.columns.units;
+  plan.distribution = row_shares.units;
+  plan.column_distribution = column_shares.units;
   plan.headings = {"rows", "", {{"columns", {}}}};
   for (std::size_t i = 0; i < rank_of_slot.size(); ++i) {
-    plan.headings.columns.front().cells.push_back(fmt::format("{}", assignment.columns.units[i]));
-    plan.unit_s.push_back(assignment.rows.predicted_s[i] + assignment.columns.predicted_s[i]);
+    plan.headings.columns.front().cells.push_back(fmt::format("{}", column_shares.units[i]));
+    plan.unit_s.push_back(row_shares.predicted_s[i] + column_shares.predicted_s[i]);
   }
-  plan.models = {{"", rows.files()}};
-  if (columns) plan.models.push_back({"-columns", columns->files()});
+  plan.models = {{"", row_models.files()}};
+  if (own_column_models) plan.models.push_back({"-columns", own_column_models->files()});
   const ModelForecast& first = plan.by_model.front();
   plan.time_s = first.total_s;
   plan.exchange_s = first.exposed_s;

@@ -34,25 +34,21 @@ struct RowTransformation {
   bool transpose = true;
 };
 
-/// Columns [first, first + count) of the rows of a slice, in host memory: element (i, j) is
-/// data[i * pitch + j - first].
+/// Columns [first, first + count) of the rows of a slice, in host memory. Element (i, j) is data[i * pitch + j -
+/// first], or data[(j - first) * pitch + i] where a store transposes.
 template <class Element>
-struct RowPiece {
-  const Element* data = nullptr;
-  std::int64_t pitch = 0;
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-/// The same columns as they are stored, in host memory: element (i, j) is data[(j - first) * pitch + i] where the store
-/// transposes, and data[i * pitch + j - first] where it does not.
-template <class Element>
-struct StoredPiece {
+struct PieceOfRows {
   Element* data = nullptr;
   std::int64_t pitch = 0;
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
+/// Columns as they are read.
+template <class Element>
+using RowPiece = PieceOfRows<const Element>;
+/// Columns as they are stored.
+template <class Element>
+using StoredPiece = PieceOfRows<Element>;
 
 /// The type of a real number, and of the parts of a complex one.
 template <class Element>
@@ -86,15 +82,14 @@ class RowPass {
   void run(std::int64_t first, std::int64_t count, In in, Out out);
 
  protected:
-  /// @throws InvalidArgument for a length < 1, rows < 0, or real and inverse
-  RowPass(const RowTransformation& transformation, std::int64_t rows);
+  /// @param rows the most that one run() is given
+  RowPass(const RowTransformation& transformation, std::int64_t rows) : transformation_(transformation), rows_(rows) {}
 
   const RowTransformation& transformation() const { return transformation_; }
   /// Points of a row that are stored.
   std::int64_t stored() const { return stored_points(transformation_.length, real); }
-  std::int64_t most_rows() const { return rows_; }
 
-  /// The same for at least one row, with pieces that are checked, in order and not empty.
+  /// run() for at least one row, with pieces that are checked, in order and not empty.
   virtual void transform(std::int64_t first, std::int64_t count, In in, Out out) = 0;
 
  private:
@@ -114,7 +109,7 @@ std::vector<std::string> row_fft_libraries() {
 /// A pass of the host unit or of the companion; on that unit's thread.
 /// @tparam Element of the rows, as of RowPass
 /// @param rows the most that one run() is given; devices allocate for so many
-/// @throws InvalidArgument for an unknown library, a length < 1, or real and inverse
+/// @throws InvalidArgument for an unknown library, a length < 1, rows < 0, or real and inverse
 template <class Element>
 std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind kind, const RowTransformation& transformation,
                                                 std::int64_t rows, const RowFftChoice& choice = {});

@@ -1,8 +1,13 @@
 #pragma once
 
 #include <Kokkos_Complex.hpp>
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <complex>
 #include <cstdint>
+#include <numbers>
+#include <utility>
 #include <vector>
 
 #include "core/spaces.hpp"
@@ -18,22 +23,20 @@ struct Pair {
 
   KOKKOS_FORCEINLINE_FUNCTION friend Pair operator+(const Pair& a, const Pair& b) { return {a.re + b.re, a.im + b.im}; }
   KOKKOS_FORCEINLINE_FUNCTION friend Pair operator-(const Pair& a, const Pair& b) { return {a.re - b.re, a.im - b.im}; }
+  template <class Scalar>
+  KOKKOS_FORCEINLINE_FUNCTION Pair operator*(Scalar factor) const {
+    return {re * factor, im * factor};
+  }
+  template <class Scalar>
+  KOKKOS_FORCEINLINE_FUNCTION Pair operator*(const Kokkos::complex<Scalar>& root) const {
+    return {re * root.real() - im * root.imag(), re * root.imag() + im * root.real()};
+  }
 };
 
 /// -i a
 template <class Pack>
 KOKKOS_FORCEINLINE_FUNCTION Pair<Pack> turned(const Pair<Pack>& a) {
   return {a.im, -a.re};
-}
-
-template <class Pack, class Scalar>
-KOKKOS_FORCEINLINE_FUNCTION Pair<Pack> times(const Pair<Pack>& a, Scalar factor) {
-  return {a.re * factor, a.im * factor};
-}
-
-template <class Pack, class Complex>
-KOKKOS_FORCEINLINE_FUNCTION Pair<Pack> turned_by(const Pair<Pack>& a, const Complex& root) {
-  return {a.re * root.real() - a.im * root.imag(), a.re * root.imag() + a.im * root.real()};
 }
 
 /// Forward transforms of R numbers in place: y_k = sum over j of x_j exp(-2 pi i j k / R).
@@ -47,8 +50,8 @@ KOKKOS_FORCEINLINE_FUNCTION void butterfly(Pair<Pack>* x) {
   } else if constexpr (R == 3) {
     constexpr auto sine = static_cast<Scalar>(0.86602540378443864676);
     const Pair<Pack> sum = x[1] + x[2];
-    const Pair<Pack> side = turned(times(x[1] - x[2], Scalar(sine)));
-    const Pair<Pack> middle = x[0] - times(sum, Scalar(0.5));
+    const Pair<Pack> side = turned((x[1] - x[2]) * Scalar(sine));
+    const Pair<Pack> middle = x[0] - sum * Scalar(0.5);
     x[0] = x[0] + sum;
     x[1] = middle + side;
     x[2] = middle - side;
@@ -65,10 +68,10 @@ KOKKOS_FORCEINLINE_FUNCTION void butterfly(Pair<Pack>* x) {
     constexpr auto sine_1 = static_cast<Scalar>(0.95105651629515357212);
     constexpr auto sine_2 = static_cast<Scalar>(0.58778525229247312917);
     const Pair<Pack> a = x[1] + x[4], b = x[2] + x[3], c = x[1] - x[4], d = x[2] - x[3];
-    const Pair<Pack> near = x[0] + times(a, Scalar(cosine_1)) + times(b, Scalar(cosine_2));
-    const Pair<Pack> far = x[0] + times(a, Scalar(cosine_2)) + times(b, Scalar(cosine_1));
-    const Pair<Pack> near_side = turned(times(c, Scalar(sine_1)) + times(d, Scalar(sine_2)));
-    const Pair<Pack> far_side = turned(times(c, Scalar(sine_2)) - times(d, Scalar(sine_1)));
+    const Pair<Pack> near = x[0] + a * Scalar(cosine_1) + b * Scalar(cosine_2);
+    const Pair<Pack> far = x[0] + a * Scalar(cosine_2) + b * Scalar(cosine_1);
+    const Pair<Pack> near_side = turned(c * Scalar(sine_1) + d * Scalar(sine_2));
+    const Pair<Pack> far_side = turned(c * Scalar(sine_2) - d * Scalar(sine_1));
     x[0] = x[0] + a + b;
     x[1] = near + near_side;
     x[2] = far + far_side;
@@ -80,9 +83,9 @@ KOKKOS_FORCEINLINE_FUNCTION void butterfly(Pair<Pack>* x) {
     butterfly<4, Scalar>(even);
     butterfly<4, Scalar>(odd);
     // Turned by 0, 45, 90 and 135 degrees.
-    odd[1] = times(odd[1] + turned(odd[1]), Scalar(half_root));
+    odd[1] = (odd[1] + turned(odd[1])) * Scalar(half_root);
     odd[2] = turned(odd[2]);
-    odd[3] = times(turned(odd[3]) - odd[3], Scalar(half_root));
+    odd[3] = (turned(odd[3]) - odd[3]) * Scalar(half_root);
     for (int k = 0; k < 4; ++k) {
       x[k] = even[k] + odd[k];
       x[k + 4] = even[k] - odd[k];
@@ -93,7 +96,8 @@ KOKKOS_FORCEINLINE_FUNCTION void butterfly(Pair<Pack>* x) {
 /// The largest prime that is a radix of its own.
 inline constexpr int largest_radix = 31;
 
-/// The same for any odd number of points up to largest_radix, in sums over those that lie opposite each other.
+/// Forward transform of any odd number of points up to largest_radix in place, in sums over those that lie opposite
+/// each other.
 /// @param roots whose every `step`th is one of those of `radix`
 template <class Pack, class Complex>
 KOKKOS_FORCEINLINE_FUNCTION void odd_butterfly(int radix, const RowPointer<const Complex> roots, std::int64_t step,
@@ -112,8 +116,8 @@ KOKKOS_FORCEINLINE_FUNCTION void odd_butterfly(int radix, const RowPointer<const
     for (int j = 1; j <= half; ++j) {
       turn = turn + k >= radix ? turn + k - radix : turn + k;
       const Complex root = roots[turn * step];
-      middle = middle + times(sums[j], root.real());
-      side = side - times(differences[j], root.imag());
+      middle = middle + sums[j] * root.real();
+      side = side - differences[j] * root.imag();
     }
     x[k] = middle + side;
     x[radix - k] = middle - side;
@@ -121,26 +125,18 @@ KOKKOS_FORCEINLINE_FUNCTION void odd_butterfly(int radix, const RowPointer<const
   x[0] = all;
 }
 
-/// exp(-2 pi i k / n), to the last bit or the one before: sine and cosine are taken of angles up to pi / 4 only.
-/// @param k 0 to n - 1
-std::complex<double> root_of_unity(std::int64_t k, std::int64_t n);
+/// A length as the product of the radices of its transform's steps.
+struct Radices {
+  static constexpr int most = 64;
+  std::int64_t length = 1;
+  int count = 0;
+  int values[most] = {};
 
-/// How Steelyard's own kernel transforms rows of one length: the steps, and the numbers that it multiplies with.
-/// A length whose prime factors are all at most largest_radix is transformed step by step (Stockham). Others become a
-/// convolution of a longer one that is (Bluestein): x_j c_j is transformed, multiplied with `filter`, transformed back,
-/// and multiplied with c_k, where c_j = exp(-pi i j^2 / n).
-struct TransformPlan {
-  std::int64_t points = 1;                   ///< of a row
-  std::int64_t transform_length = 1;         ///< what is transformed step by step
-  std::vector<int> radices;                  ///< their product is the transform's length
-  std::vector<std::complex<double>> roots;   ///< exp(-2 pi i k / length)
-  std::vector<std::complex<double>> chirp;   ///< c_j; empty where there is no convolution
-  std::vector<std::complex<double>> filter;  ///< spectrum of conj(c), divided by the length
-
-  bool convolves() const { return !chirp.empty(); }
+  void add(int radix) {
+    values[count++] = radix;
+    length *= radix;
+  }
 };
-
-TransformPlan plan_transform(std::int64_t points);
 
 /// Real and imaginary parts of rows in the layout of the transform: point j of all lanes, then point j + 1.
 template <class Scalar>
@@ -157,24 +153,7 @@ KOKKOS_FORCEINLINE_FUNCTION Planes<Scalar> planes_at(Scalar* const memory, const
   return {row_pointer(memory, 0, elements), row_pointer(memory + elements, 0, elements)};
 }
 
-/// The steps of a plan, as a kernel takes them along.
-template <class Scalar>
-struct Steps {
-  static constexpr int most = 64;
-  std::int64_t length = 1;
-  int count = 0;
-  int radices[most] = {};
-  RowPointer<const Kokkos::complex<Scalar>> roots = nullptr;  ///< in the unit's memory
-
-  void set(const TransformPlan& plan, const RowPointer<const Kokkos::complex<Scalar>> table) {
-    length = plan.transform_length;
-    count = static_cast<int>(plan.radices.size());
-    for (int i = 0; i < count; ++i) radices[i] = plan.radices[static_cast<std::size_t>(i)];
-    roots = table;
-  }
-};
-
-/// Shares out a team's work: loops for a thread that is alone.
+/// Shares out the work of a team that is one thread, in loops.
 struct OneThread {
   /// Calls body(i, j) for all i < outer, j < inner; inner is a multiple of the lanes where there are several threads.
   template <class Body>
@@ -186,7 +165,7 @@ struct OneThread {
   KOKKOS_FORCEINLINE_FUNCTION void wait() const {}
 };
 
-/// The same for the threads of a device's team, each of them with `Lanes` vector lanes.
+/// Shares out the work of a device's team, each of whose threads has `Lanes` vector lanes.
 template <class Member, int Lanes>
 struct ManyThreads {
   const Member& member;
@@ -209,9 +188,7 @@ struct ManyThreads {
 /// Source: Stockham's autosort transform, decimation in frequency.
 template <class Pack, int Lanes, class Scalar>
 struct Step {
-  static constexpr int pack_bytes = sizeof(Pack), scalar_bytes = sizeof(Scalar);
-  static constexpr int width = pack_bytes / scalar_bytes;
-  static constexpr int packs = Lanes / width;
+  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
 
   Planes<Scalar> from;
   Planes<Scalar> to;
@@ -246,40 +223,35 @@ struct Step {
     if (R > 0 && p == 0) {
       for (int k = 1; k < count; ++k) store(target + beside * k, x[k]);
     } else {
-      for (int k = 1; k < count; ++k) store(target + beside * k, turned_by(x[k], roots[p * k * done]));
+      for (int k = 1; k < count; ++k) store(target + beside * k, x[k] * roots[p * k * done]);
     }
   }
 
-  template <int R, class Team>
+  /// @tparam R, More radices with a butterfly of their own
+  template <int R, int... More, class Team>
   KOKKOS_FORCEINLINE_FUNCTION void run(const Team& team, int radix) const {
-    team.over(length / done / radix, done * packs,
-              [&](std::int64_t p, std::int64_t q) { combine<R>(radix, p, q * width); });
+    if (R == 0 || radix == R) {
+      team.over(length / done / radix, done * (Lanes / width),
+                [&](std::int64_t p, std::int64_t q) { combine<R>(radix, p, q * width); });
+    } else if constexpr (R != 0) {
+      run<More...>(team, radix);
+    }
   }
 };
 
 /// Transforms all lanes forward, step by step between two places; returns the one with the result.
 /// @tparam Pack what a thread takes at once @tparam Lanes rows side by side
 /// @param team over() shares out work, wait() waits for all of it
+/// @param roots exp(-2 pi i k / length)
 template <class Pack, int Lanes, class Team, class Scalar>
-KOKKOS_INLINE_FUNCTION Planes<Scalar> transform_lanes(const Team& team, const Steps<Scalar>& steps, Planes<Scalar> from,
-                                                      Planes<Scalar> to) {
+KOKKOS_INLINE_FUNCTION Planes<Scalar> transform_lanes(const Team& team, const Radices& radices,
+                                                      const RowPointer<const Kokkos::complex<Scalar>> roots,
+                                                      Planes<Scalar> from, Planes<Scalar> to) {
   std::int64_t done = 1;
-  for (int i = 0; i < steps.count; ++i) {
-    const int radix = steps.radices[i];
-    const Step<Pack, Lanes, Scalar> step{from, to, steps.roots, steps.length, done};
-    if (radix == 2) {
-      step.template run<2>(team, radix);
-    } else if (radix == 3) {
-      step.template run<3>(team, radix);
-    } else if (radix == 4) {
-      step.template run<4>(team, radix);
-    } else if (radix == 5) {
-      step.template run<5>(team, radix);
-    } else if (radix == 8) {
-      step.template run<8>(team, radix);
-    } else {
-      step.template run<0>(team, radix);
-    }
+  for (int i = 0; i < radices.count; ++i) {
+    const int radix = radices.values[i];
+    const Step<Pack, Lanes, Scalar> step{from, to, roots, radices.length, done};
+    step.template run<8, 4, 2, 3, 5, 0>(team, radix);
     team.wait();
     done *= radix;
     const Planes<Scalar> result = to;
@@ -288,5 +260,89 @@ KOKKOS_INLINE_FUNCTION Planes<Scalar> transform_lanes(const Team& team, const St
   }
   return from;
 }
+
+/// Radices for a length; their product is less than it where it has larger prime factors.
+inline Radices radices_of(std::int64_t length) {
+  Radices radices;
+  int twos = std::countr_zero(static_cast<std::uint64_t>(length));
+  length >>= twos;
+  // As few steps as there can be, and no step of 2 beside one of 8: 4 and 4 are the same for less.
+  for (; twos > 4 || twos == 3; twos -= 3) radices.add(8);
+  for (; twos >= 2; twos -= 2) radices.add(4);
+  if (twos == 1) radices.add(2);
+  for (int radix = 3; radix <= largest_radix; radix += 2) {
+    for (; length % radix == 0; length /= radix) radices.add(radix);
+  }
+  return radices;
+}
+
+/// exp(-2 pi i k / n), to the last bit or the one before: sine and cosine are taken of angles up to pi / 4 only.
+/// @param k 0 to n - 1
+inline std::complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
+  // In eighths of a turn, everything exact: from the nearest quarter, at most half a quarter away.
+  const std::int64_t quarter = (4 * k + n / 2) / n;
+  const auto rest = static_cast<double>(4 * k - quarter * n);
+  const double angle = std::numbers::pi / 2.0 * (rest / static_cast<double>(n));
+  double cosine = std::cos(angle), sine = -std::sin(angle);
+  // Half a quarter: both have the same length, to the bit.
+  if (2.0 * std::abs(rest) == static_cast<double>(n)) sine = std::copysign(cosine, sine);
+  // Every quarter turn is a multiplication by -i.
+  for (std::int64_t i = 0; i < quarter % 4; ++i) {
+    std::swap(cosine, sine);
+    sine = -sine;
+  }
+  return {cosine, sine};
+}
+
+/// Steps of a row's transform, and the numbers that it multiplies with. A length whose prime factors are all at most
+/// largest_radix is transformed step by step (Stockham). Others become a convolution of a longer one that is
+/// (Bluestein): x_j c_j is transformed, multiplied with `filter`, transformed back, and multiplied with c_k, where
+/// c_j = exp(-pi i j^2 / n).
+struct TransformPlan {
+  Radices radices;                           ///< of the length that is transformed step by step
+  std::vector<std::complex<double>> roots;   ///< exp(-2 pi i k / length)
+  std::vector<std::complex<double>> chirp;   ///< c_j; empty where there is no convolution
+  std::vector<std::complex<double>> filter;  ///< spectrum of conj(c), divided by the length
+
+  /// @param points of a row
+  explicit TransformPlan(std::int64_t points) : radices(radices_of(points)) {
+    const bool convolves = radices.length != points;
+    if (convolves) radices = radices_of(convolution_length(2 * points - 1));
+    for (std::int64_t k = 0; k < radices.length; ++k) roots.push_back(root_of_unity(k, radices.length));
+    if (convolves) add_convolution(points);
+  }
+
+ private:
+  /// The length that takes the fewest operations, about, among those of at least `least` points without large factors.
+  static std::int64_t convolution_length(std::int64_t least) {
+    auto best = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least)));
+    for (const std::int64_t odd : {9, 15, 25, 27, 45, 75}) {
+      std::int64_t length = odd * 8;
+      while (length < least) length *= 2;
+      best = std::min(best, length);
+    }
+    return best;
+  }
+
+  void add_convolution(std::int64_t points) {
+    // Squares modulo 2 n, from one to the next: they may be larger than any integer.
+    std::int64_t square = 0;
+    for (std::int64_t j = 0; j < points; ++j) {
+      chirp.push_back(root_of_unity(square, 2 * points));
+      square = (square + 2 * j + 1) % (2 * points);
+    }
+    const std::int64_t length = radices.length;
+    std::vector<double> memory(static_cast<std::size_t>(4 * length));
+    const Planes<double> from = planes_at(memory.data(), length), to = planes_at(memory.data() + 2 * length, length);
+    for (std::int64_t j = 0; j < points; ++j) {
+      const auto factor = std::conj(chirp[static_cast<std::size_t>(j)]) / static_cast<double>(length);
+      for (const std::int64_t at : {j, (length - j) % length}) from.re[at] = factor.real(), from.im[at] = factor.imag();
+    }
+    const std::vector<Kokkos::complex<double>> own_roots(roots.begin(), roots.end());
+    const Planes<double> made =
+        transform_lanes<double, 1>(OneThread(), radices, row_pointer(own_roots.data(), 0, length), from, to);
+    for (std::int64_t k = 0; k < length; ++k) filter.emplace_back(made.re[k], made.im[k]);
+  }
+};
 
 }  // namespace steelyard::fft2d

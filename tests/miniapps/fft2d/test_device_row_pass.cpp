@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "miniapps/fft2d/rows/device_row_pass.hpp"
 #include "tests/core/device/schedule.hpp"
 #include "tests/miniapps/fft2d/row_pass_run.hpp"
 

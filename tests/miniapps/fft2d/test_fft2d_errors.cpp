@@ -37,6 +37,13 @@ TEST_CASE("Extents and paddings that cannot be are refused by value") {
                          {{"--size", "3000000000"}, "3000000000 x 3000000000"},
                          {{"--size", "9", "--pad", "often"}, "--pad often"},
                          {{"--size", "9", "--pad", "9"}, "--pad 9 "},
+                         {{"--size", "9", "--pad", "x9"}, "--pad x9 "},
+                         {{"--size", "9", "--pad", "9x"}, "--pad 9x "},
+                         {{"--size", "9", "--pad", "9x9x9"}, "--pad 9x9x9 "},
+                         {{"--size", "9", "--pad", "0x9"}, "--pad 0x9 "},
+                         {{"--size", "9", "--pad", "9x-9"}, "--pad 9x-9 "},
+                         {{"--size", "9", "--pad", " 9x9"}, "--pad  9x9 "},
+                         {{"--size", "9", "--pad", "99999999999999999999x9"}, "--pad 99999999999999999999x9 "},
                          {{"--size", "9", "--pad", "8x10"}, "--pad 8x10"},
                          {{"--size", "9", "--pad", "10x8"}, "--pad 10x8"}},
                         inputs.with_model(), {2});

@@ -1,37 +1,18 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
 #include <map>
 #include <vector>
 
-#include "core/base/errors.hpp"
-#include "miniapps/fft2d/padding.hpp"
+#include "miniapps/fft2d/problem.hpp"
 
 namespace steelyard::test_padding {
 
 using namespace steelyard::fft2d;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
-
-TEST_CASE("Padding is none, auto or extents, and nothing else") {
-  CHECK(parse_padding("none").kind == Padding::Kind::none);
-  CHECK(parse_padding("auto").kind == Padding::Kind::automatic);
-  const Padding given = parse_padding("12x345");
-  CHECK(given.kind == Padding::Kind::given);
-  CHECK(given.extents == Extents{12, 345});
-  for (const char* text : {"", "12", "x", "12x", "x12", "0x4", "4x0", "-1x4", "4x-1", "4x4x4", "4X4", " 4x4", "4x4 ",
-                           "Auto", "99999999999999999999x1"}) {
-    CAPTURE(text);
-    CHECK_THROWS_MATCHES(parse_padding(text), InvalidArgument,
-                         MessageMatches(ContainsSubstring("expected none, auto or ROWSxCOLUMNS")));
-  }
-}
 
 TEST_CASE("Lengths to pad to are the length itself and smooth ones up to an eighth larger") {
   for (const std::int64_t length : {1, 2, 31, 32, 37, 100, 127, 509, 1009, 2048, 4099, 10007, 100003}) {

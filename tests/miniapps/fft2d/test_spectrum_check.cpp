@@ -3,9 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
-#include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "tests/comm/started_session.hpp"
 
@@ -26,7 +26,13 @@ class Checked {
         co_execution_(session().machine(), started_units()),
         slots_(gather_slots(session(), started_units())),
         group_(session().comm(), co_execution_, started_units(), slots_),
-        input_(problem, {problem.rows, problem.columns}, "", 7),
+        input_([numbers = problem.columns * (problem.real ? 1 : 2)](std::int64_t row, std::span<Scalar> values) {
+          std::mt19937_64 random;
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            random.seed(static_cast<std::uint64_t>(row * numbers) + i);
+            values[i] = std::uniform_real_distribution<Scalar>(-1, 1)(random);
+          }
+        }),
         transform_(group_, problem, {even(problem.rows), even(problem.spectrum_columns())}, {}),
         check_(session(), problem, own_rows(), input_, 7) {}
 
@@ -37,7 +43,7 @@ class Checked {
     return check_.check(transform_);
   }
   FoundError check() { return check(input_); }
-  const Input<Scalar>& input() const { return input_; }
+  const Source& input() const { return input_; }
 
  private:
   std::vector<std::int64_t> even(std::int64_t total) const {
@@ -56,7 +62,7 @@ class Checked {
   CoExecution co_execution_;
   std::vector<Slot> slots_;
   UnitGroup group_;
-  Input<Scalar> input_;
+  Source input_;
   Transform<Scalar> transform_;
   SpectrumCheck<Scalar> check_;
 };

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "miniapps/fft2d/input.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "tests/comm/started_session.hpp"
 
@@ -57,7 +56,14 @@ Shares random_shares(const Problem& problem, Random& random) {
 
 template <class Scalar>
 typename Transform<Scalar>::Source random_source(const Problem& problem) {
-  return Input<Scalar>(problem, {problem.rows, problem.columns}, "", 1);
+  return [numbers = problem.columns * (problem.real ? 1 : 2)](std::int64_t first_row, std::span<Scalar> values) {
+    Random random;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto row = first_row + static_cast<std::int64_t>(i) / numbers;
+      if (static_cast<std::int64_t>(i) % numbers == 0) random.seed(static_cast<unsigned>(row));
+      values[i] = std::uniform_real_distribution<Scalar>(-1, 1)(random);
+    }
+  };
 }
 
 /// The whole input on every rank.
