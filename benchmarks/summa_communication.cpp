@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "comm/collective.hpp"
@@ -19,8 +20,8 @@
 #include "miniapps/app/channels.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
-#include "miniapps/summa/cost.hpp"
 #include "miniapps/summa/multiplication.hpp"
+#include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/platform_file.hpp"
 #include "partition/rectangles/column.hpp"
@@ -93,9 +94,9 @@ double communication_s(const Session& session, UnitGroup& group, const Case& one
 
 void predict(std::vector<Case>& cases, const models::Platform& platform, const models::Placement& placement) {
   for (Case& one : cases) {
-    for (const summa::CommunicationCost& cost : summa::communication_costs(
+    for (const models::PatternCosts& cost : summa::communication_costs(
              one.problem, one.rectangles, sizeof(double), summa::Communication::paper, platform, placement)) {
-      one.predicted_s[cost.model] = cost.total_s();
+      one.predicted_s[cost.model] = std::accumulate(cost.time_s.begin(), cost.time_s.end(), 0.0);
     }
   }
 }

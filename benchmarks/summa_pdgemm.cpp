@@ -22,7 +22,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/multiplication.hpp"
-#include "models/kinds/constant_model.hpp"
+#include "partition/rectangles/column.hpp"
 
 extern "C" {
 void Cblacs_get(int context, int what, int* value);
@@ -77,16 +77,12 @@ class Summa : public Contender {
   Summa(const Session& session, UnitGroup& group, std::int64_t n, std::int64_t block,
         summa::Communication communication)
       : problem_{n, block}, communication_(communication) {
-    const models::ConstantModel alike(1.0);
-    const summa::Assignment assignment = summa::assign(
-        problem_, std::vector<summa::ProcessModels>(static_cast<std::size_t>(session.size()), {&alike, nullptr}),
-        "column");
-    const auto rank = static_cast<std::size_t>(session.rank());
+    const std::vector<double> alike(static_cast<std::size_t>(session.size()), 1.0);
+    const std::vector<partition::Rectangle> rectangles = partition::column(alike, problem_.extents()).rectangles;
+    const partition::Rectangle& own = rectangles[static_cast<std::size_t>(session.rank())];
     multiplication_ = std::make_unique<summa::Multiplication<double>>(
-        group, problem_, assignment.rectangles[rank], assignment.rows[rank], std::numeric_limits<double>::infinity(),
-        source());
-    exchange_ = std::make_unique<summa::PivotExchange>(communication, session.comm(), problem_, assignment.rectangles,
-                                                       MPI_DOUBLE);
+        group, problem_, own, summa::UnitRows{own.rows, 0}, std::numeric_limits<double>::infinity(), source());
+    exchange_ = std::make_unique<summa::PivotExchange>(communication, session.comm(), problem_, rectangles, MPI_DOUBLE);
   }
 
   std::string name() const override {

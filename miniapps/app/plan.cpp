@@ -89,7 +89,6 @@ Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t tota
     plan.by_model.push_back(one);
   }
   plan.time_s = plan.by_model.front().total_s;
-  plan.exchange_s = plan.by_model.front().exposed_s;
   return plan;
 }
 

@@ -41,7 +41,6 @@ struct Plan {
   std::vector<double> unit_s;           ///< predicted seconds of every slot's kernels, for what `headings.per` says
   std::vector<ModelForecast> by_model;  ///< by each model of communication; the first one counts
   std::optional<double> time_s;         ///< predicted seconds of a repetition; nothing where no model predicts them
-  double exchange_s = 0.0;              ///< of them those that channels predict
   std::string text;                     ///< what `--dry-run` prints in place of the line `predicted  <time_s>`
   std::string details;                  ///< table of what each rank gets, where units' shares are not all of it
   std::vector<KeptModels> models;

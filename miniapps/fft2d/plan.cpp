@@ -167,7 +167,6 @@ RunPlan make_plan(Resources& on, const Options& options, const Problem& problem)
   if (own_column_models) plan.models.push_back({"-columns", own_column_models->files()});
   const ModelForecast& first = plan.by_model.front();
   plan.time_s = first.total_s;
-  plan.exchange_s = first.exposed_s;
   plan.text = fmt::format("predicted  {}, {} of it exchanging\n", format_seconds(first.total_s),
                           format_seconds(first.exposed_s));
   return planned;

@@ -14,7 +14,6 @@
 #include "core/timing.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
-#include "miniapps/summa/assignment.hpp"
 #include "miniapps/summa/pivot_exchange.hpp"
 #include "miniapps/summa/problem.hpp"
 

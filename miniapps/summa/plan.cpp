@@ -3,143 +3,258 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
 
 #include "core/base/errors.hpp"
-#include "core/base/table.hpp"
-#include "miniapps/gemm/options.hpp"
-#include "miniapps/summa/measured_kernel.hpp"
+#include "core/base/json_file.hpp"
+#include "models/communication/collective_patterns.hpp"
+#include "partition/group_model.hpp"
+#include "partition/rectangles/bands.hpp"
+#include "partition/rectangles/column.hpp"
+#include "partition/rectangles/column_order.hpp"
+#include "partition/rectangles/partition_patterns.hpp"
 
 namespace steelyard::summa {
 namespace {
 
-constexpr std::int64_t most_iterations = std::int64_t{1} << 20;
+using models::MessagePattern;
+using partition::Rectangle;
 
-/// Messages as long as the shortest and the longest side of a rectangle.
-MessageFacts message_facts(const Problem& problem, const Assignment& assignment, double element_bytes) {
-  std::int64_t shortest = problem.n, longest = 0, largest_tile = 0;
-  for (const partition::Rectangle& rectangle : assignment.rectangles) {
-    const Tile tile = problem.tile(rectangle);
-    if (tile.empty()) continue;
-    shortest = std::min({shortest, tile.rows, tile.columns});
-    longest = std::max({longest, tile.rows, tile.columns});
-    largest_tile = std::max(largest_tile, tile.rows * tile.columns);
+std::size_t rank_of(const Slot& slot) { return static_cast<std::size_t>(slot.rank); }
+
+bool is_file(const std::string& partition) { return std::filesystem::path(partition).extension() == ".json"; }
+
+bool is_in_columns(const std::string& partition) { return partition != "even" && !is_file(partition); }
+
+std::vector<Rectangle> even_grid(const partition::Extents& all, std::size_t count) {
+  const auto ranks = static_cast<std::int64_t>(count);
+  std::int64_t rows = 1;
+  for (std::int64_t i = 1; i * i <= ranks; ++i) rows = ranks % i == 0 ? i : rows;
+  const std::int64_t columns = ranks / rows;
+  std::vector<Rectangle> rectangles;
+  for (std::int64_t cell = 0; cell < ranks; ++cell) {
+    const std::int64_t i = cell / columns, j = cell % columns;
+    const std::int64_t row = i * all.rows / rows, column = j * all.columns / columns;
+    rectangles.push_back({row, column, (i + 1) * all.rows / rows - row, (j + 1) * all.columns / columns - column});
   }
-  const double row_bytes = element_bytes * static_cast<double>(problem.depth(0));
-  // Between two messages a rank goes through all of its C.
-  return {row_bytes * static_cast<double>(shortest), row_bytes * static_cast<double>(longest),
-          element_bytes * static_cast<double>(largest_tile)};
+  return rectangles;
 }
 
-/// A row for every rank.
-std::string details(const Resources& on, const Assignment& assignment) {
-  Table table(
-      {"process", "node", "row", "column", "rows", "columns", "host rows", "companion rows", "host", "companion"});
-  for (std::size_t i = 0; i < assignment.rectangles.size(); ++i) {
-    const partition::Rectangle& r = assignment.rectangles[i];
-    std::vector<std::string> row{fmt::format("{}", i), on.node_name(static_cast<int>(i))};
-    for (const std::int64_t number :
-         {r.row, r.column, r.rows, r.columns, assignment.rows[i].host, assignment.rows[i].companion}) {
-      row.push_back(fmt::format("{}", number));
-    }
-    for (const double time_s : {assignment.unit_s[i].host, assignment.unit_s[i].companion}) {
-      row.push_back(on.has_seconds() && time_s > 0.0 ? format_seconds(time_s) : "-");
-    }
-    table.add_row(std::move(row));
+/// A rank's area is the sum of its units' shares of all blocks; where communication counts, a rank is as fast as its
+/// units together.
+partition::ColumnPartition in_columns(const partition::Extents& extents, const std::vector<Slot>& slots,
+                                      partition::Models models, const partition::Algorithm& algorithm,
+                                      const partition::RectangleCost& communication_s) {
+  const std::int64_t total = extents.rows * extents.columns;
+  const std::size_t ranks = rank_of(slots.back()) + 1;
+  if (communication_s) {
+    std::vector<std::vector<const models::SpeedModel*>> units(ranks);
+    for (std::size_t i = 0; i < slots.size(); ++i) units[rank_of(slots[i])].push_back(models[i]);
+    std::deque<partition::GroupModel> groups;
+    std::vector<const models::SpeedModel*> together;
+    for (const auto& of_rank : units) together.push_back(&groups.emplace_back(of_rank, algorithm, total));
+    return partition::communication_aware(extents, together, algorithm, communication_s).partition;
   }
-  return table.text();
+  const partition::Distribution shares = algorithm.distribute(total, models);
+  std::vector<double> areas(ranks, 0.0);
+  for (std::size_t i = 0; i < slots.size(); ++i) areas[rank_of(slots[i])] += static_cast<double>(shares.units[i]);
+  return partition::column(areas, extents);
 }
 
-/// Who gets which blocks, and how long an iteration's update takes each unit.
-void add_shares(Plan& plan, const Resources& on, const Problem& problem, const Assignment& assignment) {
-  for (const partition::Rectangle& rectangle : assignment.rectangles) {
-    plan.rectangles.push_back({rectangle.row, rectangle.column, rectangle.rows, rectangle.columns});
+/// The rectangles of all ranks, which cover every block exactly once. @throws FileFormatError where they do not
+std::vector<Rectangle> read_rectangles(const std::filesystem::path& path, const partition::Extents& extents,
+                                       std::size_t ranks) {
+  const nlohmann::json json = read_json_file(path);
+  const JsonReader top(path.string(), json);
+  const std::vector<JsonReader> readers = top.array("rectangles");
+  if (readers.size() != ranks) {
+    top.fail("rectangles", fmt::format("holds {} (expected one for each of {} processes)", readers.size(), ranks));
   }
-  plan.headings = {"blocks", "/iteration", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-  // The last iteration may be less deep than the others; seconds are the mean over all.
-  const double depth_share = static_cast<double>(problem.n) / static_cast<double>(problem.blocks() * problem.block);
-  for (const Slot& slot : on.slots()) {
-    const partition::Rectangle part = part_of(assignment, slot);
-    plan.distribution.push_back(part.area());
-    std::size_t column = 0;
-    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-      plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+  std::vector<Rectangle> rectangles;
+  std::int64_t covered = 0;
+  for (const JsonReader& reader : readers) {
+    const auto blocks = [&](const std::string& key) {
+      const double value = reader.number(key), most = static_cast<double>(extents.rows);  // of a square
+      if (value >= 0.0 && value <= most && std::floor(value) == value) return static_cast<std::int64_t>(value);
+      reader.fail(key, fmt::format("is {} (expected a whole number of blocks, at most {})", value, most));
+    };
+    const Rectangle read{blocks("row"), blocks("column"), blocks("rows"), blocks("columns")};
+    if (read.end_row() > extents.rows || read.end_column() > extents.columns) {
+      reader.fail("", fmt::format("ends at block row {}, column {} (expected at most {}, {})", read.end_row(),
+                                  read.end_column(), extents.rows, extents.columns));
     }
-    plan.unit_s.push_back(depth_share * assignment.unit_s[static_cast<std::size_t>(slot.rank)][slot.kind]);
+    for (std::size_t i = 0; i < rectangles.size(); ++i) {
+      if (partition::common_part(read, rectangles[i]).empty()) continue;
+      reader.fail("", fmt::format("has blocks in common with rectangles[{}]", i));
+    }
+    rectangles.push_back(read);
+    covered += read.area();
   }
-  plan.details = details(on, assignment);
+  if (covered != extents.rows * extents.columns) {
+    top.fail("rectangles",
+             fmt::format("cover {} blocks (expected all {} x {})", covered, extents.rows, extents.columns));
+  }
+  return rectangles;
+}
+
+double time_s(const models::SpeedModel& model, const Rectangle& part) {
+  return part.empty() ? 0.0 : model.time_s(static_cast<double>(part.area()));
+}
+
+/// The first of two units' rows of a rectangle, of all splits: least time of the slower one; of equal ones the most
+/// even. Speeds may have any shape, so all are tried.
+std::int64_t earliest_end(const Rectangle& rectangle, const models::SpeedModel& first,
+                          const models::SpeedModel& second) {
+  const auto badness = [&](std::int64_t rows) {
+    const Rectangle top{0, 0, rows, rectangle.columns}, rest{0, 0, rectangle.rows - rows, rectangle.columns};
+    return std::pair(std::max(time_s(first, top), time_s(second, rest)), std::abs(top.rows - rest.rows));
+  };
+  std::int64_t best = rectangle.rows - rectangle.rows / 2;
+  for (std::int64_t rows = 0; rows <= rectangle.rows; ++rows) best = badness(rows) < badness(best) ? rows : best;
+  return best;
+}
+
+/// Adds the broadcasts of a pivot's parts, `row_bytes` for every row (or column) of a band: of an owner one after the
+/// other, and owners level by level at the same time. @param owns whether a process has a part of the pivot
+void add_broadcasts(MessagePattern& pattern, const std::vector<partition::Band>& bands, double row_bytes,
+                    const std::function<bool(int)>& owns) {
+  const std::size_t first = pattern.phases.size();
+  std::map<int, std::size_t> done;  // phases of each owner
+  for (const partition::Band& band : bands) {
+    // Counted from the root on, as MPI does.
+    std::vector<int> units = band.units;
+    std::ranges::rotate(units, std::ranges::find_if(units, owns));
+    const double bytes = row_bytes * static_cast<double>(band.count);
+    for (const models::Phase& phase : models::binomial_broadcast(static_cast<int>(units.size()), bytes).phases) {
+      const std::size_t at = first + done[units.front()]++;
+      pattern.phases.resize(std::max(pattern.phases.size(), at + 1));
+      for (const auto& [from, to, size] : phase.messages) {
+        pattern.phases[at].messages.push_back(
+            {units[static_cast<std::size_t>(from)], units[static_cast<std::size_t>(to)], size});
+      }
+    }
+  }
 }
 
 }  // namespace
 
-partition::Rectangle part_of(const Assignment& assignment, const Slot& slot) {
-  const auto rank = static_cast<std::size_t>(slot.rank);
-  partition::Rectangle part = assignment.rectangles[rank];
-  const UnitRows& rows = assignment.rows[rank];
-  if (slot.kind == ProcessingUnit::Kind::companion) part.row += rows.host;
-  part.rows = rows[slot.kind];
-  return part;
+partition::Algorithm area_algorithm(const std::string& partition) {
+  const bool is_own = partition == "column" || is_file(partition);
+  return partition::find_algorithm(is_own ? "geometric" : partition, ", column, or a file *.json");
 }
 
-RunPlan make_plan(Resources& on, const Options& options, const Problem& problem) {
-  const Choices& choices = options.choices;
-  const std::string partition = on.partition();
-  on.on_all_ranks([&] {
-    if (problem.blocks() > most_iterations) {
-      throw InvalidArgument(
-          fmt::format("--size {} in blocks of --block {} comes to {} iterations (expected at most {})", problem.n,
-                      problem.block, problem.blocks(), most_iterations));
+void require_partition(const std::string& partition, bool node_order, bool avoid_communication) {
+  area_algorithm(partition);
+  if (is_in_columns(partition) || !(node_order || avoid_communication)) return;
+  throw InvalidArgument(fmt::format("{} with --partition {} (expected rectangles in columns)",
+                                    node_order ? "--node-order" : "--avoid-communication", partition));
+}
+
+Assignment assign(const Problem& problem, const std::vector<Slot>& slots, partition::Models models,
+                  const std::string& partition, std::span<const int> node_of_rank,
+                  const partition::RectangleCost& communication_s) {
+  const partition::Algorithm algorithm = area_algorithm(partition);
+  const partition::Extents extents = problem.extents();
+  partition::require_extents(extents);
+  Assignment assignment;
+  std::vector<Rectangle>& rectangles = assignment.rectangles;
+  if (is_in_columns(partition)) {
+    const partition::ColumnPartition columns = in_columns(extents, slots, models, algorithm, communication_s);
+    rectangles = node_of_rank.empty() ? columns.rectangles : partition::order_by_node(columns, node_of_rank).rectangles;
+  } else {
+    const std::size_t ranks = rank_of(slots.back()) + 1;
+    rectangles = is_file(partition) ? read_rectangles(partition, extents, ranks) : even_grid(extents, ranks);
+  }
+  for (Rectangle& rectangle : rectangles) rectangle = rectangle.empty() ? Rectangle{} : rectangle;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    Rectangle part = rectangles[rank_of(slots[i])];
+    if (i > 0 && slots[i - 1].rank == slots[i].rank) {
+      part.row += assignment.parts.back().rows;
+      part.rows -= assignment.parts.back().rows;
+    } else if (i + 1 < slots.size() && slots[i + 1].rank == slots[i].rank) {
+      part.rows = partition == "even" ? part.rows - part.rows / 2 : earliest_end(part, *models[i], *models[i + 1]);
     }
-    if (choices.avoid_communication && !on.has_seconds()) {
-      throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
+    assignment.parts.push_back(part);
+    assignment.unit_s.push_back(time_s(*models[i], part));
+    if (std::isfinite(assignment.unit_s.back())) continue;
+    throw InvalidArgument(
+        fmt::format("process {} cannot compute {} x {} blocks on its {}, which are more than it holds", slots[i].rank,
+                    part.rows, part.columns, slots[i].kind == ProcessingUnit::Kind::host ? "host" : "companion"));
+  }
+  return assignment;
+}
+
+std::vector<models::PatternCosts> communication_costs(const Problem& problem, std::span<const Rectangle> rectangles,
+                                                      double element_bytes, Communication communication,
+                                                      const models::Platform& platform,
+                                                      const models::Placement& placement) {
+  std::vector<Rectangle> tiles;
+  for (const Rectangle& rectangle : rectangles) tiles.push_back(problem.tile(rectangle));
+  std::array<std::vector<partition::Band>, 2> bands;  // of each pivot
+  if (communication == Communication::bcast) bands = {partition::row_bands(tiles), partition::column_bands(tiles)};
+  const auto messages_of = [&](std::int64_t k) {
+    const std::int64_t depth = problem.depth(k);
+    MessagePattern pattern = partition::summa_pattern(tiles, problem.first_row(k), depth, element_bytes);
+    if (communication == Communication::pipelined) {
+      std::vector<models::Message>& all = pattern.phases[0].messages;
+      all.insert(all.end(), pattern.phases[1].messages.begin(), pattern.phases[1].messages.end());
+      pattern.phases = {{std::move(all), models::Phase::Sends::at_once}};
+    } else if (communication == Communication::bcast) {
+      pattern.phases.clear();
+      for (const Pivot pivot : both_pivots) {
+        add_broadcasts(pattern, bands[static_cast<std::size_t>(pivot)], element_bytes * static_cast<double>(depth),
+                       [&](int unit) { return owns(rectangles[static_cast<std::size_t>(unit)], pivot, k); });
+      }
     }
-    require_choices(choices, partition);
-  });
-  const double element_bytes = gemm::element_bytes(options.run.element);
-  const SpeedModels models = on.speed_models(MeasuredKernel(problem, options.run.element, options.device_memory_bytes),
-                                             problem.blocks() * problem.blocks(), area_algorithm(partition));
-  std::vector<ProcessModels> of_rank(static_cast<std::size_t>(on.ranks()));
-  const std::vector<const models::SpeedModel*> of_slot = models.pointers();
-  for (std::size_t i = 0; i < of_slot.size(); ++i) {
-    of_rank[static_cast<std::size_t>(on.slots()[i].rank)][on.slots()[i].kind] = of_slot[i];
-  }
-  const std::vector<int> nodes = choices.node_order ? on.node_of_rank() : std::vector<int>();
-  RunPlan planned;
-  const auto assign_rectangles = [&](const partition::RectangleCost& communication_s) {
-    on.on_all_ranks([&] { planned.assignment = assign(problem, of_rank, partition, nodes, communication_s); });
+    return pattern;
   };
-  assign_rectangles({});
-  const std::optional<Channels> channels = on.channels(message_facts(problem, planned.assignment, element_bytes));
-  if (choices.avoid_communication && channels) {
-    assign_rectangles(
-        rectangle_cost(problem, element_bytes, choices.communication, channels->platform, channels->placement));
-  }
-  if (channels) {
-    on.on_all_ranks([&] {
-      planned.communication = communication_costs(problem, planned.assignment.rectangles, element_bytes,
-                                                  choices.communication, channels->platform, channels->placement);
-    });
-  }
-  const double start_s = on.start_s(), update_s = on.has_seconds() ? planned.assignment.update_s() : 0.0;
-  const auto cost_of = [&](const std::vector<double>& iteration_s) {
-    return total_cost(problem, iteration_s, choices.communication, update_s, start_s);
+  const auto repeats = [&](std::int64_t k) {
+    return k > 0 && problem.depth(k) == problem.depth(k - 1) && std::ranges::none_of(rectangles, [&](const auto& r) {
+             return r.row == k || r.end_row() == k || r.column == k || r.end_column() == k;
+           });
   };
-  Plan& plan = planned.plan;
-  const auto add_model = [&](const std::string& model, const Cost& cost) {
-    const double exposed_s = cost.total_s - cost.computation_s;
-    ModelForecast one{model, {}, cost.communication_s, exposed_s, cost.total_s};
-    if (on.has_seconds()) one.phases.emplace_back("update", cost.computation_s);
-    one.phases.emplace_back("communication", exposed_s);
-    plan.by_model.push_back(one);
-  };
-  for (const CommunicationCost& one : planned.communication) add_model(one.model, cost_of(one.iteration_s));
-  if (!channels) {
-    add_model("no messages", cost_of(std::vector<double>(static_cast<std::size_t>(problem.blocks()), 0.0)));
+  std::vector<MessagePattern> distinct;
+  std::vector<std::size_t> of_iteration;  // index into `distinct`
+  for (std::int64_t k = 0; k < problem.blocks(); ++k) {
+    if (!repeats(k)) distinct.push_back(messages_of(k));
+    of_iteration.push_back(distinct.size() - 1);
   }
-  add_shares(plan, on, problem, planned.assignment);
-  plan.time_s = plan.by_model.front().total_s;
-  plan.exchange_s = plan.by_model.front().exposed_s;
-  plan.models = {{"", models.files()}};
-  return planned;
+  std::vector<models::PatternCosts> costs = models::pattern_costs(distinct, platform, placement);
+  for (models::PatternCosts& cost : costs) {
+    std::vector<double> iteration_s;
+    for (const std::size_t index : of_iteration) iteration_s.push_back(cost.time_s[index]);
+    cost.time_s = std::move(iteration_s);
+  }
+  return costs;
+}
+
+ModelForecast total_cost(const Problem& problem, const models::PatternCosts& cost, Communication communication,
+                         std::optional<double> update_s, double start_s) {
+  const bool overlaps = communication == Communication::pipelined;
+  const std::vector<double>& messages_s = cost.time_s;
+  std::vector<double> updates_s;
+  for (std::size_t k = 0; k < messages_s.size(); ++k) {
+    const auto depth = static_cast<double>(problem.depth(static_cast<std::int64_t>(k)));
+    updates_s.push_back(update_s.value_or(0.0) * (depth / static_cast<double>(problem.block)));
+  }
+  const double computation_s = std::accumulate(updates_s.begin(), updates_s.end(), start_s);
+  ModelForecast forecast{cost.model, {}, std::accumulate(messages_s.begin(), messages_s.end(), 0.0), 0.0, start_s};
+  for (std::size_t k = 0; k < messages_s.size(); ++k) {
+    if (!overlaps || k == 0) forecast.total_s += messages_s[k];
+    const bool is_hiding = overlaps && k + 1 < messages_s.size();
+    forecast.total_s += is_hiding ? std::max(updates_s[k], messages_s[k + 1]) : updates_s[k];
+  }
+  forecast.exposed_s = forecast.total_s - computation_s;
+  if (update_s) forecast.phases.emplace_back("update", computation_s);
+  forecast.phases.emplace_back("communication", forecast.exposed_s);
+  return forecast;
 }
 
 }  // namespace steelyard::summa

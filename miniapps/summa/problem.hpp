@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/processing_unit.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -35,6 +36,9 @@ struct Problem {
   double flops() const { return as_gemm().flops(); }
 };
 
+/// The block rows of a process's rectangle that each of its units updates: the host's above the companion's.
+using UnitRows = PerUnit<std::int64_t>;
+
 /// A pivot block column of A, whose parts travel along rows, or a pivot block row of B, whose parts travel along
 /// columns.
 enum class Pivot { column, row };
@@ -53,7 +57,6 @@ enum class Communication {
   pipelined,  ///< the next iteration's messages while this one multiplies
 };
 
-/// As on the command line.
 inline const std::vector<std::string> communication_names{"paper", "bcast", "pipelined"};
 inline const std::string& communication_name(Communication communication) {
   return communication_names[static_cast<std::size_t>(communication)];

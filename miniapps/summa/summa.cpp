@@ -1,37 +1,226 @@
 // C += A B over the units of many ranks whose speeds differ, each rank with a rectangle of all three matrices.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "comm/collective.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/table.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/outputs.hpp"
+#include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/measured_kernel.hpp"
+#include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/product_run.hpp"
-#include "miniapps/summa/assignment.hpp"
-#include "miniapps/summa/cost.hpp"
-#include "miniapps/summa/measured_kernel.hpp"
 #include "miniapps/summa/multiplication.hpp"
-#include "miniapps/summa/options.hpp"
-#include "miniapps/summa/pivot_exchange.hpp"
 #include "miniapps/summa/plan.hpp"
 #include "miniapps/summa/tile_sharing.hpp"
 
 namespace steelyard::summa {
 namespace {
 
-using gemm::MatrixName;
+using partition::Rectangle;
+using Kind = ProcessingUnit::Kind;
+
+/// The command line.
+struct Options {
+  Options() { run.partition = "column"; }
+
+  RunOptions run;
+  std::int64_t n = 0;  ///< of the user or of the input; 0 for what `problem` has
+  Problem problem;
+  Communication communication = Communication::pipelined;
+  bool node_order = false;
+  bool avoid_communication = false;
+  double device_memory_bytes = std::numeric_limits<double>::infinity();
+
+  double element_bytes() const { return gemm::element_bytes(run.element); }
+};
+
+/// The update of an iteration by itself, for speed models and for the conformance table.
+template <class Scalar>
+class UpdateRun : public KernelRun {
+ public:
+  /// A companion with a memory of its own copies C there once and back once in so many iterations.
+  static constexpr std::int64_t iterations = 64;
+
+  UpdateRun(Kind kind, const Options& options, const partition::Extents& c)
+      : operands_(kind, c.rows, c.columns, options.problem.block),
+        gemm_(kind, {c.rows, c.columns, iterations * options.problem.block, options.problem.block},
+              options.device_memory_bytes) {}
+
+  void run() override {
+    gemm_.add(iteration_, operands_.views(), {});
+    iteration_ = (iteration_ + 1) % iterations;
+  }
+  std::vector<double> check_run() override {
+    // C is whole after the last iteration only.
+    while (iteration_ != 0) run();
+    operands_.reset_c();
+    for (std::int64_t i = 0; i < iterations; ++i) run();
+    return operands_.c();
+  }
+
+ private:
+  gemm::RandomOperands<Scalar> operands_;
+  gemm::UnitGemm<Scalar> gemm_;
+  std::int64_t iteration_ = 0;
+};
+
+/// The update of a nearly square rectangle of blocks of C. Source: 000, section 3.3, figure 3.4 (b).
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  explicit MeasuredKernel(const Options& options) : options_(options) {}
+
+  KernelFacts facts() const override {
+    const auto block = static_cast<double>(options_.problem.block);
+    KernelFacts facts;
+    facts.app = "summa";
+    facts.kernel = "gemm";
+    facts.element = element_name(options_.run.element);
+    facts.computation_unit = "one block of C += A B, by a block of A and one of B";
+    facts.parameters = {{"block", block}};
+    facts.flops_per_unit = 2.0 * block * block * block;
+    // C in a memory of its own; in the host's also A and B.
+    facts.memory_bytes_per_unit = options_.element_bytes() * block * block;
+    facts.bytes_per_unit = 2.0 * facts.memory_bytes_per_unit;
+    facts.runs_out_of_core = gemm::has_device_memory(options_.device_memory_bytes);
+    facts.device_memory_bytes = options_.device_memory_bytes;
+    // Up to twice as many rows and columns as the whole matrix has.
+    const std::int64_t side = std::max<std::int64_t>(4, 2 * options_.problem.blocks());
+    facts.largest = side * side;
+    return facts;
+  }
+  std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
+    const partition::Extents c = extents(units);
+    if (options_.run.element == ElementType::float64) return std::make_unique<UpdateRun<double>>(kind, options_, c);
+    return std::make_unique<UpdateRun<float>>(kind, options_, c);
+  }
+  std::vector<ConformanceCase> conformance_cases(Kind kind) const override {
+    std::vector<ConformanceCase> cases;
+    const auto add = [&](const Options& options, const std::string& memory) {
+      ConformanceCase& check = cases.emplace_back();
+      check.options = fmt::format("--type {}{}", element_name(options.run.element), memory);
+      for (const std::int64_t block : {1, 7, 32}) {
+        Options shape = options;
+        shape.problem.block = block;
+        check.shapes.push_back(std::make_shared<MeasuredKernel>(shape));
+      }
+      check.sizes = {0, 1, 3, 10};
+      // So many sums one after the other, each of a block's products.
+      check.tolerance = static_cast<double>(UpdateRun<double>::iterations) + 32.0;
+    };
+    for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+      Options options;
+      options.run.element = element;
+      add(options, "");
+      cases.back().timed = std::make_shared<MeasuredKernel>(options);
+      if (kind == Kind::host) continue;
+      // A small memory has a companion multiply out of core.
+      options.device_memory_bytes = 256.0 * 1024.0;
+      add(options, " --device-memory 256KiB");
+    }
+    return cases;
+  }
+  std::vector<double> reference(std::int64_t units) const override {
+    const partition::Extents c = extents(units);
+    return gemm::random_product(options_.run.element, c.rows, c.columns, options_.problem.block,
+                                UpdateRun<double>::iterations, 1.0);
+  }
+
+ private:
+  /// Rows and columns of C, as nearly square as can be, and as large as so many blocks.
+  partition::Extents extents(std::int64_t blocks) const {
+    if (blocks == 0) return {};
+    const auto side = static_cast<double>(options_.problem.block), area = static_cast<double>(blocks) * side * side;
+    const std::int64_t rows = std::llround(std::sqrt(area));
+    return {rows, std::max<std::int64_t>(1, std::llround(area / static_cast<double>(rows)))};
+  }
+
+  Options options_;
+};
+
+/// Plans rectangles whose areas the units' models ask for, and the seconds of their updates and messages.
+Plan make_plan(Resources& on, const Options& options, Assignment& assignment) {
+  const Problem& problem = options.problem;
+  const auto n = static_cast<double>(problem.n), iterations = static_cast<double>(problem.blocks());
+  const std::string partition = on.partition();
+  on.on_all_ranks([&] {
+    require_partition(partition, options.node_order, options.avoid_communication);
+    if (!options.avoid_communication || on.has_seconds()) return;
+    throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
+  });
+  const SpeedModels models =
+      on.speed_models(MeasuredKernel(options), problem.blocks() * problem.blocks(), area_algorithm(partition).name);
+  const std::vector<int> nodes = options.node_order ? on.node_of_rank() : std::vector<int>();
+  const auto assign_blocks = [&](const partition::RectangleCost& cost) {
+    on.on_all_ranks([&] { assignment = assign(problem, on.slots(), models.pointers(), partition, nodes, cost); });
+  };
+  assign_blocks({});
+  // From a pivot's part in one block row to a whole pivot; between two messages a rank goes through all of its C.
+  const double row_bytes = options.element_bytes() * static_cast<double>(problem.depth(0));
+  const std::optional<Channels> channels = on.channels(
+      {row_bytes * static_cast<double>(problem.depth(0)), row_bytes * n, options.element_bytes() * n * n / on.ranks()});
+  const auto costs_of = [&](const std::vector<Rectangle>& rectangles) {
+    return communication_costs(problem, rectangles, options.element_bytes(), options.communication, channels->platform,
+                               channels->placement);
+  };
+  // As if updates and communication took turns: all that have blocks communicate for the mean of an iteration.
+  const auto mean_s = [&](const partition::ColumnPartition& columns) {
+    const std::vector<double> cost_s = costs_of(columns.rectangles).front().time_s;
+    const double one_s = std::accumulate(cost_s.begin(), cost_s.end(), 0.0) / iterations;
+    std::vector<double> seconds;
+    for (const Rectangle& rectangle : columns.rectangles) seconds.push_back(rectangle.empty() ? 0.0 : one_s);
+    return seconds;
+  };
+  std::vector<models::PatternCosts> costs{
+      {"no messages", std::vector<double>(static_cast<std::size_t>(problem.blocks()))}};
+  if (channels && options.avoid_communication) assign_blocks(mean_s);
+  on.on_all_ranks([&] {
+    if (channels) costs = costs_of(assignment.rectangles);
+  });
+  Plan plan;
+  const auto update_s = on.has_seconds() ? std::optional(std::ranges::max(assignment.unit_s)) : std::nullopt;
+  const double start_s = on.start_s();
+  for (const models::PatternCosts& cost : costs) {
+    plan.by_model.push_back(total_cost(problem, cost, options.communication, update_s, start_s));
+  }
+  plan.time_s = plan.by_model.front().total_s;
+  plan.models = {{"", models.files()}};
+  for (const Rectangle& r : assignment.rectangles) plan.rectangles.push_back({r.row, r.column, r.rows, r.columns});
+  plan.headings = {"blocks", "/iteration", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
+  Table table({"process", "node", "unit", "row", "column", "rows", "columns", "time"});
+  for (std::size_t i = 0; i < assignment.parts.size(); ++i) {
+    const Slot& slot = on.slots()[i];
+    const Rectangle& part = assignment.parts[i];
+    plan.distribution.push_back(part.area());
+    // The last iteration may be less deep than the others; seconds are the mean over all.
+    plan.unit_s.push_back(n / (iterations * static_cast<double>(problem.block)) * assignment.unit_s[i]);
+    std::vector<std::string> cells{std::to_string(slot.rank), on.node_name(slot.rank),
+                                   slot.kind == Kind::host ? "host" : "device"};
+    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+      cells.push_back(part.empty() ? "-" : std::to_string(number));
+      plan.headings.columns[cells.size() - 4].cells.push_back(cells.back());
+    }
+    cells.push_back(on.has_seconds() && !part.empty() ? format_seconds(assignment.unit_s[i]) : "-");
+    table.add_row(std::move(cells));
+  }
+  plan.details = table.text();
+  return plan;
+}
 
 template <class Scalar>
 class Run : public AppRun {
  public:
-  Run(Frame& frame, const Options& options, const Problem& problem)
+  Run(Frame& frame, const Options& options)
       : frame_(frame),
         options_(options),
-        problem_(problem),
+        problem_(options.problem),
         source_(gemm::matrix_source<Scalar>(options.run)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
@@ -45,43 +234,49 @@ class Run : public AppRun {
     record.params["blocks"] = static_cast<double>(problem_.blocks());
     record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
-    record.settings["communication"] = communication_name(options_.choices.communication);
+    record.settings["communication"] = communication_name(options_.communication);
   }
-
   std::string title(const RunRecord& record) const override {
     return fmt::format("summa n = {}, {}, {} x {} blocks of {}, communication {}{}", problem_.n,
                        record.settings.at("element"), problem_.blocks(), problem_.blocks(), problem_.block,
-                       communication_name(options_.choices.communication),
-                       options_.run.barrier ? " after barriers" : "");
+                       communication_name(options_.communication), options_.run.barrier ? " after barriers" : "");
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  Plan plan() override {
-    RunPlan planned = make_plan(frame_, options_, problem_);
-    assignment_ = std::move(planned.assignment);
-    if (frame_.ranks() > 1) communication_ = std::move(planned.communication);
-    return std::move(planned.plan);
-  }
+  Plan plan() override { return make_plan(frame_, options_, assignment_); }
 
   void allocate(const Plan& /*plan*/) override {
-    const auto rank = static_cast<std::size_t>(frame_.session().rank());
+    const std::vector<Rectangle>& rectangles = assignment_.rectangles;
+    const Rectangle& rectangle = rectangles[static_cast<std::size_t>(frame_.session().rank())];
+    const Tile tile = problem_.tile(rectangle);
+    std::vector<std::int64_t> rows;
+    for (const Rectangle& part : assignment_.parts) rows.push_back(part.rows);
+    const bool checks = options_.run.check != CheckLevel::none;
+    HostArray<Scalar> a;
     frame_.collectively([&] {
-      require_memory(assignment_.rectangles[rank]);
-      require_countable_pivots(problem_, assignment_.rectangles);
-      multiplication_.emplace(group_, problem_, assignment_.rectangles[rank], assignment_.rows[rank],
-                              options_.device_memory_bytes, source_);
+      const std::int64_t panels = 2 * problem_.depth(0) * (tile.rows + tile.columns);
+      frame_.require_memory("this rank's parts of A, B and C",
+                            sizeof(Scalar) * static_cast<double>((checks ? 4 : 3) * tile.area() + panels));
+      require_countable_pivots(problem_, rectangles);
+      multiplication_.emplace(group_, problem_, rectangle, frame_.own_share(rows), options_.device_memory_bytes,
+                              source_);
       multiplication_->load_c(source_);
+      if (!checks || tile.empty()) return;
+      a = HostArray<Scalar>(tile.rows, tile.columns);
+      source_(gemm::MatrixName::a, tile, a.elements(0, tile.rows));
     });
-    if (options_.run.check != CheckLevel::none) prepare_check();
-    exchange_.emplace(options_.choices.communication, frame_.comm(), problem_, assignment_.rectangles,
+    if (checks) {
+      freivalds_.emplace(problem_.as_gemm(), options_.run.seed, tile_share(frame_.comm(), tile), a.rows(0, tile.rows),
+                         multiplication_->b(), multiplication_->c());
+    }
+    exchange_.emplace(options_.communication, frame_.comm(), problem_, rectangles,
                       std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT);
   }
-
   void load() override {
     frame_.collectively([&] { multiplication_->load_c(source_); });
   }
   UnitSeconds run() override {
-    durations_ = multiplication_->run(*exchange_, options_.choices.communication == Communication::pipelined,
+    durations_ = multiplication_->run(*exchange_, options_.communication == Communication::pipelined,
                                       options_.run.barrier ? frame_.comm() : MPI_COMM_NULL);
     return durations_.update_s / static_cast<double>(problem_.blocks());
   }
@@ -92,12 +287,13 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
+    const auto iterations = static_cast<double>(problem_.blocks());
     double longest_s = 0.0, units_flops_per_s = 0.0;
     for (std::size_t i = 0; i < measurement.unit_s.size(); ++i) {
-      const double update_s = measurement.unit_s[i] * static_cast<double>(problem_.blocks());
+      const double update_s = measurement.unit_s[i] * iterations;
       if (!(update_s > 0.0)) continue;
       longest_s = std::max(longest_s, update_s);
-      const Tile part = problem_.tile(part_of(assignment_, frame_.slots()[i]));
+      const Tile part = problem_.tile(assignment_.parts[i]);
       units_flops_per_s += gemm::Problem{part.rows, part.columns, problem_.n}.flops() / update_s;
     }
     Outcome outcome;
@@ -106,10 +302,14 @@ class Run : public AppRun {
                       {phases[1].first, communication_s_.value(), phases[1].second}};
     const double flops_per_s = problem_.flops() / measurement.median_s;
     gemm::add_speed(outcome, flops_per_s, units_flops_per_s, flops_per_s / units_flops_per_s);
-    for (const CommunicationCost& cost : communication_) {
-      outcome.figures[fmt::format("communication_s by {}", cost.model)] = cost.total_s();
+    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 14, iterations, " per iteration");
+    std::string by_models;
+    for (const ModelForecast& by : plan.by_model) {
+      if (!(by.communication_s > 0.0)) continue;
+      outcome.figures["communication_s by " + by.model] = by.communication_s;
+      by_models += fmt::format(", {} {}", by.model, format_seconds(by.communication_s / iterations));
     }
-    for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase);
+    if (!by_models.empty()) outcome.below.insert(outcome.below.size() - 1, fmt::format(" ({})", by_models.substr(2)));
     return outcome;
   }
   void write_files() override {
@@ -120,49 +320,12 @@ class Run : public AppRun {
   }
 
  private:
-  void require_memory(const partition::Rectangle& rectangle) const {
-    const Tile tile = problem_.tile(rectangle);
-    const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
-    const double tiles = options_.run.check == CheckLevel::none ? 3.0 : 4.0;
-    const double panels = 2.0 * static_cast<double>(problem_.depth(0)) * (rows + columns);
-    frame_.require_memory("this rank's parts of A, B and C", sizeof(Scalar) * (tiles * rows * columns + panels));
-  }
-
-  void prepare_check() {
-    const Tile& tile = multiplication_->tile();
-    HostArray<Scalar> a;
-    frame_.collectively([&] {
-      a = HostArray<Scalar>(tile.rows, tile.columns);
-      if (!tile.empty()) source_(MatrixName::a, tile, a.elements(0, tile.rows));
-    });
-    freivalds_.emplace(problem_.as_gemm(), options_.run.seed, tile_share(frame_.comm(), tile), a.rows(0, tile.rows),
-                       multiplication_->b(), multiplication_->c());
-  }
-
-  /// Seconds per iteration, and for communication those that each model predicts.
-  std::string phase_line(const PhaseTime& phase) const {
-    const auto per_iteration = [&](double time_s) {
-      return format_seconds(time_s / static_cast<double>(problem_.blocks()));
-    };
-    std::string line = fmt::format("  {:<13} {} per iteration", phase.name, per_iteration(phase.measured_s));
-    if (phase.predicted_s) line += ", predicted " + per_iteration(*phase.predicted_s);
-    if (phase.name == "communication" && !communication_.empty()) {
-      std::vector<std::string> models;
-      for (const CommunicationCost& cost : communication_) {
-        models.push_back(cost.model + " " + per_iteration(cost.total_s()));
-      }
-      line += fmt::format(" ({})", fmt::join(models, ", "));
-    }
-    return line + "\n";
-  }
-
   Frame& frame_;
   const Options& options_;
-  Problem problem_;
+  const Problem& problem_;
   gemm::MatrixSource<Scalar> source_;
   UnitGroup group_;
   Assignment assignment_;
-  std::vector<CommunicationCost> communication_;  ///< by each model; empty without channels
   std::optional<Multiplication<Scalar>> multiplication_;
   std::optional<gemm::Freivalds<Scalar>> freivalds_;
   std::optional<PivotExchange> exchange_;
@@ -178,27 +341,78 @@ class Summa : public MiniApp {
             false,      {"even", "column"}};
   }
   RunOptions& run_options() override { return options_.run; }
-  void add_options(const AppOptions& parsers) override { summa::add_options(parsers, options_); }
-  void prepare() override { problem_ = make_problem(options_); }
+
+  void add_options(const AppOptions& parsers) override {
+    CLI::App &model = parsers.model(), &plan = parsers.plan(), &run = parsers.run();
+    add_number(model, "--size", options_.n, fmt::format("Rows and columns of all matrices (default {})", Problem().n),
+               1, gemm::largest_extent);
+    add_number(model, "--block", options_.problem.block, "Rows and columns of a block, the computation unit", 1,
+               1 << 20, "ROWS")
+        ->capture_default_str();
+    gemm::add_device_memory_option(model, options_.device_memory_bytes);
+    add_choice<Communication>(plan, "--communication", options_.communication, communication_names,
+                              "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's "
+                              "messages while this one multiplies (default pipelined)");
+    plan.add_flag("--node-order", options_.node_order,
+                  "Order columns and the rectangles in them such that few messages cross nodes (001, section 4.1)");
+    plan.add_flag("--avoid-communication", options_.avoid_communication,
+                  "Choose areas and columns by the seconds of updates and messages together, and give no blocks to a "
+                  "rank whose messages cost more than its updates gain");
+    plan.get_option("--partition")
+        ->description("column, even (a grid), a name of steelyard partition --list for areas, or a file of rectangles")
+        ->type_name("NAME|FILE");
+    run.get_option("--input")->description("A.npy B.npy and, where C is not 0, C.npy");
+    run.get_option("--output")->description("Where C goes (NumPy .npy)");
+  }
+
+  void prepare() override {
+    std::int64_t& n = options_.n;
+    const auto& files = options_.run.input;
+    if (files.size() == 1 || files.size() > 3) {
+      throw InvalidArgument(fmt::format("--input names {} file{} (expected A.npy B.npy and, if C is not 0, C.npy)",
+                                        files.size(), files.size() == 1 ? "" : "s"));
+    }
+    for (const auto& file : files) {
+      const auto shape = gemm::read_input_header(file, options_.run.element).shape;
+      if (n == 0) n = std::clamp<std::int64_t>(shape[0], 1, gemm::largest_extent);
+      if (shape[0] == n && shape[1] == n) continue;
+      throw FileFormatError(file.string(), "shape",
+                            fmt::format("is {0} x {1} (expected {2} x {2})", shape[0], shape[1], n));
+    }
+    Problem& problem = options_.problem;
+    if (n > 0) problem.n = n;
+    gemm::require_device_memory(options_.device_memory_bytes,
+                                gemm::least_memory_bytes(options_.element_bytes(), problem.block),
+                                fmt::format("buffers for blocks of {}", problem.block));
+    if (constexpr std::int64_t most = std::int64_t{1} << 20; problem.blocks() > most) {
+      throw InvalidArgument(fmt::format("--size {} in blocks of --block {}: {} iterations (expected at most {})",
+                                        problem.n, problem.block, problem.blocks(), most));
+    }
+    if (options_.run.barrier && options_.communication == Communication::pipelined) {
+      throw InvalidArgument(
+          "--barrier with --communication pipelined (expected paper or bcast, which communicate "
+          "between updates)");
+    }
+    require_partition(options_.run.partition, options_.node_order, options_.avoid_communication);
+  }
+
   std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
-    return std::make_unique<Run<float>>(frame, options_, problem_);
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
+    return std::make_unique<Run<float>>(frame, options_);
   }
-  std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(problem_, options_.run.element, options_.device_memory_bytes);
-  }
+  std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(options_); }
   std::string problem() const override {
-    return fmt::format("summa, {0} x {0} {1} in blocks of {2} x {2}: {3} iterations, communication {4}", problem_.n,
-                       element_name(options_.run.element), problem_.block, problem_.blocks(),
-                       communication_name(options_.choices.communication));
+    return fmt::format("summa, {0} x {0} {1} in blocks of {2} x {2}: {3} iterations, communication {4}",
+                       options_.problem.n, element_name(options_.run.element), options_.problem.block,
+                       options_.problem.blocks(), communication_name(options_.communication));
   }
   std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
-    return make_plan(on, options_, problem_).plan;
+    Assignment assignment;
+    return make_plan(on, options_, assignment);
   }
 
  private:
   Options options_;
-  Problem problem_;
 };
 
 }  // namespace

@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "core/base/errors.hpp"
-#include "miniapps/summa/cost.hpp"
+#include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/hloggp.hpp"
 #include "models/communication/message_pattern.hpp"
@@ -54,12 +53,10 @@ std::map<std::string, std::vector<double>> costs_by_model(const Problem& problem
                                                           Placement::Contention contention = {}) {
   std::map<std::string, std::vector<double>> costs;
   const Placement placement(platform, nodes, {}, contention);
-  for (const CommunicationCost& cost :
+  for (const models::PatternCosts& cost :
        communication_costs(problem, rectangles, element_bytes, communication, platform, placement)) {
-    REQUIRE(static_cast<std::int64_t>(cost.iteration_s.size()) == problem.blocks());
-    REQUIRE_THAT(cost.total_s(),
-                 WithinRel(std::accumulate(cost.iteration_s.begin(), cost.iteration_s.end(), 0.0), 1e-12));
-    REQUIRE(costs.emplace(cost.model, cost.iteration_s).second);
+    REQUIRE(static_cast<std::int64_t>(cost.time_s.size()) == problem.blocks());
+    REQUIRE(costs.emplace(cost.model, cost.time_s).second);
   }
   return costs;
 }
@@ -225,52 +222,40 @@ TEST_CASE("models without parameters for a channel in use are left out, and cost
   CHECK(network.count("HLogGP") == 1);
   platform.channels.pop_back();
   CHECK_THROWS_MATCHES(costs({0, 1}), InvalidArgument, MessageMatches(ContainsSubstring("no channel between nodes")));
-  CHECK_THROWS_MATCHES(costs({0, 0, 0}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("2 rectangles for 3 processes")));
-}
-
-TEST_CASE("for the search of rectangles, all processes with blocks communicate for the mean of an iteration") {
-  const models::Platform platform = platform_of(3.0, 1.0, 0.5, 7.0);
-  const Placement placement(platform, {0, 0, 1});
-  const Problem problem{17, 4};
-  const partition::ColumnPartition columns{problem.extents(), {{0, 0, 3, 5}, {}, {3, 0, 2, 5}}, {}};
-  for (const Communication communication : {Communication::paper, Communication::bcast, Communication::pipelined}) {
-    const auto costs =
-        communication_costs(problem, columns.rectangles, element_bytes, communication, platform, placement);
-    const double mean_s = costs.front().total_s() / 5;
-    CHECK(rectangle_cost(problem, element_bytes, communication, platform, placement)(columns) ==
-          std::vector<double>{mean_s, 0.0, mean_s});
-  }
 }
 
 TEST_CASE("updates and communication add up in turns after one start, the last update being smaller") {
+  const auto total_s = [](const Problem& problem, const std::vector<double>& cost_s, Communication communication) {
+    return total_cost(problem, {"by hand", cost_s}, communication, 8.0, 0.5).total_s;
+  };
   const Problem problem{10, 4};
-  const Cost cost = total_cost(problem, {1.0, 2.0, 3.0}, Communication::paper, 8.0, 0.5);
+  const ModelForecast cost = total_cost(problem, {"by hand", {1.0, 2.0, 3.0}}, Communication::paper, 8.0, 0.5);
+  CHECK(cost.model == "by hand");
   CHECK(cost.communication_s == 6.0);
-  CHECK(cost.computation_s == 0.5 + 8.0 + 8.0 + 4.0);
-  CHECK(cost.total_s == 6.0 + 20.5);
-  CHECK(total_cost(problem, {1.0, 2.0, 3.0}, Communication::bcast, 8.0, 0.5).total_s == cost.total_s);
-  const Cost overlapped = total_cost(problem, {1.0, 2.0, 30.0}, Communication::pipelined, 8.0, 0.5);
-  CHECK(overlapped.total_s == 0.5 + 1.0 + 8.0 + 30.0 + 4.0);
-  CHECK(overlapped.communication_s == 33.0);
-  CHECK(total_cost({3, 4}, {5.0}, Communication::pipelined, 8.0, 0.0).total_s == 5.0 + 6.0);
-  CHECK_THROWS_MATCHES(total_cost(problem, {1.0}, Communication::paper, 8.0, 0.5), InvalidArgument,
-                       MessageMatches(ContainsSubstring("1 iterations (expected one for each of 3)")));
+  CHECK(cost.exposed_s == 6.0);
+  CHECK(cost.phases == std::vector<std::pair<std::string, double>>{{"update", 20.5}, {"communication", 6.0}});
+  CHECK(cost.total_s == 6.0 + 0.5 + 8.0 + 8.0 + 4.0);
+  CHECK(total_s(problem, {1.0, 2.0, 3.0}, Communication::bcast) == cost.total_s);
+  CHECK(total_s(problem, {1.0, 2.0, 30.0}, Communication::pipelined) == 0.5 + 1.0 + 8.0 + 30.0 + 4.0);
+  CHECK(total_s({3, 4}, {5.0}, Communication::pipelined) == 0.5 + 5.0 + 6.0);
+  const ModelForecast alone = total_cost(problem, {"by hand", {1.0, 2.0, 3.0}}, Communication::paper, {}, 0.0);
+  CHECK(alone.phases == std::vector<std::pair<std::string, double>>{{"communication", 6.0}});
 }
 
 TEST_CASE("overlap takes no longer than turns, and no less than the longer of the two") {
   Random random(4);
   for (int trial = 0; trial < 200; ++trial) {
     const Problem problem{whole(random, 1, 100), whole(random, 1, 20)};
-    std::vector<double> iteration_s(static_cast<std::size_t>(problem.blocks()));
-    for (double& cost_s : iteration_s) cost_s = uniform(random, 0.0, 2.0);
+    models::PatternCosts cost{"random", std::vector<double>(static_cast<std::size_t>(problem.blocks()))};
+    for (double& cost_s : cost.time_s) cost_s = uniform(random, 0.0, 2.0);
     const double update_s = uniform(random, 0.0, 2.0), start_s = uniform(random, 0.0, 0.5);
-    const Cost turns = total_cost(problem, iteration_s, Communication::paper, update_s, start_s);
-    const Cost overlap = total_cost(problem, iteration_s, Communication::pipelined, update_s, start_s);
+    const ModelForecast turns = total_cost(problem, cost, Communication::paper, update_s, start_s);
+    const ModelForecast overlap = total_cost(problem, cost, Communication::pipelined, update_s, start_s);
+    const double computation_s = turns.phases.front().second;
     CHECK(overlap.communication_s == turns.communication_s);
-    CHECK(overlap.computation_s == turns.computation_s);
+    CHECK(overlap.phases.front().second == computation_s);
     CHECK(overlap.total_s <= turns.total_s * (1 + 1e-12));
-    CHECK(overlap.total_s >= std::max(turns.communication_s, turns.computation_s) * (1 - 1e-12));
+    CHECK(overlap.total_s >= std::max(turns.communication_s, computation_s) * (1 - 1e-12));
   }
 }
 

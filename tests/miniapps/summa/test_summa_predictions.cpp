@@ -72,30 +72,6 @@ TEST_CASE("A prediction is put together from those of its phases") {
   }
 }
 
-TEST_CASE("With one message an iteration, communication takes its latency that many times") {
-  const TemporaryFolder folder;
-  // Two halves side by side: a part of A's pivot column goes to the other rank, and nothing of B's pivot row does.
-  const Words problem = Words{"--size",      "64",
-                              "--block",     "8",
-                              "--platform",  write_hockney(folder, 1e-3),
-                              "--partition", write_rectangles(folder, "halves.json", {{0, 0, 8, 4}, {0, 4, 8, 4}})} +
-                        with_models(folder, {1e-9});
-  std::vector<AppRun> runs;
-  for (const char* name : {"paper", "bcast", "pipelined"}) {
-    runs.push_back({2, problem + Words{"--communication", name, "--result", name}});
-  }
-  run_app(summa, runs, folder);
-  for (const char* name : {"paper", "bcast", "pipelined"}) {
-    CAPTURE(name);
-    const auto json = read_run(folder / name, "summa");
-    const double communication_s = phase(json, "communication").at("predicted_s").get<double>();
-    CHECK(json.at("predicted_time_s").get<double>() >= 8e-3);
-    CHECK(communication_s <= 8e-3 * (1.0 + 1e-6));
-    // Updates hide a little of it, and nothing of the first message.
-    CHECK(communication_s >= (std::string(name) == "pipelined" ? 1e-3 : 8e-3 * (1.0 - 1e-6)));
-  }
-}
-
 TEST_CASE("Ranks whose messages cost more than their updates gain get no blocks with --avoid-communication") {
   const TemporaryFolder folder;
   const Words any = Words{"--size",
@@ -116,14 +92,6 @@ TEST_CASE("Ranks whose messages cost more than their updates gain get no blocks 
   CHECK(tile(one, 8));
   for (const partition::Rectangle& part : all) CHECK_FALSE(part.empty());
   CHECK(std::count_if(one.begin(), one.end(), [](const partition::Rectangle& part) { return part.empty(); }) == 2);
-}
-
-TEST_CASE("Computation units are blocks: an update takes as long as the blocks of the slowest unit") {
-  const TemporaryFolder folder;
-  // In seconds, beside which starting units takes nothing. 4 iterations of 16 blocks.
-  const Outcome outcome = run_summa(
-      1, Words{"--size", "32", "--block", "8", "--units", "host", "--dry-run"} + with_models(folder, {1.0}), folder);
-  CHECK(lines_that_start(outcome.out, "predicted  64.0 s") == 1);
 }
 
 }  // namespace
