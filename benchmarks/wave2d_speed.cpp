@@ -19,7 +19,7 @@
 #include "core/runtime.hpp"
 #include "core/timing.hpp"
 #include "core/unit_plan.hpp"
-#include "miniapps/wave2d/local_field.hpp"
+#include "miniapps/wave2d/unit_field.hpp"
 
 namespace {
 

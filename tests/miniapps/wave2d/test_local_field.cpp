@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/local_field.hpp"
+#include "miniapps/wave2d/unit_field.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/moving_field.hpp"
 #include "tests/miniapps/wave2d/pinned_part.hpp"
