@@ -29,7 +29,8 @@ const std::vector<App>& apps() {
       {STEELYARD_FFT2D, {"--size", "72"}, {"fence", "copy", "barrier"}},
       // Steps on old values converge as well, if later: only what is never copied is found.
       {STEELYARD_JACOBI, {"--size", "40", "--steps", "50"}, {"copy"}},
-      {STEELYARD_CAVITY, {"--size", "8", "--steps", "1"}, {"fence", "copy", "barrier"}}};
+      {STEELYARD_HEAT, {"--size", "40", "--steps", "20"}, {"fence", "copy"}},
+      {STEELYARD_CAVITY, {"--size", "40", "--steps", "2"}, {"fence", "copy", "barrier"}}};
   return all;
 }
 
