@@ -55,8 +55,9 @@ class SpectrumCheck {
     const std::int64_t length = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
     double error = 0.0, energy = 0.0;
     const auto compare = [&](double distance, double whole) {
-      const double share = distance / std::max(whole, std::numeric_limits<double>::min());
-      error = std::max(error, std::isfinite(share) ? share : std::numeric_limits<double>::infinity());
+      constexpr double least = std::numeric_limits<double>::min();
+      const double share = distance / std::max(whole, least);
+      error = std::max(error, std::isfinite(share) ? share : HUGE_VAL);
     };
     transform.store([&](std::int64_t first, std::span<const std::complex<Scalar>> values) {
       const std::int64_t end = first + static_cast<std::int64_t>(values.size()) / length;

@@ -130,7 +130,7 @@ void add_broadcasts(MessagePattern& pattern, const std::vector<partition::Band>&
   for (const partition::Band& band : bands) {
     // Counted from the root on, as MPI does.
     std::vector<int> units = band.units;
-    std::ranges::rotate(units, std::ranges::find_if(units, owns));
+    std::rotate(units.begin(), std::find_if(units.begin(), units.end(), owns), units.end());
     const double bytes = row_bytes * static_cast<double>(band.count);
     for (const models::Phase& phase : models::binomial_broadcast(static_cast<int>(units.size()), bytes).phases) {
       const std::size_t at = first + done[units.front()]++;

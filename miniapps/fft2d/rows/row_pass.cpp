@@ -196,14 +196,17 @@ std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind kind, const
                                             : make<CompanionExecution, Element>(transformation, rows, choice);
 }
 
-#define STEELYARD_ROW_PASS(Element)                                                                        \
-  template class RowPass<Element>;                                                                         \
-  template std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&, \
-                                                           std::int64_t, const RowFftChoice&)
-STEELYARD_ROW_PASS(double);
-STEELYARD_ROW_PASS(float);
-STEELYARD_ROW_PASS(Kokkos::complex<double>);
-STEELYARD_ROW_PASS(Kokkos::complex<float>);
-#undef STEELYARD_ROW_PASS
+template class RowPass<double>;
+template class RowPass<float>;
+template class RowPass<Kokkos::complex<double>>;
+template class RowPass<Kokkos::complex<float>>;
+template std::unique_ptr<RowPass<double>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&, std::int64_t,
+                                                        const RowFftChoice&);
+template std::unique_ptr<RowPass<float>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&, std::int64_t,
+                                                       const RowFftChoice&);
+template std::unique_ptr<RowPass<Kokkos::complex<double>>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&,
+                                                                         std::int64_t, const RowFftChoice&);
+template std::unique_ptr<RowPass<Kokkos::complex<float>>> make_row_pass(ProcessingUnit::Kind, const RowTransformation&,
+                                                                        std::int64_t, const RowFftChoice&);
 
 }  // namespace steelyard::fft2d

@@ -188,7 +188,7 @@ struct ManyThreads {
 /// Source: Stockham's autosort transform, decimation in frequency.
 template <class Pack, int Lanes, class Scalar>
 struct Step {
-  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
+  static constexpr int pack_bytes = sizeof(Pack), scalar_bytes = sizeof(Scalar), width = pack_bytes / scalar_bytes;
 
   Planes<Scalar> from;
   Planes<Scalar> to;
