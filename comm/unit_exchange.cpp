@@ -10,7 +10,7 @@ namespace {
 
 /// Tags of other messages on the same communicator are below.
 constexpr int first_tag = 11;
-/// Of a piece of a message, which MPI counts with an int.
+/// Bytes of a piece of a message at most, since MPI counts with an int.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
 }  // namespace
@@ -54,7 +54,7 @@ void UnitExchange::connect(std::span<const UnitMessage> messages) {
   }
 }
 
-/// Those of the exchange under way.
+/// Requests of the exchange under way.
 std::vector<UnitExchange::Requests>& UnitExchange::requests() {
   return requests_[in_turns_ ? driving_unit().exchanges % 2 : 0];
 }

@@ -49,7 +49,7 @@ class UnitExchange {
   /// Begins an exchange: messages may arrive, and be packed.
   void begin(Kind kind);
   /// Tells that the unit has packed its first `parts` parts; on the unit that drives MPI, sends all that both have
-  /// packed so far. Nobody may write to them until finish() has returned.
+  /// packed so far. They must not be written to before finish() has returned.
   void packed(Kind kind, int parts = all_parts);
   /// On the unit that drives MPI, returns when the other unit of the rank has packed everything; sends nothing, but for
   /// messages in parts. On the other unit returns at once.
@@ -140,9 +140,10 @@ class BufferedExchange : public UnitExchange {
 
   /// Messages between all slots.
   const std::vector<Message>& messages() const { return messages_; }
-  /// What a unit packs in the exchange that it has begun.
+  /// Buffers that a unit packs in the exchange that it has begun.
   const Buffers& leaving(Kind kind) const { return leaving_[exchanges(kind) % 2][unit_index(kind)]; }
-  /// What a unit takes after finish(), until it begins the next but one: nothing before the first exchange.
+  /// Buffers that have arrived after finish(), valid until the unit begins the next exchange but one; none before the
+  /// first exchange.
   const Buffers& arrived(Kind kind) const {
     static const Buffers none;
     return exchanges(kind) == forgotten_ ? none : arrived_[exchanges(kind) % 2][unit_index(kind)];

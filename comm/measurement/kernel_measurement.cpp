@@ -41,7 +41,7 @@ class TimedKernel {
     const std::span<const double> parts = run_->parts_s();
     for (std::size_t part = 0; part < parts.size(); ++part) parts_s_[part] += parts[part];
   }
-  /// Parts of so many seconds, an emulated slowdown included.
+  /// Splits the seconds of a run, which include an emulated slowdown, into its parts.
   std::array<double, models::MeasuredPoint::most_parts> parts_of(double seconds) const {
     std::array<double, models::MeasuredPoint::most_parts> parts_s = parts_s_;
     for (double& part_s : parts_s) part_s *= seconds / total_s_;

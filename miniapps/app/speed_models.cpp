@@ -25,7 +25,7 @@ void require_number_of_files(std::size_t files, const std::vector<Slot>& slots) 
                                     files, slots.size(), same_everywhere ? " of a rank, or one each" : ""));
 }
 
-/// As if it had been measured on a unit of that slowness.
+/// Rescales a model to a unit with this slowdown.
 models::FpmFile slowed_down(models::FpmFile file, double slowdown) {
   const double factor = slowdown / file.slowdown;
   for (models::MeasuredPoint& point : file.points) {
@@ -96,15 +96,6 @@ SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorith
 
 SpeedModels::SpeedModels(const std::vector<double>& slowdowns) {
   for (const double slowdown : slowdowns) models_.push_back(std::make_unique<models::ConstantModel>(1.0 / slowdown));
-}
-
-std::vector<models::Estimate> SpeedModels::estimates(const std::vector<std::int64_t>& units,
-                                                     const std::vector<double>& predicted_s) const {
-  std::vector<models::Estimate> estimates;
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    estimates.push_back(models::estimate(files_[i], static_cast<double>(units[i]), predicted_s[i]));
-  }
-  return estimates;
 }
 
 void SpeedModels::fit() {

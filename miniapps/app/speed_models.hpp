@@ -8,7 +8,6 @@
 
 #include "comm/slots.hpp"
 #include "core/measurable_kernel.hpp"
-#include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
@@ -49,9 +48,6 @@ class SpeedModels {
   /// Of every slot; null for one without points.
   std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
   const std::vector<models::FpmFile>& files() const { return files_; }
-  /// What files say of slices of `units`, which are predicted to take so many seconds; none without files.
-  std::vector<models::Estimate> estimates(const std::vector<std::int64_t>& units,
-                                          const std::vector<double>& predicted_s) const;
   /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory, from
   /// which it says how far speed has drifted since; a size of 0 adds nothing. @param points one per slot
   void add(const std::vector<models::MeasuredPoint>& points);

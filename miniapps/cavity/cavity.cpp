@@ -45,7 +45,7 @@ std::vector<StepPhases> gather_phases(const Frame& frame, const FlowTimes& times
   return units;
 }
 
-/// Those of the unit whose own sweeps take longest, and which therefore waits least.
+/// Returns the phases of the unit whose own sweeps take longest, and which therefore waits least.
 const StepPhases& busiest(const std::vector<StepPhases>& units) {
   return *std::ranges::max_element(units, {}, &StepPhases::own_s);
 }
@@ -194,7 +194,8 @@ class Run : public AppRun {
     return fmt::format("predicted  nothing: a sample of the steps failed ({})\n", failure_);
   }
 
-  /// Those of a few steps of all units together, in a cavity of the same cells with fewer rows where there are many.
+  /// Iterations per step of a short run of all units, in a cavity of the same cells with fewer rows where there are
+  /// many.
   std::optional<Iterations> sampled_iterations() {
     constexpr std::int64_t most_rows = 256, sampled_steps = 3;
     std::vector<std::int64_t> rows = steps_->rows();
@@ -244,7 +245,7 @@ class Run : public AppRun {
     const double count = std::max(1.0, static_cast<double>(log.steps));
     return {static_cast<double>(log.momentum_iterations) / count, static_cast<double>(log.pressure_iterations) / count};
   }
-  /// Those of a step of the last repetition.
+  /// Iterations per step of the last repetition.
   Iterations iterations() const { return iterations_of(log_); }
 
   /// What the run prints and keeps of phases, as if they were measured.

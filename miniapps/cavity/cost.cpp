@@ -141,7 +141,7 @@ SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const It
 
 namespace {
 
-/// Seconds of each part once, of a unit that has so many rows. @param run_s of the measured kernel with these
+/// Seconds of each part once, on a unit with `rows` rows. @param run_s of the measured kernel with these
 PerPart<double> once_s(const Problem& problem, const Numerics& numerics, const models::FpmFile* model, double rows,
                        double run_s) {
   const PerPart<double> calls = step_calls(problem, numerics, MeasuredKernel::run_iterations(problem));
@@ -168,6 +168,10 @@ StepPlan::StepPlan(Resources& on, const Problem& problem, const Numerics& numeri
   partition::Distribution slices;
   on.on_all_ranks([&] {
     slices = partition::find_algorithm(on.partition()).distribute(problem.rows, models.pointers());
+    const auto units = std::ssize(models.pointers());
+    const double even_rows = static_cast<double>((problem.rows + units - 1) / units);
+    const auto holds_it = [&](const models::SpeedModel* model) { return even_rows <= model->max_units(); };
+    if (!std::ranges::all_of(models.pointers(), holds_it)) return;
     gain_over_even_ = partition::even(problem.rows, models.pointers()).makespan_s() / slices.makespan_s();
   });
   plan_.distribution = slices.units;

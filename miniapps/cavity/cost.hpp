@@ -133,7 +133,8 @@ class StepPlan {
   /// Predicts steps with so many iterations each. @param steps nothing: their number is not known, nor their seconds
   Plan plan(std::optional<std::int64_t> steps, const Iterations& of_step) const;
   const std::vector<std::int64_t>& rows() const { return plan_.distribution; }
-  /// Quotient of the largest part of an even distribution, in seconds, and that of this one.
+  /// Quotient of the largest part of an even distribution, in seconds, and that of this one; 1 where some unit does not
+  /// hold an even part.
   double gain_over_even() const { return gain_over_even_; }
 
  private:

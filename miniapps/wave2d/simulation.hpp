@@ -204,7 +204,7 @@ class Simulation {
     return unit_s;
   }
 
-  /// Of all ranks, by the units that drive MPI.
+  /// Barrier of all ranks, called by the units that drive MPI.
   void barrier(ProcessingUnit::Kind kind) const {
     if (group_.drives(kind)) STEELYARD_MPI(MPI_Barrier(group_.comm()));
   }

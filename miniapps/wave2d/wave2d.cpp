@@ -229,7 +229,7 @@ class Run : public AppRun {
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
-  /// Those of the slowest unit or rank each, for a repetition.
+  /// Phases of a repetition, each of the slowest unit or rank.
   std::vector<PhaseTime> phases(const Plan& plan) const {
     const std::vector<double> seconds = seconds_.values();
     std::vector<std::pair<std::string, double>> measured_s;

@@ -75,6 +75,16 @@ TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers d
   CHECK(predicted(folder, weak).at("runs").size() == 3);
 }
 
+TEST_CASE("A unit that does not hold an even share gets what it holds") {
+  const TemporaryFolder folder;
+  const std::string point = R"({"schema": "steelyard.fpm/1", "points": [{"units": 1, "time_s": 1e-6}, {"units": 10,)";
+  const std::string large = folder.write("large.fpm.json", point + R"( "time_s": 1e-5}]})");
+  const std::string small = folder.write("small.fpm.json", point + R"( "time_s": 1e-5}], "max_units": 10})");
+  const json prediction = predicted(folder, {"--size", "64", "--steps", "2", "--iterations", "7", "12", "--units",
+                                             "host+device", "--model", large, small});
+  CHECK(prediction.at("distribution") == json({54, 10}));
+}
+
 TEST_CASE("A sample says how many iterations a step has") {
   const TemporaryFolder folder;
   run_cavity(1, {"--size", "48", "--steps", "6", "--units", "host", "--result", "result"}, folder);
