@@ -188,14 +188,13 @@ class Size {
   /// Seconds of one iteration, without what a solve begins with.
   template <class Solver, class Operator, class Field>
   double iteration_s(Solver& solver, const Operator& matrix, const Field& right_side, Field& solution) {
-    IdentityPreconditioner none;
     SolveSettings settings;
     settings.relative = 0.0;
     const auto solve_s = [&](int iterations) {
       set_to_zero(grid_, solution);
       settings.most_iterations = iterations;
       const double start_s = now_s();
-      const SolveReport report = solver.solve(matrix, none, right_side, solution, settings);
+      const SolveReport report = solver.solve(matrix, right_side, solution, settings);
       if (report.iterations != iterations || report.restarts > 0) {
         throw RuntimeFailure(fmt::format("a solver ended after {} iterations (expected {}): it {}", report.iterations,
                                          iterations, to_string(report.outcome)));

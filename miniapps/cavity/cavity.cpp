@@ -19,11 +19,9 @@
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/options.hpp"
-#include "miniapps/cavity/output/centre_lines.hpp"
 #include "miniapps/cavity/output/checkpoint.hpp"
+#include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
-#include "miniapps/cavity/output/streamfunction.hpp"
-#include "miniapps/cavity/time_loop.hpp"
 #include "partition/balancing/outcome.hpp"
 
 namespace steelyard::cavity {
@@ -69,21 +67,16 @@ class Run : public AppRun {
     record.params["time_step"] = problem_.time_step;
     record.params["correctors"] = problem_.correctors;
     record.settings["scheme"] = name_of(problem_.scheme);
-    record.settings["pressure_preconditioner"] = name_of(options_.numerics.pressure_preconditioner);
-    record.settings["momentum_preconditioner"] = name_of(options_.numerics.momentum_preconditioner);
+    record.settings["pressure_preconditioner"] = name_of(options_.numerics.preconditioner);
     record.settings["reductions"] = name_of(options_.numerics.reductions);
   }
 
   std::string title(const RunRecord& record) const override {
-    const auto preconditioner = [&](const char* setting) {
-      const std::string& name = record.settings.at(setting);
-      return name == "none" ? "alone" : "with " + name;
-    };
-    return fmt::format("cavity {} x {}, Re {:g}{}, {}, dt {:.4g}, {} correctors, CG {}, BiCGSTAB {}", problem_.rows,
-                       problem_.columns, problem_.reynolds,
-                       problem_.height == 1.0 ? "" : fmt::format(", height {:g}", problem_.height),
-                       record.settings.at("scheme"), problem_.time_step, problem_.correctors,
-                       preconditioner("pressure_preconditioner"), preconditioner("momentum_preconditioner"));
+    const bool alone = options_.numerics.preconditioner == Preconditioner::none;
+    return fmt::format(
+        "cavity {} x {}, Re {:g}{}, {}, dt {:.4g}, {} correctors, CG {}, BiCGSTAB", problem_.rows, problem_.columns,
+        problem_.reynolds, problem_.height == 1.0 ? "" : fmt::format(", height {:g}", problem_.height),
+        record.settings.at("scheme"), problem_.time_step, problem_.correctors, alone ? "alone" : "with multigrid");
   }
 
   Plan plan() override {

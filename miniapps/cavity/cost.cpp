@@ -1,6 +1,7 @@
 #include "miniapps/cavity/cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/coefficients.hpp"
@@ -33,13 +34,11 @@ std::vector<SyncCosts> sync_costs(double row_bytes, int ranks, const models::Pla
 PerPart<double> part_words(const Problem& problem, const Numerics& numerics) {
   const bool merged = numerics.reductions == Reductions::merged;
   // BiCGSTAB's values of each component, and what convects in both products with the matrix.
-  double momentum = 2.0 * (merged ? 15.0 : 17.0) + 4.0;
-  if (numerics.momentum_preconditioner == PreconditionerKind::jacobi) momentum += 2.0 * (merged ? 4.0 : 3.0);
+  const double momentum = 2.0 * (merged ? 15.0 : 17.0) + 4.0;
   double pressure = 8.0, multigrid = 0.0;
-  if (merged && numerics.pressure_preconditioner != PreconditionerKind::none) pressure += 3.0;
-  if (numerics.pressure_preconditioner == PreconditionerKind::multigrid) {
-    // r^T z is a sweep of its own where sums are not merged; a V-cycle's 45 bytes a cell.
-    if (!merged) pressure += 2.0;
+  if (numerics.preconditioner == Preconditioner::multigrid) {
+    // z, or a sweep for r^T z where sums are not merged; a V-cycle's 45 bytes a cell.
+    pressure += merged ? 3.0 : 2.0;
     multigrid = 45.0 / sizeof(double);
   }
   // Right-hand sides, estimate, divergence, correction and diagnostics.
@@ -66,8 +65,7 @@ double step_bytes(const Problem& problem, const Numerics& numerics, const Iterat
 std::vector<std::pair<std::string, double>> named_phases(const StepPhases& phases, const Numerics& numerics) {
   std::vector<std::pair<std::string, double>> named;
   for (std::size_t part = 0; part < part_names.size(); ++part) {
-    const bool is_done =
-        part != StepPart::multigrid || numerics.pressure_preconditioner == PreconditionerKind::multigrid;
+    const bool is_done = part != StepPart::multigrid || numerics.preconditioner == Preconditioner::multigrid;
     if (is_done) named.emplace_back(part_names[part], phases.work_s[part]);
   }
   named.emplace_back("sums", phases.sums_s);
@@ -94,7 +92,7 @@ double row_bytes(std::int64_t columns) {
 
 SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
   SharedCycle cycle;
-  if (numerics.pressure_preconditioner != PreconditionerKind::multigrid) return cycle;
+  if (numerics.preconditioner != Preconditioner::multigrid) return cycle;
   const Coefficients coefficients(problem);
   const std::vector<MultigridLevel> levels = multigrid_levels(coefficients.column_faces, coefficients.row_weights,
                                                               coefficients.row_faces, coefficients.column_weights);
@@ -120,7 +118,7 @@ SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
 
 SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
   const bool merged = numerics.reductions == Reductions::merged;
-  const bool multigrid = numerics.pressure_preconditioner == PreconditionerKind::multigrid;
+  const bool multigrid = numerics.preconditioner == Preconditioner::multigrid;
   const double halo = row_bytes(problem.columns), velocity_halo = 2.0 * halo;
   const double correctors = problem.correctors;
   // Both products with the matrix; one more each before the first iteration of merged reductions, and for the residuals
@@ -168,8 +166,7 @@ StepPlan::StepPlan(Resources& on, const Problem& problem, const Numerics& numeri
   partition::Distribution slices;
   on.on_all_ranks([&] {
     slices = partition::find_algorithm(on.partition()).distribute(problem.rows, models.pointers());
-    const auto units = std::ssize(models.pointers());
-    const double even_rows = static_cast<double>((problem.rows + units - 1) / units);
+    const double even_rows = std::ceil(static_cast<double>(problem.rows) / static_cast<double>(slices.units.size()));
     const auto holds_it = [&](const models::SpeedModel* model) { return even_rows <= model->max_units(); };
     if (!std::ranges::all_of(models.pointers(), holds_it)) return;
     gain_over_even_ = partition::even(problem.rows, models.pointers()).makespan_s() / slices.makespan_s();

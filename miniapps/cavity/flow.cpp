@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -20,7 +22,7 @@ namespace steelyard::cavity {
 namespace {
 
 /// @return the problem @throws InvalidArgument
-const Problem& checked(const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows) {
+const Problem& checked(const Problem& problem, std::span<const std::int64_t> rows) {
   if (std::any_of(rows.begin(), rows.end(), [](std::int64_t count) { return count < 0; }) ||
       std::accumulate(rows.begin(), rows.end(), std::int64_t{0}) != problem.rows) {
     throw InvalidArgument(fmt::format("rows of units that are not the grid's {}", problem.rows));
@@ -35,15 +37,12 @@ const Problem& checked(const Problem& problem, const Numerics& numerics, std::sp
     // Not "value <= 0", which is false for what is no number.
     if (!(value > 0.0)) throw InvalidArgument(fmt::format("{}: {} (expected a positive number)", name, value));
   }
-  if (numerics.momentum_preconditioner == PreconditionerKind::multigrid) {
-    throw InvalidArgument("multigrid for momentum (expected none or jacobi)");
-  }
   return problem;
 }
 
 /// Nothing where multigrid is not the pressure's preconditioner.
 std::optional<MultigridLevels> make_multigrid(SharedGrid& grid, const Coefficients& of, const Numerics& numerics) {
-  if (numerics.pressure_preconditioner != PreconditionerKind::multigrid) return std::nullopt;
+  if (numerics.preconditioner != Preconditioner::multigrid) return std::nullopt;
   return std::optional<MultigridLevels>(
       std::in_place, grid, multigrid_levels(of.column_faces, of.row_weights, of.row_faces, of.column_weights));
 }
@@ -52,7 +51,7 @@ std::optional<MultigridLevels> make_multigrid(SharedGrid& grid, const Coefficien
 
 Flow::Flow(const Session& session, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots,
            const Problem& problem, const Numerics& numerics, std::span<const std::int64_t> rows)
-    : problem_(checked(problem, numerics, rows)),
+    : problem_(checked(problem, rows)),
       group_(session.comm(), co_execution, units, slots),
       grid_(group_, rows, problem.columns),
       coefficients_(problem),
@@ -132,6 +131,57 @@ StepReport Flow::step(FlowTimes& times) {
     times.units[kind] += spent[kind];
   }
   return report;
+}
+
+RunLog run_steps(Flow& flow, const Problem& problem, const SolveSettings& pressure, const RunEnd& end,
+                 bool keep_reports, const std::function<bool(std::int64_t)>& go_on) {
+  RunLog log;
+  const double flux = std::max(problem.dx(), problem.dy());
+  while (log.steps < end.steps && !log.steady) {
+    StepReport report = flow.step(log.times);
+    ++log.steps;
+    log.momentum_iterations += report.momentum.iterations;
+    log.restarts += report.momentum.restarts;
+    for (const SolveReport& solve : report.pressure) {
+      log.pressure_iterations += solve.iterations;
+      log.restarts += solve.restarts;
+    }
+    log.change = report.change;
+    log.mass_imbalance = std::max(log.mass_imbalance, report.mass_imbalance);
+    const double allowed =
+        SolveMonitor::slack * (pressure.relative * report.pressure.back().right_side + pressure.absolute);
+    log.mass_tolerance = std::max(log.mass_tolerance, allowed / flux);
+    log.steady = end.steady > 0.0 && report.change < end.steady;
+    if (keep_reports) log.reports.push_back(std::move(report));
+    if (go_on && !go_on(log.steps)) break;
+  }
+  return log;
+}
+
+double net_flux(const Problem& problem, const FlowState& state) {
+  const double dx = problem.dx(), dy = problem.dy();
+  double largest = 0.0;
+  bool finite = true;
+  for (std::int64_t j = 0; j < problem.rows; ++j) {
+    for (std::int64_t i = 0; i < problem.columns; ++i) {
+      const double flux =
+          dy * (state.u_at(j, i + 1) - state.u_at(j, i)) + dx * (state.v_at(j + 1, i) - state.v_at(j, i));
+      largest = std::max(largest, std::abs(flux));
+      // A NaN compares as nothing, least of all as large.
+      finite = finite && std::isfinite(flux) && std::isfinite(state.p_at(j, i));
+    }
+  }
+  return finite ? largest / std::max(dx, dy) : std::numeric_limits<double>::infinity();
+}
+
+FoundError check_mass(const Problem& problem, const FlowState& start, const FlowState& state, const RunLog& log) {
+  // Velocities up to 1, four of them, and a right-hand side that is itself a difference of such fluxes.
+  constexpr double rounding = 64.0 * std::numeric_limits<double>::epsilon();
+  FoundError found;
+  found.error = state.u.empty() ? 0.0 : std::max(net_flux(problem, state), log.mass_imbalance);
+  found.tolerance = (log.steps > 0 ? log.mass_tolerance : net_flux(problem, start)) + rounding;
+  found.against = "conservation of mass in every cell at every step";
+  return found;
 }
 
 namespace {

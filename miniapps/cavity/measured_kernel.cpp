@@ -207,8 +207,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.computation_unit = fmt::format("one row of cells in a time step with {} iterations a solve", iterations);
   facts.parameters = {{"columns", columns},
                       {"correctors", problem_.correctors},
-                      {"pressure_preconditioner", static_cast<double>(numerics_.pressure_preconditioner)},
-                      {"momentum_preconditioner", static_cast<double>(numerics_.momentum_preconditioner)},
+                      {"multigrid", numerics_.preconditioner == Preconditioner::multigrid ? 1.0 : 0.0},
                       {"merged_reductions", numerics_.reductions == Reductions::merged ? 1.0 : 0.0}};
   facts.parts = {part_names.begin(), part_names.end()};
   facts.flops_per_unit = columns * (bicgstab_flops * of_step.momentum + cg_flops * of_step.pressure);
@@ -230,16 +229,12 @@ std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, s
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind /*kind*/) const {
   std::vector<ConformanceCase> cases;
-  using enum PreconditionerKind;
   for (const Reductions reductions : {Reductions::separate, Reductions::merged}) {
-    for (const auto& [of_pressure, of_momentum] : {std::pair(none, none), {jacobi, jacobi}, {multigrid, none}}) {
-      Numerics numerics;
-      numerics.reductions = reductions;
-      numerics.pressure_preconditioner = of_pressure;
-      numerics.momentum_preconditioner = of_momentum;
+    for (const Preconditioner preconditioner : {Preconditioner::none, Preconditioner::multigrid}) {
+      const Numerics numerics{reductions, preconditioner, {}, {}};
       ConformanceCase check;
-      check.options = fmt::format("--reductions {} --pressure-preconditioner {} --momentum-preconditioner {}",
-                                  name_of(reductions), name_of(of_pressure), name_of(of_momentum));
+      check.options =
+          fmt::format("--reductions {} --pressure-preconditioner {}", name_of(reductions), name_of(preconditioner));
       for (const std::int64_t columns : {17, 64}) {
         check.shapes.push_back(std::make_shared<MeasuredKernel>(Problem{columns, columns}, numerics, true));
       }

@@ -110,10 +110,6 @@ struct PressureOperator {
     return row_weights[j] * column_faces.left(i) * (along_row * along_row) +
            column_weights(i) * row_faces[j] * (across_rows * across_rows);
   }
-  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const Column i) const {
-    return row_weights[j] * (column_faces.left(i) + column_faces.right(i)) +
-           column_weights(i) * (row_faces[j] + row_faces[j + 1]);
-  }
 };
 
 }  // namespace steelyard::cavity

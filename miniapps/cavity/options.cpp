@@ -33,7 +33,7 @@ using Names = std::vector<std::string>;
 
 // Each in the order of its type's values.
 const Names schemes{"euler", "crank-nicolson"};
-const Names preconditioners{"none", "jacobi", "multigrid"}, pointwise_preconditioners{"none", "jacobi"};
+const Names preconditioners{"none", "multigrid"};
 const Names all_reductions{"separate", "merged"};
 
 template <class Value>
@@ -103,11 +103,8 @@ void add_solver_options(CLI::App& parser, Options& options) {
   add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
       ->capture_default_str();
   Numerics& numerics = options.numerics;
-  add_choice<PreconditionerKind>(parser, "--pressure-preconditioner", numerics.pressure_preconditioner, preconditioners,
-                                 "Preconditioner of CG for the pressure (default multigrid)");
-  add_choice<PreconditionerKind>(parser, "--momentum-preconditioner", numerics.momentum_preconditioner,
-                                 pointwise_preconditioners,
-                                 "Preconditioner of BiCGSTAB for the velocity (default none)");
+  add_choice<Preconditioner>(parser, "--pressure-preconditioner", numerics.preconditioner, preconditioners,
+                             "Preconditioner of CG for the pressure (default multigrid)");
   add_choice<Reductions>(parser, "--reductions", numerics.reductions, all_reductions,
                          "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
 }
@@ -130,7 +127,7 @@ void add_prediction_options(CLI::App& parser, Options& options) {
 }  // namespace
 
 const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
-const char* name_of(PreconditionerKind kind) { return name_in(preconditioners, kind); }
+const char* name_of(Preconditioner preconditioner) { return name_in(preconditioners, preconditioner); }
 const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
 
 void add_options(const AppOptions& parsers, Options& options) {
@@ -222,8 +219,7 @@ std::optional<Iterations> given_iterations(const Options& options, const Problem
   };
   require(run, "app", "cavity");
   const JsonReader settings = run.object("settings"), params = run.object("params"), figures = run.object("figures");
-  require(settings, "pressure_preconditioner", name_of(options.numerics.pressure_preconditioner));
-  require(settings, "momentum_preconditioner", name_of(options.numerics.momentum_preconditioner));
+  require(settings, "pressure_preconditioner", name_of(options.numerics.preconditioner));
   require(settings, "reductions", name_of(options.numerics.reductions));
   const double steps = params.number("steps");
   if (!(steps > 0.0)) params.fail("steps", fmt::format("is {} (expected a run of one step at least)", steps));

@@ -10,12 +10,6 @@
 
 namespace steelyard::cavity {
 
-/// When a run ends: with whatever comes first.
-struct RunEnd {
-  std::int64_t steps = 0;
-  double steady = 0.0;  ///< once no velocity changes faster than this; 0 for never
-};
-
 /// What the user typed.
 struct Options {
   Options() {
@@ -52,7 +46,7 @@ RunEnd make_end(const Options& options, const Problem& problem, double start_tim
 
 /// The words of these options.
 const char* name_of(TimeScheme scheme);
-const char* name_of(PreconditionerKind kind);
+const char* name_of(Preconditioner preconditioner);
 const char* name_of(Reductions reductions);
 
 /// Iterations of a step as `--iterations` or `--sample` say; nothing without these.

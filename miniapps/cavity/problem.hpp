@@ -27,13 +27,12 @@ struct Problem {
 
 /// Whether sums that a solver's iteration needs are gathered one by one as in the paper, or all at once.
 enum class Reductions { separate, merged };
-enum class PreconditionerKind { none, jacobi, multigrid };
+enum class Preconditioner { none, multigrid };
 
 /// How the linear systems of a time step are solved.
 struct Numerics {
   Reductions reductions = Reductions::separate;
-  PreconditionerKind pressure_preconditioner = PreconditionerKind::multigrid;
-  PreconditionerKind momentum_preconditioner = PreconditionerKind::none;  ///< none or jacobi
+  Preconditioner preconditioner = Preconditioner::multigrid;  ///< of the pressure's equation
   SolveSettings pressure;
   SolveSettings momentum;
 };
@@ -43,6 +42,12 @@ struct Numerics {
 struct Iterations {
   double momentum = 0.0;
   double pressure = 0.0;
+};
+
+/// When a run ends: with whatever comes first.
+struct RunEnd {
+  std::int64_t steps = 0;
+  double steady = 0.0;  ///< once no velocity changes faster than this; 0 for never
 };
 
 }  // namespace steelyard::cavity

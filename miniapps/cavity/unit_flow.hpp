@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
-#include <variant>
+#include <optional>
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
@@ -17,7 +17,6 @@
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
-#include "miniapps/cavity/solvers/preconditioner.hpp"
 #include "miniapps/cavity/solvers/vector_operations.hpp"
 
 namespace steelyard::cavity {
@@ -151,11 +150,7 @@ class UnitFlow {
         momentum_solver_(grid_, numerics.reductions),
         pressure_solver_(grid_, numerics.reductions) {
     if (extrapolates()) convecting_ = grid_.template field<2>();
-    if (multigrid != nullptr) {
-      preconditioner_.template emplace<MultigridPreconditioner<Execution>>(grid_, *multigrid);
-    } else if (numerics.pressure_preconditioner == PreconditionerKind::jacobi) {
-      preconditioner_.template emplace<PressureJacobi>(PressureJacobi{coefficients_.pressure()});
-    }
+    if (multigrid != nullptr) multigrid_.emplace(grid_, *multigrid);
   }
   UnitFlow(const UnitFlow&) = delete;
   UnitFlow& operator=(const UnitFlow&) = delete;
@@ -197,7 +192,7 @@ class UnitFlow {
     const double start_s = grid_.own_clock_s();
     PerPart<double> work_s = {};
     StepReport report = iterate(work_s);
-    work_s[StepPart::multigrid] = take_multigrid_work_s();
+    work_s[StepPart::multigrid] = multigrid_ ? multigrid_->take_work_s() : 0.0;
     work_s[StepPart::pressure] -= work_s[StepPart::multigrid];
     const double solves_s = std::accumulate(work_s.begin(), work_s.end(), 0.0);
     work_s[StepPart::rest] = grid_.own_clock_s() - start_s - solves_s;
@@ -207,13 +202,14 @@ class UnitFlow {
   }
 
  private:
-  /// The step. @param work_s of both equations' solves are set
+  /// The step; the momentum's solve is M x = b - grad p from x on. @param work_s of both equations' solves are set
   StepReport iterate(PerPart<double>& work_s) {
     StepReport report;
     if (extrapolates()) extrapolate();
     const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
     assemble_momentum_rhs(momentum);
-    report.momentum = timed(work_s[StepPart::momentum], [&] { return solve_momentum(momentum); });
+    report.momentum = timed(work_s[StepPart::momentum],
+                            [&] { return momentum_solver_.solve(momentum, estimate_, other_, numerics_.momentum); });
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
@@ -253,22 +249,11 @@ class UnitFlow {
     grid_.for_cells("steelyard::cavity::momentum_rhs", reading(fields(u, p, b, right, x), each_component<2>(body)));
   }
 
-  /// M x = b - grad p from x on.
-  SolveReport solve_momentum(const MomentumOperator& momentum) {
-    if (numerics_.momentum_preconditioner == PreconditionerKind::jacobi) {
-      JacobiPreconditioner<MomentumOperator> jacobi{momentum};
-      return momentum_solver_.solve(momentum, jacobi, estimate_, other_, numerics_.momentum);
-    }
-    IdentityPreconditioner none;
-    return momentum_solver_.solve(momentum, none, estimate_, other_, numerics_.momentum);
-  }
-
   /// L p = -div h from p on.
   SolveReport solve_pressure() {
-    const auto solve = [&](auto& preconditioner) {
-      return pressure_solver_.solve(coefficients_.pressure(), preconditioner, source_, pressure_, numerics_.pressure);
-    };
-    return std::visit(solve, preconditioner_);
+    typename ConjugateGradient<Execution>::Preconditioner cycle;
+    if (multigrid_) cycle = [&](auto& r, auto& z) { multigrid_->apply(grid_, r, z); };
+    return pressure_solver_.solve(coefficients_.pressure(), source_, pressure_, numerics_.pressure, cycle);
   }
 
   /// h, and from it the right side of the pressure equation.
@@ -316,11 +301,6 @@ class UnitFlow {
     work_s += grid_.own_clock_s() - start_s;
     return report;
   }
-  /// Since the last call.
-  double take_multigrid_work_s() {
-    auto* const multigrid = std::get_if<MultigridPreconditioner<Execution>>(&preconditioner_);
-    return multigrid == nullptr ? 0.0 : multigrid->take_work_s();
-  }
 
   double over_dx() const { return 1.0 / problem_.dx(); }
   double over_dy() const { return 1.0 / problem_.dy(); }
@@ -334,8 +314,6 @@ class UnitFlow {
     rows = {std::max<std::int64_t>(rows.begin - 1, 0), std::min(rows.end + 1, problem_.rows)};
     grid_.peer().compute([&] { for_cells(grid_.space(), label, rows, grid_.columns(), body); });
   }
-
-  using PressureJacobi = JacobiPreconditioner<PressureOperator>;
 
   Problem problem_;
   double lid_source_;
@@ -351,7 +329,7 @@ class UnitFlow {
   Numerics numerics_;
   BiCgStab<Execution, 2> momentum_solver_;
   ConjugateGradient<Execution> pressure_solver_;
-  std::variant<IdentityPreconditioner, PressureJacobi, MultigridPreconditioner<Execution>> preconditioner_;
+  std::optional<MultigridPreconditioner<Execution>> multigrid_;  ///< where it is the pressure's preconditioner
 };
 
 }  // namespace steelyard::cavity

@@ -27,7 +27,6 @@ namespace steelyard::cavity {
 template <class Execution>
 class MultigridPreconditioner {
  public:
-  static constexpr bool is_identity = false;
   using Field = RowField<Execution>;
 
   /// A unit's part; all units make theirs. @param levels of the grid's size

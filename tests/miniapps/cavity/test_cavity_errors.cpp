@@ -20,7 +20,7 @@ TEST_CASE("Words of cavity that there are not, and values that cannot be, are re
                        {{"--end-time", "never"}, "--end-time"},
                        {{"--correctors", "0"}, "--correctors"},
                        {{"--scheme", "leap-frog"}, "leap-frog"},
-                       {{"--momentum-preconditioner", "multigrid"}, "multigrid"},
+                       {{"--pressure-preconditioner", "jacobi"}, "multigrid"},
                        {{"--pressure-tolerance", "2"}, "--pressure-tolerance"},
                        {{"--type", "float"}, "--type"},
                        {{"--output", "flow.npy"}, ".vti"},

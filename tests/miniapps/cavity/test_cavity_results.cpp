@@ -130,7 +130,7 @@ TEST_CASE("cavity's help names its options") {
   CHECK(help.status == 0);
   std::istringstream options(
       "--size --rows --columns --height --reynolds --scheme --correctors --time-step --cfl --steps --end-time --steady "
-      "--pressure-preconditioner --momentum-preconditioner --reductions --pressure-tolerance --momentum-tolerance "
+      "--pressure-preconditioner --reductions --pressure-tolerance --momentum-tolerance "
       "--most-iterations --compare-even --profiles --picture --checkpoint --restart --output --units --partition "
       "--model --platform --check --repetitions --warmups --result --dry-run -h,--help --version --slowdown");
   for (std::string option; options >> option;) {

@@ -2,7 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "miniapps/cavity/output/centre_lines.hpp"
+#include "miniapps/cavity/output/flow_analysis.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 
 namespace steelyard::test_flow_accuracy {

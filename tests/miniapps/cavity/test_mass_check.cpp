@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "miniapps/app/verification.hpp"
-#include "miniapps/cavity/time_loop.hpp"
+#include "miniapps/cavity/flow.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
@@ -190,9 +190,9 @@ TEST_CASE("flows pass after any steps, and no longer once a single velocity is w
   for (const auto& [rows, columns, height] : {std::tuple{24, 20, 1.3}, {20, 40, 0.5}, {40, 20, 2.0}}) {
     Problem problem = cavity_of(rows, columns, height, 200.0);
     problem.time_step = 0.04;
-    for (const auto preconditioner : {PreconditionerKind::none, PreconditionerKind::multigrid}) {
+    for (const auto preconditioner : {Preconditioner::none, Preconditioner::multigrid}) {
       Numerics numerics;
-      numerics.pressure_preconditioner = preconditioner;
+      numerics.preconditioner = preconditioner;
       numerics.pressure.relative = 1e-6;
       for (const std::size_t way : {1, 3}) {
         FlowRun run(units, problem, numerics, units.shares(problem.rows)[way]);

@@ -61,8 +61,7 @@ auto meaning(const Words& words) {
   return std::tuple(
       std::tuple(problem.rows, problem.columns, problem.height, problem.reynolds, problem.scheme, problem.correctors,
                  problem.time_step),
-      std::tuple(end.steps, end.steady, options.compare_even),
-      std::tuple(numerics.reductions, numerics.pressure_preconditioner, numerics.momentum_preconditioner),
+      std::tuple(end.steps, end.steady, options.compare_even), std::tuple(numerics.reductions, numerics.preconditioner),
       std::tuple(numerics.pressure.relative, numerics.pressure.absolute, numerics.pressure.most_iterations),
       std::tuple(numerics.momentum.relative, numerics.momentum.absolute, numerics.momentum.most_iterations),
       std::tuple(options.run.partition, options.run.repetitions, options.run.warmups, options.run.check,
@@ -133,8 +132,7 @@ TEST_CASE("a cavity is as usual where nobody says otherwise") {
   CHECK(options.restart.empty());
   CHECK(options.run.output.empty());
   const Numerics& numerics = options.numerics;
-  CHECK(numerics.pressure_preconditioner == PreconditionerKind::multigrid);
-  CHECK(numerics.momentum_preconditioner == PreconditionerKind::none);
+  CHECK(numerics.preconditioner == Preconditioner::multigrid);
   CHECK(numerics.reductions == Reductions::separate);
   for (const SolveSettings& settings : {numerics.pressure, numerics.momentum}) {
     CHECK(settings.relative == 1e-6);
@@ -154,7 +152,6 @@ TEST_CASE("typing a default that the help names changes nothing, and something e
                                                      {"--scheme", "crank-nicolson"},
                                                      {"--correctors", "3"},
                                                      {"--pressure-preconditioner", "none"},
-                                                     {"--momentum-preconditioner", "jacobi"},
                                                      {"--reductions", "merged"},
                                                      {"--pressure-tolerance", "1e-3"},
                                                      {"--momentum-tolerance", "1e-3"},
@@ -322,14 +319,10 @@ TEST_CASE("options without a meaning for cavity are refused") {
 }
 
 TEST_CASE("names of preconditioners and reductions are the words that choose them") {
-  using enum PreconditionerKind;
-  for (const auto& [word, kind] : {std::pair{"none", none}, {"jacobi", jacobi}, {"multigrid", multigrid}}) {
-    CHECK(parsed({"--pressure-preconditioner", word}).pressure_preconditioner == kind);
-    CHECK(parsed({"--pressure-preconditioner", word}).momentum_preconditioner == none);
+  using enum Preconditioner;
+  for (const auto& [word, kind] : {std::pair{"none", none}, {"multigrid", multigrid}}) {
+    CHECK(parsed({"--pressure-preconditioner", word}).preconditioner == kind);
     CHECK(std::string(name_of(kind)) == word);
-    if (kind == multigrid) continue;
-    CHECK(parsed({"--momentum-preconditioner", word}).momentum_preconditioner == kind);
-    CHECK(parsed({"--momentum-preconditioner", word}).pressure_preconditioner == multigrid);
   }
   for (const auto& [word, value] : {std::pair{"separate", Reductions::separate}, {"merged", Reductions::merged}}) {
     CHECK(parsed({"--reductions", word}).reductions == value);
@@ -338,10 +331,9 @@ TEST_CASE("names of preconditioners and reductions are the words that choose the
 }
 
 TEST_CASE("words that name no way to solve are refused with those that do") {
-  for (const char* word : {"ilu", "Jacobi", "none,jacobi"}) {
-    check_refused("--pressure-preconditioner", word, {"none", "jacobi", "multigrid"});
+  for (const char* word : {"ilu", "Multigrid", "none,multigrid"}) {
+    check_refused("--pressure-preconditioner", word, {"none", "multigrid"});
   }
-  check_refused("--momentum-preconditioner", "multigrid", {"none", "jacobi"});
   check_refused("--reductions", "late", {"separate", "merged"});
 }
 

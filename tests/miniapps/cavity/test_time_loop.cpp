@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "miniapps/cavity/cost.hpp"
+#include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/solvers/solve_monitor.hpp"
-#include "miniapps/cavity/time_loop.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
@@ -37,7 +37,7 @@ Problem some_problem(double height) {
 Numerics tight_numerics() {
   Numerics numerics;
   numerics.reductions = Reductions::merged;
-  numerics.pressure_preconditioner = PreconditionerKind::none;
+  numerics.preconditioner = Preconditioner::none;
   numerics.pressure.relative = 6e-15;
   numerics.momentum.relative = 7e-16;
   numerics.pressure.keep_history = numerics.momentum.keep_history = true;
@@ -194,15 +194,14 @@ TEST_CASE("times and synchronisations are those of all steps, and as many as pre
   TestUnits units;
   constexpr int steps = 4;
   for (const auto reductions : {Reductions::separate, Reductions::merged}) {
-    for (const auto preconditioner :
-         {PreconditionerKind::none, PreconditionerKind::jacobi, PreconditionerKind::multigrid}) {
+    for (const auto preconditioner : {Preconditioner::none, Preconditioner::multigrid}) {
       CAPTURE(static_cast<int>(reductions), static_cast<int>(preconditioner));
       Problem problem = some_problem(1.0);
       problem.rows = problem.columns = 48;
       problem.time_step = 0.01;
       Numerics numerics;
       numerics.reductions = reductions;
-      numerics.pressure_preconditioner = preconditioner;
+      numerics.preconditioner = preconditioner;
       FlowRun alone(units, problem, numerics);
       alone.steps(steps);
       FlowRun run(units, problem, numerics);
@@ -215,7 +214,7 @@ TEST_CASE("times and synchronisations are those of all steps, and as many as pre
                                   static_cast<double>(log.pressure_iterations) / steps};
       const SyncCounts expected = steps * step_syncs(problem, numerics, iterations);
       // A single unit needs no gather.
-      const bool shared = units.slots().size() > 1 || preconditioner != PreconditionerKind::multigrid;
+      const bool shared = units.slots().size() > 1 || preconditioner != Preconditioner::multigrid;
       // Where the last iteration of BiCGSTAB ends half way, merged reductions save an exchange of its direction.
       const double saved = static_cast<double>(counts.exchanges) - expected.exchanges;
       const double least = reductions == Reductions::merged ? -static_cast<double>(steps) : 0.0;
@@ -229,7 +228,7 @@ TEST_CASE("times and synchronisations are those of all steps, and as many as pre
       CHECK(host.own_s() + companion.own_s() > 0.0);
       for (const StepPhases& unit : {host, companion}) {
         for (const double seconds : unit.work_s) CHECK(seconds >= 0.0);
-        const bool has_cycles = preconditioner == PreconditionerKind::multigrid && unit.own_s() > 0.0;
+        const bool has_cycles = preconditioner == Preconditioner::multigrid && unit.own_s() > 0.0;
         CHECK((unit.work_s[StepPart::multigrid] > 0.0) == has_cycles);
       }
     }

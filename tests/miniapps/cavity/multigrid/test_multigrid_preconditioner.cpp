@@ -117,7 +117,8 @@ SolveReport solve(UnitGroup& group, const std::vector<std::int64_t>& shares, con
     SolveSettings settings;
     settings.relative = tolerance;
     settings.keep_history = true;
-    const SolveReport report = solver.solve(matrix, multigrid, b, x, settings);
+    const SolveReport report =
+        solver.solve(matrix, b, x, settings, [&](auto& r, auto& z) { multigrid.apply(grid, r, z); });
     if (group.drives(peer.kind())) result = report;
   });
   return result;

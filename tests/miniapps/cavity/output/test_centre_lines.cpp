@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/errors.hpp"
-#include "miniapps/cavity/output/centre_lines.hpp"
+#include "miniapps/cavity/output/flow_analysis.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "miniapps/cavity/output/streamfunction.hpp"
+#include "miniapps/cavity/output/flow_analysis.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
 namespace steelyard::test_streamfunction {

@@ -120,10 +120,16 @@ struct ShiftedOperator {
   KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
     return p(j, i) * (*this)(p, 0, j, i);
   }
-  KOKKOS_FORCEINLINE_FUNCTION double diagonal(int, const std::int64_t j, const Column i) const {
-    return pressure.diagonal(0, j, i) + shift;
-  }
 };
+
+/// Diagonals of these matrices.
+KOKKOS_FORCEINLINE_FUNCTION double diagonal(const PressureOperator& of, const std::int64_t j, const Column i) {
+  return of.row_weights[j] * (of.column_faces.left(i) + of.column_faces.right(i)) +
+         of.column_weights(i) * (of.row_faces[j] + of.row_faces[j + 1]);
+}
+KOKKOS_FORCEINLINE_FUNCTION double diagonal(const ShiftedOperator& of, const std::int64_t j, const Column i) {
+  return diagonal(of.pressure, j, i) + of.shift;
+}
 
 struct PoissonSystem {
   static constexpr int components = 1;

@@ -2,12 +2,10 @@
 
 #include <mpi.h>
 
-#include <type_traits>
 #include <vector>
 
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
-#include "miniapps/cavity/solvers/preconditioner.hpp"
 #include "tests/comm/shared_units.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
@@ -18,6 +16,7 @@ using steelyard::tests::TestUnits;
 /// Solvers and preconditioners to choose from by type.
 template <Reductions chosen>
 struct CgWith {
+  static constexpr bool is_cg = true;
   static constexpr Reductions reductions = chosen;
   template <class Execution, int>
   using Solver = ConjugateGradient<Execution>;
@@ -26,6 +25,7 @@ using Cg = CgWith<Reductions::separate>;
 using MergedCg = CgWith<Reductions::merged>;
 template <Reductions chosen>
 struct BicgstabWith {
+  static constexpr bool is_cg = false;
   static constexpr Reductions reductions = chosen;
   template <class Execution, int Components>
   using Solver = BiCgStab<Execution, Components>;
@@ -34,42 +34,28 @@ using Bicgstab = BicgstabWith<Reductions::separate>;
 using MergedBicgstab = BicgstabWith<Reductions::merged>;
 
 struct None {
-  template <class Operator>
-  static IdentityPreconditioner of(const Operator&) {
+  template <class Execution, class Operator>
+  static typename ConjugateGradient<Execution>::Preconditioner of(const UnitGrid<Execution>&, const Operator&) {
     return {};
   }
 };
-struct Jacobi {
-  template <class Operator>
-  static JacobiPreconditioner<Operator> of(const Operator& matrix) {
-    return {matrix};
-  }
-};
-/// Jacobi's as a preconditioner that only has apply().
-template <class Operator, int Components>
-struct ApplyJacobi {
-  JacobiPreconditioner<Operator> jacobi;
-  RowAccess<Components> r, z;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    z(c, j, i) = jacobi(r(c, j, i), c, j, i);
-  }
-};
+/// z = r / diagonal of A.
 template <class Operator>
-struct ByApply {
-  static constexpr bool is_identity = false;
-  JacobiPreconditioner<Operator> jacobi;
+struct DivideByDiagonal {
+  Operator matrix;
+  RowAccess<1> r, z;
 
-  template <class Execution, int Components>
-  void apply(const UnitGrid<Execution>& grid, RowField<Execution, Components>& r, RowField<Execution, Components>& z) {
-    grid.for_cells("jacobi",
-                   each_component<Components>(ApplyJacobi<Operator, Components>{jacobi, r.access(), z.access()}));
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const {
+    z(j, i) = r(j, i) / diagonal(matrix, j, i);
   }
 };
-struct JacobiByApply {
-  template <class Operator>
-  static ByApply<Operator> of(const Operator& matrix) {
-    return {{matrix}};
+struct Jacobi {
+  template <class Execution, class Operator>
+  static typename ConjugateGradient<Execution>::Preconditioner of(const UnitGrid<Execution>& grid,
+                                                                  const Operator& matrix) {
+    return [&grid, matrix](auto& r, auto& z) {
+      grid.for_cells("jacobi", DivideByDiagonal<Operator>{matrix, r.access(), z.access()});
+    };
   }
 };
 
@@ -95,14 +81,17 @@ struct SolverRun {
     const UnitGrid<Execution> grid(peer, shared);
     UnitOperands<Execution> operands(grid);
     const auto matrix = system.matrix(operands);
-    auto preconditioner = Preconditioning::of(matrix);
     auto b = grid.template field<components>(), x = grid.template field<components>();
     typename Choice::template Solver<Execution, components> solver(grid, Choice::reductions);
     SolveReport report;
     fill(grid, b, right_side);
     for (int time = 0; time < times; ++time) {
       fill(grid, x, guess);
-      report = solver.solve(matrix, preconditioner, b, x, settings);
+      if constexpr (Choice::is_cg) {
+        report = solver.solve(matrix, b, x, settings, Preconditioning::of(grid, matrix));
+      } else {
+        report = solver.solve(matrix, b, x, settings);
+      }
     }
     read(grid, x, solved.values);
     if (peer.group().drives(peer.kind())) solved.report = report;

@@ -22,7 +22,7 @@ template <class ChosenSolver, class ChosenPreconditioner>
 struct Pair {
   using Solver = ChosenSolver;
   using Preconditioner = ChosenPreconditioner;
-  static constexpr bool is_cg = std::is_same_v<Solver, Cg> || std::is_same_v<Solver, MergedCg>;
+  static constexpr bool is_cg = Solver::is_cg;
 
   /// One that the solver is for: for BiCGSTAB far from symmetric, since convection across a cell is some ten times the
   /// diffusion. @param shift of CG's: the larger, the better is the condition
@@ -34,11 +34,8 @@ struct Pair {
     }
   }
 };
-using CgPairs = std::tuple<Pair<Cg, None>, Pair<Cg, Jacobi>, Pair<Cg, JacobiByApply>, Pair<MergedCg, None>,
-                           Pair<MergedCg, Jacobi>, Pair<MergedCg, JacobiByApply>>;
-using BicgstabPairs =
-    std::tuple<Pair<Bicgstab, None>, Pair<Bicgstab, Jacobi>, Pair<Bicgstab, JacobiByApply>, Pair<MergedBicgstab, None>,
-               Pair<MergedBicgstab, Jacobi>, Pair<MergedBicgstab, JacobiByApply>>;
+using CgPairs = std::tuple<Pair<Cg, None>, Pair<Cg, Jacobi>, Pair<MergedCg, None>, Pair<MergedCg, Jacobi>>;
+using BicgstabPairs = std::tuple<Pair<Bicgstab, None>, Pair<MergedBicgstab, None>>;
 using Pairs = decltype(std::tuple_cat(CgPairs(), BicgstabPairs()));
 
 SolveSettings to(double relative) {
@@ -141,8 +138,8 @@ TEMPLATE_LIST_TEST_CASE("solvers say why they do not solve", "", Pairs) {
   }
 }
 
-TEMPLATE_TEST_CASE("merged reductions take the same way, and pointwise preconditioners that of their own sweeps", "",
-                   (std::pair<Cg, MergedCg>), (std::pair<Bicgstab, MergedBicgstab>)) {
+TEMPLATE_TEST_CASE("merged reductions take the same way", "", (std::pair<Cg, MergedCg>),
+                   (std::pair<Bicgstab, MergedBicgstab>)) {
   using Separate = typename TestType::first_type;
   using Merged = typename TestType::second_type;
   TestUnits units;
@@ -159,10 +156,6 @@ TEMPLATE_TEST_CASE("merged reductions take the same way, and pointwise precondit
     const double expected = separate.report.history[i];
     CHECK(std::abs(merged.report.history[i] - expected) <= 1e-8 * expected);
   }
-  const Solved inside = solve_by<Pair<Separate, Jacobi>>(units, share, system, b, to(1e-10));
-  const Solved outside = solve_by<Pair<Separate, JacobiByApply>>(units, share, system, b, to(1e-10));
-  CHECK(inside.report.history == outside.report.history);
-  CHECK(inside.values == outside.values);
 }
 
 TEMPLATE_LIST_TEST_CASE("conjugate gradients solve between walls once b's mean is left out", "", CgPairs) {
