@@ -17,7 +17,6 @@
 #include "core/base/run_record.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
-#include "miniapps/app/channels.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/multiplication.hpp"

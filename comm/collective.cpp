@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <numeric>
+#include <sstream>
 #include <string_view>
 #include <type_traits>
 
@@ -115,6 +116,18 @@ std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
   for (const std::string& bytes : all_gather_text(comm, mine)) {
     all.emplace_back(bytes.size() / sizeof(Point));
     if (!bytes.empty()) std::memcpy(all.back().data(), bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const std::vector<models::FpmFile>& own) {
+  std::string mine;
+  for (const models::FpmFile& file : own) mine += models::format_fpm(file) + "\n";
+  std::vector<std::vector<models::FpmFile>> all;
+  for (const std::string& lines : all_gather_text(comm, mine)) {
+    std::istringstream text(lines);
+    std::vector<models::FpmFile>& of_rank = all.emplace_back();
+    for (std::string line; std::getline(text, line);) of_rank.push_back(models::parse_fpm_description(line, "rank"));
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "models/fpm_file.hpp"
 #include "models/measured_point.hpp"
 
 namespace steelyard {
@@ -48,6 +49,9 @@ std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values)
 /// Points of every rank, as many as each has. Collective.
 std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
                                                                   const std::vector<models::MeasuredPoint>& points);
+
+/// Speed models of every rank, as many as each has. Collective.
+std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const std::vector<models::FpmFile>& own);
 
 double all_max(MPI_Comm comm, double value);
 /// The largest of each entry; as many on every rank.

@@ -15,7 +15,6 @@
 #include "core/base/run_record.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
-#include "miniapps/app/channels.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/platform.hpp"
@@ -26,6 +25,16 @@ namespace steelyard {
 /// Seconds from when all ranks are ready to run `work` until the slowest has done so, the same on all ranks. Meanwhile
 /// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work);
+
+/// What a prediction knows of communication: those of `--platform` or, without it, the channels between these ranks,
+/// measured in passing for such messages. How long that took is printed, and kept as `channel_time_s`. Collective.
+/// @return nothing for a single rank, and where the ranks are more than the cores, which is printed
+/// @throws CollectiveError for a bad file
+std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options,
+                                                const MessageFacts& message, RunRecord& record);
+
+/// These ranks on the platform. Collective.
+models::Placement place_ranks(const Session& session, const models::Platform& platform);
 
 class StepBalancer;
 
@@ -56,7 +65,7 @@ class Frame : public Resources {
   /// run_mini_app().
   const RunRecord& record() const { return record_; }
 
-  /// One speed model for every slot: those of `files` or, where there are none, measured (see speed_measurement.hpp)
+  /// One speed model for every slot: those of `files` or, where there are none, measured (see measure_speed_models())
   /// inside the profiling region `steelyard::<app>::speed_models`. How long that took is printed, and added up in
   /// `model_time_s`. @param total computation units to be distributed @param algorithm for which they are fitted
   /// Collective. @throws CollectiveError
@@ -142,6 +151,15 @@ class Frame : public Resources {
   std::optional<Progress> progress_;
   std::vector<std::string> failures_;  ///< of files
 };
+
+/// Measures all slots at the same time: parts of `total`, evenly shared at first and then by the speeds just measured
+/// (at least 1 computation unit a slot, and no more than it holds), once beyond what a unit's own memory holds where
+/// `total` is more than that and its kernel runs on, then, as partial models are refined (000, section 2.4.2), at the
+/// distribution that `algorithm` makes of them, until it changes by less than 2 %. The larger parts come a second time,
+/// which says how speed drifts. Collective; every rank gets the same models.
+/// @throws CollectiveError for a slot that holds no computation unit, and where `total` does not fit all slots together
+SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
+                                 const std::string& algorithm);
 
 /// Computation units of every slot, which move while a run goes on: see partition::LoadBalancer, of which every rank
 /// has the same. Source: 000, section 6.1.5.

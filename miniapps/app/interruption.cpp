@@ -16,7 +16,7 @@ namespace steelyard {
 namespace {
 
 constexpr std::array signals{SIGINT, SIGTERM};
-std::array<struct sigaction, signals.size()> before;  ///< what they did
+std::array<struct sigaction, signals.size()> handlers_before;  ///< what they did
 
 std::atomic<bool> is_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -37,15 +37,15 @@ Interruption::Interruption(By by, std::function<void()> leave) : by_(by), leave_
   action.sa_handler = take_signal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   for (std::size_t i = 0; i < signals.size(); ++i) {
-    sigaction(signals[i], &action, &before[i]);
+    sigaction(signals[i], &action, &handlers_before[i]);
     // As shells start what runs in the background.
-    if (before[i].sa_handler == SIG_IGN) sigaction(signals[i], &before[i], nullptr);
+    if (handlers_before[i].sa_handler == SIG_IGN) sigaction(signals[i], &handlers_before[i], nullptr);
   }
   watch_ = std::thread([this] { wait(); });
 }
 
 Interruption::~Interruption() {
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &handlers_before[i], nullptr);
   sem_post(&wake);
   watch_.join();
   sem_destroy(&wake);

@@ -12,7 +12,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/measurement/calibration.hpp"
-#include "miniapps/app/channels.hpp"
+#include "miniapps/app/frame.hpp"
 #include "models/communication/platform_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/comm/eventually.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/memory/unit_memory.hpp"
-#include "miniapps/app/speed_measurement.hpp"
+#include "miniapps/app/frame.hpp"
 #include "partition/algorithms.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
