@@ -12,8 +12,8 @@
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
-#include "core/blas_kernels.hpp"
 #include "core/device/device.hpp"
+#include "core/host_blas.hpp"
 
 namespace steelyard {
 

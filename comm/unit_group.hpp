@@ -14,8 +14,8 @@
 
 #include "comm/slots.hpp"
 #include "core/co_execution.hpp"
-#include "core/compensated_sum.hpp"
 #include "core/spaces.hpp"
+#include "core/sweep/compensated_sum.hpp"
 
 namespace steelyard {
 

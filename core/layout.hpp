@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/core_list.hpp"
+#include "core/machine.hpp"
 #include "core/processing_unit.hpp"
 
 namespace steelyard {

@@ -5,9 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "core/core_list.hpp"
-
 namespace steelyard {
+
+/// Cores of a machine by hwloc's logical core number, increasing.
+using CoreList = std::vector<int>;
+
+/// `0-3,6` for {0, 1, 2, 3, 6}; `none` for an empty list.
+std::string format_cores(const CoreList& cores);
+
+/// The reverse of format_cores(). @throws InvalidArgument naming `text` and what is expected
+CoreList parse_cores(const std::string& text);
 
 /// What this host has, as hwloc sees it, and the binding of threads to its cores.
 class Machine {

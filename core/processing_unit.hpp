@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/core_list.hpp"
+#include "core/machine.hpp"
 
 namespace steelyard {
 

@@ -7,7 +7,7 @@
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/memory/unit_memory.hpp"
-#include "core/memory_bound.hpp"
+#include "core/stream.hpp"
 
 namespace steelyard {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/spaces.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/vector_for.hpp"
 
 namespace steelyard {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/compensated_sum.hpp"
 #include "core/memory/host_copy.hpp"
+#include "core/sweep/compensated_sum.hpp"
 #include "core/sweep/device_rows.hpp"
 #include "core/sweep/host_row.hpp"
 #include "core/sweep/row_field.hpp"

@@ -4,7 +4,7 @@
 
 #include "core/sweep/row_pointer.hpp"
 #include "core/sweep/time_tiles.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/vector_for.hpp"
 
 namespace steelyard {
 

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <type_traits>
 
-#include "core/compensated_sum.hpp"
 #include "core/memory/streamed_store.hpp"
 #include "core/sweep/column.hpp"
+#include "core/sweep/compensated_sum.hpp"
 #include "core/sweep/row_field.hpp"
 
 namespace steelyard {

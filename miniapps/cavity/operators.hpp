@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <tuple>
 
-#include "core/multiply_add.hpp"
 #include "core/sweep/column.hpp"
+#include "core/sweep/multiply_add.hpp"
 #include "core/sweep/row_field.hpp"
 
 namespace steelyard::cavity {

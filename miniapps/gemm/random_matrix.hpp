@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/spaces.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::gemm {

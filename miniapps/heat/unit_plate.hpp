@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/spaces.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/vector_for.hpp"
 
 namespace steelyard::heat {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
-#include "core/core_list.hpp"
+#include "core/machine.hpp"
 #include "miniapps/app/run_text.hpp"
 
 namespace steelyard::tool {

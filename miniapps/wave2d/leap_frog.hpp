@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "core/multiply_add.hpp"
+#include "core/sweep/multiply_add.hpp"
 #include "core/sweep/stencil_rows.hpp"
 #include "core/sweep/time_tiles.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "miniapps/wave2d/problem.hpp"
 
 namespace steelyard::wave2d {

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "core/core_list.hpp"
+#include "core/machine.hpp"
 
 namespace steelyard::tests {
 

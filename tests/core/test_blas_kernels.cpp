@@ -2,8 +2,8 @@
 #include <map>
 #include <string>
 
-#include "core/blas_kernels.hpp"
-#include "core/vector_units.hpp"
+#include "core/host_blas.hpp"
+#include "core/unit_rates.hpp"
 
 namespace steelyard::test_blas_kernels {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/compensated_sum.hpp"
+#include "core/sweep/compensated_sum.hpp"
 
 namespace steelyard::test_compensated_sum {
 

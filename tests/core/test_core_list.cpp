@@ -1,7 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/base/errors.hpp"
-#include "core/core_list.hpp"
+#include "core/machine.hpp"
 
 namespace steelyard::test_core_list {
 

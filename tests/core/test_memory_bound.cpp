@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/memory_bound.hpp"
 #include "core/spaces.hpp"
+#include "core/stream.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_memory_bound {

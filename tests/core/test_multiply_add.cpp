@@ -10,9 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/multiply_add.hpp"
 #include "core/spaces.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/multiply_add.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_multiply_add {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/spaces.hpp"
-#include "core/vector_for.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_vector_for {

@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
-#include "core/blas_kernels.hpp"
 #include "core/host_blas.hpp"
-#include "core/vector_units.hpp"
+#include "core/unit_rates.hpp"
 #include "tests/miniapps/gemm/gemm_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 
