@@ -187,14 +187,16 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
   return true;
 }
 
-ExitCode carry_out(Frame& frame, AppRun& run, RunRecord& record, const AppFacts& facts) {
+ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& record) {
+  const AppFacts facts = app.facts();
   const RunOptions& options = frame.options();
   const Session& session = frame.session();
   require_memory(frame, run);
   if (facts.takes.steps) record.params["steps"] = static_cast<double>(options.steps);
   run.describe(record);
   print_header(frame, run, record);
-  Plan plan = run.plan();
+  std::optional<Plan> own_plan = run.plan();
+  Plan plan = own_plan ? std::move(*own_plan) : app.plan(frame, 1);
   record_plan(record, plan, frame.channel_error());
   if (options.dry_run) {
     session.print(unit_table(record, plan.headings, plan.unit_s));
@@ -248,10 +250,9 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   const RunOptions& options = app.run_options();
   const StartedUnits started(session, options);
   require_outputs(session, options);
-  const AppFacts facts = app.facts();
-  Frame frame(session, options, started.units(), facts.name);
+  Frame frame(session, options, started.units(), app.facts().name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, *run, frame.record_, facts);
+  return carry_out(frame, app, *run, frame.record_);
 }
 
 std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb) {

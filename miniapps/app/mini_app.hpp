@@ -71,9 +71,9 @@ class AppRun {
   /// First line of the output, without its end, which is about ranks; notes() has the lines below it.
   virtual std::string title(const RunRecord& record) const = 0;
   virtual std::string notes(const RunRecord&) const { return ""; }
-  /// Obtains models, distributes and predicts.
-  virtual Plan plan() = 0;
-  /// Allocates the data of the slices. @param plan as plan() made it
+  /// Distributes and predicts what MiniApp::plan() does not, such as a run that balances itself; nothing: as it does.
+  virtual std::optional<Plan> plan() { return std::nullopt; }
+  /// Allocates the data of the slices.
   virtual void allocate(const Plan& plan) = 0;
   /// Sets the input of a repetition; not timed.
   virtual void load() = 0;
@@ -115,9 +115,9 @@ class MiniApp {
   virtual std::shared_ptr<MeasurableKernel> kernel() const = 0;
   /// Describes the problem, in one line or several.
   virtual std::string problem() const { return ""; }
-  /// Distributes and predicts, on the processes of a run or on paper; nothing for an app whose runs cannot be predicted
-  /// without running anything. @param times factor on the number of rows, for apps that grow
-  virtual std::optional<Plan> plan(Resources& /*on*/, std::int64_t /*times*/) const { return std::nullopt; }
+  /// Obtains models, distributes and predicts, on the processes of a run or on paper. @param times factor on the number
+  /// of rows, for apps that grow
+  virtual Plan plan(Resources& on, std::int64_t times) const = 0;
 };
 
 /// Adds the options of a verb: the frame's and the app's own. @return what app and parser refer to

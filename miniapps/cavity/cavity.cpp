@@ -79,7 +79,7 @@ class Run : public AppRun {
         record.settings.at("scheme"), problem_.time_step, problem_.correctors, alone ? "alone" : "with multigrid");
   }
 
-  Plan plan() override {
+  std::optional<Plan> plan() override {
     read_start();
     steps_.emplace(frame_, problem_, options_.numerics);
     std::optional<Iterations> iterations;
@@ -372,7 +372,7 @@ class Cavity : public MiniApp {
         problem_.rows, problem_.columns, make_end(options_, problem_, 0.0).steps, iterations->momentum,
         iterations->pressure, syncs.sums, syncs.exchanges, syncs.halo_bytes);
   }
-  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+  Plan plan(Resources& on, std::int64_t times) const override {
     // As many times the rows, of the same height each.
     Problem problem = problem_;
     problem.rows *= times;

@@ -276,7 +276,7 @@ class Run : public AppRun {
     return lines;
   }
 
-  Plan plan() override {
+  std::optional<Plan> plan() override {
     RunPlan planned = make_plan(frame_, options_, problem_);
     shares_ = std::move(planned.shares);
     own_rows_ = planned.passes.rows.rows_of_rank(frame_.session().rank());
@@ -390,9 +390,7 @@ class Fft2d : public MiniApp {
     return fmt::format("fft2d, {} x {} {}{}", problem_.rows, problem_.columns, problem_.real ? "" : "complex ",
                        element_name(options_.run.element));
   }
-  std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
-    return make_plan(on, options_, problem_).plan;
-  }
+  Plan plan(Resources& on, std::int64_t /*times*/) const override { return make_plan(on, options_, problem_).plan; }
 
  private:
   Options options_;

@@ -88,8 +88,6 @@ class Run : public AppRun {
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  Plan plan() override { return make_plan(frame_, options_, problem_); }
-
   void allocate(const Plan& plan) override {
     std::int64_t block_rows = 0;
     for (const std::int64_t units : plan.distribution) {
@@ -299,7 +297,7 @@ class Gemm : public MiniApp {
     return fmt::format("gemm, m = {}, n = {}, k = {}, {}: {} block rows of {}", problem_.m, problem_.n, problem_.k,
                        element_name(options_.run.element), problem_.block_rows(), problem_.block);
   }
-  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+  Plan plan(Resources& on, std::int64_t times) const override {
     Problem problem = problem_;
     problem.m *= times;
     return make_plan(on, options_, problem);

@@ -138,8 +138,6 @@ class Run : public AppRun {
   std::string title(const RunRecord&) const override {
     return fmt::format("heat {} x {} double, r = {:g}", options_.grid.rows, options_.grid.columns, options_.ratio);
   }
-  Plan plan() override { return make_plan(frame_, options_.grid, options_.run.steps); }
-
   void allocate(const Plan& plan) override {
     const std::vector<std::int64_t>& rows = plan.distribution;
     frame_.collectively([&] { halos_.emplace(group_, rows, 1, options_.grid.columns + 2); });
@@ -243,7 +241,7 @@ class Heat : public MiniApp {
   std::string problem() const override {
     return fmt::format("heat, {} x {} double: {} steps", options_.grid.rows, options_.grid.columns, options_.run.steps);
   }
-  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+  Plan plan(Resources& on, std::int64_t times) const override {
     return make_plan(on, {options_.grid.rows * times, options_.grid.columns}, options_.run.steps);
   }
 

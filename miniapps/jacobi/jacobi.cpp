@@ -106,8 +106,8 @@ class Run : public AppRun {
   void describe(RunRecord& record) const override { record.params["n"] = static_cast<double>(n_); }
   std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
 
-  Plan plan() override {
-    if (!frame_.is_dynamic()) return make_plan(frame_, n_, frame_.options().steps);
+  std::optional<Plan> plan() override {
+    if (!frame_.is_dynamic()) return std::nullopt;
     Plan plan = frame_.even_plan(n_);
     plan.headings = {"rows", "/step"};
     return plan;
@@ -240,9 +240,7 @@ class Jacobi : public MiniApp {
   std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, n_); }
   std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(n_); }
   std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps", n_, run_.steps); }
-  std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
-    return make_plan(on, n_, run_.steps);
-  }
+  Plan plan(Resources& on, std::int64_t /*times*/) const override { return make_plan(on, n_, run_.steps); }
 
  private:
   RunOptions run_;

@@ -142,7 +142,7 @@ std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
       for (const std::string& partition : app.facts().advised_partitions) {
         options.partition = partition;
         try {
-          const Plan plan = app.plan(processes, 1).value();
+          const Plan plan = app.plan(processes, 1);
           if (std::ranges::any_of(known, [&](const Plan& one) { return same_shares(one, plan); })) continue;
           known.push_back(plan);
           const ModelForecast& by_model = plan.by_model.front();

@@ -125,7 +125,7 @@ std::string predict_scaling(const PredictOptions& options) {
   const int most = options.processes.processes;
   for (int count = 1;; count = std::min(2 * count, most)) {
     Processes processes = options.on({count, options.processes.per_node});
-    const Plan plan = options.app->plan(processes, weak ? count : 1).value();
+    const Plan plan = options.app->plan(processes, weak ? count : 1);
     const ModelForecast& run = plan.by_model.front();
     const models::Estimate total = estimate(plan, run, processes.channel_error());
     if (count == 1) one_s = run.total_s;
@@ -186,7 +186,7 @@ std::string predict(const PredictOptions& options) {
   if (options.advise) return advise(options);
   Processes processes = options.on(options.processes);
   if (options.scaling != "none") return (options.json ? "" : header(options, processes)) + predict_scaling(options);
-  const Plan plan = options.app->plan(processes, 1).value();
+  const Plan plan = options.app->plan(processes, 1);
   if (options.json) return plan_json(options.name(), plan, processes.channel_error());
   return header(options, processes) + (options.detail ? details(processes, plan) : "") + plan_table(plan, processes) +
          processes.concurrency_note();

@@ -243,7 +243,7 @@ class Run : public AppRun {
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
-  Plan plan() override { return make_plan(frame_, options_, assignment_); }
+  std::optional<Plan> plan() override { return make_plan(frame_, options_, assignment_); }
 
   void allocate(const Plan& /*plan*/) override {
     const std::vector<Rectangle>& rectangles = assignment_.rectangles;
@@ -406,7 +406,7 @@ class Summa : public MiniApp {
                        options_.problem.n, element_name(options_.run.element), options_.problem.block,
                        options_.problem.blocks(), communication_name(options_.communication));
   }
-  std::optional<Plan> plan(Resources& on, std::int64_t /*times*/) const override {
+  Plan plan(Resources& on, std::int64_t /*times*/) const override {
     Assignment assignment;
     return make_plan(on, options_, assignment);
   }

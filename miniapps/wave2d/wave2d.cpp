@@ -65,7 +65,7 @@ class Run : public AppRun {
                        record.settings.at("element"), problem_.order, options_.boundary, problem_.courant);
   }
 
-  Plan plan() override {
+  std::optional<Plan> plan() override {
     return make_plan(frame_, problem_, options_, [&](int time_tile, Plan& plan) { return balance(time_tile, plan); });
   }
 
@@ -297,7 +297,7 @@ class Wave2d : public MiniApp {
     return fmt::format("wave2d, {} x {} {}, order {}: {} steps", problem_.rows, problem_.columns,
                        element_name(options_.run.element), problem_.order, options_.run.steps);
   }
-  std::optional<Plan> plan(Resources& on, std::int64_t times) const override {
+  Plan plan(Resources& on, std::int64_t times) const override {
     Problem problem = problem_;
     problem.rows *= times;
     return make_plan(on, problem, options_);
