@@ -22,6 +22,12 @@ install(FILES ${PROJECT_BINARY_DIR}/steelyard-config.cmake ${PROJECT_BINARY_DIR}
 if(TARGET steelyard_app)
   install(FILES ${PROJECT_SOURCE_DIR}/miniapps/app/steelyard_miniapp.cmake ${PROJECT_SOURCE_DIR}/miniapps/app/main.cpp
           ${PROJECT_SOURCE_DIR}/miniapps/app/tool_main.cpp.in DESTINATION ${destination} COMPONENT libraries)
+  # Both tutorials as a project of its own, with the text that walks through them.
+  set(example ${CMAKE_INSTALL_DOCDIR}/example)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/miniapps/jacobi ${PROJECT_SOURCE_DIR}/miniapps/heat
+          DESTINATION ${example}/miniapps COMPONENT libraries FILES_MATCHING PATTERN "*.?pp")
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/package/miniapp/CMakeLists.txt ${PROJECT_SOURCE_DIR}/miniapps/README.md
+          DESTINATION ${example} COMPONENT libraries)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/modulefile
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard RENAME ${PROJECT_VERSION})
@@ -31,4 +37,4 @@ foreach(name steelyard ${mini_apps})
   install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/completion.bash
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${name})
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)

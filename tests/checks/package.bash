@@ -38,10 +38,7 @@ cmake --build "$build/package/everything"
 "$build/package/everything/app"
 
 # The tutorials as somebody else's: the same programs as in the tree.
-project=$build/package/project
-mkdir -p "$project/miniapps"
-cp "$root/tests/package/miniapp/CMakeLists.txt" "$project"
-cp -r "$root/miniapps/jacobi" "$root/miniapps/heat" "$project/miniapps"
+project=$prefix/share/doc/steelyard/example
 try tutorials -DCMAKE_BUILD_TYPE=Release "$@"
 cmake --build "$build/package/tutorials"
 cd "$build/package"
