@@ -27,7 +27,7 @@ namespace {
 using namespace steelyard;
 namespace fs = std::filesystem;
 
-/// What one of the programs did on a problem.
+/// Result of one program on a problem.
 struct Measured {
   double step_s = 0.0;               ///< median of the rounds
   double pressure_iterations = 0.0;  ///< per step, as in IcofoamLog

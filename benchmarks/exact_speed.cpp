@@ -148,8 +148,8 @@ void add_paper_shape(Table& table, int repetitions) {
   }
 }
 
-/// The same with the largest variations that section 1 names for the three units (700, 50 and 150 % for matrix
-/// products, 350, 560 and 200 % for Fourier transforms), and that everywhere, for workloads from m to p m.
+/// Runs the algorithms with the largest variations that section 1 names for the three units (700, 50 and 150 % for
+/// matrix products, 350, 560 and 200 % for Fourier transforms), and that everywhere, for workloads from m to p m.
 void add_strong_variations(Table& table, int repetitions) {
   const auto add = [&](int sizes, const std::vector<double>& variations) {
     for (const double share : {1.0, 1.5, 2.0, 2.5, 2.9, 3.0}) {

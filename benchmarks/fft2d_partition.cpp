@@ -184,7 +184,7 @@ void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int 
   }
 }
 
-/// What one split is worth beside another one, over all sizes.
+/// Compares one split with another one over all sizes.
 class Comparison {
  public:
   explicit Comparison(std::string name) : name_(std::move(name)) {}
@@ -200,7 +200,7 @@ class Comparison {
 
   double by_clock() const { return median(by_clock_); }
   double by_tables() const { return median(by_tables_); }
-  /// Of the last size.
+  /// Plans of the last size.
   std::string last() const {
     // Too few rounds have no interval.
     const std::string interval = std::isfinite(half_width_) ? fmt::format(" +- {:.1f}", 100.0 * half_width_) : "";

@@ -68,7 +68,7 @@ class Memory {
 
   Complex* data() const { return matrix_.data(); }
 
-  /// The same numbers again, for transforms in place.
+  /// Sets the numbers anew, for transforms in place.
   void fill() const {
     Complex* const data = matrix_.data();
     Kokkos::parallel_for("fill", Kokkos::RangePolicy<HostExecution>(space_, 0, points_), [=](const std::int64_t i) {

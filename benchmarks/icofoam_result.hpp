@@ -13,7 +13,7 @@ struct CentreVelocity {
   double mass_imbalance = 0.0;  ///< largest net flow out of a cell, over lid speed * cell width
 };
 
-/// What OpenFOAM's icoFoam says of one run.
+/// Output of one run of OpenFOAM's icoFoam.
 struct IcofoamLog {
   std::int64_t steps = 0;
   double step_s = 0.0;               ///< seconds of processor time of a step: mean of all but the first

@@ -37,7 +37,7 @@ constexpr Figure bounds[] = {{"share_of_bound", "of bound", 1.0}, {"share_of_uni
 /// The first of which a run has all parameters is its problem's size.
 const std::vector<std::vector<const char*>> extents{{"m", "n", "k"}, {"rows", "columns"}, {"n", "n"}};
 
-/// What the table shows of one run.
+/// Figures of one run in the table.
 struct Run {
   std::string round;
   std::string problem;
@@ -115,7 +115,7 @@ std::optional<double> median_prediction_s(const std::vector<Run>& runs) {
   return predictions_s.empty() ? std::nullopt : std::optional(median(predictions_s));
 }
 
-/// What the checks of all rounds say.
+/// Result of the checks of all rounds.
 std::string check_text(const std::vector<Run>& runs) {
   const auto any = [&](std::optional<bool> found) {
     return std::any_of(runs.begin(), runs.end(), [&](const Run& run) { return run.passed == found; });
@@ -164,7 +164,7 @@ const std::vector<Configuration> known_configurations = {
     {"column-slow-rank", "2 ranks, one /{:g}, column", "even-slow-rank"},
 };
 
-/// Those that the main job knows, in its order, and any others.
+/// Orders names: those of the main job in its order, then any others.
 std::vector<Configuration> configurations_of(const std::map<std::string, std::vector<Run>>& runs) {
   std::vector<Configuration> configurations;
   std::map<std::string, std::vector<Run>> others = runs;

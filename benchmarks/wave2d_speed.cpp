@@ -26,7 +26,7 @@ namespace {
 using namespace steelyard;
 using wave2d::Problem;
 
-/// What a user would write: two levels, one of them written in place, rows shared out among the threads.
+/// Plain code of a user: two levels, one of them written in place, rows shared out among the threads.
 template <class Scalar>
 class PlainLoop {
  public:

@@ -25,7 +25,7 @@ class CollectiveError : public Error {
   int teller_;
 };
 
-/// What a user is told of an exception: its own words or, where memory is short, how much there was, for
+/// Message of an exception for the user: its own words or, where memory is short, how much there was, for
 /// std::bad_alloc says no more than its name.
 std::string message_of(const std::exception& error);
 
@@ -34,7 +34,7 @@ std::string message_of(const std::exception& error);
 /// MpiError
 void collectively(MPI_Comm comm, const std::function<void()>& work);
 
-/// The same with work for rank 0 alone: files that one rank reads or writes for all.
+/// Runs `work` as collectively() does, on rank 0 alone: files that one rank reads or writes for all.
 void on_root(MPI_Comm comm, const std::function<void()>& work);
 
 /// Text of every rank, on every rank. Collective.

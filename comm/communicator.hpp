@@ -30,7 +30,7 @@ class Communicator {
 /// Collective. @throws MpiError
 void sleeping_barrier(MPI_Comm comm);
 
-/// What a thread does between two looks at what it waits for. @param look how often it has looked before @param
+/// Yields between two looks at what a thread waits for. @param look how often it has looked before @param
 /// may_spin whether nothing else needs its core; otherwise it soon sleeps, since threads that poll take the core from
 /// those that work
 void rest_between_looks(int look, bool may_spin);

@@ -7,7 +7,7 @@
 
 namespace steelyard {
 
-/// What every app's result says in the same way: program, versions, hosts, units of all ranks, and the options that
+/// Makes the part of a record that all apps share: program, versions, hosts, units of all ranks, and the options that
 /// every app has. `settings["cores"]` says who chose the cores and whether they are oversubscribed or unbound.
 /// Collective.
 RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,

@@ -39,7 +39,7 @@ class SharedGrid {
     const auto index = static_cast<std::size_t>(slot);
     return {begins_[index], begins_[index + 1]};
   }
-  /// Of all slots.
+  /// Rows of all slots.
   const std::vector<std::int64_t>& shares() const { return shares_; }
 
   /// Halos of fields of so many components, `depth` (1 or 2) rows deep.

@@ -65,7 +65,7 @@ class UnitGrid {
     add_seconds(syncs_.halos_s, work);
   }
 
-  /// Like for_cells() and totals(), for bodies that read `field` up to a row away: its halos are exchanged while the
+  /// Sweeps with bodies that read `field` up to a row away: its halos are exchanged while the
   /// cells that do not need them are swept.
   template <class Body, int Components>
   void for_cells_with_halo(RowField<Execution, Components>& field, const char* label, const Body& body) const {
@@ -130,7 +130,7 @@ class UnitGrid {
     return totals;
   }
 
-  /// What the unit has spent on synchronisations so far, with the waiting for other units.
+  /// Seconds of the unit's synchronisations so far, with the waiting for other units.
   struct SyncSeconds {
     double sums_s = 0.0;
     double halos_s = 0.0;
@@ -166,7 +166,7 @@ class UnitGrid {
     return all_units(sums);
   }
 
-  /// The same for sweeps over the unit's rows that read one row away.
+  /// Sweeps over the unit's rows that read one row away.
   template <class Inner, class Outer, int Components>
   void with_halo(RowField<Execution, Components>& field, const Inner& inner, const Outer& outer) const {
     with_halo(grid_->exchange(Components, 1), 1, field, rows_, outer_rows(), inner, outer);

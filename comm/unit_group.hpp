@@ -34,9 +34,9 @@ class UnitGroup {
   /// Collective. @param slots of all ranks; `co_execution` of this one
   /// @throws InvalidArgument where the slots do not have this rank's units; MpiError
   UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots);
-  /// Of one unit alone, which is measured without communication: run() then runs the program on the calling thread,
-  /// which is to be the unit's own, with timed sections of the work that CoExecution::run() may have given to this
-  /// thread. Never calls MPI.
+  /// Makes a group of one unit alone, which is measured without communication: run() then runs the program on the
+  /// calling thread, which is to be the unit's own, with timed sections of the work that CoExecution::run() may have
+  /// given to this thread. Never calls MPI.
   explicit UnitGroup(ProcessingUnit::Kind kind);
   ~UnitGroup();
   UnitGroup(const UnitGroup&) = delete;
@@ -127,7 +127,7 @@ class UnitGroup {
 
  private:
   using Values = std::array<CompensatedSum, most_values>;
-  /// What only one thread uses.
+  /// State that only one thread uses.
   struct alignas(apart) Begun {
     std::uint64_t sums = 0;
     std::size_t values = 0;  ///< of the last sum

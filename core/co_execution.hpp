@@ -19,7 +19,7 @@ struct UnitSeconds {
     companion_s += other.companion_s;
     return *this;
   }
-  /// Of one of so many steps.
+  /// Seconds of one of `steps` steps.
   UnitSeconds operator/(double steps) const { return {host_s / steps, companion_s / steps}; }
 };
 
@@ -46,7 +46,7 @@ class CoExecution {
   /// Work with timed sections was busy in these only, and what it does between them is not slowed down.
   void timed_section(ProcessingUnit::Kind kind, const Work& work);
 
-  /// The same for work that does not know which run() it belongs to: that which has given work to the calling thread.
+  /// Fences and times work that does not know its run(): the one that has given work to the calling thread.
   /// On any other thread it is work like any other.
   static void timed_section_of_this_thread(const Work& work);
 

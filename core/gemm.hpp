@@ -44,7 +44,7 @@ void gemm(const Execution& space, Scalar alpha, const std::type_identity_t<Const
   detail::gemm<detail::unit_kind<Execution>, Execution, Scalar>(space, alpha, a, b, beta, c);
 }
 
-/// What gemm() runs on this unit, such as `OpenBLAS 0.3.21 (OpenMP), 2 threads` or `cuBLAS 13.0.2`.
+/// Library that gemm() calls on this unit, such as `OpenBLAS 0.3.21 (OpenMP), 2 threads` or `cuBLAS 13.0.2`.
 template <class Execution>
 std::string gemm_library(const Execution& space) {
   return detail::gemm_library<detail::unit_kind<Execution>, Execution>(space);

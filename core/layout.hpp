@@ -11,7 +11,7 @@
 
 namespace steelyard {
 
-/// What a layout file says of one rank. Source: 000, section 6.1.1 (fupermod_process_conf).
+/// Line of a layout file: one rank. Source: 000, section 6.1.1 (fupermod_process_conf).
 struct LayoutEntry {
   std::string host_name;
   int rank_on_node = 0;

@@ -16,7 +16,7 @@ std::string format_cores(const CoreList& cores);
 /// The reverse of format_cores(). @throws InvalidArgument naming `text` and what is expected
 CoreList parse_cores(const std::string& text);
 
-/// What this host has, as hwloc sees it, and the binding of threads to its cores.
+/// Hardware of this host, as hwloc sees it, and the binding of threads to its cores.
 class Machine {
  public:
   struct Cache {
@@ -49,7 +49,7 @@ class Machine {
   CoreList bound_cores() const;
   std::vector<Cache> caches() const;
   std::vector<NumaNode> numa_nodes() const;
-  /// Of all memory; 0 where unknown.
+  /// Bytes of all memory; 0 where unknown.
   double memory_bytes() const;
   /// Adds locality to GPUs whose PCI address is known.
   CoreList cores_near(const std::string& pci_bus) const;

@@ -25,7 +25,7 @@ class KernelRun {
   virtual std::vector<double> check_run() = 0;
 };
 
-/// What is known of a kernel without running it.
+/// Facts about a kernel that are known without running it.
 struct KernelFacts {
   std::string app;
   std::string kernel;
@@ -73,9 +73,9 @@ class MeasurableKernel {
   /// threads, which call this.
   virtual std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const = 0;
 
-  /// What is to be checked of the app on units of this kind, whatever the options of this object.
+  /// Cases to check of the app on units of this kind, whatever the options of this object.
   virtual std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const = 0;
-  /// What check_run() of `units` computation units is to return, complex numbers as pairs: by the formula, one value
+  /// Expected result of check_run() of `units` computation units, complex numbers as pairs: by the formula, one value
   /// after the other, in more than double precision.
   virtual std::vector<double> reference(std::int64_t units) const = 0;
 };

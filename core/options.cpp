@@ -80,7 +80,7 @@ std::string expected(const Words& names) {
   return text;
 }
 
-/// Of words that no option or subcommand takes.
+/// Message about words that no option or subcommand takes.
 std::string surplus_message(const CLI::App& parser) {
   const CLI::App& command = chosen_command(parser);
   const Words words = parser.remaining(true);
@@ -138,7 +138,7 @@ std::string value_message(const CLI::App& command, const CLI::ParseError& error)
   return is_value ? fmt::format("{} {}", option, rest) : error.what();
 }
 
-/// What is wrong with a command line, in a line that names the argument, what was expected and, of a word that is
+/// Message about a wrong command line: names the argument, what was expected and, of a word that is
 /// misspelt, the right one.
 /// @param parser which has just thrown `error`
 std::string parse_message(const CLI::App& parser, const CLI::ParseError& error) {

@@ -14,7 +14,7 @@ enum class UnitChoice { host, device, host_and_device };
 UnitChoice parse_unit_choice(const std::string& text);
 std::string format_unit_choice(UnitChoice choice);
 
-/// What executes one kernel at a time: cores driven through the host execution space, or the companion with the core
+/// Executes one kernel at a time: cores driven through the host execution space, or the companion with the core
 /// that drives it.
 struct ProcessingUnit {
   enum class Kind { host, companion };
@@ -33,7 +33,7 @@ struct ProcessingUnit {
 /// The place of a rank's unit in an array that has one for each: the host unit's first.
 inline std::size_t unit_index(ProcessingUnit::Kind kind) { return kind == ProcessingUnit::Kind::host ? 0 : 1; }
 
-/// What each of a rank's units has; that of a unit which the rank does not drive is of no use.
+/// A value for each of a rank's units; that of a unit which the rank does not drive is not used.
 template <class Value>
 struct PerUnit {
   Value host{};

@@ -82,7 +82,7 @@ struct StreamArrays {
   RowPointer<double> a = nullptr, b = nullptr, c = nullptr;
 };
 
-/// What a kernel does with an element of the arrays.
+/// Operation of a kernel on an element of the arrays.
 template <StreamKernel Kernel>
 struct StreamElement {
   StreamArrays of;
@@ -157,7 +157,8 @@ class Stream {
     space_.fence();
   }
 
-  /// Of a pass, as STREAM counts them: what it reads and what it writes, but not what a cache reads before it writes.
+  /// Bytes of a pass, as STREAM counts them: what it reads and what it writes, but not what a cache reads before it
+  /// writes.
   double bytes(StreamKernel kernel) const {
     const bool reads_two = kernel == StreamKernel::add || kernel == StreamKernel::triad;
     return (reads_two ? 3.0 : 2.0) * sizeof(double) * static_cast<double>(elements_);

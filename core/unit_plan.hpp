@@ -32,7 +32,7 @@ struct UnitSlowdowns {
   double companion = 1.0;
 };
 
-/// What a layout's line says with `slowdown=F` (both units), `host_slowdown=F` and `device_slowdown=F`, multiplied.
+/// Slowdowns of a layout's line: `slowdown=F` (both units), `host_slowdown=F` and `device_slowdown=F`, multiplied.
 /// @throws InvalidArgument for a factor below 1 and for suboptions that no layout has
 UnitSlowdowns unit_slowdowns(const LayoutEntry& entry);
 

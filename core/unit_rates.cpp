@@ -77,13 +77,13 @@ double vector_unit_flops(std::int64_t rounds) {
 namespace {
 
 constexpr double mebibyte = 1024.0 * 1024.0;
-/// Of the unit's memory: the program's data may be there as well.
+/// Share of the unit's memory that is used: the program's data may be there as well.
 constexpr double memory_share = 0.25;
 constexpr int repetitions = 5;
 /// Long enough for clocks and for what a device takes to begin.
 constexpr double long_enough_s = 0.02;
 
-/// Of several runs after one that does not count.
+/// Seconds of the fastest of several runs after one that does not count.
 template <class Work>
 double fastest_seconds(const Work& work) {
   work();

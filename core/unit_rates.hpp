@@ -9,7 +9,7 @@
 
 namespace steelyard {
 
-/// What a unit can do at most, measured: the yardsticks of its kernels.
+/// Highest rates of a unit, measured: yardsticks of its kernels.
 struct UnitRates {
   std::array<double, 4> stream_bytes_per_s{};  ///< STREAM's copy, scale, add and triad
   double gemm_double_flops_per_s = 0.0;

@@ -9,7 +9,7 @@
 
 namespace steelyard::models {
 
-/// What a piecewise linear model is to be measured for: speeds within `error` of the truth from `smallest` to
+/// Goal of measuring a piecewise linear model: speeds within `error` of the truth from `smallest` to
 /// `largest`.
 struct AdaptiveGoal {
   std::int64_t smallest = 1;

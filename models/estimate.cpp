@@ -23,7 +23,7 @@ double residual(Points points, std::size_t i) {
   return std::abs(points[i].speed() / std::lerp(points[i - 1].speed(), points[i + 1].speed(), at) - 1.0);
 }
 
-/// Of a size between `right - 1` and `right`.
+/// Estimate of a size between points `right - 1` and `right`.
 double error_between(Points points, std::size_t right, double units) {
   const double reach = (units - points[right - 1].units) * (points[right].units - units);
   double error = 0.0;
@@ -50,7 +50,7 @@ double fit_error(Points points, double units) {
   return error_between(points, static_cast<std::size_t>(right - points.begin()), units);
 }
 
-/// Of the mean of a point; 0 where it was not measured.
+/// Error of the mean of a point; 0 where it was not measured.
 double noise(const MeasuredPoint& point) {
   constexpr double level_of_points = 0.95;
   if (point.repetitions < 2 || !std::isfinite(point.confidence_s)) return 0.0;

@@ -32,11 +32,12 @@ inline constexpr double interval_level = 0.90;
 /// the main job show on two shared cores: 1 to 6 % for gemm, summa, wave2d and fft2d, for cavity and jacobi more.
 inline constexpr double later_drift = 0.04;
 
-/// Of two phases, one after the other.
+/// Estimate of two phases, one after the other.
 Estimate operator+(const Estimate& a, const Estimate& b);
-/// The same shares of another time: errors of a phase that repeats are the same every time.
+/// Estimate with these shares of another time: errors of a phase that repeats are the same every time.
 Estimate scaled_to(double time_s, const Estimate& estimate);
-/// Of phases at the same time, which end with the longest; each half width reaches as far as that of any of them.
+/// Estimate of phases at the same time, which end with the longest; each half width reaches as far as that of any of
+/// them.
 Estimate longest(std::span<const Estimate> estimates);
 
 /// A run of `time_s`, of which exchanges take `exchange_s`; in the rest units work at the same time. How fast messages

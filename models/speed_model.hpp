@@ -45,7 +45,7 @@ class SpeedModel {
 
   /// All points that the model was built from, by size; none for a model that was given as a formula.
   std::span<const MeasuredPoint> points() const { return points_; }
-  /// Those of them that the kind's restrictions on the shape left out.
+  /// Points that the kind's restrictions on the shape left out.
   virtual std::span<const MeasuredPoint> dropped() const { return {}; }
   /// Over all points that fit, dropped ones included.
   FitError fit_error() const;

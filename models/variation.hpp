@@ -21,8 +21,8 @@ struct Variation {
   std::vector<Band> bands;  ///< at every measured size
 };
 
-/// Of points by size; the first and the last one count as minima and as maxima. All 0 without points.
-/// Source: 002, equation 1 and section 6.2.3.
+/// Variation of points in the order of their sizes; the first and the last one count as minima and as maxima. All 0
+/// without points. Source: 002, equation 1 and section 6.2.3.
 Variation variation(std::span<const MeasuredPoint> points);
 
 }  // namespace steelyard::models

@@ -26,7 +26,7 @@ struct Distribution {
 /// Predicts a given split. @throws InvalidArgument unless there is one model per entry
 Distribution predict(std::vector<std::int64_t> units, Models models);
 
-/// What every algorithm checks first.
+/// Checks the input of every algorithm.
 /// @throws InvalidArgument for a negative total, no models, or a total that exceeds what the units hold together
 void require_feasible(std::int64_t total, Models models);
 

@@ -18,7 +18,7 @@ namespace {
 /// The order of times >= 0 as whole numbers: the bits of IEEE 754 numbers of one sign are in the order of their values.
 std::int64_t ordinal(double time_s) { return std::bit_cast<std::int64_t>(time_s + 0.0); }
 
-/// What may be chosen, sizes in steps of `divisor`, with the ordinals of times as costs.
+/// Choices of each unit, sizes in steps of `divisor`, with the ordinals of times as costs.
 Choices choices_of(std::int64_t total, TimeTables tables, std::int64_t granularity, std::int64_t divisor) {
   Choices choices;
   choices.reserve(tables.size());
@@ -43,8 +43,8 @@ struct Ticks {
   double tick_s = 0.0;
   double per_s = 0.0;
 
-  /// Of a time by its ordinal. The product with a power of two is exact, so nothing is left to a compiler's choice of
-  /// instructions; times are not negative, so cutting off rounds down.
+  /// Key of a time by its ordinal. The product with a power of two is exact, so nothing is left to a compiler's choice
+  /// of instructions; times are not negative, so cutting off rounds down.
   std::int64_t operator()(std::int64_t ordinal) const {
     const double shifted = std::bit_cast<double>(ordinal) * per_s + 0.5;
     return static_cast<std::int64_t>(shifted);

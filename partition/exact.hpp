@@ -39,7 +39,7 @@ struct ExactOptions {
 /// no sum of sizes is `total`
 ExactResult exact(std::int64_t total, TimeTables tables, const ExactOptions& options = {});
 
-/// The same on models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and exact()
+/// Solves for models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and exact()
 Distribution exact(std::int64_t total, Models models);
 
 }  // namespace steelyard::partition

@@ -4,7 +4,7 @@
 
 namespace steelyard::partition {
 
-/// What HPOPTA remembers of a node: how the workload is shared by processing units `level`, …, p - 1.
+/// Memory of HPOPTA about a node: how the workload is shared by processing units `level`, …, p - 1.
 /// Source: 002, section 4, operation Save.
 struct HpoptaMemory {
   std::size_t level = 0;
@@ -50,7 +50,7 @@ struct HpoptaResult {
 /// @throws RuntimeFailure when `most_nodes` ends the search before any solution is found
 HpoptaResult hpopta(std::int64_t total, TimeTables tables, std::int64_t most_nodes = 0);
 
-/// The same on models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and hpopta()
+/// Solves for models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and hpopta()
 Distribution hpopta(std::int64_t total, Models models);
 
 }  // namespace steelyard::partition

@@ -13,7 +13,7 @@ namespace steelyard::partition {
 /// @throws InvalidArgument as require_feasible(), for a total above 2^27 steps, and where no sum of sizes is `total`
 Distribution popta(std::int64_t total, const TimeTable& table, std::int64_t processors);
 
-/// The same on models, tabulated at every size from 1 to `total`. It cannot be among algorithms(), which take any
+/// Solves for models, tabulated at every size from 1 to `total`. It cannot be among algorithms(), which take any
 /// models, but is of their signature. @throws InvalidArgument where models are not the same (see same_model()) and as
 /// above
 Distribution popta(std::int64_t total, Models models);

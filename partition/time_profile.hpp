@@ -14,7 +14,7 @@ namespace steelyard::partition {
 /// at both ends turns within: what is missed is a dip in a part that no such cubic shows.
 class TimeProfile {
  public:
-  /// Of `model`, which is not owned, from 0 to the lesser of `total` and what fits.
+  /// Makes the profile of `model`, which is not owned, from 0 to the lesser of `total` and what fits.
   /// @throws InvalidArgument where the model answers a negative time or NaN
   TimeProfile(const models::SpeedModel& model, std::int64_t total);
 

@@ -35,7 +35,7 @@ TimeTable tabulate(const models::SpeedModel& model, std::int64_t total, std::int
 /// large (2^27 entries together) that a coarser granularity is called for
 std::vector<TimeTable> tabulate(Models models, std::int64_t total, std::int64_t granularity = 1);
 
-/// What every algorithm on tables checks first.
+/// Checks the input of every algorithm on tables.
 /// @throws InvalidArgument for a negative total, no tables, a table that is not as TimeTable says, or a total larger
 /// than the largest sizes together
 void require_feasible(std::int64_t total, TimeTables tables);

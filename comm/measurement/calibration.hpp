@@ -8,7 +8,7 @@
 
 namespace steelyard {
 
-/// What the plan of a calibration needs to know about every node. Collective.
+/// Facts about every node for the plan of a calibration. Collective.
 std::vector<NodeFacts> gather_node_facts(const Session& session);
 
 /// Adds a measured channel to a platform, in place of the one of the same scope between the same kinds of nodes if

@@ -20,7 +20,7 @@ struct CalibrationPlan {
   std::vector<std::string> refused;  ///< what is not measured, and why
 };
 
-/// What decides on the plan about a node.
+/// Facts about a node that decide on the plan.
 struct NodeFacts {
   std::string kind;  ///< nodes of one kind have channels of the same cost
   int cores = 0;     ///< that the node's ranks may run on

@@ -56,8 +56,8 @@ class ChannelMeasurement {
   /// Goes through all channels and sizes once. Collective.
   void round();
 
-  /// Of each channel, on every rank: a time is the median over the rounds of the median of a round's repetitions
-  /// (ping-pong: of means of short batches). Collective.
+  /// Returns the times of each channel, on every rank: a time is the median over the rounds of the median of a round's
+  /// repetitions (ping-pong: of means of short batches). Collective.
   std::vector<MeasuredChannel> result() const;
 
  private:

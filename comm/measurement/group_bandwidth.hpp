@@ -21,7 +21,7 @@ class GroupBandwidth {
   /// Sum over all units of the bytes per second of each one's fastest pass of a few, as STREAM counts (003, section
   /// 6.3.2). Collective.
   double measure_bytes_per_s();
-  /// Of this rank's arrays.
+  /// Size of this rank's arrays.
   double array_bytes() const;
 
  private:

@@ -32,7 +32,7 @@ struct RunCounts {
 /// Seconds of one repetition on each unit of this rank.
 using RunOnce = std::function<UnitSeconds()>;
 
-/// What one rank's units took for one run; `units` of the points is left for the caller to fill in.
+/// Times of one rank's units for one run; `units` of the points is left for the caller to fill in.
 struct GroupPoint {
   models::MeasuredPoint host;
   models::MeasuredPoint companion;

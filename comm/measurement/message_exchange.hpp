@@ -52,7 +52,7 @@ class MessageExchange {
   /// @param synchronous with MPI_Ssend, which waits until the receiver answers (the handshake of rendezvous)
   double ping_pong_s(int bytes, int repetitions, bool synchronous = false);
 
-  /// What going through other memory before a message takes, on the first rank of the order; 0 where none is gone
+  /// Seconds of going through other memory before a message, on the first rank of the order; 0 where none is gone
   /// through.
   double sweep_s();
 
@@ -60,7 +60,7 @@ class MessageExchange {
   /// once; the longest time over the ranks, of each repetition. Source: 001, section 5.2; section 5.4, algorithm 1.
   std::vector<double> ring_s(int bytes, int repetitions);
 
-  /// What LogGP needs between the first two ranks of the order.
+  /// Measures times for LogGP between the first two ranks of the order.
   /// Mean time that the sender spends in MPI_Send while nothing is under way.
   double send_overhead_s(int bytes, int repetitions);
   /// Mean time that the receiver spends in MPI_Recv when the message is there already.

@@ -11,7 +11,7 @@
 
 namespace steelyard {
 
-/// What to measure.
+/// Sizes to measure, and how precisely.
 struct BuildPlan {
   std::vector<std::int64_t> sizes;               ///< in this order; with `adaptive` the first ones
   std::optional<models::AdaptiveGoal> adaptive;  ///< go on between them until the models are certain
@@ -36,7 +36,7 @@ struct MeasuringTime {
   double total_s = 0.0;  ///< with allocation and warm-up
 };
 
-/// What one rank knows after building.
+/// Models of one rank's units.
 struct BuiltModels {
   std::optional<UnitModels> host;
   std::optional<UnitModels> companion;

@@ -4,7 +4,7 @@
 
 namespace steelyard {
 
-/// What this binary was built from, written into every result so that a figure can be traced to its source.
+/// Facts of this binary's build, written into every result so that a figure can be traced to its source.
 struct BuildInfo {
   std::string version;   ///< of the suite
   std::string commit;    ///< git commit, or "unknown" outside a checkout

@@ -5,7 +5,7 @@
 
 namespace steelyard {
 
-/// What a program ends with (architecture: 0 good, 1 check failed, 2 wrong arguments or files, 3 failed while running;
+/// Exit code of a program (architecture: 0 good, 1 check failed, 2 wrong arguments or files, 3 failed while running;
 /// 130, as shells have it, where the user interrupted it and it has kept what was finished).
 enum class ExitCode : int { good = 0, check_failed = 1, wrong_input = 2, failed = 3, interrupted = 130 };
 

@@ -9,7 +9,7 @@
 
 namespace steelyard {
 
-/// What the first bytes of a NumPy `.npy` file (format versions 1 to 3) say about the array behind them.
+/// Header of a NumPy `.npy` file (format versions 1 to 3): describes the array behind it.
 struct NpyHeader {
   std::string element;              ///< NumPy type string: `<f8`, `<f4`, `<c16` or `<c8`
   std::vector<std::int64_t> shape;  ///< C order: the last index runs fastest
@@ -58,7 +58,7 @@ class NpyMatrixFile {
   /// @throws InvalidArgument for a negative size, RuntimeFailure when it cannot be made
   template <class Element>
   static NpyMatrixFile create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns);
-  /// What create() made, as seen by another process. `part` and `data_offset` come from the process that made it.
+  /// Opens in another process what create() made. `part` and `data_offset` come from the process that made it.
   NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset, std::int64_t rows,
                 std::int64_t columns);
 

@@ -18,7 +18,7 @@ struct PhaseTime {
   std::optional<double> predicted_s;
 };
 
-/// What verification found. `performed` is false where there is nothing to compare with, or the user asked for none.
+/// Result of a verification. `performed` is false where there is nothing to compare with, or the user asked for none.
 struct CheckResult {
   bool performed = false;
   bool passed = false;

@@ -6,7 +6,7 @@
 
 namespace steelyard {
 
-/// What a message shows of a text: its first 60 bytes or, where a character would be cut, somewhat fewer.
+/// Excerpt of a text for a message: its first 60 bytes or, where a character would be cut, somewhat fewer.
 std::string excerpt(const std::string& text);
 
 /// The whole file as text; of a pipe, all that is written to it. @throws FileFormatError when it cannot be opened or

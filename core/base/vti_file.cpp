@@ -44,7 +44,7 @@ const VtiGrid& usable(const std::filesystem::path& path, const std::vector<VtiAr
   return grid;
 }
 
-/// What viewers show first: the first array of one component and the first of three.
+/// Arrays that viewers show first: the first array of one component and the first of three.
 std::string shown_first(const std::vector<VtiArray>& arrays) {
   std::string attributes;
   const auto add = [&](const char* attribute, std::int64_t components) {

@@ -89,7 +89,7 @@ class QueueTime {
   std::shared_ptr<const Marked> marked_;
 };
 
-/// Such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries
+/// Name of the device's BLAS, such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries
 std::string device_blas_name();
 
 /// The multiplication of matrices in the device's memory on the queue; the caller fences. Needs m, n, k >= 1. Each
@@ -98,7 +98,7 @@ std::string device_blas_name();
 void device_blas_gemm(const CompanionExecution& queue, const GemmCall<double>& call);
 void device_blas_gemm(const CompanionExecution& queue, const GemmCall<float>& call);
 
-/// Such as `cuFFT 12.0.0`. @throws RuntimeFailure without the device's own libraries
+/// Name of the device's FFT library, such as `cuFFT 12.0.0`. @throws RuntimeFailure without the device's own libraries
 std::string device_fft_name();
 
 /// 1D transforms of rows in the device's memory, in place.

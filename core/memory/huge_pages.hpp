@@ -4,7 +4,7 @@
 
 namespace steelyard {
 
-/// What a huge page has on most systems.
+/// Bytes of a huge page on most systems.
 inline constexpr std::size_t huge_page_bytes = std::size_t{1} << 21;
 
 /// Whether an array is large enough for huge pages to be worth asking for.

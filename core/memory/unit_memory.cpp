@@ -14,7 +14,7 @@ constexpr double usable_share = 0.9;
 
 int sharers_of_this_device = 1;
 
-/// Of a device's memory, for one of the ranks that drive it.
+/// Share of a device's memory for one of the ranks that drive it.
 double own_share(int device, int sharers) {
   const double bytes = device_facts(device).memory_bytes;
   return bytes > 0.0 ? usable_share * bytes / sharers : std::numeric_limits<double>::infinity();

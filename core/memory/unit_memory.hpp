@@ -22,7 +22,7 @@ void set_device_sharers(int ranks);
 /// host space has no other limit than that.
 double device_memory_bytes(double cap_bytes);
 
-/// What fits, in computation units.
+/// Sizes that fit, in computation units.
 struct UnitLimits {
   double in_core_units = 0.0;  ///< into the unit's own memory
   double max_units = 0.0;      ///< at all; larger only for a kernel that runs out of core, from host memory

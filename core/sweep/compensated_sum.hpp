@@ -43,7 +43,7 @@ struct CompensatedSum {
   }
 
  private:
-  /// What `sum + term` loses, exact in whatever order of sizes (Knuth's two-sum).
+  /// Rounding error of `sum + term`, exact in whatever order of sizes (Knuth's two-sum).
   static KOKKOS_INLINE_FUNCTION double add_exactly(double& sum, const double term) {
     const double total = sum + term;
     const double taken = total - sum;

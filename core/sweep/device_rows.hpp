@@ -32,7 +32,7 @@ struct DeviceRows {
   std::int64_t columns;
   RowTotals<Total> totals;
 
-  /// What a team shares.
+  /// Memory that a team shares.
   struct Shared {
     double of_cells[N][most_threads * lanes];
     double of_lanes[N][lanes];

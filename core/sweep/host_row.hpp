@@ -56,7 +56,7 @@ void host_row(const Body& body, const std::int64_t j, const std::int64_t columns
   host_cells<true>(body, j, first, last);
   host_cells<false>(body, j, last, columns);
 }
-/// The same block by block, of one component after the other.
+/// Sweeps a row block by block, one component after the other.
 template <class Body, class... Fields>
 void host_row(const Reading<Body, Fields...>& whole, const std::int64_t j, const std::int64_t columns) {
   const auto sweep = [=](const auto& part) {
@@ -138,7 +138,7 @@ class HostRowSums {
   double sums_[N][lanes] = {};
 };
 
-/// What a row's cells add to its sums.
+/// Adds a row's cells to its sums.
 template <class Body, class Sums>
 void add_row(const Body& body, const std::int64_t j, const std::int64_t columns, Sums& sums) {
   for (std::int64_t i = 0; i < columns; i += block_cells) {
@@ -148,9 +148,9 @@ void add_row(const Body& body, const std::int64_t j, const std::int64_t columns,
   finish_values(bare(body));
 }
 
-/// The same a row behind updates, and a block behind them in that row, so that memory is at work on the next block's
-/// values while those in the caches are summed up. All in one function, for compilers to keep what blocks share in
-/// registers.
+/// Adds a row's cells a row behind updates, and a block behind them in that row, so that memory is at work on the next
+/// block's values while those in the caches are summed up. All in one function, for compilers to keep what blocks share
+/// in registers.
 template <class Update, class Body, class Sums>
 [[gnu::flatten]] void add_row_behind(const Update update, const Body body, const std::int64_t j,
                                      const std::int64_t columns, Sums& sums) {
@@ -170,7 +170,7 @@ void host_row_terms(const Body& body, const std::int64_t j, const std::int64_t c
   by_component([&](const auto& part) { add_row(part, j, columns, sums); }, body);
   sums.store(row_terms);
 }
-/// The same by add_row_behind().
+/// Sums of a row by add_row_behind().
 template <int N, class Update, class Body>
 void host_row_terms_behind(const Update& update, const Body& body, const std::int64_t j, const std::int64_t columns,
                            double* const row_terms) {

@@ -148,7 +148,7 @@ class RowField {
 
   /// Where the grid's row 0 would begin, with its ghost column; for RowExchange.
   double* origin() const { return first_ + (ghost_rows - rows_.begin) * row_elements(); }
-  /// Of a field without memory: nothing.
+  /// Access to the values; to none of a field without memory.
   RowAccess<Components> access() const {
     if (first_ == nullptr) return {};
     return {origin() + left_ghosts, pitch_, {rows_.begin - ghost_rows, rows_.end + ghost_rows}, columns_ + 2};
@@ -159,10 +159,10 @@ class RowField {
   static std::int64_t pitch_of(std::int64_t columns) { return padded_pitch<double>(left_ghosts + columns + 1); }
 
  private:
-  /// Of one field among the several that sweeps read and write in between.
+  /// Bytes of one field that a cache keeps among the several that sweeps read and write in between.
   static constexpr std::size_t cached_bytes_per_thread = std::size_t{2} << 20;
   static constexpr std::int64_t line = 64 / sizeof(double);
-  /// Of fields' beginnings: odd numbers of lines that are spread over a page.
+  /// Distance of fields' beginnings: odd numbers of lines that are spread over a page.
   static constexpr std::size_t apart = 9 * line;
   /// As many as keep column 0 at the beginning of a cache line.
   static constexpr std::int64_t left_ghosts = line;

@@ -95,9 +95,10 @@ class CellSums {
     sweep_rows<N, detail::AddTerms>(space, label, rows, columns, body);
   }
 
-  /// The same after `update(j, i)` for all cells of these rows. The body may read what updates have written up to a row
-  /// away; those of the row before the first and of the row behind the last have been done. Updates read nothing that
-  /// other cells' updates write, nor what bodies write in other cells. Memory is swept once on the host.
+  /// Sums up as sweep() does, after `update(j, i)` for all cells of these rows. The body may read what updates have
+  /// written up to a row away; those of the row before the first and of the row behind the last have been done. Updates
+  /// read nothing that other cells' updates write, nor what bodies write in other cells. Memory is swept once on the
+  /// host.
   template <int N, class Update, class Body>
   void sweep_after(const Execution& space, const char* update_label, const Update& update, const char* label,
                    RowRange rows, std::int64_t columns, const Body& body) const {
@@ -134,7 +135,7 @@ class CellSums {
     }
   }
 
-  /// What the rows that have been swept since the last total add up to.
+  /// Sum over the rows that have been swept since the last total.
   template <int N>
   Sums<N> total(const Execution& space, std::int64_t columns) const {
     Sums<N> sums;

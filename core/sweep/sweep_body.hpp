@@ -12,7 +12,7 @@
 
 namespace steelyard {
 
-/// What a cell adds to each of N sums.
+/// Terms of a cell in N sums.
 template <int N>
 struct Terms {
   double of[N] = {};

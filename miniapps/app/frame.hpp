@@ -26,7 +26,7 @@ namespace steelyard {
 /// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work);
 
-/// What a prediction knows of communication: those of `--platform` or, without it, the channels between these ranks,
+/// Channels that a prediction goes by: those of `--platform` or, without it, those between these ranks,
 /// measured in passing for such messages. How long that took is printed, and kept as `channel_time_s`. Collective.
 /// @return nothing for a single rank, and where the ranks are more than the cores, which is printed
 /// @throws CollectiveError for a bad file
@@ -38,7 +38,7 @@ models::Placement place_ranks(const Session& session, const models::Platform& pl
 
 class StepBalancer;
 
-/// What the frame has set up for a run: its ranks, their units, and what apps ask of all of them together.
+/// State of a run: its ranks, their units, and what apps ask of all of them together.
 class Frame : public Resources {
  public:
   /// Collective. @param units with Kokkos started on their cores
@@ -61,7 +61,7 @@ class Frame : public Resources {
   std::vector<int> slot_ranks() const;
   double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
 
-  /// What the run keeps and prints: what apps say in AppRun::describe(), Plan and Outcome, put together by
+  /// Record that the run keeps and prints: parts of it come from AppRun::describe(), Plan and Outcome, put together by
   /// run_mini_app().
   const RunRecord& record() const { return record_; }
 
@@ -94,10 +94,10 @@ class Frame : public Resources {
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
-  /// What bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last caches of
-  /// every node hold them, otherwise `memory`. Collective.
+  /// Name of what bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last
+  /// caches of every node hold them, otherwise `memory`. Collective.
   std::string bound_name(double own_bytes) const;
-  /// What a prediction adds for every CoExecution::run(): seconds for starting a rank's units and waiting for them,
+  /// Seconds that a prediction adds for every CoExecution::run(): for starting a rank's units and waiting for them,
   /// without any work, on the rank that takes longest. Collective.
   double start_seconds();
   double start_s() override { return options_.models.empty() ? start_seconds() : 0.0; }

@@ -6,7 +6,7 @@
 
 namespace steelyard {
 
-/// What a program does when it is told to end (SIGINT, SIGTERM): it leaves what it has finished, and ends with
+/// Handles SIGINT and SIGTERM: the program keeps what it has finished, and ends with
 /// ExitCode::interrupted. The signal after that ends it at once. One at a time.
 class Interruption {
  public:

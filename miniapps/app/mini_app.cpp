@@ -20,7 +20,7 @@
 namespace steelyard {
 namespace {
 
-/// What `--distribution` says as the name of a partition, `shares:A:B:...`: numbers with colons between them, or those
+/// Turns `--distribution` into the name of a partition, `shares:A:B:...`: numbers with colons between them, or those
 /// of a file, which is a run's `run.json` or what `steelyard partition --format json` prints. The numbers of a
 /// distribution of as many computation units as there are to share out are kept exactly.
 /// @throws InvalidArgument, FileFormatError

@@ -21,7 +21,7 @@ namespace steelyard {
 
 class Frame;
 
-/// What is fixed about a mini-app.
+/// Facts about a mini-app.
 struct AppFacts {
   std::string name;          ///< of the program
   std::string description;   ///< one line for `--help`
@@ -31,7 +31,7 @@ struct AppFacts {
   std::vector<std::string> advised_partitions = {"even", "geometric", "exact"};  ///< that advice chooses from
 };
 
-/// What the frame has measured of the repetitions that count, the same on all ranks.
+/// Times of the repetitions that count, the same on all ranks.
 struct Measurement {
   std::vector<double> times_s;  ///< of the slowest rank, one for each repetition
   double median_s = 0.0;
@@ -39,7 +39,7 @@ struct Measurement {
   std::vector<double> unit_s;                     ///< their medians; comparable with Plan::unit_s
 };
 
-/// What an app makes of that.
+/// Results of a run that the app adds.
 struct Outcome {
   std::vector<PhaseTime> phases;                      ///< of a repetition
   std::map<std::string, double> params;               ///< that the run has chosen, such as its steps
@@ -64,7 +64,7 @@ class AppRun {
  public:
   virtual ~AppRun() = default;
 
-  /// What the data of the slices take at least, of all ranks together: a run that no memory holds ends there.
+  /// Bytes of the slices' data at least, of all ranks together: a run that no memory holds ends there.
   virtual double memory_bytes() const = 0;
   /// Adds to the record what the user chose: `params` are numbers, `settings` are words.
   virtual void describe(RunRecord& record) const = 0;
@@ -81,7 +81,7 @@ class AppRun {
   virtual UnitSeconds run() = 0;
   /// Error of the last repetition's result; nothing where there is no reference.
   virtual std::optional<FoundError> check() = 0;
-  /// What the line `check      not done: …` says where check() finds nothing.
+  /// Reason in the line `check      not done: …` where check() finds nothing.
   virtual std::string why_unchecked() const { return ""; }
   /// Keeps what the app itself measured of the last repetition; not called after warm-ups.
   virtual void keep(const Repetition&) {}

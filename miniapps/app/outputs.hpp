@@ -46,7 +46,7 @@ struct KeptModels {
 std::string write_result(const std::filesystem::path& folder, const RunRecord& record, const std::vector<Slot>& slots,
                          const std::vector<KeptModels>& models);
 
-/// The same by rank 0, and prints the line. Collective. @throws CollectiveError when they cannot be written
+/// Has rank 0 write the folder, and prints the line. Collective. @throws CollectiveError when they cannot be written
 void write_result_folder(const Session& session, const std::filesystem::path& folder, const RunRecord& record,
                          const std::vector<Slot>& slots, const std::vector<KeptModels>& models);
 

@@ -18,7 +18,7 @@ void require_one_each(std::size_t count, const std::string& what, const RunRecor
       fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
 }
 
-/// What may be behind a prediction that is more than twice off; empty where it is not.
+/// Possible reason for a prediction that is more than twice off; empty where it is not.
 std::string why_far(const RunRecord& record) {
   constexpr double far = 2.0, unsteady = 0.2, short_s = 1e-3;
   if (record.figures.at("proportional_error") < far) return "";

@@ -25,7 +25,7 @@ struct UnitColumn {
   std::vector<std::string> cells;
 };
 
-/// What an app calls things in its table of processing units.
+/// Headings of an app's table of processing units.
 struct UnitHeadings {
   std::string computation_units;         ///< such as `rows`
   std::string per;                       ///< what times are for, behind `predicted` and `measured`: `/step`, or nothing

@@ -179,7 +179,7 @@ std::int64_t most_units(const models::FpmFile& file, std::int64_t total) {
   return file.max_units < static_cast<double>(total) ? static_cast<std::int64_t>(file.max_units) : total;
 }
 
-/// The same size for every slot, or what it holds where that is less.
+/// Gives every slot `size`, or what it holds where that is less.
 Sizes same_sizes(const std::vector<models::FpmFile>& files, std::int64_t size) {
   Sizes sizes;
   for (const models::FpmFile& file : files) sizes.push_back(most_units(file, size));
@@ -225,7 +225,7 @@ bool are_settled(const Sizes& before, const Sizes& after) {
   return true;
 }
 
-/// So many units shared out in proportion to speeds that were measured, at least one to a slot, or what it holds where
+/// Shares out `units` in proportion to speeds that were measured, at least one to a slot, or what it holds where
 /// that is less.
 Sizes proportional_sizes(const std::vector<models::FpmFile>& files, const std::vector<models::MeasuredPoint>& speeds,
                          std::int64_t units) {

@@ -29,10 +29,10 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
 /// @throws InvalidArgument for a name or a kind that there is not
 partition::Algorithm algorithm_for(const std::string& name, const std::string& kind);
 
-/// What the algorithm asks for. @throws InvalidArgument for points that no such model can be made of
+/// Makes the model that the algorithm asks for. @throws InvalidArgument for points that no such model can be made of
 models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file);
 
-/// The same models without their ownership.
+/// Pointers to the models, without their ownership.
 std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::SpeedModelPtr>& models);
 
 /// One speed model per slot, and the measured points that it is made of.
@@ -45,7 +45,7 @@ class SpeedModels {
   /// Without files: constant speeds of 1 / slowdown.
   explicit SpeedModels(const std::vector<double>& slowdowns);
 
-  /// Of every slot; null for one without points.
+  /// Model of every slot; null for one without points.
   std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
   const std::vector<models::FpmFile>& files() const { return files_; }
   /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory, from

@@ -7,14 +7,14 @@
 
 namespace steelyard {
 
-/// What one verification found on this rank.
+/// Error that one verification found on this rank.
 struct FoundError {
   double error = 0.0;      ///< the largest; NaN and infinity are no result at all
   double tolerance = 0.0;  ///< the same on all ranks
   std::string against;     ///< what the result was compared with
 };
 
-/// What a record says until something has been verified: that the user asked for none, if so.
+/// Check of a record before anything has been verified: says if the user asked for none.
 CheckResult unchecked(const RunOptions& options);
 
 /// Whether a repetition's result has to be verified. @param repetition counted from 0; warm-ups are negative
@@ -27,7 +27,7 @@ void add_check(const Session& session, CheckResult& check, const FoundError& fou
 /// The line `check      passed: …`, `check      FAILED: …` or `check      not done: …`.
 std::string check_line(const CheckResult& check);
 
-/// What a run that got to its end ends with.
+/// Exit code of a run that got to its end.
 ExitCode exit_code(const CheckResult& check);
 
 }  // namespace steelyard

@@ -241,7 +241,7 @@ class Run : public AppRun {
   /// Iterations per step of the last repetition.
   Iterations iterations() const { return iterations_of(log_); }
 
-  /// What the run prints and keeps of phases, as if they were measured.
+  /// Phases by name, as measured seconds.
   std::vector<PhaseTime> phase_times(const StepPhases& phases) const {
     std::vector<PhaseTime> times;
     for (const auto& [name, seconds] : named_phases(phases, options_.numerics)) times.push_back({name, seconds, {}});

@@ -44,9 +44,10 @@ struct SyncCosts {
   double halos_s(const SyncCounts& counts) const { return counts.exchanges * exchange_s + counts.halo_bytes * byte_s; }
 };
 
-/// Those between ranks, by every model of communication that the platform has; nothing at all for a single rank. A sum
-/// is a recursive doubling, an exchange a 1D halo (models/communication/collective_patterns), whose seconds are a line
-/// through those of a short message and of one of `row_bytes`. Source: 000, Algorithms 2 and 3 (LC, GC).
+/// Costs of synchronisations between ranks, by every model of communication that the platform has; nothing at all for a
+/// single rank. A sum is a recursive doubling, an exchange a 1D halo (models/communication/collective_patterns), whose
+/// seconds are a line through those of a short message and of one of `row_bytes`. Source: 000, Algorithms 2 and 3 (LC,
+/// GC).
 /// @throws InvalidArgument where no model has parameters, or no channel joins two ranks
 std::vector<SyncCosts> sync_costs(double row_bytes, int ranks, const models::Platform& platform,
                                   const models::Placement& placement);
@@ -91,7 +92,7 @@ struct StepPhases {
 /// Bytes of a row of a field, which a halo is made of.
 double row_bytes(std::int64_t columns);
 
-/// What a V-cycle needs where several units share out the finer levels, see MultigridLevels.
+/// Synchronisations of a V-cycle where several units share out the finer levels, see MultigridLevels.
 struct SharedCycle {
   SyncCounts syncs;          ///< halos of right sides and corrections, and a gather, which counts as an exchange
   double whole_share = 0.0;  ///< of all levels' cells: those that every unit sweeps, for it has these levels whole

@@ -22,7 +22,7 @@
 
 namespace steelyard::cavity {
 
-/// What a rank spent on time steps.
+/// Seconds that a rank spent on time steps.
 struct FlowTimes {
   PerUnit<StepPhases> units;          ///< the rest is with the start of the units' programs
   UnitGroup::SyncCounts sync_counts;  ///< as the unit counted that drives MPI
@@ -67,7 +67,7 @@ class Flow {
   double time_ = 0.0;
 };
 
-/// What happened in a repetition; the same on all ranks but for the times, which are a rank's own.
+/// Log of a repetition; the same on all ranks but for the times, which are a rank's own.
 struct RunLog {
   std::int64_t steps = 0;
   std::int64_t momentum_iterations = 0;

@@ -32,10 +32,10 @@ struct MomentumOperator {
   double quarter_x = 0.0;                          ///< theta / (4 dx): mean of two face velocities, mean of two values
   double quarter_y = 0.0;
 
-  /// What it reads of memory besides x.
+  /// Fields that it reads besides x.
   std::tuple<RowAccess<2>> fields() const { return {convecting}; }
 
-  /// What the neighbours contribute: M x without its diagonal.
+  /// Contribution of the neighbours: M x without its diagonal.
   KOKKOS_FORCEINLINE_FUNCTION double neighbours(const RowAccess<2>& x, const int c, const std::int64_t j,
                                                 const Column i) const {
     const RowAccess<2>& w = convecting;
@@ -69,7 +69,7 @@ struct MomentumOperator {
   }
 
  private:
-  /// What neighbours with these coefficients, of the west and the south one without its sign, contribute.
+  /// Contribution of neighbours with these coefficients, those of the west and the south without their sign.
   KOKKOS_FORCEINLINE_FUNCTION static double sum_of(const RowAccess<2>& x, const int c, const std::int64_t j,
                                                    const std::int64_t i, const double east, const double west,
                                                    const double north, const double south) {
@@ -93,7 +93,7 @@ struct PressureOperator {
   RowPointer<const double> row_faces = nullptr;    ///< t, one more than rows
   ColumnValues column_weights;                     ///< s
 
-  /// What it reads of memory besides p: nothing but coefficients.
+  /// Fields that it reads besides p: none, for coefficients are in tables.
   std::tuple<> fields() const { return {}; }
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
@@ -103,7 +103,7 @@ struct PressureOperator {
                (column_faces.left(i) * (here - p(j, i - 1)) + column_faces.right(i) * (here - p(j, i + 1))) +
            column_weights(i) * (row_faces[j] * (here - p(j - 1, i)) + row_faces[j + 1] * (here - p(j + 1, i)));
   }
-  /// What a cell adds to p^T L p, which is the sum over all faces of their coefficient times the squared difference
+  /// Term of a cell in p^T L p, which is the sum over all faces of their coefficient times the squared difference
   /// across them: that of its left and of its lower face.
   KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
     const double along_row = p(j, i) - p(j, i - 1), across_rows = p(j, i) - p(j - 1, i);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t default_extent = 128;
 constexpr std::int64_t default_steps = 100;
-/// Of a run that is to become steady, which it may never do.
+/// Most steps of a run that is to become steady, which it may never do.
 constexpr std::int64_t most_steps = 1000000;
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
@@ -68,7 +68,7 @@ void add_tolerance(CLI::App& parser, const std::string& name, SolveSettings& set
       ->capture_default_str();
 }
 
-/// What the shared options are for cavity.
+/// Describes the shared options as cavity uses them.
 void adapt_shared_options(const AppOptions& parsers) {
   const std::string by_default = fmt::format(" (default {})", default_extent);
   parsers.model().get_option("--size")->description("Rows and columns of cells" + by_default);

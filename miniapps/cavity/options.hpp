@@ -10,7 +10,7 @@
 
 namespace steelyard::cavity {
 
-/// What the user typed.
+/// Options as the user typed them.
 struct Options {
   Options() {
     run.steps = -1;  // What ends a run depends on other options, see make_end().

@@ -49,7 +49,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// What one unit has stored of a batch of its rows for all units of another rank: column by column, without gaps.
+/// Block that one unit stores of a batch of its rows for all units of another rank: column by column, without gaps.
 struct BlockMessage {
   int from = 0;     ///< index of the unit that transforms the rows
   int to_rank = 0;  ///< another one than that of `from`
@@ -70,7 +70,7 @@ struct PassPlan {
   std::vector<BlockMessage> messages;       ///< by unit, then by batch, then by rank, the next one first
 
   int from_rank(const BlockMessage& message) const { return rank_of_unit[static_cast<std::size_t>(message.from)]; }
-  /// What the units of a rank own together.
+  /// Rows that the units of a rank own together.
   Range rows_of_rank(int rank) const { return of_rank(rows, rank); }
   Range columns_of_rank(int rank) const { return of_rank(columns, rank); }
 

@@ -89,7 +89,7 @@ class RowsRun : public KernelRun {
   static constexpr std::int64_t parts = RowPass<Element>::real ? 1 : 2;  ///< numbers of an element
 
   std::int64_t stored() const { return stored_points(length_, RowPass<Element>::real); }
-  /// What the next pass reads, in numbers.
+  /// Matrix that the next pass reads, as numbers.
   Scalar* matrix() const { return memory_.data() + current_ * matrix_; }
 
   std::int64_t rows_, length_, in_pitch_, out_pitch_;

@@ -61,7 +61,7 @@ class Transform {
   using Memory = UntouchedArray<Complex, PinnedMemory>;
   using StoredPieces = std::vector<StoredPiece<Complex>>;
 
-  /// What one unit transforms, and where all units of its rank store what belongs to it.
+  /// Rows that one unit transforms, and where all units of its rank store what belongs to it.
   struct Unit {
     Range rows;      ///< of the input
     Range columns;   ///< of the spectrum

@@ -11,7 +11,7 @@
 #include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
-/// What gemm and summa, the programs that multiply matrices, have in common.
+/// Parts that gemm and summa share.
 namespace steelyard::gemm {
 
 /// @return random matrices of `--seed` or, where there are any, the files of `--input`; zeros for C where they are two.
@@ -52,7 +52,7 @@ inline void add_speed(Outcome& outcome, double flops_per_s, double units_flops_p
                                flops_per_s / 1e9, 100.0 * share);
 }
 
-/// What Freivalds' check of C finds. @see Freivalds::check()
+/// Error that Freivalds' check of C finds. @see Freivalds::check()
 template <class Scalar>
 FoundError found_error(const Freivalds<Scalar>& freivalds, const ConstHostMatrix<Scalar>& c) {
   return {freivalds.check(c), 1.0, fmt::format("rounding's bound, by {} random vectors", vectors)};

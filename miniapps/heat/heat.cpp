@@ -50,7 +50,7 @@ class StepRun : public KernelRun {
     run();
     return plate_.rows_on_host();
   }
-  /// What check_run() begins with, which continues around the plate.
+  /// Input of check_run(), which continues around the plate.
   static double input(std::int64_t i, std::int64_t j) { return static_cast<double>((7 * i + 3 * j + 10) % 11) / 8.0; }
 
  private:

@@ -19,7 +19,7 @@
 namespace steelyard::jacobi {
 namespace {
 
-/// What a unit does in a step, by itself: for speed models and for the conformance table.
+/// A unit's step by itself, for speed models and for the conformance table.
 template <class Execution>
 class SweepRun : public KernelRun {
  public:
@@ -188,7 +188,7 @@ class Run : public AppRun {
     });
   }
 
-  /// The same with rows that move when the steps' own times show that it pays. Source: 000, section 6.1.5.
+  /// Iterates with rows that move when the steps' own times show that it pays. Source: 000, section 6.1.5.
   UnitSeconds iterate_balanced() {
     balancer_.emplace(frame_.balancer(rows_));
     UnitSeconds sum;

@@ -29,7 +29,8 @@ class UnitSystem {
   using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, DeviceOf<Execution>>;
   using Vector = Kokkos::View<double*, DeviceOf<Execution>>;
 
-  /// Of n equations, none of them yet, with x = 0. Called by the unit's own thread, as all functions are.
+  /// Makes a system of n equations with x = 0; the unit has none of them yet. Called by the unit's own thread, as all
+  /// functions are.
   UnitSystem(const Execution& space, std::int64_t n)
       : space_(space), x_(Kokkos::view_alloc(space, "steelyard::jacobi::x"), n) {}
 
@@ -53,7 +54,7 @@ class UnitSystem {
   const Vector& next() const { return next_; }  ///< one for each of the unit's equations
   std::int64_t n() const { return static_cast<std::int64_t>(x_.extent(0)); }
 
-  /// Of a View of the unit's, on the host.
+  /// Copies a View of the unit's to the host.
   static std::vector<double> host_copy(const Vector& vector) {
     const auto mirror = Kokkos::create_mirror_view(vector);
     Kokkos::deep_copy(mirror, vector);

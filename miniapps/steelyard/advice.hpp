@@ -20,7 +20,7 @@ struct AdvisedRun {
   ModelForecast forecast;
   models::Estimate estimate;
 
-  /// Such as `2 processes with host 0, even`.
+  /// Name of the run, such as `2 processes with host 0, even`.
   std::string name() const;
 };
 

@@ -14,7 +14,7 @@
 
 namespace steelyard::tool {
 
-/// What a subcommand does once the command line is parsed.
+/// Action of a subcommand once the command line is parsed.
 using Action = std::function<ExitCode(Session&)>;
 
 /// Each adds its subcommand to the parser and, when the user chose it, leaves its action in `chosen`.
@@ -37,12 +37,12 @@ CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const s
 /// An option that takes one of some words.
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& choice, const std::string& description,
                         const std::vector<std::string>& words);
-/// What `--kind` takes.
+/// Names that `--kind` takes.
 std::vector<std::string> model_kind_names();
 /// `--format table|json`
 CLI::Option* add_format_option(CLI::App& command, bool& json);
 nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& rectangles);
-/// Of a command that needs no other rank: rank 0 makes the text, which is printed.
+/// Action of a command that needs no other rank: rank 0 makes the text, which is printed.
 Action print_from_root(const std::function<std::string()>& make_text);
 
 }  // namespace steelyard::tool

@@ -27,7 +27,7 @@ struct CostOptions {
   bool json = false;
 };
 
-/// What is wrong with a number that was typed; empty where nothing is. CLI::Range takes nan for a number in any range.
+/// Message about a wrong number that was typed; empty where nothing is. CLI::Range takes nan for a number in any range.
 std::string problem(const std::string& text, bool (*fits)(double), const char* expected) {
   double value = 0.0;
   if (CLI::detail::lexical_cast(text, value) && fits(value)) return "";

@@ -66,7 +66,7 @@ std::string share(double part, double whole) {
   return whole > 0.0 ? fmt::format("{:.1f} %", 100.0 * part / whole) : "-";
 }
 
-/// What is measured, where and how.
+/// Header: what is measured, where and how.
 std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const BuildPlan& plan) {
   std::string parameters;
   for (const auto& [name, value] : kernel.parameters) parameters += fmt::format(", {} {:g}", name, value);
@@ -245,7 +245,7 @@ void require_room(const BuildPlan& plan, double most) {
   }
 }
 
-/// Those that have points, be they imprecise.
+/// Writes the models that have points, precise or not.
 void write_files(const std::filesystem::path& folder, const std::vector<MeasuredUnit>& units) {
   const auto write = [&](const std::string& name, const models::FpmFile& file) {
     if (!file.points.empty() || !file.imprecise.empty()) models::write_fpm_file(folder / name, file);

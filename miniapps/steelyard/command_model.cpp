@@ -213,7 +213,7 @@ std::string as_json(const models::FpmFile& file, const models::SpeedModel& model
   return json.dump(2) + "\n";
 }
 
-/// What the kind is fitted with; options of another kind are mistakes.
+/// Options that the kind is fitted with; those of another kind are mistakes.
 models::FitOptions fit_options(const ModelOptions& options) {
   if (!options.shape.empty() && options.kind != "piecewise_linear" && !options.compare) {
     throw InvalidArgument(fmt::format("--shape goes with --kind piecewise_linear, not {}", options.kind));

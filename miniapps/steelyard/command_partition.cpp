@@ -87,7 +87,7 @@ std::string distribution_text(const PartitionOptions& options, const partition::
   return table.text() + nodes + last_line(options, distribution);
 }
 
-/// The same with each unit's rectangle of blocks.
+/// Describes a distribution with each unit's rectangle of blocks.
 std::string columns_text(const PartitionOptions& options, const partition::Distribution& distribution,
                          const partition::ColumnPartition& columns) {
   if (options.json) {
@@ -111,7 +111,7 @@ std::string columns_text(const PartitionOptions& options, const partition::Distr
                      columns.extents.rows, columns.extents.columns, columns.half_perimeters());
 }
 
-/// What times of `--compare` are predicted by, and what each algorithm splits by.
+/// Model by which `--compare` predicts times, or by which an algorithm splits.
 std::string model_text(const PartitionOptions& options, const partition::Algorithm& algorithm) {
   const std::string& kind = options.kind.empty() ? algorithm.model_kind : options.kind;
   return kind == "piecewise_linear" ? fmt::format("{}, {}", kind, models::shape_name(algorithm.shape)) : kind;

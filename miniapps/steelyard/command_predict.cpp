@@ -45,7 +45,7 @@ ordered_json interval_json(const models::Estimate& estimate) {
   return {interval.lower, interval.upper};
 }
 
-/// Of the columns `time`, `90 % from` and `90 % to`, numbers each for `--csv`.
+/// Cells of the columns `time`, `90 % from` and `90 % to`, numbers each for `--csv`.
 std::vector<std::string> time_cells(const models::Estimate& estimate) {
   const Interval interval = estimate.interval();
   return {format_seconds(estimate.time_s), format_seconds(interval.lower), format_seconds(interval.upper)};
@@ -89,7 +89,7 @@ std::string plan_table(const Plan& plan, const Processes& processes) {
                                     processes.has_seconds() ? "" : "; communication alone, for want of --model");
 }
 
-/// What `--detail` prints: the app's own table, or a row for every processing unit.
+/// Text of `--detail`: the app's own table, or a row for every processing unit.
 std::string details(const Processes& processes, const Plan& plan) {
   if (!plan.details.empty()) return plan.details;
   Table table({"process", "node", "unit", "computation units"});

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What this node has, as text.
+/// Describes the hardware of this node.
 std::string describe_machine(const Machine& machine) {
   std::string text = fmt::format("{}: {}\n", machine.host_name(), machine.processor());
   text += fmt::format("  cores   {}\n", format_cores(machine.cores()));
@@ -44,7 +44,7 @@ struct UnitsOptions {
   bool measure = false;
 };
 
-/// What all ranks' units can do at most. Collective.
+/// Measures the highest rates of all ranks' units. Collective.
 std::string measured_rates(const Session& session, const UnitsOptions& options) {
   const StartedUnits started(session, options.run);
   CoExecution co_execution(session.machine(), started.units());

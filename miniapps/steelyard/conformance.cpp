@@ -24,7 +24,7 @@ namespace steelyard::tool {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// What a timed run takes at least, where there is memory for it.
+/// Seconds of a timed run at least, where there is memory for it.
 constexpr double long_enough_s = 0.01;
 constexpr int timed_runs = 3;
 
@@ -64,7 +64,7 @@ std::string compare(const std::vector<double>& values, const std::vector<double>
   return differs;
 }
 
-/// Likewise, bit by bit.
+/// Compares values bit by bit.
 std::string compare_bits(const std::vector<double>& values, const std::vector<double>& expected) {
   if (values.size() != expected.size()) return differing_count(values.size(), expected.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -170,7 +170,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Of a unit's memory, for one instance of a kernel.
+/// Share of a unit's memory for one instance of a kernel.
 constexpr double memory_share = 0.25;
 
 struct ConformanceOptions {

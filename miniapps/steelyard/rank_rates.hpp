@@ -9,13 +9,13 @@
 
 namespace steelyard::tool {
 
-/// Those that a rank drives, the host unit first.
+/// Units that a rank drives, the host unit first.
 std::vector<ProcessingUnit> units_of(const RankUnits& units);
 
 /// Runs work on one of a rank's units while the other one is idle.
 void run_on(ProcessingUnit::Kind kind, CoExecution& co_execution, const CoExecution::Work& work);
 
-/// What this rank's units can do at most, one measured after the other, as an array of `{"rank", "unit",
+/// Measures the highest rates of this rank's units, one after the other, as an array of `{"rank", "unit",
 /// "stream_bytes_per_s", "gemm_flops_per_s", "to_device_bytes_per_s", "to_host_bytes_per_s"}`. Does not communicate.
 /// @throws RuntimeFailure from a device
 nlohmann::ordered_json measure_rank(const Session& session, const RankUnits& units, CoExecution& co_execution);

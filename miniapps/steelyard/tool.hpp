@@ -8,7 +8,7 @@
 
 namespace steelyard::tool {
 
-/// What `measure`, `predict` and `conformance` know.
+/// Mini-apps that `measure`, `predict` and `conformance` know.
 using MiniApps = std::vector<std::unique_ptr<MiniApp>>;
 
 /// The whole of a tool's main(), which steelyard_add_tool() writes. @param name of the program

@@ -67,7 +67,7 @@ void PivotExchange::share_bands(Pivot pivot) {
   }
 }
 
-/// Of pivot k, this rank's part in block rows (of a column) or block columns [first, first + count).
+/// This rank's part of pivot k in block rows (of a column) or block columns [first, first + count).
 PivotExchange::Part PivotExchange::part(Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first,
                                         std::int64_t count) const {
   const std::int64_t begin = problem_.first_row(first), length = problem_.first_row(first + count) - begin;

@@ -33,7 +33,7 @@ struct EdgePoints {
   std::int64_t leaving = 0;   ///< packed
   std::int64_t arriving = 0;  ///< unpacked
 };
-/// Of every unit, for passes of `steps` steps.
+/// Edge points of every unit, for passes of `steps` steps.
 std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
                                     int steps);
 

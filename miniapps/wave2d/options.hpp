@@ -44,7 +44,7 @@ struct Options {
   std::filesystem::path frame_folder = "frames";
 
   Overlap overlap() const { return serialize ? Overlap::none : Overlap::full; }
-  /// Of `--partition`: that which balances while running goes by the geometric one.
+  /// Algorithm of `--partition`; a run that balances itself goes by the geometric one.
   std::string algorithm() const { return run.partition == "dynamic" ? "geometric" : run.partition; }
 };
 

@@ -132,7 +132,7 @@ class Simulation {
   };
 
   static constexpr std::int64_t staged_elements = (4 << 20) / sizeof(Scalar);
-  /// Of a message that moves rows to another rank.
+  /// Elements at most of a message that moves rows to another rank.
   static constexpr std::int64_t moved_elements = (64 << 20) / sizeof(Scalar);
 
   /// Calls `use(part)` for pieces of a rectangle: as many rows each as have so many elements, but at least one.
@@ -145,7 +145,7 @@ class Simulation {
     }
   }
 
-  /// The same with host memory for a piece at a time: `use(part, values)`.
+  /// Calls `use(part, values)` for pieces of a rectangle, with host memory for one at a time.
   template <class Use>
   static void for_staged_pieces(const Rectangle& whole, const Use& use) {
     const std::int64_t elements = std::min(whole.area(), std::max(whole.columns, staged_elements));
@@ -216,7 +216,7 @@ class Simulation {
     if (group_.drives(kind)) sum_s += now_s() - start_s;
   }
 
-  /// Those that this rank sends or takes, in an order that all ranks have.
+  /// Pieces that this rank sends or takes, in an order that all ranks have.
   std::vector<Piece> pieces_to_move(const std::vector<Rectangle>& rectangles) const {
     std::vector<Piece> pieces;
     const std::int64_t depth = halo_depth(problem_, time_tile_).current;

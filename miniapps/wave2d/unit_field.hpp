@@ -78,7 +78,7 @@ class LocalField {
              Home home = Home::host) const {
     store_level(queue, read_level(level), part, to, home);
   }
-  /// Like store(), of a level as it will be after rotate(): of a part that advance() has computed.
+  /// Copies a part of a level as it will be after rotate(): one that advance() has computed.
   void store_next(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* to, int steps,
                   Home home = Home::host) const {
     store_level(queue, written_level(level, steps), part, to, home);

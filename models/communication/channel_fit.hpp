@@ -7,7 +7,7 @@
 
 namespace steelyard::models {
 
-/// What is measured of a channel. Times in seconds, sizes growing.
+/// Times measured of a channel. Times in seconds, sizes growing.
 struct ChannelTimes {
   std::vector<MessageTime> one_way;               ///< single transmissions, by size > 0
   std::map<int, std::vector<MessageTime>> rings;  ///< of so many concurrent transmissions (>= 2), for the same sizes

@@ -12,13 +12,13 @@ namespace steelyard::models {
 /// heterogeneous clusters, IEEE TPDS 17, 2006).
 class HLogGP {
  public:
-  /// What a processor takes with every message, whoever the other one is.
+  /// Overheads of a processor with every message, whoever the other one is.
   struct Process {
     double send_overhead_s = 0.0;
     double receive_overhead_s = 0.0;
     double gap_s = 0.0;
   };
-  /// What a message takes on the way from one process to another.
+  /// Costs of a message on the way from one process to another.
   struct Link {
     double latency_s = 0.0;
     double gap_per_byte_s = 0.0;

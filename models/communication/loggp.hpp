@@ -27,7 +27,7 @@ struct LogGP {
   double train_s(std::int64_t messages, double bytes) const;
 };
 
-/// What LogGP's parameters are measured from. Source: 001, section 5.2.
+/// Measured times that LogGP's parameters follow from. Source: 001, section 5.2.
 struct LogGPTimes {
   std::vector<MessageTime> one_way;  ///< half of a round trip
   double send_overhead_s = 0.0;      ///< the sender's time in a send

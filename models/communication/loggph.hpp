@@ -11,7 +11,7 @@ namespace steelyard::models {
 /// LogGP with parameters of their own for each level of the communication hierarchy (shared memory, network, …), all
 /// processes being alike. Source: 001, section 5.5 and its reference 40 (Yuan et al., LogGPH, CSE 2010).
 struct LogGPH {
-  /// Of a platform, whose channels 0, 1, … are the levels, as far as they have LogGP parameters.
+  /// Makes the model of a platform whose channels 0, 1, … are the levels, as far as they have LogGP parameters.
   static LogGPH of(const Platform& platform);
 
   std::vector<LogGP> levels;  ///< by the channel's id: 0 is the nearest

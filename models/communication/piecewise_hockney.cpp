@@ -97,7 +97,7 @@ class Segmentation {
 
   std::size_t most_segments() const { return ways_.size() - 1; }
 
-  /// Of the best way; infinity where no last segment grows.
+  /// Error of the best way; infinity where no last segment grows.
   double squares(std::size_t segments) const { return ways_[segments][sizes()].squares; }
 
   std::vector<HockneySegment> segments(std::size_t count) const {
@@ -153,7 +153,8 @@ class Segmentation {
   std::vector<std::vector<Way>> ways_;
 };
 
-/// What fit_piecewise_hockney() minimizes over the number of segments; infinity where nothing is left to judge it by.
+/// Criterion that fit_piecewise_hockney() minimizes over the number of segments; infinity where nothing is left to
+/// judge it by.
 double criterion(double squares, double messages, std::size_t segments) {
   const double parameters = 4.0 * static_cast<double>(segments) - 2.0;
   if (!(parameters < messages)) return infinity;

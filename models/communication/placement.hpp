@@ -11,8 +11,8 @@ namespace steelyard::models {
 /// Processes on the nodes of a platform: which channel a message takes, and what contends with it.
 class Placement {
  public:
-  /// What contends for a channel: messages inside one node; between nodes, those that one node sends or receives, for
-  /// each has a link of its own to a switch. Or as in the paper, whose nodes are two, those of all nodes (001,
+  /// Scope of contention for a channel: messages inside one node; between nodes, those that one node sends or receives,
+  /// for each has a link of its own to a switch. Or as in the paper, whose nodes are two, those of all nodes (001,
   /// equations 8 and 9).
   enum class Contention { per_node, per_channel };
 
@@ -28,7 +28,7 @@ class Placement {
   /// one between the kinds of the two nodes, or else the first between any. @throws InvalidArgument for processes that
   /// are not there, and where no channel joins their nodes
   ChannelInstance channel(int from, int to) const;
-  /// The same channel's instance of the receiver's node.
+  /// Instance of the channel at the receiver's node.
   ChannelInstance receiving_channel(int from, int to) const { return {channel(from, to).channel, instance_of(to)}; }
 
  private:

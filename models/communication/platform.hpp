@@ -59,7 +59,7 @@ struct Platform {
 
   /// The largest of all channels.
   double error() const;
-  /// Of the node with the slowest memory; 0 where none is known.
+  /// Bandwidth of the node with the slowest memory; 0 where none is known.
   double memory_bytes_per_s() const;
   /// @throws InvalidArgument naming the ids that there are
   const Channel& channel(int id) const;

@@ -10,7 +10,7 @@ namespace steelyard::models {
 
 inline constexpr const char* platform_schema = "steelyard.platform/1";
 
-/// What a file calls the elements of Channel::Scope, in their order.
+/// Names of the elements of Channel::Scope in files, in their order.
 inline constexpr std::array<const char*, 3> scope_names{"node", "network", "device"};
 
 /// A platform as the JSON of a `*.platform.json` file, without Platform::path. What is empty or not there is left out,

@@ -6,7 +6,7 @@
 
 namespace steelyard::models {
 
-/// What a platform is to look like in SimGrid.
+/// Cluster to be described for SimGrid.
 struct SimgridCluster {
   int nodes = 1;
   int cores = 1;  ///< of a node

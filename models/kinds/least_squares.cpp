@@ -8,7 +8,7 @@
 namespace steelyard::models {
 namespace {
 
-/// What Eigen's solver asks of a problem.
+/// Problem as Eigen's solver asks for it.
 struct Problem {
   using Scalar = double;
   using InputType = Eigen::VectorXd;

@@ -9,7 +9,7 @@
 
 namespace steelyard::models {
 
-/// What some kinds leave to the user.
+/// Options of fits.
 struct FitOptions {
   Shape shape = Shape::increasing_time;  ///< of `piecewise_linear`
   int degree = 0;                        ///< of `polynomial`; 0 lets it choose

@@ -18,7 +18,7 @@ class OutOfCoreModel : public SpeedModel {
   OutOfCoreModel(std::span<const MeasuredPoint> points, double in_core_units, double max_units, Build build);
 
   std::string kind() const override { return in_core_->kind(); }
-  /// Of the model out of core, which may end before the limit.
+  /// Limit of the model out of core, which may end before the unit's.
   double max_units() const override { return out_of_core_->max_units(); }
   double units_within(double time_s) const override;
   std::vector<double> breakpoints() const override;

@@ -17,7 +17,7 @@ class PolynomialModel : public SpeedModel {
 
   std::string kind() const override { return "polynomial"; }
   std::vector<std::pair<std::string, double>> parameters() const override;
-  /// Of the fitted polynomial; at most the number of points less one.
+  /// Degree of the fitted polynomial; at most the number of points less one.
   int degree() const { return static_cast<int>(coefficients_.size()) - 1; }
 
  private:

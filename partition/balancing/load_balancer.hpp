@@ -27,7 +27,7 @@ struct LoadBalancerOptions {
   std::vector<double> max_units;    ///< the most that each unit holds; empty: no limits
 };
 
-/// What came of an iteration.
+/// Decision after an iteration.
 enum class BalancingDecision {
   measuring,      ///< the window is not full yet
   balanced,       ///< the units take equally long, within eps

@@ -29,7 +29,7 @@ enum class StopReason {
 /// In words, for a table or a message.
 std::string to_string(StopReason reason);
 
-/// What balancing ended with.
+/// Result of balancing.
 struct Outcome {
   Distribution distribution;  ///< predictions are what was measured of it, or what the partial models say
   StopReason reason = StopReason::running;

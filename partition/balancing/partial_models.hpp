@@ -37,9 +37,9 @@ class PartialModels {
 
   /// Predictions where there are models: NaN for work on a unit without points.
   Distribution predict(std::vector<std::int64_t> units) const;
-  /// What the algorithm makes of the models. Units without a point get nothing.
+  /// Distributes by the algorithm. Units without a point get nothing.
   std::vector<std::int64_t> distribute(std::int64_t total, const Algorithm& algorithm) const;
-  /// Likewise, but such that what nobody knows is measured. Units without a point get a sixteenth of the even share, at
+  /// Distributes such that unknown sizes are measured. Units without a point get a sixteenth of the even share, at
   /// least 1. Units whose slice would be below their smallest measured size get 1 where the models' constant speed
   /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
   /// with an overhead. The others share what is left, if they can hold it.

@@ -16,7 +16,7 @@ struct SearchOptions {
                                      std::numeric_limits<double>::infinity()};  ///< the most that each of the two holds
 };
 
-/// What the first unit can get such that both slices fit: from `least` to `most`.
+/// Sizes of the first unit such that both slices fit: from `least` to `most`.
 struct SearchRange {
   std::int64_t least = 0;
   std::int64_t most = 0;

@@ -7,7 +7,7 @@
 
 namespace steelyard::partition {
 
-/// What the measured spread says about differences of time. A time is known within its confidence interval; one whose
+/// Compares times beside their measured spread. A time is known within its confidence interval; one whose
 /// interval was not measured (half width 0) is believed as it is. Points without work (0 units) do not count.
 
 /// True when the interval of `a` lies above that of `b`: t_a - c_a > t_b + c_b.

@@ -21,7 +21,7 @@ struct Band {
 /// Empty rectangles are in none. O(p^2). Source: 001, section 4.1, figure 8.
 std::vector<Band> row_bands(std::span<const Rectangle> rectangles);
 
-/// Likewise from left to right for the pivot row: the columns of a column-based partition.
+/// Bands from left to right for the pivot row: the columns of a column-based partition.
 std::vector<Band> column_bands(std::span<const Rectangle> rectangles);
 
 }  // namespace steelyard::partition

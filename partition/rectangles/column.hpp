@@ -45,10 +45,10 @@ struct ColumnPartition {
 /// @throws InvalidArgument as best_arrangement()
 ColumnPartition column(std::span<const double> areas, const Extents& extents);
 
-/// Likewise with a given number of columns, none of them empty before rounding.
+/// Partitions into a given number of columns, none of them empty before rounding.
 ColumnPartition column(std::span<const double> areas, const Extents& extents, int columns);
 
-/// Likewise with a given arrangement, kept as it is. @throws InvalidArgument also as require_arrangement()
+/// Partitions by a given arrangement, which is kept. @throws InvalidArgument also as require_arrangement()
 ColumnPartition column(std::span<const double> areas, const Extents& extents, const Arrangement& arrangement);
 
 }  // namespace steelyard::partition

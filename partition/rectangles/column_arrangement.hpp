@@ -37,7 +37,7 @@ double half_perimeters(std::span<const double> areas, const Arrangement& arrange
 /// @throws InvalidArgument as relative_areas() and require_extents()
 Arrangement best_arrangement(std::span<const double> areas, const Extents& extents);
 
-/// Likewise with exactly `columns` columns, none without work.
+/// Arranges units in exactly `columns` columns, none without work.
 /// @throws InvalidArgument also for fewer than 1 column, and more than there are units with work or blocks in a row
 Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, int columns);
 

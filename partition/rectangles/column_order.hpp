@@ -9,7 +9,7 @@ namespace steelyard::partition {
 /// Steps that an exact search may take, about a hundredth of a second; enough for four columns of five units.
 constexpr double exact_order_steps = 4194304.0;
 
-/// The same rectangles with columns in another order, and units inside columns likewise, so that internode_traffic() is
+/// Reorders columns, and units inside columns, so that internode_traffic() is
 /// small. Every unit keeps its number of rows and columns, and with them its time and half-perimeter. Exact where
 /// least_traffic_order() takes at most `most_steps`, otherwise by lessen_traffic(); never more traffic than before, and
 /// the partition as it was where there is nothing to gain.

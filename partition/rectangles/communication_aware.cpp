@@ -78,7 +78,7 @@ class Search {
   }
 
  private:
-  /// What the algorithm gives each unit of a set that is delayed so; the others get nothing.
+  /// Units that the algorithm gives each of a set with these delays; the others get nothing.
   std::vector<double> areas(const UnitSet& set, const std::vector<double>& delay_s) const {
     std::vector<std::unique_ptr<DelayedModel>> delayed;
     std::vector<const models::SpeedModel*> pointers;

@@ -15,7 +15,7 @@ namespace steelyard::partition {
 /// @throws InvalidArgument unless there is one node per rectangle
 std::int64_t internode_traffic(std::span<const Rectangle> rectangles, std::span<const int> node_of_unit);
 
-/// What a unit keeps wherever in its column it stands.
+/// Facts about a unit that do not depend on its place in the column.
 struct StackedUnit {
   int unit = -1;
   std::int64_t rows = 0;

@@ -23,7 +23,7 @@ models::MessagePattern halo_pattern(std::span<const Rectangle> rectangles, doubl
 /// @throws InvalidArgument without rectangles and for a size that is negative or not finite
 models::MessagePattern summa_pattern(std::span<const Rectangle> rectangles, std::int64_t k, double block_bytes);
 
-/// Likewise of rectangles whose unit is as small as one likes, such as an element, when pivots are columns [first,
+/// Pattern of rectangles whose unit is as small as one likes, such as an element, when pivots are columns [first,
 /// first
 /// + depth) of A and those rows of B: messages of common rows x depth and depth x common columns elements. The pivot
 /// column and row each lie within one rectangle per row and column of the matrix.

@@ -13,7 +13,7 @@ struct Extents {
   bool operator==(const Extents&) const = default;
 };
 
-/// What is allowed per side: positions stay exact in double precision, and areas fit into 64 bits.
+/// Largest side: positions stay exact in double precision, and areas fit into 64 bits.
 constexpr std::int64_t most_blocks_per_side = (std::int64_t{1} << 31) - 1;
 
 /// @throws InvalidArgument unless both sides have 1 … most_blocks_per_side blocks
@@ -46,7 +46,7 @@ struct BlockRange {
 inline BlockRange rows_of(const Rectangle& rectangle) { return {rectangle.row, rectangle.end_row()}; }
 inline BlockRange columns_of(const Rectangle& rectangle) { return {rectangle.column, rectangle.end_column()}; }
 
-/// What two rectangles have in common; all zero where that is nothing.
+/// Common part of two rectangles; all zero where there is none.
 Rectangle common_part(const Rectangle& a, const Rectangle& b);
 
 /// Sum over the rectangles, which stands for the volume of communication. Source: 000, section 3.3; 004, section III.

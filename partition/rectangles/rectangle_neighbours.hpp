@@ -33,7 +33,7 @@ std::vector<Contacts> edge_contacts(std::span<const Rectangle> rectangles);
 /// pivot column to. Ordered by first common row, then by unit. O(p^2). Source: 001, section 4.1, figure 8 ("overlaps").
 std::vector<std::vector<Overlap>> row_overlaps(std::span<const Rectangle> rectangles);
 
-/// Likewise for block columns and SUMMA's pivot row. Among the rectangles of a column-based partition these are the
+/// Neighbours in block columns, for SUMMA's pivot row. Among the rectangles of a column-based partition these are the
 /// others of the same column, each over its whole width.
 std::vector<std::vector<Overlap>> column_overlaps(std::span<const Rectangle> rectangles);
 

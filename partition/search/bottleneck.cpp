@@ -132,7 +132,7 @@ bool is_reachable(const Distances& sets) {
   return false;
 }
 
-/// Of each unit the choices without those that are both smaller and dearer than another, by falling size and cost: the
+/// Choices of each unit without those that are both smaller and dearer than another, by falling size and cost: the
 /// largest size within any cost by a binary search.
 class Fronts {
  public:
@@ -194,7 +194,7 @@ class Fronts {
     return high;
   }
 
-  /// Of each unit the index of its largest choice within a cost that each of them has one in.
+  /// Index of each unit's largest choice within a cost that each of them has one in.
   std::vector<std::size_t> largest_within(std::int64_t cost) const {
     std::vector<std::size_t> largest;
     largest.reserve(choices_.size());

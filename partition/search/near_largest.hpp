@@ -33,7 +33,7 @@ std::optional<NearLargest> near_largest(std::int64_t total, const Choices& choic
 /// Costs are at least 0 and below the largest number.
 std::optional<std::int64_t> least_bottleneck(const NearLargest& near);
 
-/// Of each unit the distance in the cheapest distribution, of several the one with the lexicographically least
+/// Distance of each unit in the cheapest distribution, of several the one with the lexicographically least
 /// distances; nothing where there is none. The costs of all units must not overflow together.
 std::optional<std::vector<std::int64_t>> least_total(const NearLargest& near);
 

@@ -117,7 +117,7 @@ void RepeatedSums::add_sums_of(std::int64_t count) {
   sums_.emplace(count, sums_of(one, other, std::min(most, total_)));
 }
 
-/// Of a sum of `count` sizes, the part that count / 2 of them make up, near its share; -1 where it is no such sum.
+/// Part of a sum of `count` sizes that count / 2 of them make up, near its share; -1 where it is no such sum.
 std::int64_t RepeatedSums::first_of(std::int64_t count, std::int64_t sum) const {
   if (count == 1) return has(sums_.at(1), sum) ? sum : -1;
   const std::int64_t half = count / 2;

@@ -4,7 +4,7 @@
 
 namespace steelyard {
 
-/// What both maps show for a value that is not a number: a magenta that is in neither of them.
+/// Colour of values that are not numbers in both maps: a magenta that is in neither of them.
 inline constexpr Rgb not_a_number_colour{189, 72, 168};
 
 /// The colour of a value with a sign: dark blue at -1, light grey at 0, dark red at 1; values beyond the ends have

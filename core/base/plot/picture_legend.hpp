@@ -8,7 +8,7 @@
 
 namespace steelyard {
 
-/// What the colours of a picture mean.
+/// Legend of a picture's colours.
 struct PictureLegend {
   Rgb (*colour)(double);  ///< of the values from `first` to 1
   double first = 0.0;

@@ -82,7 +82,7 @@ struct BottomSolve {
 /// rows of its own that stay in the cache.
 class MultigridHostRows {
  public:
-  /// Of a level with so many columns.
+  /// Scratch elements of a level with `columns` columns.
   static std::int64_t scratch_elements(std::int64_t columns) { return kept_rows * pitch(columns); }
 
   MultigridHostRows(const LevelAccess& level, const RowPointer<double> scratch)

@@ -101,16 +101,16 @@ class MultigridLevels {
   /// The first level that every unit has whole, after a gather; count() if there is none.
   int first_whole() const { return first_whole_; }
 
-  /// What a slot owns of a level, which is shared out or the first whole one.
+  /// Rows of a level that a slot owns, which is shared out or the first whole one.
   RowRange owned(int level, int slot) const;
-  /// What a unit holds: its own rows, or the whole level.
+  /// Rows of a level that a unit holds: its own, or the whole level.
   RowRange held(int level, int slot) const;
 
-  /// Of right sides, `right_side_depth` rows, on levels that are shared out.
+  /// Exchange of right sides, `right_side_depth` rows, on levels that are shared out.
   RowExchange& right_sides(int level) { return *right_sides_[static_cast<std::size_t>(level)]; }
-  /// Of corrections from a level that is shared out, already interpolated to the next finer level's columns.
+  /// Exchange of corrections from a level that is shared out, already interpolated to the next finer level's columns.
   RowExchange& corrections(int level) { return *corrections_[static_cast<std::size_t>(level)]; }
-  /// Of the first whole level's right side.
+  /// Gather of the first whole level's right side.
   RowGather& gather() { return *gather_; }
 
   static constexpr int right_side_depth = 3;

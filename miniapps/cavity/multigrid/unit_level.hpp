@@ -34,7 +34,7 @@ struct LevelRow {
   KOKKOS_FORCEINLINE_FUNCTION double step(const std::int64_t i, const double r) const {
     return inverse_diagonal[i] * r;
   }
-  /// What it leaves: r - (D - N) q = (1 - omega) r + N q.
+  /// Residual after it: r - (D - N) q = (1 - omega) r + N q.
   KOKKOS_FORCEINLINE_FUNCTION double left(const std::int64_t i, const double r, const double west, const double east,
                                           const double below, const double above) const {
     return (1.0 - multigrid_damping) * r + neighbours(i, west, east, below, above);

@@ -51,7 +51,7 @@ struct Checksums {
   }
 };
 
-/// What is wrong with a field's values: the first that is not finite, or not 0 on the wall that the field has; "" if
+/// Message about a field's wrong values: the first that is not finite, or not 0 on the wall that the field has; "" if
 /// none.
 std::string wrong_value(const FlowState& state, std::string_view name, std::span<const double> values) {
   for (std::int64_t j = 0; j < state.rows; ++j) {

@@ -49,7 +49,7 @@ struct Profile {
   double at(double coordinate) const {
     return interpolation(coordinates, coordinate, 4).of([&](std::size_t k) { return values[k]; });
   }
-  /// Of the parabola through the point with the extreme value and its neighbours; at an end, the point itself.
+  /// Extremes of the parabola through the point with the extreme value and its neighbours; at an end, the point itself.
   Extreme minimum() const;
   Extreme maximum() const;
 };
@@ -103,7 +103,7 @@ struct Streamfunction {
   std::vector<double> values;  ///< row after row, columns + 1 each
 
   double at(std::int64_t j, std::int64_t i) const { return values[static_cast<std::size_t>(j * (columns + 1) + i)]; }
-  /// What continuity leaves open, the solver's tolerance: the largest amount at the lid, where psi would be 0.
+  /// Error of continuity, by the solver's tolerance: the largest amount at the lid, where psi would be 0.
   double closure_error() const;
 };
 

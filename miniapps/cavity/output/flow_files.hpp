@@ -33,7 +33,7 @@ void write_histories(const std::filesystem::path& folder, const Problem& problem
 
 /// The colour of a speed, in lid speeds: the darker part of the sequential map, on which white lines are seen.
 Rgb speed_colour(double speed);
-/// That of streamlines.
+/// Colour of streamlines.
 inline constexpr Rgb line_colour{255, 255, 255};
 
 /// Writes a PNG of the cavity, 800 pixels along its longer side whatever the grid is, the lid at the top: the speed as

@@ -53,7 +53,7 @@ void require_solved(const std::string& system, const SolveReport& report);
 /// true residual, computed from x, says so too; otherwise they restart from it, as long as that brings it down.
 class SolveMonitor {
  public:
-  /// What the true residual may exceed the tolerance by, where the recurrence's does not.
+  /// Factor by which the true residual may exceed the tolerance where the recurrence's does not.
   static constexpr double slack = 1.1;
   /// Stagnation is a best residual that has not come down by this factor within patience() iterations.
   static constexpr double least_progress = 0.9;

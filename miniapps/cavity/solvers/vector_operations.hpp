@@ -34,8 +34,8 @@ double mean(const UnitGrid<Execution>& grid, const RowField<Execution>& field) {
   return sum / (static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns()));
 }
 
-/// What to take off b so that A x = b has a solution: its mean where A is symmetric and maps constants to 0, as `static
-/// constexpr bool maps_constants_to_zero = true` in its class says; otherwise nothing.
+/// Number to take off b so that A x = b has a solution: its mean where A is symmetric and maps constants to 0, as
+/// `static constexpr bool maps_constants_to_zero = true` in its class says; otherwise nothing.
 template <class Operator, class Execution>
 double inconsistent_part(const UnitGrid<Execution>& grid, const Operator&, const RowField<Execution>& b) {
   if constexpr (requires { requires Operator::maps_constants_to_zero; }) {

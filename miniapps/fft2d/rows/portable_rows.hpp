@@ -17,7 +17,7 @@
 
 namespace steelyard::fft2d {
 
-/// What a thread computes with at once: on a host several numbers, where the compiler has types for that.
+/// Numbers that a thread computes with at once: on a host several numbers, where the compiler has types for that.
 template <class Scalar, bool on_host>
 struct PackOf {
   using Type = Scalar;

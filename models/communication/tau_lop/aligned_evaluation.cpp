@@ -10,13 +10,13 @@
 namespace steelyard::models {
 namespace {
 
-/// So many transmissions at once for so much of their size.
+/// A number of transmissions at once for a stretch of their size.
 struct Stretch {
   std::int64_t concurrency = 1;
   double size = 0.0;
 };
 
-/// What each channel carries, one stretch after the other.
+/// Stretches that each channel carries, one after the other.
 using Profile = std::map<ChannelInstance, std::vector<Stretch>>;
 
 /// Ends of transmissions that are as close as this, relative to the longest, are one.
@@ -112,7 +112,8 @@ class Aligned {
     return result;
   }
 
-  /// What a part of a sequence carries comes behind what its channel carried before; equal stretches merge (A1).
+  /// Appends the stretches of a part of a sequence behind what their channels carried before; equal stretches merge
+  /// (A1).
   void append(Profile& to, const Part& part) {
     for (const auto& [channel, stretches] : profile(part.node)) {
       std::vector<Stretch>& carried = to[channel];

@@ -12,7 +12,7 @@ class SizeTable {
     double time_s = 0.0;
     bool operator==(const Point&) const = default;
   };
-  /// What holds below the smallest size and above the largest.
+  /// Rule below the smallest size and above the largest.
   enum class Outside {
     constant,      ///< the time of that size
     proportional,  ///< time grows with size from (0, 0), and beyond the largest size as t(A m) = A t(m)

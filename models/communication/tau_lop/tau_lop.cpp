@@ -16,7 +16,7 @@ const TauLopTables& tables(const Channel& channel) {
   return *channel.tau_lop;
 }
 
-/// What `seconds` of the tables says, naming the channel where it throws.
+/// Returns `seconds` of the tables, naming the channel where it throws.
 template <typename Seconds>
 double of_channel(const Channel& channel, const Seconds& seconds) {
   const TauLopTables& own = tables(channel);

@@ -15,7 +15,7 @@ struct TransferPoint {
   bool operator==(const TransferPoint&) const = default;
 };
 
-/// What a number of concurrent transfers beyond the measured ones costs.
+/// Rule for more concurrent transfers than were measured.
 enum class BeyondMeasured {
   refuse,        ///< an error
   proportional,  ///< L(m, tau) = tau / tau_max L(m, tau_max), the most that the model allows: a channel without reserve

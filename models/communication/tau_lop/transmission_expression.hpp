@@ -6,8 +6,8 @@
 
 namespace steelyard::models {
 
-/// What transmissions contend for: a channel of the platform, and which one of several that are alike, such as the
-/// shared memories of different nodes. Transmissions through different instances do not interfere.
+/// Resource that transmissions contend for: a channel of the platform, and which one of several that are alike, such as
+/// the shared memories of different nodes. Transmissions through different instances do not interfere.
 struct ChannelInstance {
   int channel = 0;
   int instance = 0;  ///< 0 where the platform has only one
