@@ -178,7 +178,7 @@ class Size {
                    fmt::format("{:.2f}", bytes_per_cell * cells / seconds / 1e9), of_bound});
   }
 
-  /// Seconds of one of so many passes of the bound's sweep.
+  /// Seconds of one of `passes` passes of the bound's sweep.
   double bound_s(int passes) const {
     const double start_s = now_s();
     for (int pass = 0; pass < passes; ++pass) probe_.run();

@@ -42,7 +42,7 @@ class SharedGrid {
   /// Rows of all slots.
   const std::vector<std::int64_t>& shares() const { return shares_; }
 
-  /// Halos of fields of so many components, `depth` (1 or 2) rows deep.
+  /// Halos of fields of `components` components, `depth` (1 or 2) rows deep.
   RowExchange& exchange(int components, int depth) {
     return *exchanges_.at(static_cast<std::size_t>(2 * (components - 1) + depth - 1));
   }

@@ -58,7 +58,7 @@ class UnitGrid {
     timed_exchange(halo_bytes(field, depth),
                    [&] { grid_->exchange(Components, depth).exchange(peer_, field.origin()); });
   }
-  /// Runs `work`, an exchange of so many bytes of the unit.
+  /// Runs `work`, an exchange of `bytes` bytes of the unit.
   template <class Work>
   void timed_exchange(std::int64_t bytes, const Work& work) const {
     peer_.group().count_exchange(peer_.kind(), bytes);

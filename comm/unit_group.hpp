@@ -94,7 +94,7 @@ class UnitGroup {
     }
   };
   const SyncCounts& sync_counts() const { return sync_counts_; }
-  /// Counts an exchange of halos of so many bytes to a neighbour, whether there is one or not.
+  /// Counts an exchange of halos of `bytes` bytes to a neighbour, whether there is one or not.
   void count_exchange(ProcessingUnit::Kind kind, std::int64_t halo_bytes) {
     if (!drives(kind)) return;
     ++sync_counts_.exchanges;

@@ -41,7 +41,7 @@ struct FpmFile {
 
   /// Lets imprecise points count where there are no others.
   void make_do();
-  /// Seconds of each part in a run of so many units: interpolated between the points, beyond them as in the nearest.
+  /// Seconds of each part in a run of `units` units: interpolated between the points, beyond them as in the nearest.
   std::array<double, MeasuredPoint::most_parts> parts_s(double units) const;
 };
 

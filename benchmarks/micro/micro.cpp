@@ -16,7 +16,7 @@
 namespace steelyard::micro {
 namespace {
 
-/// Runs of so many computation units on the unit's own thread, with the flops and bytes of a second.
+/// Runs of `units` computation units on the unit's own thread, with the flops and bytes of a second.
 void run_kernel(benchmark::State& state, const MeasurableKernel& kernel, ProcessingUnit::Kind kind,
                 CoExecution& co_execution) {
   const std::int64_t units = state.range(0);

@@ -12,7 +12,7 @@ namespace steelyard {
 struct ChannelPlan {
   models::Channel channel;         ///< name, scope and between; the rest is what is sought
   std::vector<int> ranks;          ///< neighbours communicate through this channel; the first two play ping-pong
-  std::vector<int> concurrencies;  ///< growing, each at least 2: rings of the first so many of `ranks`
+  std::vector<int> concurrencies;  ///< growing, each at least 2: each a ring of that many of the first `ranks`
 };
 
 struct CalibrationPlan {

@@ -65,7 +65,7 @@ class MessageExchange {
   double send_overhead_s(int bytes, int repetitions);
   /// Mean time that the receiver spends in MPI_Recv when the message is there already.
   double receive_overhead_s(int bytes, int repetitions);
-  /// Mean time between messages of a train of so many, sent one after the other.
+  /// Mean time between the messages of a train, sent one after the other.
   double gap_s(int bytes, int messages);
 
   /// The largest message that MPI_Send hands over before its receive is called, while the receiver is busy inside MPI;

@@ -19,7 +19,7 @@ class PatternRun {
   /// (MPI_Send), sends at once together. Collective. @throws MpiError
   void run();
 
-  /// After a barrier each, the longest time over the ranks of so many runs. Source: 001, section 5.4, algorithm 1.
+  /// After a barrier each, the longest time over the ranks of each run. Source: 001, section 5.4, algorithm 1.
   /// Collective.
   std::vector<double> times_s(int repetitions);
 

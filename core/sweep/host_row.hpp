@@ -47,7 +47,8 @@ void host_block(const Body& body, const std::int64_t j, const std::int64_t begin
   }
 }
 
-/// A whole row, in three parts at most, the outer ones of so many columns that vectors of all processors divide them.
+/// A whole row, in three parts at most, the outer ones of a number of columns that vectors of all processors divide
+/// them.
 template <class Body>
 void host_row(const Body& body, const std::int64_t j, const std::int64_t columns) {
   constexpr std::int64_t outer = 8;

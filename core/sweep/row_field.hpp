@@ -91,7 +91,7 @@ namespace detail {
 template <class Execution>
 using RowPolicy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
 
-/// Zeros, so many at once.
+/// Functor: fills with zeros, `count` elements each.
 struct ZeroElements {
   RowPointer<double> data;
   std::int64_t count;

@@ -59,7 +59,7 @@ std::string time_line(const RunRecord& record, const std::string& of_what);
 /// it out; nothing where nothing is predicted.
 std::string predicted_line(const RunRecord& record);
 
-/// The line of a phase, its name in so many columns, as predicted_line() says it of the run.
+/// The line of a phase, its name in `columns` columns, as predicted_line() says it of the run.
 /// @param count by which its seconds are divided @param per what they are of then, such as ` per step`
 std::string phase_line(const PhaseTime& phase, int columns, double count = 1.0, const std::string& per = "");
 

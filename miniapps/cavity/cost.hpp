@@ -69,7 +69,7 @@ PerPart<double> step_calls(const Problem& problem, const Numerics& numerics, con
 /// anything from one sweep to the next, counted in the solvers' headers.
 PerPart<double> part_words(const Problem& problem, const Numerics& numerics);
 
-/// The traffic of a time step with so many iterations, in bytes.
+/// Memory traffic of a time step with these iterations, in bytes.
 double step_bytes(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
 
 /// Seconds of time steps, by what they are spent on.
@@ -100,7 +100,7 @@ struct SharedCycle {
 /// Nothing without multigrid. As if every unit had rows of all levels that are not small.
 SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics);
 
-/// How often units synchronise in a step with so many iterations, none of which ends early.
+/// How often units synchronise in a step with these iterations, none of which ends early.
 SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
 
 /// Phases by name, in the order in which they are printed; V-cycles where there are any.
@@ -131,7 +131,7 @@ class StepPlan {
   /// Obtains models and channels. @throws InvalidArgument, FileFormatError
   StepPlan(Resources& on, const Problem& problem, const Numerics& numerics);
 
-  /// Predicts steps with so many iterations each. @param steps nothing: their number is not known, nor their seconds
+  /// Predicts steps with these iterations each. @param steps nothing: their number is not known, nor their seconds
   Plan plan(std::optional<std::int64_t> steps, const Iterations& of_step) const;
   const std::vector<std::int64_t>& rows() const { return plan_.distribution; }
   /// Quotient of the largest part of an even distribution, in seconds, and that of this one; 1 where some unit does not

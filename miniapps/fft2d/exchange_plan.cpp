@@ -28,7 +28,7 @@ void require_plan(std::span<const std::int64_t> rows, std::span<const std::int64
   }
 }
 
-/// Ranges of so many each, one behind the other from 0.
+/// Ranges of these sizes, one behind the other from 0.
 std::vector<Range> consecutive(std::span<const std::int64_t> counts) {
   std::vector<Range> ranges;
   std::int64_t first = 0;

@@ -209,7 +209,7 @@ class Run : public AppRun {
     }
   }
 
-  /// The program of every unit: its slice of C so many times. After more than once C is of no use.
+  /// The program of every unit: computes its slice of C `times` times. After more than once C is of no use.
   UnitSeconds multiply(const PerUnit<int>& times) {
     const UnitSeconds seconds = group_.run([&](const auto& peer) {
       Unit& unit = units_[peer.kind()];

@@ -22,7 +22,7 @@ inline bool has_device_memory(double device_memory_bytes) {
   return companion_is_device || std::isfinite(device_memory_bytes);
 }
 
-/// @return the block sizes that suit a companion whose memory is capped at so many bytes, infinity for no cap
+/// @return the block sizes that suit a companion whose memory is capped, infinity for no cap
 inline BlockingGoal blocking_goal(double element_bytes, double device_memory_bytes) {
   // A GPU's many cores need large blocks, and several of them to copy some while multiplying others.
   return {steelyard::device_memory_bytes(device_memory_bytes), element_bytes, companion_is_device ? 512 : 128,

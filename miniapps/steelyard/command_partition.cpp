@@ -174,7 +174,7 @@ partition::Algorithm outer_algorithm(const std::string& name) {
   return name == popta.name ? popta : partition::find_algorithm(name);
 }
 
-/// Over nodes of so many units first, then within each. Source: 002, section 6.3.
+/// Distributes over nodes of `per_node` units first, then within each. Source: 002, section 6.3.
 std::string distribute_in_two_levels(const PartitionOptions& options, partition::Models models,
                                      const partition::Algorithm& inner) {
   const auto units = static_cast<int>(models.size());

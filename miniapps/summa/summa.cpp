@@ -46,7 +46,7 @@ struct Options {
 template <class Scalar>
 class UpdateRun : public KernelRun {
  public:
-  /// A companion with a memory of its own copies C there once and back once in so many iterations.
+  /// A companion with a memory of its own copies C there once, and back once in this number of iterations.
   static constexpr std::int64_t iterations = 64;
 
   UpdateRun(Kind kind, const Options& options, const partition::Extents& c)

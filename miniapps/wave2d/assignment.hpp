@@ -26,12 +26,12 @@ struct Assignment {
 
 /// Rectangles by name: `column` for areas by the geometric algorithm arranged in columns
 /// (partition/rectangles/column.hpp), otherwise slices of rows by that one-dimensional algorithm.
-/// @param models of every unit: seconds of a pass over so many rows
+/// @param models of every unit: seconds of a pass over a number of rows
 /// @throws InvalidArgument for an unknown name, and as the algorithms do
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
                   const std::string& partition);
 
-/// Slices of so many rows, one below the other.
+/// Slices of these numbers of rows, one below the other.
 std::vector<partition::Rectangle> row_slices(const Problem& problem, const std::vector<std::int64_t>& rows);
 
 /// The one-dimensional algorithm that shares come from: itself, or geometric for `column`.
@@ -78,7 +78,7 @@ HaloDepth halo_depth(const Problem& problem, int steps);
 std::vector<HaloMessage> halo_messages(const Problem& problem, std::span<const partition::Rectangle> rectangles,
                                        int steps);
 
-/// A rectangle and so many points around it, inside the grid.
+/// A rectangle and `depth` points around it, inside the grid.
 partition::Rectangle widened(const Problem& problem, const partition::Rectangle& rectangle, std::int64_t depth);
 
 /// A rectangle cut into the points that other units may need after a pass of `steps` steps, and the rest.

@@ -24,7 +24,7 @@ class MeasuredKernel : public MeasurableKernel {
   /// Its check_run() returns the unit's rows of the current level, those of the previous one, and the messages that
   /// leave.
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
-  /// Points of the parts of a run with so many rows, whose seconds it tells: unpacking, border and packing.
+  /// Points of the parts of a run with `rows` rows, whose seconds it tells: unpacking, border and packing.
   EdgePoints edge_points(std::int64_t rows) const;
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
   std::vector<double> reference(std::int64_t units) const override;

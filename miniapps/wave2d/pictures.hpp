@@ -35,7 +35,7 @@ class Pictures {
         rows_((problem.rows + square_ - 1) / square_),
         columns_((problem.columns + square_ - 1) / square_) {}
 
-  /// Writes the next one; rank 0 holds the whole picture. Collective. @param step so many steps after the start
+  /// Writes the next one; rank 0 holds the whole picture. Collective. @param step counted from the start
   /// @throws CollectiveError when it cannot be written
   template <class Scalar>
   void add(const Simulation<Scalar>& simulation, std::int64_t step) {

@@ -10,7 +10,7 @@ namespace steelyard::models {
 /// Times measured of a channel. Times in seconds, sizes growing.
 struct ChannelTimes {
   std::vector<MessageTime> one_way;               ///< single transmissions, by size > 0
-  std::map<int, std::vector<MessageTime>> rings;  ///< of so many concurrent transmissions (>= 2), for the same sizes
+  std::map<int, std::vector<MessageTime>> rings;  ///< by number of concurrent transmissions (>= 2), for the same sizes
   double empty_s = 0.0;                           ///< of a message of 0 bytes, one way
   double empty_synchronous_s = 0.0;               ///< the same if the receiver has to answer
   double eager_limit_bytes = 0.0;                 ///< largest message that does not wait for its receiver

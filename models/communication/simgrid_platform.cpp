@@ -21,7 +21,7 @@ const Channel& channel_of(const Platform& platform, Channel::Scope scope, const 
 double latency_s(const Channel& channel) { return channel.hockney.front().hockney.latency_s; }
 double bytes_per_s(const Channel& channel) { return channel.hockney.back().hockney.bandwidth_bytes_per_s; }
 
-/// `0:1;4096:2.5`: from so many bytes on such a factor.
+/// `0:1;4096:2.5`: from a number of bytes on, a factor.
 template <class Factor>
 std::string factors(const Channel& channel, const Factor& factor) {
   std::string list;

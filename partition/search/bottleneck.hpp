@@ -6,7 +6,7 @@
 
 namespace steelyard::partition {
 
-/// One choice of a processing unit: so many computation units at such a cost. Costs are whole numbers, so that no
+/// One choice of a processing unit: a number of computation units and its cost. Costs are whole numbers, so that no
 /// result depends on the order of additions or on how a compiler rounds.
 struct Choice {
   std::int64_t units = 0;

@@ -108,7 +108,7 @@ std::vector<std::string> row_fft_libraries() {
 
 /// A pass of the host unit or of the companion; on that unit's thread.
 /// @tparam Element of the rows, as of RowPass
-/// @param rows the most that one run() is given; devices allocate for so many
+/// @param rows the most that one run() is given; devices allocate memory for these
 /// @throws InvalidArgument for an unknown library, a length < 1, rows < 0, or real and inverse
 template <class Element>
 std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind kind, const RowTransformation& transformation,

@@ -147,7 +147,7 @@ struct Planes {
   KOKKOS_FUNCTION Planes swapped() const { return {im, re}; }
 };
 
-/// Two planes of so many elements, one behind the other.
+/// Two planes of `elements` elements, one behind the other.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION Planes<Scalar> planes_at(Scalar* const memory, const std::int64_t elements) {
   return {row_pointer(memory, 0, elements), row_pointer(memory + elements, 0, elements)};

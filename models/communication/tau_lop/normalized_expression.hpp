@@ -13,7 +13,7 @@ namespace steelyard::models {
 struct NormalizedExpression {
   struct Part {
     int node = -1;                  ///< index into `nodes`
-    std::int64_t multiplicity = 1;  ///< so many at once; 1 for a concurrent node, whose parts carry it
+    std::int64_t multiplicity = 1;  ///< number at once; 1 for a concurrent node, whose parts carry it
     bool operator<(const Part& other) const {
       return std::tie(node, multiplicity) < std::tie(other.node, other.multiplicity);
     }

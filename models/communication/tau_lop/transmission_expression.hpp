@@ -22,7 +22,7 @@ struct ChannelInstance {
 struct Expression {
   enum class Kind { transmission, sequence, concurrent };
   Kind kind = Kind::sequence;
-  std::int64_t multiplicity = 1;  ///< A || …: so many of this at once; at least 1
+  std::int64_t multiplicity = 1;  ///< A || …: number of these at once; at least 1
   ChannelInstance channel;        ///< of a transmission
   double size = 0.0;              ///< of a transmission: bytes, or blocks where all are multiples of a block
   std::vector<Expression> parts;  ///< of a sequence or of concurrent expressions; empty: nothing, in no time
