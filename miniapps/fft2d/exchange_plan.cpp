@@ -105,9 +105,9 @@ PassPlan plan_pass(std::span<const std::int64_t> rows, std::span<const std::int6
 }
 
 PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
-                      const ExchangeChoice& exchange) {
-  PassPlans plans{plan_pass(shares.rows, shares.columns, rank_of_unit, exchange.parts()),
-                  plan_pass(shares.columns, shares.rows, rank_of_unit, exchange.parts())};
+                      Exchange exchange) {
+  PassPlans plans{plan_pass(shares.rows, shares.columns, rank_of_unit, batches_of(exchange)),
+                  plan_pass(shares.columns, shares.rows, rank_of_unit, batches_of(exchange))};
   if (problem.transposed) plans.columns.messages.clear();
   return plans;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,25 +15,12 @@ enum class Exchange {
   pipelined,  ///< batch by batch, while the next one is transformed
 };
 
-struct ExchangeChoice {
-  Exchange exchange = Exchange::at_once;
-  int batches = 8;  ///< of a unit's rows, where it is pipelined
+/// Pipelined between nodes: inside one the cores that transform also copy the messages, so that the two cannot overlap
+/// and batches only cost.
+constexpr Exchange default_exchange(int nodes) { return nodes > 1 ? Exchange::pipelined : Exchange::at_once; }
 
-  /// Batches that a unit's rows are cut into.
-  int parts() const { return exchange == Exchange::pipelined ? batches : 1; }
-};
-
-/// The exchange as the user chooses it.
-struct ExchangeOptions {
-  std::optional<Exchange> exchange;
-  int batches = 8;
-
-  /// Unless the user says otherwise, pipelined between nodes: inside one the cores that transform also copy the
-  /// messages, so that the two cannot overlap and batches only cost.
-  ExchangeChoice choice(int nodes) const {
-    return {exchange.value_or(nodes > 1 ? Exchange::pipelined : Exchange::at_once), batches};
-  }
-};
+/// Batches that a unit's rows are cut into.
+constexpr int batches_of(Exchange exchange) { return exchange == Exchange::pipelined ? 8 : 1; }
 
 /// `at-once`, `pipelined`, in the order of the values.
 inline const std::vector<std::string> exchange_names{"at-once", "pipelined"};
@@ -99,6 +85,6 @@ struct PassPlans {
 };
 /// @throws InvalidArgument as plan_pass()
 PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
-                      const ExchangeChoice& exchange);
+                      Exchange exchange);
 
 }  // namespace steelyard::fft2d

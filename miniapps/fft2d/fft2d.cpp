@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
 #include <complex>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "comm/measurement/group_bandwidth.hpp"
-#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
@@ -33,22 +30,6 @@ namespace {
 
 constexpr std::int64_t default_extent = 2048;
 
-/// `--pad`: `none`, `auto` or `ROWSxCOLUMNS`. @throws InvalidArgument naming these
-void parse_padding(const std::string& text, Options& options) {
-  options.pads_to_fastest = text == "auto";
-  options.padded.reset();
-  if (text == "none" || text == "auto") return;
-  Extents extents;
-  const char* const end = text.data() + text.size();
-  const auto rows = std::from_chars(text.data(), end, extents.rows);
-  const bool more = rows.ec == std::errc() && rows.ptr != end && *rows.ptr == 'x';
-  const auto columns = std::from_chars(more ? rows.ptr + 1 : end, end, extents.columns);
-  if (!more || columns.ec != std::errc() || columns.ptr != end || extents.rows < 1 || extents.columns < 1) {
-    throw InvalidArgument(fmt::format("--pad {} (expected none, auto or ROWSxCOLUMNS)", text));
-  }
-  options.padded = extents;
-}
-
 /// Adds the options of fft2d alone; the shared ones are there.
 void add_options(const AppOptions& parsers, Options& options) {
   add_grid_options(parsers, options.grid, 0);
@@ -64,11 +45,9 @@ void add_options(const AppOptions& parsers, Options& options) {
   run.add_flag("--inverse", options.inverse, "The inverse transform, divided by the number of points");
   model.add_flag("--real", options.real, "Real input; columns 0 to columns / 2 of its spectrum are made");
   plan.add_flag("--transposed", options.transposed, "Leave the spectrum transposed, which saves the second exchange");
-  add_choice<Exchange>(plan, "--exchange", options.exchange.exchange, exchange_names,
+  add_choice<Exchange>(plan, "--exchange", options.exchange, exchange_names,
                        "When ranks send what a pass has made: at its end (default on one node), or batch by batch on "
                        "the way (default on several)");
-  add_number(plan, "--batches", options.exchange.batches, "Batches of a unit's rows, where it is pipelined", 1, 4096)
-      ->capture_default_str();
   model
       .add_option("--fft", options.fft.library,
                   "Library that transforms rows (default: the fastest that a unit has): fftw on hosts, vendor on "
@@ -77,11 +56,6 @@ void add_options(const AppOptions& parsers, Options& options) {
       ->type_name("LIBRARY");
   add_choice<Planner>(model, "--planner", options.fft.planner, planner_names,
                       "How hard FFTW looks for a plan (default measure)");
-  run.add_option_function<std::string>(
-         "--pad", [&options](const std::string& text) { parse_padding(text, options); },
-         "Append zeros to the input before it is transformed: to the fastest extents up to an eighth larger, or to "
-         "these (default none)")
-      ->type_name("none|auto|ROWSxCOLUMNS");
 }
 
 /// Checks what only makes sense together, and takes the input's extents from its file where there is one.
@@ -117,16 +91,11 @@ Extents input_extents(const Options& options) {
   return found;
 }
 
-/// The transform of an input, to extents that zeros are appended up to.
-/// @throws InvalidArgument for extents that are smaller than the input's or beyond any memory
-Problem make_problem(const Options& options, const Extents& input, const Extents& padded) {
+/// The transform of an input. @throws InvalidArgument for extents beyond any memory
+Problem make_problem(const Options& options, const Extents& input) {
   constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
-  const Problem problem{padded.rows, padded.columns, options.inverse ? Direction::inverse : Direction::forward,
+  const Problem problem{input.rows, input.columns, options.inverse ? Direction::inverse : Direction::forward,
                         options.real, options.transposed};
-  if (problem.rows < input.rows || problem.columns < input.columns) {
-    throw InvalidArgument(fmt::format("--pad {}x{} for an input of {} x {} (expected at least as many)", problem.rows,
-                                      problem.columns, input.rows, input.columns));
-  }
   if (problem.rows > largest_extent || problem.columns > largest_extent || problem.points() > 9.0e15) {
     throw InvalidArgument(
         fmt::format("transform of {} x {} points is beyond any memory", problem.rows, problem.columns));
@@ -134,34 +103,31 @@ Problem make_problem(const Options& options, const Extents& input, const Extents
   return problem;
 }
 
-/// The matrix that is transformed, with zeros appended where it is padded: of a file or at random. Random numbers, or
-/// real and imaginary parts, are uniform in [-1, 1), and the same on every unit.
+/// The matrix that is transformed, of a file or at random. Random numbers, or real and imaginary parts, are uniform in
+/// [-1, 1), and the same on every unit.
 template <class Scalar>
 class Input {
  public:
-  Input(const Problem& problem, const Extents& extents, const RunOptions& options)
+  Input(const Problem& problem, const RunOptions& options)
       : problem_(problem),
-        extents_(extents),
         path_(options.input.empty() ? "" : options.input.front()),
         real_(options.seed, gemm::MatrixName::a),
         imaginary_(options.seed, gemm::MatrixName::b) {}
 
-  /// Fills whole rows of the padded matrix, from a row on; complex numbers are pairs. Uses the host unit's threads.
+  /// Fills whole rows of the matrix, from a row on; complex numbers are pairs. Uses the host unit's threads.
   /// @throws FileFormatError
   void operator()(std::int64_t first_row, std::span<Scalar> values) const {
     const std::int64_t numbers = problem_.columns * (problem_.real ? 1 : 2);
     const std::int64_t rows = static_cast<std::int64_t>(values.size()) / numbers;
-    const std::int64_t present = std::clamp<std::int64_t>(extents_.rows - first_row, 0, rows);
-    if (present < rows || extents_.columns < problem_.columns) std::fill(values.begin(), values.end(), Scalar(0));
     if (!path_.empty()) {
-      problem_.real ? read(first_row, present, values.data())
-                    : read(first_row, present, reinterpret_cast<std::complex<Scalar>*>(values.data()));
+      problem_.real ? read(first_row, rows, values.data())
+                    : read(first_row, rows, reinterpret_cast<std::complex<Scalar>*>(values.data()));
       return;
     }
-    const Kokkos::RangePolicy<HostExecution> rows_of_input(0, present);
+    const Kokkos::RangePolicy<HostExecution> rows_of_input(0, rows);
     Kokkos::parallel_for("steelyard::fft2d::fill", rows_of_input, [=, this](const std::int64_t i) {
       Scalar* number = values.data() + i * numbers;
-      for (std::int64_t j = 0; j < extents_.columns; ++j) {
+      for (std::int64_t j = 0; j < problem_.columns; ++j) {
         *number++ = static_cast<Scalar>(real_.element(first_row + i, j));
         if (!problem_.real) *number++ = static_cast<Scalar>(imaginary_.element(first_row + i, j));
       }
@@ -173,17 +139,11 @@ class Input {
   template <class Element>
   void read(std::int64_t first_row, std::int64_t rows, Element* elements) const {
     if (rows == 0) return;
-    const NpyHeader header = read_npy_matrix_header<Element>(path_);
-    // Rows that zeros follow are read one by one.
-    const std::int64_t together = extents_.columns == problem_.columns ? rows : 1;
-    for (std::int64_t i = 0; i < rows; i += together) {
-      read_npy_rows<Element>(path_, header, first_row + i,
-                             {elements + i * problem_.columns, static_cast<std::size_t>(together * extents_.columns)});
-    }
+    read_npy_rows<Element>(path_, read_npy_matrix_header<Element>(path_), first_row,
+                           {elements, static_cast<std::size_t>(rows * problem_.columns)});
   }
 
   Problem problem_;
-  Extents extents_;
   std::filesystem::path path_;  ///< empty: random numbers
   gemm::RandomMatrix real_, imaginary_;
 };
@@ -194,73 +154,33 @@ std::string library_name(const RowFftChoice& choice) {
   return choice.library.empty() ? row_fft_libraries<Execution>().front() : choice.library;
 }
 
-/// Extents with the fastest passes, by short measurements of all units at once. Collective. @throws CollectiveError
-Extents measure_fastest_extents(Frame& frame, const Options& options, const Extents& input) {
-  // What a pass over so many rows reads and writes is in no cache, if the input is not.
-  constexpr double trial_bytes = 64.0 * 1024 * 1024;
-  Precision precision;
-  precision.repetitions_min = 3;
-  precision.repetitions_max = 10;
-  precision.time_limit_s = 0.5;
-  precision.warmups = 0;
-  const std::size_t slots = frame.slots().size();
-  const double even = static_cast<double>(std::max(input.rows, input.columns)) / static_cast<double>(slots);
-  return fastest_extents(input, options.real, [&](std::int64_t length, bool real) {
-    const double most = trial_bytes / (2.0 * frame.element_bytes() * static_cast<double>(length));
-    const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(even, most)));
-    const UnitSizes sizes = frame.own_share(std::vector<std::int64_t>(slots, rows));
-    const MeasuredKernel kernel(length, real, options.run.element, options.fft);
-    const GroupPoint point = KernelMeasurement(frame.comm(), frame.co_execution(), kernel, precision).together(sizes);
-    double rows_per_s = 0.0;
-    if (sizes.host > 0) rows_per_s += static_cast<double>(sizes.host) / point.host.time_s;
-    if (sizes.companion > 0) rows_per_s += static_cast<double>(sizes.companion) / point.companion.time_s;
-    return all_sum(frame.comm(), rows_per_s);
-  });
-}
-
 template <class Scalar>
 class Run : public AppRun {
  public:
-  /// @param input extents of the input
-  Run(Frame& frame, const Options& options, const Extents& input)
+  Run(Frame& frame, const Options& options, const Problem& problem)
       : frame_(frame),
         options_(options),
-        input_extents_(input),
-        exchange_(options.exchange.choice(frame.session().nodes().count())),
-        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {
-    Extents padded = options.padded.value_or(input);
-    if (options.pads_to_fastest) {
-      padding_s_ = timed_region(frame.session(), "steelyard::fft2d::padding",
-                                [&] { padded = measure_fastest_extents(frame, options, input); });
-      frame.session().print(fmt::format("padding    chosen in {}\n", format_seconds(*padding_s_)));
-    }
-    problem_ = make_problem(options, input, padded);
-  }
+        problem_(problem),
+        exchange_(options.exchange.value_or(default_exchange(frame.session().nodes().count()))),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
   double memory_bytes() const override {
     return point_bytes * ((problem_.real ? 0.5 : 1.0) * problem_.points() + problem_.spectrum_points());
   }
   void describe(RunRecord& record) const override {
-    record.params["input_rows"] = static_cast<double>(input_extents_.rows);
-    record.params["input_columns"] = static_cast<double>(input_extents_.columns);
     record.params["rows"] = static_cast<double>(problem_.rows);
     record.params["columns"] = static_cast<double>(problem_.columns);
     record.params["real"] = problem_.real ? 1.0 : 0.0;
     record.params["transposed"] = problem_.transposed ? 1.0 : 0.0;
-    record.params["batches"] = exchange_.parts();
     record.settings["direction"] = options_.inverse ? "inverse" : "forward";
-    record.settings["exchange"] = exchange_names[static_cast<std::size_t>(exchange_.exchange)];
+    record.settings["exchange"] = exchange_names[static_cast<std::size_t>(exchange_)];
     record.settings["planner"] = planner_names[static_cast<std::size_t>(options_.fft.planner)];
     if (frame_.units().host) record.settings["host_fft"] = library_name<HostExecution>(options_.fft);
     if (frame_.units().companion) record.settings["device_fft"] = library_name<CompanionExecution>(options_.fft);
-    if (padding_s_) record.figures["padding_time_s"] = *padding_s_;
   }
 
   std::string title(const RunRecord& record) const override {
-    const bool padded = problem_.rows != input_extents_.rows || problem_.columns != input_extents_.columns;
-    const std::string zeros =
-        padded ? fmt::format(" (zeros appended to {} x {})", input_extents_.rows, input_extents_.columns) : "";
-    return fmt::format("fft2d {} x {}{} {}{}, {}{}{}, exchange {}", problem_.rows, problem_.columns, zeros,
+    return fmt::format("fft2d {} x {} {}{}, {}{}{}, exchange {}", problem_.rows, problem_.columns,
                        problem_.real ? "" : "complex ", record.settings.at("element"), record.settings.at("direction"),
                        problem_.real ? ", real input" : "", problem_.transposed ? ", left transposed" : "",
                        record.settings.at("exchange"));
@@ -288,7 +208,7 @@ class Run : public AppRun {
     const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
     bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double start_s = now_s();
-    input_.emplace(problem_, input_extents_, options_.run);
+    input_.emplace(problem_, options_.run);
     transform_.emplace(group_, problem_, shares_, TransformChoice{exchange_, options_.fft});
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
@@ -348,11 +268,9 @@ class Run : public AppRun {
 
   Frame& frame_;
   const Options& options_;
-  Extents input_extents_;
-  ExchangeChoice exchange_;
-  UnitGroup group_;
-  std::optional<double> padding_s_;  ///< seconds of choosing the padding, where the program chooses it
   Problem problem_;
+  Exchange exchange_;
+  UnitGroup group_;
   Shares shares_;
   Range own_rows_;                           ///< of the input: those of this rank's units
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
@@ -375,13 +293,10 @@ class Fft2d : public MiniApp {
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { fft2d::add_options(parsers, options_); }
-  void prepare() override {
-    input_ = input_extents(options_);
-    problem_ = make_problem(options_, input_, options_.padded.value_or(input_));
-  }
+  void prepare() override { problem_ = make_problem(options_, input_extents(options_)); }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, input_);
-    return std::make_unique<Run<float>>(frame, options_, input_);
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
+    return std::make_unique<Run<float>>(frame, options_, problem_);
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return std::make_shared<MeasuredKernel>(problem_.columns, problem_.real, options_.run.element, options_.fft);
@@ -394,7 +309,6 @@ class Fft2d : public MiniApp {
 
  private:
   Options options_;
-  Extents input_;
   Problem problem_;
 };
 

@@ -103,7 +103,9 @@ RunPlan make_plan(Resources& on, const Options& options, const Problem& problem)
                                       on.ranks(), most_ranks));
   });
   const std::vector<int> nodes = on.node_of_rank();
-  const ExchangeChoice exchange = options.exchange.choice(1 + *std::max_element(nodes.begin(), nodes.end()));
+  const Exchange exchange =
+      options.exchange.value_or(default_exchange(1 + *std::max_element(nodes.begin(), nodes.end())));
+  const int batches = batches_of(exchange);
   const std::int64_t point_bytes = options.run.element == ElementType::float64 ? 16 : 8;
   const auto bytes = static_cast<double>(point_bytes);
   const MeasuredKernel row_kernel(problem.columns, problem.real, options.run.element, options.fft);
@@ -125,14 +127,14 @@ RunPlan make_plan(Resources& on, const Options& options, const Problem& problem)
     planned.shares = {row_shares.units, column_shares.units};
     planned.passes = plan_passes(problem, planned.shares, rank_of_slot, exchange);
   });
-  PassCost rows{planned.passes.rows, exchange.parts()}, columns{planned.passes.columns, exchange.parts()};
+  PassCost rows{planned.passes.rows, batches}, columns{planned.passes.columns, batches};
   if (on.has_seconds()) {
     rows.unit_s = row_shares.predicted_s;
     columns.unit_s = column_shares.predicted_s;
   }
   // Sizes of the messages of a transform that is split evenly.
   const double matrix = bytes * problem.spectrum_points(), ranks = on.ranks(), block = matrix / (ranks * ranks);
-  const std::optional<Channels> channels = on.channels({block / (2.0 * exchange.parts()), block, matrix / ranks});
+  const std::optional<Channels> channels = on.channels({block / (2.0 * batches), block, matrix / ranks});
   std::vector<models::PatternCosts> exchanges;
   if (channels) {
     on.on_all_ranks([&] {

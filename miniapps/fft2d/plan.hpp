@@ -19,10 +19,8 @@ struct Options {
   bool inverse = false;
   bool real = false;
   bool transposed = false;
-  ExchangeOptions exchange;
+  std::optional<Exchange> exchange;
   RowFftChoice fft;
-  bool pads_to_fastest = false;
-  std::optional<Extents> padded;                     ///< extents that zeros are appended up to
   std::vector<std::filesystem::path> column_models;  ///< of pass 2, where it is not like pass 1
 };
 

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
-#include <vector>
 
 #include "partition/rectangles/rectangle.hpp"
 
@@ -49,52 +46,7 @@ inline std::int64_t slice_granularity(std::int64_t total, std::int64_t point_byt
   return total > 0 ? std::gcd(total, line_bytes / point_bytes) : 1;
 }
 
-/// Rows and columns of an input, or of the transform that it is padded to.
+/// Rows and columns of a matrix.
 using Extents = partition::Extents;
-
-/// Lengths that a transform of `length` points may be padded to: itself, and at most four of the numbers up to an
-/// eighth larger whose prime factors are 2, 3, 5 and 7, ascending. With few points there is nothing to gain: below 32
-/// only itself. Source: the companion work of 002 (PFFT-FPM-PAD) takes any length from the model; smooth ones are what
-/// FFT libraries are fast at.
-inline std::vector<std::int64_t> padded_lengths(std::int64_t length) {
-  std::vector<std::int64_t> lengths{length};
-  if (length < 32) return lengths;
-  int most_twos = 0;
-  for (std::int64_t longer = length + 1; longer <= length + length / 8; ++longer) {
-    const int twos = std::countr_zero(static_cast<std::uint64_t>(longer));
-    std::int64_t rest = longer >> twos;
-    for (const std::int64_t factor : {3, 5, 7}) {
-      while (rest % factor == 0) rest /= factor;
-    }
-    if (rest != 1) continue;
-    // The next two, and of the others those that 2 divides more often than any shorter one.
-    if (lengths.size() < 3 || (twos > most_twos && lengths.size() < 5)) lengths.push_back(longer);
-    most_twos = std::max(most_twos, twos);
-  }
-  return lengths;
-}
-
-/// Extents with the least predicted time of both passes, rows / v(columns) + spectrum columns / v(rows), where v(n)
-/// rows of n points per second are transformed by all units together. Of equal ones the smallest.
-/// @param speed_of (length, real) is asked once for each length, and kind of pass
-template <class SpeedOf>
-Extents fastest_extents(const Extents& input, bool real, const SpeedOf& speed_of) {
-  const std::vector<std::int64_t> rows = padded_lengths(input.rows), columns = padded_lengths(input.columns);
-  std::vector<double> row_speeds, column_speeds;
-  for (const std::int64_t length : columns) row_speeds.push_back(speed_of(length, real));
-  for (const std::int64_t length : rows) column_speeds.push_back(speed_of(length, false));
-  Extents best = input;
-  double best_s = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      const double time_s = static_cast<double>(rows[i]) / row_speeds[j] +
-                            static_cast<double>(stored_points(columns[j], real)) / column_speeds[i];
-      if (time_s >= best_s) continue;
-      best = {rows[i], columns[j]};
-      best_s = time_s;
-    }
-  }
-  return best;
-}
 
 }  // namespace steelyard::fft2d

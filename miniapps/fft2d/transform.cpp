@@ -134,7 +134,7 @@ void Transform<Scalar>::allocate(std::initializer_list<Blocks*> lists) {
 /// Messages to a rank go to its first unit: all of a rank's units wait for them and read them.
 template <class Scalar>
 void Transform<Scalar>::connect(const PassPlan& plan, PassExchange& exchange) {
-  const bool pipelined = choice_.exchange.exchange == Exchange::pipelined;
+  const bool pipelined = choice_.exchange == Exchange::pipelined;
   std::vector<UnitMessage> messages;
   for (const Blocks* blocks : {&exchange.sent, &exchange.received}) {
     for (const auto& [message, data] : *blocks) {
@@ -195,7 +195,7 @@ void Transform<Scalar>::run_pass(const UnitPeer<Execution>& peer, const PassPlan
       }
       transform_batch(batches[batch], sends);
     });
-    if (choice_.exchange.exchange == Exchange::pipelined) pass.exchange->packed(kind, static_cast<int>(batch) + 1);
+    if (choice_.exchange == Exchange::pipelined) pass.exchange->packed(kind, static_cast<int>(batch) + 1);
   }
   pass.exchange->await_other(kind);
   if (group_.drives(kind)) pass.finished_s = now_s();

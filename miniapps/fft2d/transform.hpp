@@ -20,7 +20,7 @@ namespace steelyard::fft2d {
 
 /// How a transform is carried out.
 struct TransformChoice {
-  ExchangeChoice exchange;
+  Exchange exchange = Exchange::at_once;
   RowFftChoice fft;
 };
 

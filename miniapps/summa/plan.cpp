@@ -18,7 +18,6 @@
 #include "partition/group_model.hpp"
 #include "partition/rectangles/bands.hpp"
 #include "partition/rectangles/column.hpp"
-#include "partition/rectangles/column_order.hpp"
 #include "partition/rectangles/partition_patterns.hpp"
 
 namespace steelyard::summa {
@@ -150,24 +149,22 @@ partition::Algorithm area_algorithm(const std::string& partition) {
   return partition::find_algorithm(is_own ? "geometric" : partition, ", column, or a file *.json");
 }
 
-void require_partition(const std::string& partition, bool node_order, bool avoid_communication) {
+void require_partition(const std::string& partition, bool avoid_communication) {
   area_algorithm(partition);
-  if (is_in_columns(partition) || !(node_order || avoid_communication)) return;
-  throw InvalidArgument(fmt::format("{} with --partition {} (expected rectangles in columns)",
-                                    node_order ? "--node-order" : "--avoid-communication", partition));
+  if (is_in_columns(partition) || !avoid_communication) return;
+  throw InvalidArgument(
+      fmt::format("--avoid-communication with --partition {} (expected rectangles in columns)", partition));
 }
 
 Assignment assign(const Problem& problem, const std::vector<Slot>& slots, partition::Models models,
-                  const std::string& partition, std::span<const int> node_of_rank,
-                  const partition::RectangleCost& communication_s) {
+                  const std::string& partition, const partition::RectangleCost& communication_s) {
   const partition::Algorithm algorithm = area_algorithm(partition);
   const partition::Extents extents = problem.extents();
   partition::require_extents(extents);
   Assignment assignment;
   std::vector<Rectangle>& rectangles = assignment.rectangles;
   if (is_in_columns(partition)) {
-    const partition::ColumnPartition columns = in_columns(extents, slots, models, algorithm, communication_s);
-    rectangles = node_of_rank.empty() ? columns.rectangles : partition::order_by_node(columns, node_of_rank).rectangles;
+    rectangles = in_columns(extents, slots, models, algorithm, communication_s).rectangles;
   } else {
     const std::size_t ranks = rank_of(slots.back()) + 1;
     rectangles = is_file(partition) ? read_rectangles(partition, extents, ranks) : even_grid(extents, ranks);

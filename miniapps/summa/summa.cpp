@@ -35,7 +35,6 @@ struct Options {
   std::int64_t n = 0;  ///< of the user or of the input; 0 for what `problem` has
   Problem problem;
   Communication communication = Communication::pipelined;
-  bool node_order = false;
   bool avoid_communication = false;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 
@@ -151,15 +150,14 @@ Plan make_plan(Resources& on, const Options& options, Assignment& assignment) {
   const auto n = static_cast<double>(problem.n), iterations = static_cast<double>(problem.blocks());
   const std::string partition = on.partition();
   on.on_all_ranks([&] {
-    require_partition(partition, options.node_order, options.avoid_communication);
+    require_partition(partition, options.avoid_communication);
     if (!options.avoid_communication || on.has_seconds()) return;
     throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
   });
   const SpeedModels models =
       on.speed_models(MeasuredKernel(options), problem.blocks() * problem.blocks(), area_algorithm(partition).name);
-  const std::vector<int> nodes = options.node_order ? on.node_of_rank() : std::vector<int>();
   const auto assign_blocks = [&](const partition::RectangleCost& cost) {
-    on.on_all_ranks([&] { assignment = assign(problem, on.slots(), models.pointers(), partition, nodes, cost); });
+    on.on_all_ranks([&] { assignment = assign(problem, on.slots(), models.pointers(), partition, cost); });
   };
   assign_blocks({});
   // From a pivot's part in one block row to a whole pivot; between two messages a rank goes through all of its C.
@@ -353,8 +351,6 @@ class Summa : public MiniApp {
     add_choice<Communication>(plan, "--communication", options_.communication, communication_names,
                               "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's "
                               "messages while this one multiplies (default pipelined)");
-    plan.add_flag("--node-order", options_.node_order,
-                  "Order columns and the rectangles in them such that few messages cross nodes (001, section 4.1)");
     plan.add_flag("--avoid-communication", options_.avoid_communication,
                   "Choose areas and columns by the seconds of updates and messages together, and give no blocks to a "
                   "rank whose messages cost more than its updates gain");
@@ -393,7 +389,7 @@ class Summa : public MiniApp {
           "--barrier with --communication pipelined (expected paper or bcast, which communicate "
           "between updates)");
     }
-    require_partition(options_.run.partition, options_.node_order, options_.avoid_communication);
+    require_partition(options_.run.partition, options_.avoid_communication);
   }
 
   std::unique_ptr<AppRun> start(Frame& frame) const override {

@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("A file's spectrum is FFTW's, on any number of ranks, and the
       {1, from + Words{"0.npy", "--units", "host"}},
       {1, from + Words{"1.npy", "--transposed"}},
       {3, from + Words{"2.npy", "--units", "host+device", "--partition", "exact"} + uneven},
-      {3, from + Words{"3.npy", "--exchange", "pipelined", "--batches", "3", "--transposed"}},
+      {3, from + Words{"3.npy", "--exchange", "pipelined", "--transposed"}},
       {2, from + Words{"4.npy", "--exchange", "pipelined", "--slowdown", "rank1=2", "--partition", "even"}},
       {6, from + Words{"5.npy", "--units", "host", "--exchange", "at-once"}}};
   run_fft2d(runs, folder);
@@ -124,43 +124,6 @@ TEMPLATE_TEST_CASE("Real input has half a spectrum, that of the same complex inp
                      part_of(right, columns / 2 + 1, i == 2)) <= tolerance<TestType>());
     }
   }
-}
-
-TEST_CASE("Padded, the spectrum is exactly that of the input with zeros appended") {
-  const TemporaryFolder folder;
-  const auto input = random_complex_grid<double>(19, 23, 5);
-  write_grid(folder / "input.npy", input);
-  const auto real = random_grid<double>(19, 23, 6);
-  write_grid(folder / "real.npy", real);
-  const std::vector<Outcome> outcomes =
-      run_fft2d({{1, {"--input", "input.npy", "--output", "0.npy", "--pad", "20x24"}},
-                 {3, {"--input", "input.npy", "--output", "1.npy", "--pad", "64x23", "--check", "all"}},
-                 {2, {"--input", "real.npy", "--real", "--output", "2.npy", "--pad", "32x40"}}},
-                folder);
-  for (const Outcome& outcome : outcomes) CHECK(outcome.out.find("zeros appended to 19 x 23") != std::string::npos);
-  CHECK(distance(read_grid<std::complex<double>>(folder / "0.npy"), by_fftw(input, 20, 24, FFTW_FORWARD)) <= 1e-12);
-  CHECK(distance(read_grid<std::complex<double>>(folder / "1.npy"), by_fftw(input, 64, 23, FFTW_FORWARD)) <= 1e-12);
-  CHECK(distance(read_grid<std::complex<double>>(folder / "2.npy"),
-                 part_of(by_fftw(real, 32, 40, FFTW_FORWARD), 21, false)) <= 1e-12);
-}
-
-TEST_CASE("Padding that the program chooses is up to an eighth, and still exact") {
-  const TemporaryFolder folder;
-  const auto input = random_complex_grid<double>(61, 67, 7);
-  write_grid(folder / "input.npy", input);
-  const Outcome outcome = run(2, fft2d_program,
-                              {"--input", "input.npy", "--output", "output.npy", "--pad", "auto", "--planner",
-                               "estimate", "--repetitions", "1", "--partition", "even"},
-                              folder.path());
-  INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  CHECK(lines_that_start(outcome.out, "padding    chosen in ") == 1);
-  const auto output = read_grid<std::complex<double>>(folder / "output.npy");
-  CHECK(output.rows >= 61);
-  CHECK(output.rows <= 61 + 61 / 8);
-  CHECK(output.columns >= 67);
-  CHECK(output.columns <= 67 + 67 / 8);
-  CHECK(distance(output, by_fftw(input, output.rows, output.columns, FFTW_FORWARD)) <= 1e-12);
 }
 
 }  // namespace

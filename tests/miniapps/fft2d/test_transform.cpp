@@ -136,8 +136,7 @@ double tolerance() {
 /// A way to carry out a transform.
 TransformChoice random_choice(Random& random) {
   TransformChoice choice;
-  choice.exchange.exchange = random() % 2 == 0 ? Exchange::at_once : Exchange::pipelined;
-  choice.exchange.batches = 1 + static_cast<int>(random() % 5);
+  choice.exchange = random() % 2 == 0 ? Exchange::at_once : Exchange::pipelined;
   choice.fft.planner = Planner::estimate;
   return choice;
 }
@@ -170,7 +169,7 @@ TEMPLATE_TEST_CASE("spectra are those of FFTW's own transform, for every split a
         const Matrix right = by_fftw<TestType>(problem);
         const TransformChoice choice = random_choice(random);
         Transform<TestType> transform(group(), problem, random_shares(problem, random), choice);
-        CAPTURE(rows, columns, direction == Direction::inverse, real, transposed, choice.exchange.parts());
+        CAPTURE(rows, columns, direction == Direction::inverse, real, transposed, batches_of(choice.exchange));
         // Each time anew.
         for (int times = 0; times < 2; ++times) {
           transform.load(random_source<TestType>(problem));

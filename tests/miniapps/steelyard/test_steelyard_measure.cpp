@@ -306,7 +306,7 @@ TEST_CASE("Every app's options fix what is measured, and those that fix nothing 
        {{"columns", 77}, {"real", 1}, {"planner", 2}},
        "row_fft_portable",
        0.0,
-       {"--rows", "--exchange", "--pad"}},
+       {"--rows", "--exchange"}},
       {"cavity",
        {"--size", "66"},
        {{"columns", 66}},

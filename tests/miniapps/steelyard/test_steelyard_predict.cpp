@@ -161,26 +161,6 @@ TEST_CASE("Rectangles of a prediction, given as a partition, make the same predi
   CHECK(predicted(folder, arguments + Words{"--partition", "even"}).at("rectangles") != prediction.at("rectangles"));
 }
 
-TEST_CASE("Rectangles in the order of nodes keep their sizes and send less across nodes") {
-  const TemporaryFolder folder;
-  const std::string lines =
-      "a 0 all host\nb 0 all host slowdown=2\na 1 all host slowdown=3\nb 1 all host\na 2 all host slowdown=2\n"
-      "b 2 all host slowdown=3\na 3 all host\nb 3 all host slowdown=2\n";
-  const Words arguments{"--size",          "512",
-                        "--block",         "16",
-                        "--layout",        folder.write("mixed.layout", lines),
-                        "--platform",      write_platform(folder),
-                        "--communication", "paper"};
-  const json as_areas_ask = predicted(folder, arguments);
-  const json by_node = predicted(folder, arguments + Words{"--node-order"});
-  for (std::size_t i = 0; i < 8; ++i) {
-    for (const char* side : {"rows", "columns"}) {
-      CHECK(by_node.at("rectangles")[i].at(side) == as_areas_ask.at("rectangles")[i].at(side));
-    }
-  }
-  CHECK(by_node.at("models").at("Hockney").get<double>() < as_areas_ask.at("models").at("Hockney").get<double>());
-}
-
 TEST_CASE("Where communication is avoided a prediction is no longer, and processes that do not pay get no blocks") {
   const TemporaryFolder folder;
   const Words any{"--size",     "256", "--block",         "16",    "--processes", "4",

@@ -63,7 +63,7 @@ struct Ranks {
   }
   Assignment assigned(const Problem& problem, const std::string& partition,
                       const partition::RectangleCost& communication_s = {}) const {
-    return assign(problem, slots, models, partition, {}, communication_s);
+    return assign(problem, slots, models, partition, communication_s);
   }
 };
 

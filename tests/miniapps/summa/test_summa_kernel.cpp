@@ -142,11 +142,9 @@ TEST_CASE("words that mean nothing, numbers out of range and options that do not
   }
   check_refused({"--partition", "diagonal"}, {"diagonal", "column", "even", "geometric", "*.json"});
   check_refused({"--partition", "rectangles.txt"}, {"rectangles.txt", "*.json"});
-  for (const char* option : {"--node-order", "--avoid-communication"}) {
-    CHECK_NOTHROW(typed({option, "--partition", "exact"}));
-    for (const char* name : {"even", "rectangles.json"}) {
-      check_refused({option, "--partition", name}, {option, name, "columns"});
-    }
+  CHECK_NOTHROW(typed({"--avoid-communication", "--partition", "exact"}));
+  for (const char* name : {"even", "rectangles.json"}) {
+    check_refused({"--avoid-communication", "--partition", name}, {"--avoid-communication", name, "columns"});
   }
 }
 
