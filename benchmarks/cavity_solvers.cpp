@@ -18,7 +18,6 @@
 #include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
-#include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"

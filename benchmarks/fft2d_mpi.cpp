@@ -16,7 +16,7 @@
 
 #include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"

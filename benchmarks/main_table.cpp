@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"

@@ -11,7 +11,6 @@
 
 #include "comm/collective.hpp"
 #include "comm/measurement/calibration.hpp"
-#include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/run_record.hpp"

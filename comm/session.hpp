@@ -7,13 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "comm/nodes.hpp"
 #include "core/base/errors.hpp"
 #include "core/machine.hpp"
 #include "core/options.hpp"
+#include "core/processing_unit.hpp"
 #include "core/runtime.hpp"
 
 namespace steelyard {
+
+/// Which ranks share memory.
+struct Nodes {
+  int rank_on_node = 0;
+  int ranks_on_node = 1;
+  std::vector<int> node_of_rank;   ///< node number of every rank; nodes are numbered by their lowest rank
+  std::vector<std::string> hosts;  ///< host name of every node
+
+  int count() const { return static_cast<int>(hosts.size()); }
+};
+
+/// Collective. @throws MpiError
+Nodes find_nodes(MPI_Comm comm, const std::string& host_name);
 
 /// MPI for the length of a scope, with the facts about this rank that everything else asks for. Errors of MPI calls are
 /// returned, not fatal, so that STEELYARD_MPI can name them.
@@ -78,5 +91,14 @@ class StartedUnits {
 /// aborted.
 /// @param program returns the exit code
 int run_program(int argc, char** argv, CLI::App& parser, const std::function<ExitCode(Session&)>& program);
+
+/// A processing unit among those of all ranks, in the order of their slices: by rank, the host unit first.
+struct Slot {
+  int rank = 0;
+  ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
+};
+
+/// Slots of all ranks. Collective.
+std::vector<Slot> gather_slots(const Session& session, const RankUnits& units);
 
 }  // namespace steelyard

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "core/co_execution.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
+
+#include "models/measured_point.hpp"
 
 namespace steelyard::models {
 
@@ -10,5 +14,36 @@ namespace steelyard::models {
 /// @throws InvalidArgument unless 1 <= smallest <= largest and count >= 1 (>= 2 where the ends differ)
 std::vector<std::int64_t> linear_sizes(std::int64_t smallest, std::int64_t largest, int count);
 std::vector<std::int64_t> geometric_sizes(std::int64_t smallest, std::int64_t largest, int count);
+
+/// Goal of measuring a piecewise linear model: speeds within `error` of the truth from `smallest` to
+/// `largest`.
+struct AdaptiveGoal {
+  std::int64_t smallest = 1;
+  std::int64_t largest = 1;
+  double error = 0.05;       ///< as a share of the speed
+  double resolution = 0.01;  ///< sizes closer than this share of them count as one: a jump is located no better
+};
+
+/// @throws InvalidArgument unless 1 <= smallest <= largest, 0 < error < 1 and 0 <= resolution < 1
+void require_goal(const AdaptiveGoal& goal);
+
+/// Where to start: sizes of equal ratio, at most 4.
+std::vector<std::int64_t> first_sizes(const AdaptiveGoal& goal);
+
+/// The gap between neighbouring points where a model is least certain, and the size that would tell.
+struct UncertainGap {
+  double left = 0.0;
+  double right = 0.0;
+  double error = 0.0;     ///< estimated, as a share of the speed
+  std::int64_t next = 0;  ///< size inside the gap to measure
+};
+
+/// Estimates the interpolation error of each gap between points by how far the straight lines through the neighbouring
+/// gaps, continued to its middle, miss the line through its own ends: exact for a kink, half of the worst for a jump,
+/// four times too careful where the speed is smooth. What the points' confidence intervals explain does not count.
+/// Returns, over all units that are measured at the same sizes, the gap with the largest estimate above the goal, or
+/// nothing when the goal is met wherever gaps can still be split.
+std::optional<UncertainGap> least_certain_gap(const AdaptiveGoal& goal,
+                                              std::span<const std::vector<MeasuredPoint>> units);
 
 }  // namespace steelyard::models

@@ -9,13 +9,11 @@
 #include <sstream>
 
 #include "core/base/errors.hpp"
-#include "partition/constant.hpp"
-#include "partition/even.hpp"
 #include "partition/exact.hpp"
 #include "partition/geometric.hpp"
 #include "partition/hpopta.hpp"
 #include "partition/numerical.hpp"
-#include "partition/proportional_parts.hpp"
+#include "partition/proportional.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -37,4 +37,8 @@ std::int64_t capacity(const models::SpeedModel& model, std::int64_t total);
 /// first with it; ties go to the lower index. @throws InvalidArgument when nobody has room
 void distribute_remainder(std::int64_t remainder, std::vector<std::int64_t>& units, Models models);
 
+/// Whether two models are one, or of the same kind, points, limits and breakpoints, so that they answer alike. Models
+/// given as formulas, without points, are the same only where they are one.
+bool same_model(const models::SpeedModel& one, const models::SpeedModel& other);
+
 }  // namespace steelyard::partition

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/nodes.hpp"
+#include "comm/session.hpp"
 #include "models/communication/platform.hpp"
 
 namespace steelyard {

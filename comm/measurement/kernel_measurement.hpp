@@ -3,14 +3,54 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
-#include "comm/measurement/group_measurement.hpp"
 #include "comm/session.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
 #include "models/fpm_file.hpp"
+#include "models/measured_point.hpp"
 
 namespace steelyard {
+
+/// When a measurement may stop. Source: 000, section 6.1.2 (fupermod_precision); 002, section 1.
+struct Precision {
+  double confidence = 0.95;  ///< level of Student's t interval
+  double relative = 0.025;   ///< its half width over the mean
+  int repetitions_min = 5;
+  int repetitions_max = 100;
+  int warmups = 1;
+  double time_limit_s = 3.0;  ///< per point, warm-up excluded
+};
+
+/// @throws InvalidArgument naming the value that makes no sense
+void require_precision(const Precision& precision);
+
+/// Kernel runs that a unit makes within one timed repetition.
+struct RunCounts {
+  int host = 1;
+  int companion = 1;
+};
+
+/// Seconds of one repetition on each unit of this rank.
+using RunOnce = std::function<UnitSeconds()>;
+
+/// Times of one rank's units for one run; `units` of the points is left for the caller to fill in.
+struct GroupPoint {
+  models::MeasuredPoint host;
+  models::MeasuredPoint companion;
+  bool precise = true;     ///< every unit of the group is
+  double kernels_s = 0.0;  ///< all timed repetitions of the group's slowest unit
+  double elapsed_s = 0.0;  ///< the same with barriers and statistics
+};
+
+/// Measures all units of all ranks at the same time, each repetition started at a barrier, until every one is precise,
+/// the time is up or the repetitions are used up: contention for shared resources is part of the result. Source: 000,
+/// sections 3.2 and 6.1.2. Collective.
+/// @param counts kernel runs in a repetition of this rank's units
+/// @throws CollectiveError when `run` throws on any rank
+GroupPoint measure_group(MPI_Comm group, const RunOnce& run, const Precision& precision, const RunCounts& counts = {});
 
 /// Computation units for each unit of a rank; 0 for a unit that stays idle.
 using UnitSizes = PerUnit<std::int64_t>;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/measurement/kernel_measurement.hpp"
-#include "models/adaptive_selection.hpp"
+#include "models/size_selection.hpp"
 
 namespace steelyard {
 

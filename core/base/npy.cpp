@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "core/base/errors.hpp"
-#include "core/base/new_file.hpp"
 #include "core/base/text_file.hpp"
 
 namespace steelyard {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/new_file.hpp"
+#include "core/base/text_file.hpp"
 
 namespace steelyard {
 

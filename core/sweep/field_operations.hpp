@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "core/sweep/column.hpp"
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/sweep_body.hpp"
 

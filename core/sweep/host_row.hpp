@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/sweep/column.hpp"
 #include "core/sweep/sweep_body.hpp"
 
 namespace steelyard {

@@ -8,7 +8,7 @@
 
 #include "core/memory/host_copy.hpp"
 #include "core/memory/huge_pages.hpp"
-#include "core/memory/padded_pitch.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/row_pointer.hpp"

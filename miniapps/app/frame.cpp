@@ -21,7 +21,7 @@
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/interruption.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/platform_file.hpp"
 #include "partition/algorithms.hpp"
 

@@ -10,7 +10,6 @@
 #include "comm/collective.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
 #include "comm/session.hpp"
-#include "comm/slots.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/run_record.hpp"
 #include "core/co_execution.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "comm/session.hpp"
-#include "comm/slots.hpp"
 #include "core/base/run_record.hpp"
 #include "models/fpm_file.hpp"
 

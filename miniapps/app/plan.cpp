@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/errors.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "core/base/run_record.hpp"
 #include "core/measurable_kernel.hpp"
 #include "miniapps/app/outputs.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "core/measurable_kernel.hpp"
 #include "models/fpm_file.hpp"
 #include "models/speed_model.hpp"

@@ -7,10 +7,10 @@
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
-#include "models/communication/collective_patterns.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/even.hpp"
+#include "partition/proportional.hpp"
 
 namespace steelyard::cavity {
 

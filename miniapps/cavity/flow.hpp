@@ -9,7 +9,6 @@
 
 #include "comm/session.hpp"
 #include "comm/shared_grid.hpp"
-#include "comm/slots.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "core/memory/huge_pages.hpp"
-#include "core/memory/padded_pitch.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/typed_options.hpp"
 

@@ -8,7 +8,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/granularity.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "comm/collective.hpp"
-#include "core/memory/padded_pitch.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard::fft2d {

@@ -15,7 +15,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/heat/unit_plate.hpp"
-#include "models/communication/collective_patterns.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::heat {

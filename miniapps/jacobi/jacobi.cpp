@@ -13,7 +13,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/jacobi/unit_system.hpp"
-#include "models/communication/collective_patterns.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::jacobi {

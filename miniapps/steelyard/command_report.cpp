@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "core/base/accuracy.hpp"
 #include "core/base/document.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"

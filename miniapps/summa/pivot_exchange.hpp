@@ -10,9 +10,7 @@
 
 #include "comm/communicator.hpp"
 #include "miniapps/summa/problem.hpp"
-#include "partition/rectangles/bands.hpp"
 #include "partition/rectangles/rectangle.hpp"
-#include "partition/rectangles/rectangle_neighbours.hpp"
 
 namespace steelyard::summa {
 

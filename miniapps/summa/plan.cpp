@@ -14,11 +14,11 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
-#include "models/communication/collective_patterns.hpp"
-#include "partition/group_model.hpp"
-#include "partition/rectangles/bands.hpp"
+#include "models/communication/message_pattern.hpp"
+#include "partition/hierarchical.hpp"
 #include "partition/rectangles/column.hpp"
 #include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::summa {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/summa/problem.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 

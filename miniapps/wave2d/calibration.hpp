@@ -17,10 +17,8 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/options.hpp"
-#include "partition/balancing/equal_times_search.hpp"
-#include "partition/balancing/iteration_time_search.hpp"
 #include "partition/balancing/iterative_calibration.hpp"
-#include "partition/balancing/throughput_balance.hpp"
+#include "partition/balancing/slice_search.hpp"
 
 namespace steelyard::wave2d {
 

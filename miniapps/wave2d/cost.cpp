@@ -14,7 +14,7 @@
 #include "miniapps/app/plan.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/options.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
 #include "partition/balancing/outcome.hpp"
 
 namespace steelyard::wave2d {

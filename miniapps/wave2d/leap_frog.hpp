@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "core/sweep/multiply_add.hpp"
-#include "core/sweep/stencil_rows.hpp"
 #include "core/sweep/time_tiles.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "miniapps/wave2d/problem.hpp"

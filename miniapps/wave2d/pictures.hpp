@@ -14,7 +14,6 @@
 #include "comm/mpi_check.hpp"
 #include "comm/session.hpp"
 #include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/picture_legend.hpp"
 #include "core/base/plot/png_file.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/wave2d/simulation.hpp"

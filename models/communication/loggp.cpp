@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 
 namespace steelyard::models {
+
 namespace {
 
 /// Bytes that follow the first.
@@ -66,5 +69,91 @@ LogGP fit_loggp(const LogGPTimes& times) {
   model.latency_s = std::max(0.0, message.time_s - model.time_s(message.bytes));
   return model;
 }
+
+namespace {
+
+constexpr double never_s = std::numeric_limits<double>::infinity();
+
+bool is_time(double time_s) { return time_s >= 0.0 && time_s < never_s; }
+
+std::size_t index(int value, std::size_t count, const char* what) {
+  const auto place = static_cast<std::size_t>(value);
+  if (value < 0 || place >= count) throw InvalidArgument(fmt::format("{} {} (there are {})", what, value, count));
+  return place;
+}
+
+/// As the link's LogGP, checked before the least of anything is taken.
+LogGP require_link(const LogGP& link, int from, int to) {
+  if (is_time(link.latency_s) && is_time(link.send_overhead_s) && is_time(link.receive_overhead_s) &&
+      is_time(link.gap_s) && is_time(link.gap_per_byte_s)) {
+    return link;
+  }
+  throw InvalidArgument(
+      fmt::format("link from {} to {}: L {} s, o_s {} s, o_r {} s, g {} s, G {} s (expected numbers >= 0)", from, to,
+                  link.latency_s, link.send_overhead_s, link.receive_overhead_s, link.gap_s, link.gap_per_byte_s));
+}
+
+}  // namespace
+
+HLogGP::HLogGP(std::vector<Process> processes, std::vector<Link> links)
+    : processes_(std::move(processes)), links_(std::move(links)) {
+  const std::size_t count = processes_.size();
+  if (count == 0 || links_.size() != count * count) {
+    throw InvalidArgument(
+        fmt::format("{} processes with {} links (expected P > 0 processes with P x P links)", count, links_.size()));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Process& process = processes_[i];
+    if (!(is_time(process.send_overhead_s) && is_time(process.receive_overhead_s) && is_time(process.gap_s))) {
+      throw InvalidArgument(fmt::format("process {}: o_s {} s, o_r {} s, g {} s (expected numbers >= 0)", i,
+                                        process.send_overhead_s, process.receive_overhead_s, process.gap_s));
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+      const Link& link = links_[i * count + j];
+      if (i == j || (is_time(link.latency_s) && is_time(link.gap_per_byte_s))) continue;
+      throw InvalidArgument(fmt::format("link from {} to {}: L {} s, G {} s (expected numbers >= 0)", i, j,
+                                        link.latency_s, link.gap_per_byte_s));
+    }
+  }
+}
+
+HLogGP HLogGP::from_links(int processes, const std::function<LogGP(int from, int to)>& link) {
+  if (processes < 1) throw InvalidArgument(fmt::format("{} processes (expected >= 1)", processes));
+  const auto count = static_cast<std::size_t>(processes);
+  std::vector<LogGP> given(count * count);
+  std::vector<Process> ends(count, processes == 1 ? Process{} : Process{never_s, never_s, never_s});
+  for (int i = 0; i < processes; ++i) {
+    for (int j = 0; j < processes; ++j) {
+      if (i == j) continue;
+      const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
+      const LogGP& pair = given[from * count + to] = require_link(link(i, j), i, j);
+      ends[from].send_overhead_s = std::min(ends[from].send_overhead_s, pair.send_overhead_s);
+      ends[to].receive_overhead_s = std::min(ends[to].receive_overhead_s, pair.receive_overhead_s);
+      ends[from].gap_s = std::min(ends[from].gap_s, pair.gap_s);
+      ends[to].gap_s = std::min(ends[to].gap_s, pair.gap_s);
+    }
+  }
+  std::vector<Link> links(count * count);
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      const LogGP& pair = given[from * count + to];
+      if (from == to) continue;
+      links[from * count + to] = {pair.latency_s + (pair.send_overhead_s - ends[from].send_overhead_s) +
+                                      (pair.receive_overhead_s - ends[to].receive_overhead_s),
+                                  pair.gap_per_byte_s};
+    }
+  }
+  return {std::move(ends), std::move(links)};
+}
+
+LogGP HLogGP::link(int from, int to) const {
+  const std::size_t i = index(from, processes_.size(), "process"), j = index(to, processes_.size(), "process");
+  if (i == j) throw InvalidArgument(fmt::format("message from process {} to itself (expected another process)", from));
+  const Link& link = links_[i * processes_.size() + j];
+  return {link.latency_s, processes_[i].send_overhead_s, processes_[j].receive_overhead_s,
+          std::max(processes_[i].gap_s, processes_[j].gap_s), link.gap_per_byte_s};
+}
+
+double HLogGP::time_s(int from, int to, double bytes) const { return link(from, to).time_s(bytes); }
 
 }  // namespace steelyard::models

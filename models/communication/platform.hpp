@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "models/communication/hockney.hpp"
 #include "models/communication/loggp.hpp"
-#include "models/communication/piecewise_hockney.hpp"
-#include "models/communication/tau_lop/size_table.hpp"
 #include "models/communication/tau_lop/transfer_table.hpp"
 
 namespace steelyard::models {

@@ -1,10 +1,26 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "models/communication/platform.hpp"
 
 namespace steelyard::models {
+
+inline constexpr const char* platform_schema = "steelyard.platform/1";
+
+/// Names of the elements of Channel::Scope in files, in their order.
+inline constexpr std::array<const char*, 3> scope_names{"node", "network", "device"};
+
+/// A platform as the JSON of a `*.platform.json` file, without Platform::path. What is empty or not there is left out,
+/// except names, scopes and nodes.
+nlohmann::ordered_json platform_json(const Platform& platform);
+
+/// The platform that such JSON holds; its Platform::path is `name`, which stands for the file in errors.
+/// @throws FileFormatError naming file, key and what was expected
+Platform platform_from_json(const std::string& name, const nlohmann::json& json);
 
 /// Reads a `*.platform.json` file, schema steelyard.platform/1. Only `schema`, `channels` and of each channel `id` and
 /// `path` have to be there (without `scope`, channel 0 is inside nodes and the others are networks); what is there has

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +12,30 @@
 #include "partition/distribution.hpp"
 
 namespace steelyard::partition {
+
+/// Compares times beside their measured spread. A time is known within its confidence interval; one whose
+/// interval was not measured (half width 0) is believed as it is. Points without work (0 units) do not count.
+
+/// True when the interval of `a` lies above that of `b`: t_a - c_a > t_b + c_b.
+bool clearly_longer(const models::MeasuredPoint& a, const models::MeasuredPoint& b);
+
+/// By how many seconds some two of the units differ whatever the spread: max_i (t_i - c_i) - min_i (t_i + c_i),
+/// negative where all intervals overlap; 0 with fewer than two units at work.
+double clear_difference_s(std::span<const models::MeasuredPoint> points);
+
+/// (longest - shortest) / longest of the times; 0 with fewer than two units at work.
+double measured_imbalance(std::span<const models::MeasuredPoint> points);
+
+/// The point that takes longest: when the last unit is done. All zeros where nobody has work.
+models::MeasuredPoint last_done(std::span<const models::MeasuredPoint> points);
+
+/// The mean of the seconds of several runs of one size, with Student's interval; a single run is believed as it is.
+/// Source: 000, section 6.1.2 (fupermod_ci). @throws InvalidArgument for no runs or a level outside (0, 1)
+models::MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s, double level);
+
+/// As models::merge_rounds(), for rounds of which some are single runs with an infinite interval: several of them tell
+/// their spread together. One round is returned as it is.
+models::MeasuredPoint merge_measured(std::span<const models::MeasuredPoint> rounds, double level);
 
 /// Runs every unit's kernel on its slice, all units at the same time: one point per unit, of as many computation units
 /// as asked for. What is returned for a unit without work does not count.
@@ -46,5 +72,58 @@ double moved_share(std::span<const std::int64_t> before, std::span<const std::in
 /// distribution of the total or does not fit
 std::vector<std::int64_t> start_or_even(std::int64_t total, std::size_t unit_count, std::span<const std::int64_t> start,
                                         std::span<const double> max_units);
+
+/// How often to measure.
+struct Repetition {
+  int least_rounds = 1;  ///< of a distribution, before its times are compared; 3 where `measure` gives single runs
+  int most_rounds = 5;   ///< of a distribution whose comparison is within the spread
+  int most_measurements = 100;  ///< of all distributions together
+  double level = 0.95;          ///< of the confidence intervals of several rounds
+};
+
+/// @throws InvalidArgument unless 1 <= least_rounds <= most_rounds, most_measurements >= 1 and 0 < level < 1
+void require_repetition(const Repetition& repetition);
+
+/// Measures distributions again and again, and remembers: what several rounds say together, see models::merge_rounds().
+class RepeatedMeasurement {
+ public:
+  using Units = std::vector<std::int64_t>;
+  using Points = std::vector<models::MeasuredPoint>;
+
+  RepeatedMeasurement(Measure measure, const Repetition& repetition);
+
+  /// At least `least_rounds` of a distribution together, as far as measurements are left; remembered ones count.
+  const Points& of(const Units& units);
+  /// One more round of it, unless it had as many as allowed or no measurements are left; says whether there was one.
+  bool again(const Units& units);
+  /// Forgets the rounds of a distribution and measures anew, unless no measurements are left; says whether it did.
+  bool afresh(const Units& units);
+  /// Measures until some two units clearly differ; false where that is within the spread after all rounds.
+  bool differ(const Units& units);
+  /// Measures until one distribution's last unit is clearly done before the other's: negative where that of `a` is,
+  /// positive where that of `b` is, 0 where that is within the spread after all rounds.
+  int compare(const Units& a, const Units& b);
+  /// Measured so far.
+  int count() const { return count_; }
+  int left() const { return std::max(0, repetition_.most_measurements - count_); }
+  bool exhausted() const { return left() == 0; }
+  bool known(const Units& units) const { return places_.contains(units); }
+
+ private:
+  struct Place {
+    std::vector<Points> rounds;
+    Points merged;
+  };
+  void measure_once(const Units& units, Place& place);
+
+  Measure measure_;
+  Repetition repetition_;
+  std::map<Units, Place> places_;
+  int count_ = 0;
+};
+
+/// Checks what a measurement of `units` returned. @throws InvalidArgument for another number of points, a point of
+/// another size, and for units with work without a finite time > 0 and an interval >= 0
+void require_measured(std::span<const std::int64_t> units, std::span<const models::MeasuredPoint> points);
 
 }  // namespace steelyard::partition

@@ -1,10 +1,169 @@
 #include "partition/rectangles/column.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "partition/proportional_parts.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/errors.hpp"
+#include "partition/proportional.hpp"
 
 namespace steelyard::partition {
+
+namespace {
+
+/// A further column must pay by more than sums of doubles scatter.
+constexpr double least_gain = 1e-12;
+
+/// The dynamic programme: after c calls of add_column() it knows the best cuts into c columns.
+class SortedCuts {
+ public:
+  explicit SortedCuts(const std::vector<double>& shares) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i] > 0.0) order_.push_back(static_cast<int>(i));
+    }
+    const auto share = [&](int unit) { return shares[static_cast<std::size_t>(unit)]; };
+    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return share(a) > share(b); });
+    before_.push_back(0.0);
+    for (const int unit : order_) before_.push_back(before_.back() + share(unit));
+    sums_.assign(before_.size(), std::numeric_limits<double>::infinity());
+    sums_[0] = 0.0;
+  }
+
+  std::size_t units() const { return order_.size(); }
+
+  void add_column() {
+    std::vector<double> sums(sums_.size(), std::numeric_limits<double>::infinity());
+    std::vector<std::size_t> cuts(sums_.size(), 0);
+    for (std::size_t end = cuts_.size() + 1; end < sums.size(); ++end) {
+      for (std::size_t first = cuts_.size(); first < end; ++first) {
+        const double sum = sums_[first] + static_cast<double>(end - first) * (before_[end] - before_[first]);
+        if (sum < sums[end]) {
+          sums[end] = sum;
+          cuts[end] = first;
+        }
+      }
+    }
+    sums_ = std::move(sums);
+    cuts_.push_back(std::move(cuts));
+  }
+
+  /// k_1 w_1 + … of the best arrangement in as many columns as were added.
+  double sum() const { return sums_.back(); }
+
+  Arrangement arrangement(std::size_t columns) const {
+    Arrangement arrangement(columns);
+    std::size_t end = order_.size();
+    for (std::size_t column = columns; column-- > 0;) {
+      const std::size_t first = cuts_[column][end];
+      for (std::size_t i = first; i < end; ++i) arrangement[column].push_back(order_[i]);
+      end = first;
+    }
+    return arrangement;
+  }
+
+ private:
+  std::vector<int> order_;                      // units with work, largest first
+  std::vector<double> before_;                  // share of the first q units
+  std::vector<double> sums_;                    // of the first q units in the columns so far
+  std::vector<std::vector<std::size_t>> cuts_;  // where the last of c columns begins, for the first q units
+};
+
+}  // namespace
+
+std::vector<double> relative_areas(std::span<const double> areas) {
+  if (areas.empty()) throw InvalidArgument("no areas to partition by (expected at least one)");
+  double largest = 0.0;
+  for (std::size_t i = 0; i < areas.size(); ++i) {
+    if (!(areas[i] >= 0.0) || std::isinf(areas[i])) {
+      throw InvalidArgument(fmt::format("area {} of unit {} (expected a finite number >= 0)", areas[i], i));
+    }
+    largest = std::max(largest, areas[i]);
+  }
+  if (largest == 0.0) throw InvalidArgument(fmt::format("all {} areas are 0 (expected one above 0)", areas.size()));
+  // By the largest first, because the sum of finite areas need not be finite.
+  std::vector<double> shares;
+  double sum = 0.0;
+  for (const double area : areas) {
+    shares.push_back(area / largest);
+    sum += shares.back();
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+double half_perimeters(std::span<const double> areas, const Arrangement& arrangement, const Extents& extents) {
+  require_extents(extents);
+  const std::vector<double> shares = relative_areas(areas);
+  require_arrangement(areas, arrangement);
+  double sum = 0.0;
+  for (const std::vector<int>& units : arrangement) {
+    double count = 0.0;
+    double width = 0.0;
+    for (const int unit : units) {
+      const double share = shares[static_cast<std::size_t>(unit)];
+      if (share > 0.0) ++count;
+      width += share;
+    }
+    if (count > 0.0) sum += static_cast<double>(extents.rows) + static_cast<double>(extents.columns) * count * width;
+  }
+  return sum;
+}
+
+void require_arrangement(std::span<const double> areas, const Arrangement& arrangement) {
+  std::vector<bool> placed(areas.size(), false);
+  for (const std::vector<int>& units : arrangement) {
+    for (const int unit : units) {
+      if (unit < 0 || static_cast<std::size_t>(unit) >= areas.size()) {
+        throw InvalidArgument(fmt::format("unit {} in a column (expected 0 to {})", unit, areas.size() - 1));
+      }
+      if (placed[static_cast<std::size_t>(unit)]) {
+        throw InvalidArgument(fmt::format("unit {} stands in two places (expected one)", unit));
+      }
+      placed[static_cast<std::size_t>(unit)] = true;
+    }
+  }
+  for (std::size_t i = 0; i < areas.size(); ++i) {
+    if (areas[i] > 0.0 && !placed[i]) {
+      throw InvalidArgument(fmt::format("unit {} of area {} stands in no column (expected one)", i, areas[i]));
+    }
+  }
+}
+
+Arrangement best_arrangement(std::span<const double> areas, const Extents& extents) {
+  require_extents(extents);
+  SortedCuts cuts(relative_areas(areas));
+  const auto rows = static_cast<double>(extents.rows);
+  const auto width = static_cast<double>(extents.columns);
+  const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t best = 0;
+  for (std::size_t columns = 1; columns <= most; ++columns) {
+    const double height = static_cast<double>(columns) * rows;
+    if (height + width >= least) break;
+    cuts.add_column();
+    const double sum = height + width * cuts.sum();
+    if (sum < least * (1.0 - least_gain)) {
+      least = sum;
+      best = columns;
+    }
+  }
+  return cuts.arrangement(best);
+}
+
+Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, int columns) {
+  require_extents(extents);
+  SortedCuts cuts(relative_areas(areas));
+  const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
+  if (columns < 1 || static_cast<std::size_t>(columns) > most) {
+    throw InvalidArgument(fmt::format("{} columns for {} units with work and {} blocks in a row (expected 1 to {})",
+                                      columns, cuts.units(), extents.columns, most));
+  }
+  for (int column = 0; column < columns; ++column) cuts.add_column();
+  return cuts.arrangement(static_cast<std::size_t>(columns));
+}
+
 namespace {
 
 /// Heights of the units of one column, and what they mean for the choice of its width.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "partition/rectangles/rectangle_neighbours.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace steelyard::partition {
 
@@ -51,5 +52,50 @@ Rectangle common_part(const Rectangle& a, const Rectangle& b);
 
 /// Sum over the rectangles, which stands for the volume of communication. Source: 000, section 3.3; 004, section III.
 std::int64_t half_perimeters(std::span<const Rectangle> rectangles);
+
+/// A range of block rows or block columns that another unit has in common with one.
+struct Overlap {
+  int unit = -1;           ///< index of the other unit
+  std::int64_t first = 0;  ///< first common block row (or column) of the matrix
+  std::int64_t count = 0;  ///< common block rows (or columns); at least 1
+
+  bool operator==(const Overlap&) const = default;
+};
+
+/// Units whose rectangles touch one along an edge, in the order of the overlaps: what a stencil exchanges its halo
+/// with. Touching at a corner is no contact. Source: 001, section 4.2 (the neighbourhood of equation 13).
+struct Contacts {
+  std::vector<Overlap> above;  ///< common block columns
+  std::vector<Overlap> below;  ///< common block columns
+  std::vector<Overlap> left;   ///< common block rows
+  std::vector<Overlap> right;  ///< common block rows
+};
+
+/// Contacts of every rectangle. The rectangles are disjoint; empty ones have no contacts. O(p^2).
+std::vector<Contacts> edge_contacts(std::span<const Rectangle> rectangles);
+
+/// For every rectangle all others that cover some of its block rows, near or far: whom it sends its part of SUMMA's
+/// pivot column to. Ordered by first common row, then by unit. O(p^2). Source: 001, section 4.1, figure 8 ("overlaps").
+std::vector<std::vector<Overlap>> row_overlaps(std::span<const Rectangle> rectangles);
+
+/// Neighbours in block columns, for SUMMA's pivot row. Among the rectangles of a column-based partition these are the
+/// others of the same column, each over its whole width.
+std::vector<std::vector<Overlap>> column_overlaps(std::span<const Rectangle> rectangles);
+
+/// Neighbouring block rows (or block columns) that the same units have in common, as many as there are.
+struct Band {
+  std::int64_t first = 0;
+  std::int64_t count = 0;  ///< at least 1
+  std::vector<int> units;  ///< whose rectangles cover them, in rising order
+
+  bool operator==(const Band&) const = default;
+};
+
+/// Bands of block rows from top to bottom: among the units of a band its part of SUMMA's pivot column is broadcast.
+/// Empty rectangles are in none. O(p^2). Source: 001, section 4.1, figure 8.
+std::vector<Band> row_bands(std::span<const Rectangle> rectangles);
+
+/// Bands from left to right for the pivot row: the columns of a column-based partition.
+std::vector<Band> column_bands(std::span<const Rectangle> rectangles);
 
 }  // namespace steelyard::partition

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/plot/rgb.hpp"
+#include "core/base/plot/colour_map.hpp"
 
 namespace steelyard::tests {
 

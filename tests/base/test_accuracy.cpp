@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 
 namespace steelyard::test_accuracy {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/errors.hpp"
-#include "core/base/new_file.hpp"
+#include "core/base/text_file.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/special_files.hpp"
 #include "tests/base/temporary_folder.hpp"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "core/memory/host_copy.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "tests/comm/started_session.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/measurement/group_measurement.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/measurable_kernel.hpp"
 #include "core/timing.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "comm/collective.hpp"
-#include "comm/nodes.hpp"
+#include "comm/session.hpp"
 #include "tests/comm/split_comm.hpp"
 #include "tests/comm/started_session.hpp"
 

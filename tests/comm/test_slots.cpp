@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "comm/slots.hpp"
+#include "comm/session.hpp"
 #include "tests/comm/started_session.hpp"
 
 namespace steelyard::test_slots {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/communication/tau_lop/reduced_form.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/models/merged_neighbours.hpp"
 #include "tests/models/random_expressions.hpp"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "models/communication/tau_lop/reduced_form.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::tests {
 

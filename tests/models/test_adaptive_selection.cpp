@@ -6,7 +6,6 @@
 #include <random>
 
 #include "core/base/errors.hpp"
-#include "models/adaptive_selection.hpp"
 #include "models/kinds/piecewise_linear_model.hpp"
 #include "models/size_selection.hpp"
 

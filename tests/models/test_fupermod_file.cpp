@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/errors.hpp"
-#include "models/fupermod_file.hpp"
+#include "models/fpm_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace steelyard::test_fupermod_file {

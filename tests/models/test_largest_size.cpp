@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 
-#include "models/largest_size.hpp"
 #include "models/speed_model.hpp"
 #include "tests/models/random_models.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "partition/common_time.hpp"
+#include "partition/numerical.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_common_time {

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "partition/constant.hpp"
+#include "partition/proportional.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 

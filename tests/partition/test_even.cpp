@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "partition/even.hpp"
+#include "partition/proportional.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_even {

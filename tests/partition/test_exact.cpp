@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "partition/even.hpp"
 #include "partition/exact.hpp"
 #include "partition/geometric.hpp"
 #include "partition/hpopta.hpp"
+#include "partition/proportional.hpp"
 #include "tests/partition/random_tables.hpp"
 
 namespace steelyard::test_exact {

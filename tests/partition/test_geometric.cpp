@@ -5,10 +5,9 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "partition/constant.hpp"
-#include "partition/even.hpp"
 #include "partition/exact.hpp"
 #include "partition/geometric.hpp"
+#include "partition/proportional.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 

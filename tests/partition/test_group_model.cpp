@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "partition/group_model.hpp"
+#include "partition/hierarchical.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "core/base/errors.hpp"
 #include "models/kinds/akima_model.hpp"
-#include "partition/even.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"
+#include "partition/proportional.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 

@@ -9,9 +9,9 @@
 #include "models/kinds/akima_model.hpp"
 #include "models/kinds/saturating_model.hpp"
 #include "models/kinds/table_model.hpp"
-#include "partition/even.hpp"
 #include "partition/geometric.hpp"
 #include "partition/numerical.hpp"
+#include "partition/proportional.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/partition/brute_force.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "partition/proportional_parts.hpp"
+#include "partition/proportional.hpp"
 #include "partition/rectangles/rectangle.hpp"
 #include "tests/partition/random_areas.hpp"
 

@@ -1,11 +1,14 @@
 #include "core/base/plot/colour_map.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <vector>
 
 namespace steelyard {
+
 namespace {
 
 /// A colour in CIELAB with white D65; lightness l from 0 to 100.
@@ -93,6 +96,77 @@ Rgb diverging_colour(double value) {
 Rgb sequential_colour(double value) {
   static const ColourTable table(0, sequential);
   return table.at(value);
+}
+
+namespace {
+
+constexpr Rgb paper{255, 255, 255}, ink{40, 40, 40};
+constexpr std::int64_t dot_pixels = 2;                   ///< per dot of a letter, along a side
+constexpr std::int64_t letter_columns = 6 * dot_pixels;  ///< with the gap behind it
+constexpr std::int64_t letter_rows = 7 * dot_pixels;
+constexpr std::int64_t margin = 8;
+constexpr std::int64_t bar_columns = 100;
+
+/// Five columns of a letter from left to right; the lowest bit is at the top.
+using Letter = std::array<std::uint8_t, 5>;
+const std::map<char, Letter> letters{
+    {'0', {0x3e, 0x51, 0x49, 0x45, 0x3e}}, {'1', {0x00, 0x42, 0x7f, 0x40, 0x00}}, {'2', {0x42, 0x61, 0x51, 0x49, 0x46}},
+    {'3', {0x21, 0x41, 0x45, 0x4b, 0x31}}, {'4', {0x18, 0x14, 0x12, 0x7f, 0x10}}, {'5', {0x27, 0x45, 0x45, 0x45, 0x39}},
+    {'6', {0x3c, 0x4a, 0x49, 0x49, 0x30}}, {'7', {0x01, 0x71, 0x09, 0x05, 0x03}}, {'8', {0x36, 0x49, 0x49, 0x49, 0x36}},
+    {'9', {0x06, 0x49, 0x49, 0x29, 0x1e}}, {'.', {0x00, 0x60, 0x60, 0x00, 0x00}}, {'-', {0x08, 0x08, 0x08, 0x08, 0x08}},
+    {'+', {0x08, 0x08, 0x3e, 0x08, 0x08}}, {'=', {0x14, 0x14, 0x14, 0x14, 0x14}}, {'(', {0x00, 0x1c, 0x22, 0x41, 0x00}},
+    {')', {0x00, 0x41, 0x22, 0x1c, 0x00}}, {'/', {0x20, 0x10, 0x08, 0x04, 0x02}}, {':', {0x00, 0x36, 0x36, 0x00, 0x00}},
+    {'a', {0x20, 0x54, 0x54, 0x54, 0x78}}, {'b', {0x7f, 0x48, 0x44, 0x44, 0x38}}, {'c', {0x38, 0x44, 0x44, 0x44, 0x20}},
+    {'d', {0x38, 0x44, 0x44, 0x48, 0x7f}}, {'e', {0x38, 0x54, 0x54, 0x54, 0x18}}, {'f', {0x08, 0x7e, 0x09, 0x01, 0x02}},
+    {'g', {0x0c, 0x52, 0x52, 0x52, 0x3e}}, {'h', {0x7f, 0x08, 0x04, 0x04, 0x78}}, {'i', {0x00, 0x44, 0x7d, 0x40, 0x00}},
+    {'j', {0x20, 0x40, 0x44, 0x3d, 0x00}}, {'k', {0x7f, 0x10, 0x28, 0x44, 0x00}}, {'l', {0x00, 0x41, 0x7f, 0x40, 0x00}},
+    {'m', {0x7c, 0x04, 0x18, 0x04, 0x78}}, {'n', {0x7c, 0x08, 0x04, 0x04, 0x78}}, {'o', {0x38, 0x44, 0x44, 0x44, 0x38}},
+    {'p', {0x7c, 0x14, 0x14, 0x14, 0x08}}, {'q', {0x08, 0x14, 0x14, 0x18, 0x7c}}, {'r', {0x7c, 0x08, 0x04, 0x04, 0x08}},
+    {'s', {0x48, 0x54, 0x54, 0x54, 0x20}}, {'t', {0x04, 0x3f, 0x44, 0x40, 0x20}}, {'u', {0x3c, 0x40, 0x40, 0x20, 0x7c}},
+    {'v', {0x1c, 0x20, 0x40, 0x20, 0x1c}}, {'w', {0x3c, 0x40, 0x30, 0x40, 0x3c}}, {'x', {0x44, 0x28, 0x10, 0x28, 0x44}},
+    {'y', {0x0c, 0x50, 0x50, 0x50, 0x3c}}, {'z', {0x44, 0x64, 0x54, 0x4c, 0x44}}};
+
+/// Pixels to draw on; what is beyond the edges is cut.
+struct Sheet {
+  std::int64_t columns;
+  std::vector<Rgb> pixels = std::vector<Rgb>(static_cast<std::size_t>(columns * PictureLegend::rows), paper);
+
+  void set(std::int64_t row, std::int64_t column, Rgb colour) {
+    if (column < 0 || column >= columns) return;
+    pixels[static_cast<std::size_t>(row * columns + column)] = colour;
+  }
+
+  /// @return the column behind it
+  std::int64_t write(std::int64_t column, const std::string& text) {
+    constexpr std::int64_t top = (PictureLegend::rows - letter_rows) / 2;
+    for (const char character : text) {
+      const auto letter = letters.find(character);
+      for (std::int64_t i = 0; letter != letters.end() && i < 5 * dot_pixels; ++i) {
+        for (std::int64_t j = 0; j < letter_rows; ++j) {
+          const unsigned bits = letter->second[static_cast<std::size_t>(i / dot_pixels)];
+          if ((bits >> static_cast<unsigned>(j / dot_pixels) & 1U) != 0) set(top + j, column + i, ink);
+        }
+      }
+      column += letter_columns;
+    }
+    return column;
+  }
+};
+
+}  // namespace
+
+std::vector<Rgb> PictureLegend::pixels(std::int64_t columns) const {
+  if (columns < least_columns) return {};
+  Sheet sheet{columns};
+  const std::int64_t bar = sheet.write(margin, low) + margin;
+  for (std::int64_t i = 0; i < bar_columns; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(bar_columns - 1);
+    for (std::int64_t j = margin; j < rows - margin; ++j) sheet.set(j, bar + i, colour(std::lerp(first, 1.0, part)));
+  }
+  const std::int64_t end = sheet.write(bar + bar_columns + margin, high);
+  const auto width = static_cast<std::int64_t>(caption.size()) * letter_columns;
+  sheet.write(std::max(end + 2 * margin, columns - margin - width), caption);
+  return sheet.pixels;
 }
 
 }  // namespace steelyard

@@ -1,8 +1,20 @@
 #pragma once
 
-#include "core/base/plot/rgb.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace steelyard {
+
+/// A colour of sRGB (IEC 61966-2-1), as screens and pictures have it: three bytes without gaps.
+struct Rgb {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+
+  friend bool operator==(const Rgb&, const Rgb&) = default;
+};
+static_assert(sizeof(Rgb) == 3);
 
 /// Colour of values that are not numbers in both maps: a magenta that is in neither of them.
 inline constexpr Rgb not_a_number_colour{189, 72, 168};
@@ -21,5 +33,20 @@ Rgb diverging_colour(double value);
 /// lightness. It runs along the axis of blue and yellow, which people who confuse red with green tell apart, and the
 /// others by lightness alone.
 Rgb sequential_colour(double value);
+
+/// Legend of a picture's colours.
+struct PictureLegend {
+  Rgb (*colour)(double);  ///< of the values from `first` to 1
+  double first = 0.0;
+  std::string low, high;  ///< what the ends of the colours stand for, with their unit
+  std::string caption;    ///< such as the time; of letters a to z, digits and . - + = ( ) / :
+
+  static constexpr std::int64_t rows = 30;            ///< of a legend
+  static constexpr std::int64_t least_columns = 240;  ///< narrower pictures have no legend
+
+  /// Pixels to stand below a picture so wide, row after row: a bar with its labels on the left, the caption on the
+  /// right, which is cut where there is no room; none where the picture is too narrow.
+  std::vector<Rgb> pixels(std::int64_t columns) const;
+};
 
 }  // namespace steelyard

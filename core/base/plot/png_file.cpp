@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/errors.hpp"
-#include "core/base/new_file.hpp"
+#include "core/base/text_file.hpp"
 
 namespace steelyard {
 namespace {

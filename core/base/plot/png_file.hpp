@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "core/base/plot/rgb.hpp"
+#include "core/base/plot/colour_map.hpp"
 
 namespace steelyard {
 

@@ -15,7 +15,6 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
-#include "core/base/new_file.hpp"
 #include "core/base/text_file.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 

@@ -15,9 +15,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/base/new_file.hpp"
 #include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/picture_legend.hpp"
 #include "core/base/plot/png_file.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/vti_file.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <span>
 
-#include "core/base/plot/rgb.hpp"
+#include "core/base/plot/colour_map.hpp"
 #include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/options.hpp"
 #include "miniapps/cavity/problem.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "models/communication/tau_lop/normalized_expression.hpp"
+#include "models/communication/tau_lop/transmission_expression.hpp"
 
 namespace steelyard::models {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/communication/tau_lop/reduced_form.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::models {
 

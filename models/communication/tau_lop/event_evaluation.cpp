@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "models/communication/tau_lop/normalized_expression.hpp"
+#include "models/communication/tau_lop/transmission_expression.hpp"
 
 namespace steelyard::models {
 namespace {

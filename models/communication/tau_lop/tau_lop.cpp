@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
 
 #include "core/base/errors.hpp"
 
 namespace steelyard::models {
+
 namespace {
 
 const TauLopTables& tables(const Channel& channel) {
@@ -63,6 +67,68 @@ double TauLop::transmission_s(int channel, double bytes, std::int64_t concurrenc
     });
   }
   return seconds;
+}
+
+namespace {
+
+/// Sizes of the terms of one channel by multiplicity, the highest first.
+using Terms = std::map<std::int64_t, std::vector<double>, std::greater<>>;
+
+void add(std::vector<double>& sizes, double size, double merge_from) {
+  // The first entry is the merged one, if any may be.
+  if (size >= merge_from && !sizes.empty() && sizes.front() >= merge_from) {
+    sizes.front() += size;
+  } else {
+    sizes.insert(size >= merge_from ? sizes.begin() : sizes.end(), size);
+  }
+}
+
+std::string format_size(double size) {
+  return size == std::floor(size) && size < 1e15 ? fmt::format("{:.0f}", size) : fmt::format("{:.6g}", size);
+}
+
+}  // namespace
+
+ReducedForm collected(const ReducedForm& terms, double merge_from) {
+  std::map<ChannelInstance, Terms> channels;
+  for (const Term& term : terms) {
+    if (term.size > 0.0) add(channels[term.channel][term.multiplicity], term.size, merge_from);
+  }
+  std::vector<ChannelInstance> order;
+  order.reserve(channels.size());
+  for (const auto& [channel, unused] : channels) order.push_back(channel);
+  std::stable_sort(order.begin(), order.end(), [&](const ChannelInstance& a, const ChannelInstance& b) {
+    return channels[a].begin()->first > channels[b].begin()->first;
+  });
+  ReducedForm form;
+  for (const ChannelInstance& channel : order) {
+    for (auto& [multiplicity, sizes] : channels[channel]) {
+      std::sort(sizes.begin(), sizes.end(), std::greater<>());
+      for (const double size : sizes) form.push_back({multiplicity, channel, size});
+    }
+  }
+  return form;
+}
+
+double cost_s(const ReducedForm& terms, const TauLop& model, const Evaluation& evaluation) {
+  double seconds = 0.0;
+  for (const Term& term : terms) {
+    seconds += model.transmission_s(term.channel.channel, term.size * evaluation.bytes_per_unit, term.multiplicity);
+  }
+  return seconds;
+}
+
+std::string to_string(const ReducedForm& terms) {
+  if (terms.empty()) return "0";
+  std::string text;
+  for (const Term& term : terms) {
+    if (!text.empty()) text += "+";
+    if (term.multiplicity > 1) text += fmt::format("{}||", term.multiplicity);
+    text += fmt::format("T{}", term.channel.channel);
+    if (term.channel.instance > 0) text += fmt::format("@{}", term.channel.instance);
+    text += fmt::format("({})", format_size(term.size));
+  }
+  return text;
 }
 
 }  // namespace steelyard::models

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/picture_legend.hpp"
 
 namespace steelyard::test_picture_legend {
 

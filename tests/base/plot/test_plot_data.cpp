@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/base/plot/plot_data.hpp"
+#include "core/base/plot/plot_area.hpp"
 
 namespace steelyard::test_plot_data {
 

@@ -8,7 +8,6 @@
 #include "comm/measurement/calibration.hpp"
 #include "core/base/errors.hpp"
 #include "models/communication/platform_file.hpp"
-#include "models/communication/platform_json.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/comm/eventually.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/group_measurement.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/timing.hpp"
 #include "tests/comm/started_session.hpp"
 

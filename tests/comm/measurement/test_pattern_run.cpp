@@ -6,7 +6,7 @@
 
 #include "comm/measurement/pattern_run.hpp"
 #include "core/base/errors.hpp"
-#include "models/communication/collective_patterns.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"
 

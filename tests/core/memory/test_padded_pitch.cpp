@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/memory/padded_pitch.hpp"
+#include "core/memory/matrix.hpp"
 
 namespace steelyard::test_padded_pitch {
 

@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "core/sweep/column.hpp"
+#include "core/sweep/sweep_body.hpp"
 
 namespace steelyard::test_column {
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/accuracy.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "miniapps/app/run_text.hpp"

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "models/communication/platform_file.hpp"
-#include "models/communication/platform_json.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_calibrate {

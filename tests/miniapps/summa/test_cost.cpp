@@ -11,7 +11,7 @@
 #include "core/base/errors.hpp"
 #include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/hloggp.hpp"
+#include "models/communication/loggp.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "models/communication/tau_lop/event_evaluation.hpp"

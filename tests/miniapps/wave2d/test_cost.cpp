@@ -8,7 +8,7 @@
 
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/cost.hpp"
-#include "models/communication/pattern_costs.hpp"
+#include "models/communication/cost_models.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 

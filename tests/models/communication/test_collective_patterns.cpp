@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/base/errors.hpp"
-#include "models/communication/collective_patterns.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "models/communication/tau_lop/event_evaluation.hpp"
 #include "tests/models/tau_lop_platforms.hpp"

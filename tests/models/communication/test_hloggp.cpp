@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/communication/hloggp.hpp"
 #include "models/communication/loggph.hpp"
 
 namespace steelyard::test_hloggp {

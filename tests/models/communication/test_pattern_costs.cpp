@@ -8,7 +8,6 @@
 
 #include "core/base/errors.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/pattern_costs.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_pattern_costs {

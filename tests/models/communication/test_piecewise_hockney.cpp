@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/communication/piecewise_hockney.hpp"
+#include "models/communication/hockney.hpp"
 
 namespace steelyard::test_piecewise_hockney {
 

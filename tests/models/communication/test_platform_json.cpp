@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/communication/platform_json.hpp"
+#include "models/communication/platform_file.hpp"
 #include "tests/models/two_channels.hpp"
 
 namespace steelyard::test_platform_json {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/kinds/least_squares.hpp"
+#include "models/kinds/saturating_model.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_least_squares {

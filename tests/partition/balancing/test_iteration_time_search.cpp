@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "partition/balancing/equal_times_search.hpp"
-#include "partition/balancing/iteration_time_search.hpp"
+#include "partition/balancing/slice_search.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_iteration_time_search {

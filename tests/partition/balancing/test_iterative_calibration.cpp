@@ -4,8 +4,8 @@
 
 #include "core/base/errors.hpp"
 #include "models/kinds/constant_model.hpp"
-#include "partition/balancing/equal_times_search.hpp"
 #include "partition/balancing/iterative_calibration.hpp"
+#include "partition/balancing/slice_search.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_iterative_calibration {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "partition/balancing/partial_models.hpp"
+#include "partition/balancing/load_balancer.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_partial_models {

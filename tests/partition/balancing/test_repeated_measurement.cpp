@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/base/errors.hpp"
-#include "partition/balancing/repeated_measurement.hpp"
+#include "partition/balancing/outcome.hpp"
 
 namespace steelyard::test_repeated_measurement {
 

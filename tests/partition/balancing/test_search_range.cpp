@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "partition/balancing/search_range.hpp"
+#include "partition/balancing/slice_search.hpp"
 
 namespace steelyard::test_search_range {
 

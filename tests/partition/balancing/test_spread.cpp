@@ -4,7 +4,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
-#include "partition/balancing/spread.hpp"
+#include "partition/balancing/outcome.hpp"
 
 namespace steelyard::test_spread {
 

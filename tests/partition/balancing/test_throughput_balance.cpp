@@ -4,7 +4,7 @@
 
 #include "core/base/errors.hpp"
 #include "models/kinds/constant_model.hpp"
-#include "partition/balancing/throughput_balance.hpp"
+#include "partition/balancing/iterative_calibration.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_throughput_balance {

@@ -1,7 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "partition/rectangles/bands.hpp"
-#include "partition/rectangles/rectangle_neighbours.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
 namespace steelyard::test_bands {

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
-#include "partition/rectangles/column_arrangement.hpp"
+#include "partition/rectangles/column.hpp"
 #include "tests/partition/random_areas.hpp"
 
 namespace steelyard::test_column_arrangement {

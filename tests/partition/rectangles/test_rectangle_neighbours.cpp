@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
-#include "partition/rectangles/rectangle_neighbours.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/partition/random_areas.hpp"
 
 namespace steelyard::test_rectangle_neighbours {

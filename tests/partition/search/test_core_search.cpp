@@ -1,7 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
 
-#include "partition/search/core_search.hpp"
+#include "partition/search/least_total.hpp"
 #include "tests/partition/random_choices.hpp"
 
 namespace steelyard::test_core_search {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <set>
 
-#include "partition/search/repeated_sums.hpp"
+#include "partition/popta.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_repeated_sums {

@@ -4,7 +4,7 @@
 #include "models/kinds/constant_model.hpp"
 #include "models/kinds/out_of_core_model.hpp"
 #include "models/kinds/piecewise_linear_model.hpp"
-#include "partition/search/same_model.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::test_same_model {
 

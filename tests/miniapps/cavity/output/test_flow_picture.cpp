@@ -8,7 +8,6 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/picture_legend.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/read_png.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/errors.hpp"
-#include "models/communication/tau_lop/normalized_expression.hpp"
+#include "models/communication/tau_lop/transmission_expression.hpp"
 #include "tests/models/merged_neighbours.hpp"
 #include "tests/models/random_expressions.hpp"
 

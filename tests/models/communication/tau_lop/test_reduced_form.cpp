@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "models/communication/tau_lop/reduced_form.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"

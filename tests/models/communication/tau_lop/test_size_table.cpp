@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/communication/tau_lop/size_table.hpp"
+#include "models/communication/tau_lop/transfer_table.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_size_table {
