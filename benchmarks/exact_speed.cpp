@@ -67,7 +67,7 @@ std::vector<TimeTable> coarse_tables(Random& random, int count, int sizes, int s
   return tables;
 }
 
-/// A thousand units of `kinds` kinds, each with a pace of its own.
+/// A thousand units of `count` kinds, each with a pace of its own.
 std::vector<TimeTable> kinds(Random& random, int count, int sizes, auto time_s) {
   std::vector<TimeTable> of_kind(static_cast<std::size_t>(count));
   for (TimeTable& table : of_kind) {

@@ -92,7 +92,7 @@ double fastest_seconds(const Work& work) {
   return fastest_s;
 }
 
-/// A part of the memory in elements, `most` of them at most.
+/// Elements of a part of the memory, at most `most`.
 std::int64_t elements_in(double memory_bytes, double bytes_per_element, std::int64_t most) {
   const double fit = std::floor(memory_share * memory_bytes / bytes_per_element);
   return fit < static_cast<double>(most) ? std::max<std::int64_t>(1, static_cast<std::int64_t>(fit)) : most;

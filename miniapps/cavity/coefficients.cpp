@@ -6,7 +6,7 @@
 namespace steelyard::cavity {
 namespace {
 
-/// Sets one value on all faces between `cells` cells, 0 at both walls.
+/// Values on the faces of `cells` cells: `value`, and 0 at both walls.
 std::vector<double> inner_faces(std::int64_t cells, double value) {
   std::vector<double> faces(static_cast<std::size_t>(cells + 1), value);
   faces.front() = faces.back() = 0.0;

@@ -155,7 +155,7 @@ class Multiplication {
             owns(rectangle_, Pivot::row, k) ? row(b_, first - tile_.row) : row(panels_, room + 1)};
   }
 
-  /// Adds iteration k's product to a unit's rows.
+  /// Operands of the product that iteration k adds to a unit's rows.
   gemm::Operands<Scalar> operands(const Unit& unit, std::int64_t k) const {
     const PivotPanels at = panels(k);
     const std::int64_t depth = problem_.depth(k);

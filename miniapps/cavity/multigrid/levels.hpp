@@ -88,7 +88,7 @@ std::vector<double> bottom_inverse(const MultigridLevel& level);
 /// messages. With all rows in one unit nothing is exchanged at all.
 class MultigridLevels {
  public:
-  /// Cells at most of a level that is not shared out.
+  /// Cells of a level up to which it is not shared out.
   static constexpr std::int64_t most_whole_cells = 4096;
 
   /// Collective. @param levels as multigrid_levels() gives them, the finest one the size of the grid

@@ -28,7 +28,7 @@ class TauLop {
   /// overheads, only longer ones are to be merged. 0 where there is none. Source: 001, section 3 (A1)
   /// @throws InvalidArgument where a channel with tau-Lop parameters has one without them on its path
   double overhead_matters_up_to_bytes(double share = 0.1) const;
-  /// Makes the model of these channels alone. @throws InvalidArgument also for an unknown channel
+  /// Largest such message of these channels alone. @throws InvalidArgument also for an unknown channel
   double overhead_matters_up_to_bytes(const std::set<int>& channels, double share = 0.1) const;
 
   /// o^c(m), seconds.
