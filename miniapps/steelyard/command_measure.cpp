@@ -23,8 +23,6 @@
 namespace steelyard::tool {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// Models of one unit of the run.
 struct MeasuredUnit {
   int rank = 0;
