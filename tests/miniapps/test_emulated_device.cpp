@@ -30,7 +30,7 @@ const std::vector<App>& apps() {
       // Steps on old values converge as well, if later: only what is never copied is found.
       {STEELYARD_JACOBI, {"--size", "40", "--steps", "50"}, {"copy"}},
       {STEELYARD_HEAT, {"--size", "40", "--steps", "20"}, {"fence", "copy"}},
-      {STEELYARD_CAVITY, {"--size", "40", "--steps", "2"}, {"fence", "copy", "barrier"}}};
+      {STEELYARD_CAVITY, {"--size", "64", "--steps", "2"}, {"fence", "copy", "barrier"}}};
   return all;
 }
 
