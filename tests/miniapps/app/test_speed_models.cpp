@@ -4,6 +4,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "comm/collective.hpp"
+#include "comm/mpi_check.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "partition/algorithms.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
@@ -73,6 +74,7 @@ std::vector<double> slowdowns_of(const std::vector<Slot>& slots) { return std::v
 
 std::string refusal(const FpmFile& file, const SharedFolder& folder) {
   const std::filesystem::path path = folder / "refused.fpm.json";
+  STEELYARD_MPI(MPI_Barrier(session().comm()));  // all have read the one before
   on_root(session().comm(), [&] { models::write_fpm_file(path, file); });
   try {
     read_speed_models({path}, synthetic_facts(), slots_of(1), slowdowns_of(slots_of(1)), geometric());
