@@ -50,7 +50,7 @@ std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values)
 std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
                                                                   const std::vector<models::MeasuredPoint>& points);
 
-/// Speed models of every rank, as many as each has. Collective.
+/// Gathers the speed models of all ranks, any number from each. Collective.
 std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const std::vector<models::FpmFile>& own);
 
 double all_max(MPI_Comm comm, double value);

@@ -15,7 +15,7 @@
 
 namespace steelyard {
 
-/// Which ranks share memory.
+/// Ranks by node: those of a node share memory.
 struct Nodes {
   int rank_on_node = 0;
   int ranks_on_node = 1;

@@ -11,6 +11,7 @@
 #include "core/base/errors.hpp"
 #include "partition/search/bottleneck.hpp"
 #include "partition/search/least_total.hpp"
+#include "partition/search/near_largest.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -10,7 +10,7 @@
 namespace steelyard {
 
 /// Memory bandwidth that the units of all ranks reach together when they stream at the same time: the bound for kernels
-/// that read two arrays and write one of them back (see core/memory_bound.hpp).
+/// that read two arrays and write one of them back (see core/stream.hpp).
 class GroupBandwidth {
  public:
   /// Allocates on each unit. @param host_elements of each of the two arrays of doubles; 0 for a unit that does nothing.

@@ -93,7 +93,7 @@ class Frame : public Resources {
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
-  /// Name of what bounds kernels that stream through arrays of so many bytes on this rank: `cache` where the last
+  /// Name of what bounds kernels that stream through `own_bytes` of arrays on this rank: `cache` where the last
   /// caches of every node hold them, otherwise `memory`. Collective.
   std::string bound_name(double own_bytes) const;
   /// Seconds that a prediction adds for every CoExecution::run(): for starting a rank's units and waiting for them,

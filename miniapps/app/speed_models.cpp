@@ -148,7 +148,7 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 
 constexpr int most_refinements = 4;
-constexpr double settled = 0.02;  ///< refinement ends when no slice changes by a larger share of itself
+constexpr double settled = 0.02;  ///< largest relative change of a slice at which refinement ends
 
 /// Every slot's description on every rank, without points.
 std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFacts& facts) {
@@ -216,7 +216,7 @@ std::vector<models::MeasuredPoint> measure(const Frame& frame, KernelMeasurement
   return points;
 }
 
-/// Whether no slice changes by more than a computation unit, or a small share of itself; both have the same slots.
+/// True where every slice changes by at most a computation unit, or by `settled` of itself.
 bool are_settled(const Sizes& before, const Sizes& after) {
   for (std::size_t i = 0; i < after.size(); ++i) {
     const std::int64_t change = std::abs(after[i] - before[i]);

@@ -45,7 +45,7 @@ struct SyncCosts {
 };
 
 /// Costs of synchronisations between ranks, by every model of communication that the platform has; nothing at all for a
-/// single rank. A sum is a recursive doubling, an exchange a 1D halo (models/communication/collective_patterns), whose
+/// single rank. A sum is a recursive doubling, an exchange a 1D halo (models/communication/message_pattern), whose
 /// seconds are a line through those of a short message and of one of `row_bytes`. Source: 000, Algorithms 2 and 3 (LC,
 /// GC).
 /// @throws InvalidArgument where no model has parameters, or no channel joins two ranks

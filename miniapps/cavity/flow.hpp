@@ -73,7 +73,7 @@ struct RunLog {
   std::int64_t pressure_iterations = 0;
   std::int64_t restarts = 0;
   double change = 0.0;          ///< in the last step, see StepReport
-  double mass_imbalance = 0.0;  ///< the largest of all steps, likewise
+  double mass_imbalance = 0.0;  ///< the largest of all steps, see StepReport
   double mass_tolerance = 0.0;  ///< what the pressure solves allow for it, the largest of all steps
   bool steady = false;
   FlowTimes times;

@@ -135,7 +135,7 @@ class Simulation {
   /// Elements at most of a message that moves rows to another rank.
   static constexpr std::int64_t moved_elements = (64 << 20) / sizeof(Scalar);
 
-  /// Calls `use(part)` for pieces of a rectangle: as many rows each as `most_elements` hold, but at least one.
+  /// Calls `use(part)` for pieces of a rectangle, each of at most `most_elements` elements but at least one row.
   template <class Use>
   static void for_pieces(const Rectangle& whole, std::int64_t most_elements, const Use& use) {
     if (whole.empty()) return;

@@ -82,7 +82,7 @@ std::size_t index(int value, std::size_t count, const char* what) {
   return place;
 }
 
-/// As the link's LogGP, checked before the least of anything is taken.
+/// Returns the link's parameters. @throws InvalidArgument naming the link, for one that is negative or not a number
 LogGP require_link(const LogGP& link, int from, int to) {
   if (is_time(link.latency_s) && is_time(link.send_overhead_s) && is_time(link.receive_overhead_s) &&
       is_time(link.gap_s) && is_time(link.gap_per_byte_s)) {

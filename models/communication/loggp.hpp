@@ -49,7 +49,7 @@ LogGP fit_loggp(const LogGPTimes& times);
 /// heterogeneous clusters, IEEE TPDS 17, 2006).
 class HLogGP {
  public:
-  /// Overheads of a processor with every message, whoever the other one is.
+  /// Overheads of a processor for every message, whichever processor is at the other end.
   struct Process {
     double send_overhead_s = 0.0;
     double receive_overhead_s = 0.0;

@@ -25,6 +25,13 @@ SearchRange search_range(std::int64_t total, const SearchOptions& options) {
 
 namespace {
 
+/// Ends a search with a distribution, as last measured.
+Outcome ended_at(RepeatedMeasurement& measurement, const RepeatedMeasurement::Units& units, StopReason reason) {
+  Distribution distribution{units, {}};
+  for (const auto& point : measurement.of(units)) distribution.predicted_s.push_back(point.time_s);
+  return {std::move(distribution), reason, measurement.count()};
+}
+
 /// Which of the two units takes longer, with `first` computation units for the first one.
 enum class Longer { first, second, neither };
 
@@ -137,9 +144,7 @@ class EqualTimesSearch {
       first = even;
       reason = StopReason::no_improvement;
     }
-    Distribution distribution{line(first), {}};
-    for (const auto& point : measurement_.of(line(first))) distribution.predicted_s.push_back(point.time_s);
-    return {std::move(distribution), reason, measurement_.count()};
+    return ended_at(measurement_, line(first), reason);
   }
 
   std::int64_t total_;
@@ -239,10 +244,7 @@ class IterationTimeSearch {
     for (const std::int64_t place : visited_) {
       if (place != lucky) measurement_.compare(line(place), line(lucky));
     }
-    const std::int64_t first = fastest_visited();
-    Distribution distribution{line(first), {}};
-    for (const auto& point : measurement_.of(line(first))) distribution.predicted_s.push_back(point.time_s);
-    return {std::move(distribution), reason, measurement_.count()};
+    return ended_at(measurement_, line(fastest_visited()), reason);
   }
 
   std::int64_t total_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/plot/plot_area.hpp"
+#include "core/base/plot/plot_axis.hpp"
 #include "core/base/plot/xml_text.hpp"
 
 namespace steelyard {

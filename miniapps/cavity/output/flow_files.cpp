@@ -103,8 +103,8 @@ class Speeds {
   std::vector<Interpolation> u_x_, u_y_, v_x_, v_y_;
 };
 
-/// Which part of each pixel a streamline covers: between which two levels psi is, on a lattice finer than pixels; a
-/// lattice point belongs to a line where psi is between others within a step around it.
+/// Share of each pixel that streamlines cover, on a lattice finer than pixels: a lattice point is on a line where a
+/// neighbour lies between two other levels of psi.
 class Lines {
  public:
   Lines(const Problem& problem, const Streamfunction& psi, const Pixels& pixels)

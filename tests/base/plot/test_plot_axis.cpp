@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/base/plot/plot_area.hpp"
+#include "core/base/plot/plot_axis.hpp"
 
 namespace steelyard::test_plot_axis {
 

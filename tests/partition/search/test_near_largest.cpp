@@ -1,7 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
 
-#include "partition/search/bottleneck.hpp"
+#include "partition/search/near_largest.hpp"
 #include "tests/partition/random_choices.hpp"
 
 namespace steelyard::test_near_largest {
