@@ -4,12 +4,17 @@
 #include <hwloc.h>
 #include <unistd.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <sstream>
+#include <vector>
 
 #include "core/base/errors.hpp"
 
@@ -103,6 +108,18 @@ CoreList Machine::cores() const {
 
 CoreList Machine::bound_cores() const {
   const Bitmap set = make_bitmap();
+#ifdef _OPENMP
+  // OpenMP binds the first thread before main() where OMP_PROC_BIND asks for it; its places together are what the
+  // launcher had left to the process.
+  if (omp_get_proc_bind() != omp_proc_bind_false) {
+    for (int place = 0; place < omp_get_num_places(); ++place) {
+      std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+      omp_get_place_proc_ids(place, processors.data());
+      for (const int processor : processors) hwloc_bitmap_set(set.get(), static_cast<unsigned>(processor));
+    }
+    if (hwloc_bitmap_iszero(set.get()) == 0) return cores_in(topology_->handle, set.get());
+  }
+#endif
   if (hwloc_get_cpubind(topology_->handle, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores();
   return cores_in(topology_->handle, set.get());
 }

@@ -1,6 +1,7 @@
 #include "models/fpm_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -44,6 +45,9 @@ class FupermodReader {
       return;
     }
     const Words words = split(line);
+    if (words.size() > columns_.size()) {
+      fail(fmt::format("has {} columns (expected {})", words.size(), fmt::join(columns_, " ")));
+    }
     MeasuredPoint point;
     point.units = required(words, "d");
     point.time_s = required(words, "t");
@@ -69,9 +73,15 @@ class FupermodReader {
     throw FileFormatError(path_, fmt::format("line {}", line_), problem);
   }
 
+  /// A comment is a header where it consists of names of columns alone.
   void take_columns(const Words& words) {
-    const auto has = [&](const char* name) { return std::find(words.begin(), words.end(), name) != words.end(); };
-    if (has("d") && has("t")) columns_ = words;
+    static const Words known{"d", "t", "reps", "ci"};
+    const auto count = [](const Words& where, const std::string& name) {
+      return std::count(where.begin(), where.end(), name);
+    };
+    if (std::any_of(words.begin(), words.end(), [&](const std::string& word) { return count(known, word) == 0; }))
+      return;
+    if (count(words, "d") == 1 && count(words, "t") == 1) columns_ = words;
   }
 
   double required(const Words& words, const std::string& name) const {

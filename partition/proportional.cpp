@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/base/errors.hpp"
 #include "models/kinds/constant_model.hpp"
@@ -43,12 +42,16 @@ Distribution constant(std::int64_t total, Models models, double at_units) {
 
 std::vector<std::int64_t> proportional_parts(std::int64_t total, std::span<const double> shares,
                                              std::span<const double> seconds_per_part) {
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  // By a power of two, which changes no quotient, so that the sum of large shares is finite.
+  const int exponent = std::ilogb(*std::max_element(shares.begin(), shares.end()));
+  const auto share = [&](std::size_t i) { return std::scalbn(shares[i], -exponent); };
+  double sum = 0.0;
+  for (std::size_t i = 0; i < shares.size(); ++i) sum += share(i);
   std::vector<std::int64_t> parts;
   std::vector<std::size_t> by_time;
   std::int64_t left = total;
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    const double quota = static_cast<double>(total) * (shares[i] / sum);
+    const double quota = static_cast<double>(total) * (share(i) / sum);
     // A quota that is whole but for rounding errors counts as whole, else its unit would lose a part to another.
     parts.push_back(static_cast<std::int64_t>(std::floor(quota * (1.0 + 1e-12))));
     left -= parts.back();

@@ -36,6 +36,20 @@ void require_valid(const TimeTable& table, std::size_t index) {
   }
 }
 
+/// What to type in place of a granularity that is too small: the least divisor of the total from `least` on.
+std::string larger_granularity(std::int64_t total, std::int64_t least) {
+  constexpr std::int64_t most_tried = 10'000'000;
+  std::int64_t found = total;
+  for (std::int64_t d = 1; d <= total / d && d <= most_tried; ++d) {
+    if (total % d != 0) continue;
+    if (d >= least) found = std::min(found, d);
+    if (total / d >= least) found = std::min(found, total / d);
+  }
+  return found < total ? fmt::format("expected a granularity of {} or more that divides the total", found)
+                       : "no granularity divides the total; expected another total, or an algorithm without tables, "
+                         "such as geometric";
+}
+
 void require_granularity(std::int64_t granularity) {
   if (granularity < 1) throw InvalidArgument(fmt::format("granularity {} (expected >= 1)", granularity));
 }
@@ -70,9 +84,8 @@ std::vector<TimeTable> tabulate(Models models, std::int64_t total, std::int64_t 
   const auto count = static_cast<std::int64_t>(models.size());
   if (total / granularity > most_entries / count) {
     throw InvalidArgument(fmt::format(
-        "{} computation units in steps of {} for each of {} processing units are more than {} table entries "
-        "(expected a granularity >= {})",
-        total, granularity, count, most_entries, total / (most_entries / count) + 1));
+        "{} computation units in steps of {} for each of {} processing units are more than {} table entries ({})",
+        total, granularity, count, most_entries, larger_granularity(total, total / (most_entries / count) + 1)));
   }
   std::vector<TimeTable> tables;
   tables.reserve(models.size());

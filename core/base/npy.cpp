@@ -40,20 +40,27 @@ class HeaderText {
     left_.remove_prefix(1);
     return true;
   }
-  /// A quoted string or a tuple, with its quotes or brackets, or a word; empty where there is none of these.
+  /// A quoted string, a tuple or a list, with its quotes or brackets, or a word; empty where there is none of these.
   std::string value() {
     const char first = pass_blanks().empty() ? '\0' : left_.front();
     std::size_t size = std::min(left_.find_first_of(" ,:}\n"), left_.size());
-    if (first == '\'' || first == '"' || first == '(') {
-      const std::size_t end = left_.find(first == '(' ? ')' : first, 1);
-      size = end == std::string_view::npos ? 0 : end + 1;
-    }
+    if (first == '\'' || first == '"') size = left_.find(first, 1) + 1;
+    if (first == '(' || first == '[') size = bracketed();
     std::string value(left_.substr(0, size));
     left_.remove_prefix(size);
     return value;
   }
 
  private:
+  /// Length of the brackets in front with all inside; 0 where they are not closed.
+  std::size_t bracketed() const {
+    int depth = 0;
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      if (left_[i] == '(' || left_[i] == '[') ++depth;
+      if ((left_[i] == ')' || left_[i] == ']') && --depth == 0) return i + 1;
+    }
+    return 0;
+  }
   std::string_view pass_blanks() {
     left_.remove_prefix(std::min(left_.find_first_not_of(" \t\n\r"), left_.size()));
     return left_;
@@ -80,7 +87,8 @@ std::optional<std::map<std::string, std::string>> parse_dictionary(const std::st
   return rest.is_at_end() ? std::optional(values) : std::nullopt;
 }
 
-/// `()`, `(5,)`, `(5, 6)`, …; nothing for what is no tuple of sizes, such as (5), which is a number to Python.
+/// `()`, `(5,)`, `(5, 6)`, …, of Python 2 also `(5L, 6L)`; nothing for what is no tuple of sizes, such as (5), which is
+/// a number to Python.
 std::optional<std::vector<std::int64_t>> parse_shape(const std::string& tuple) {
   if (tuple.front() != '(') return std::nullopt;
   const std::string inside = without_ends(tuple);
@@ -89,7 +97,8 @@ std::optional<std::vector<std::int64_t>> parse_shape(const std::string& tuple) {
   bool has_comma = false;
   while (!rest.is_at_end()) {
     if (!shape.empty() && !has_comma) return std::nullopt;
-    const std::string word = rest.value();
+    std::string word = rest.value();
+    if (word.ends_with('L')) word.pop_back();
     const char* const end = word.data() + word.size();
     std::int64_t size = -1;
     const auto [read, error] = std::from_chars(word.data(), end, size);
@@ -202,7 +211,9 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   if (element_bytes(header.element) == 0) {
     fail("descr", fmt::format("is {} (expected '<f8', '<f4', '<c16' or '<c8')", excerpt(element)));
   }
-  if (values->at("fortran_order") != "False") fail("fortran_order", "is not False (expected C order)");
+  if (values->at("fortran_order") != "False") {
+    fail("fortran_order", "is not False (expected C order, as numpy.ascontiguousarray() makes it)");
+  }
   const std::optional<std::vector<std::int64_t>> shape = parse_shape(values->at("shape"));
   if (!shape) fail("shape", fmt::format("{} is not a tuple of sizes", excerpt(values->at("shape"))));
   header.shape = *shape;

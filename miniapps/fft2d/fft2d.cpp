@@ -79,6 +79,11 @@ Extents input_extents(const Options& options) {
   const auto read_header = options.real ? (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)
                            : is_double  ? read_npy_matrix_header<std::complex<double>>
                                         : read_npy_matrix_header<std::complex<float>>;
+  const std::string element = read_npy_header(files.front()).element;
+  if (!options.real && element.starts_with("<f")) {
+    throw FileFormatError(files.front().string(), "descr",
+                          fmt::format("is '{}' (expected complex numbers, or --real)", element));
+  }
   const NpyHeader header = read_header(files.front());
   const Extents found{header.shape[0], header.shape[1]};
   const auto require = [&](bool right, const std::string& expected) {

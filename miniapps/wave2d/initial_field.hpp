@@ -9,6 +9,7 @@
 
 #include "core/base/npy.hpp"
 #include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/leap_frog.hpp"
 #include "miniapps/wave2d/problem.hpp"
 
 namespace steelyard::wave2d {
@@ -83,8 +84,35 @@ class StandingWave {
   double discrete_phase_;              ///< v
 };
 
+/// The level before a field u at rest, of a rectangle: u + C^2 / 2 (D_x u + D_y u), which the scheme brings to the same
+/// level after u; second order in time, as the scheme. Source: Taylor's series of u(-dt) with u_t = 0.
+/// @param around the field in the rectangle widened by `Radius`
+template <int Radius, class Scalar>
+void fill_before_rest(const Problem& problem, const partition::Rectangle& part, const std::vector<Scalar>& around,
+                      std::span<Scalar> values) {
+  const partition::Rectangle wide = widened(problem, part, Radius);
+  const Stencil<Scalar, Radius> stencil(problem.courant);
+  const bool mirrored = problem.boundary == Boundary::neumann;
+  const auto field = [&](std::int64_t i, std::int64_t j) {
+    return around[static_cast<std::size_t>((i - wide.row) * wide.columns + j - wide.column)];
+  };
+  auto value = values.begin();
+  for_points(part, [&](std::int64_t i, std::int64_t j) {
+    const Scalar here = field(i, j);
+    const auto at = [&](int d) {
+      return beyond_edges<Scalar>(mirrored, i + d, 0, problem.rows - 1, [&](std::int64_t k) { return field(k, j); });
+    };
+    const auto beside = [&](int d) {
+      return beyond_edges<Scalar>(mirrored, j + d, 0, problem.columns - 1, [&](std::int64_t k) { return field(i, k); });
+    };
+    const bool held = is_edge(problem, i, j) && !mirrored;
+    // A step with the field before itself moves by twice as much as one from rest.
+    *value++ = held ? here : (here + stencil.next(here, here, at, beside)) / 2;
+  });
+}
+
 /// Fills a rectangle of one of the two levels that a run starts from, row after row without gaps: that of the files, or
-/// of the standing wave. One file is a field at rest: the previous level is the same.
+/// of the standing wave. One file is a field at rest.
 /// @param files none, the current level's, or the previous and the current one's @throws FileFormatError
 template <class Scalar>
 void fill_initial(const Problem& problem, const StandingWave& wave, const std::vector<std::filesystem::path>& files,
@@ -93,17 +121,24 @@ void fill_initial(const Problem& problem, const StandingWave& wave, const std::v
     wave.sample(wave.exact_amplitude(level == Level::current ? 0 : -1), part, values);
     return;
   }
-  const auto read = [&](const std::filesystem::path& file, std::span<Scalar> into) {
+  const auto read = [&](const std::filesystem::path& file, const partition::Rectangle& block, std::span<Scalar> into) {
     const NpyHeader header = read_npy_matrix_header<Scalar>(file);
-    read_npy_block(file, header, part.row, part.column, part.rows, part.columns, into);
+    read_npy_block(file, header, block.row, block.column, block.rows, block.columns, into);
   };
-  read(level == Level::current ? files.back() : files.front(), values);
-  const bool held = problem.boundary == Boundary::dirichlet && files.size() > 1;
-  if (level == Level::current || !held) return;
+  if (level == Level::previous && files.size() == 1) {
+    const partition::Rectangle wide = widened(problem, part, problem.radius());
+    std::vector<Scalar> around(static_cast<std::size_t>(wide.rows * wide.columns));
+    read(files.front(), wide, around);
+    problem.order == 2 ? fill_before_rest<1>(problem, part, around, values)
+                       : fill_before_rest<2>(problem, part, around, values);
+    return;
+  }
+  read(level == Level::current ? files.back() : files.front(), part, values);
+  if (level == Level::current || problem.boundary == Boundary::neumann) return;
   // Values that the boundary holds are the current field's: edges of the previous one, which no step changes, would
   // take turns with them.
   std::vector<Scalar> current(values.size());
-  read(files.back(), std::span<Scalar>(current));
+  read(files.back(), part, std::span<Scalar>(current));
   std::size_t at = 0;
   for_points(part, [&](std::int64_t i, std::int64_t j) {
     if (is_edge(problem, i, j)) values[at] = current[at];

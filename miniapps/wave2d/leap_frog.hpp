@@ -43,6 +43,17 @@ class Stencil {
   Scalar far_;
 };
 
+/// A value of a row or a column, line(first) to line(last), and beyond: there the wave is mirrored about the outermost
+/// point, as it is (`mirrored`, Neumann) or with the opposite sign about that point's value (Dirichlet).
+template <class Scalar, class Line>
+KOKKOS_INLINE_FUNCTION Scalar beyond_edges(const bool mirrored, const std::int64_t at, const std::int64_t first,
+                                           const std::int64_t last, const Line& line) {
+  if (at >= first && at <= last) return line(at);
+  const std::int64_t end = at < first ? first : last;
+  const Scalar inside = line(2 * end - at);
+  return mirrored ? inside : 2 * line(end) - inside;
+}
+
 /// Time levels in a unit's memory, row-major, row 0 first; all of one pitch.
 template <class Scalar>
 struct Levels {
@@ -234,26 +245,16 @@ class LeapFrog {
     const std::int64_t last_row = grid_.end_row - 1, last_column = grid_.end_column - 1;
     const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
     const auto at = [&](int d) {
-      return beyond_edges(i + d, grid_.row, last_row,
-                          [&](std::int64_t other) { return row(tile, step - 1, other, ring_place(other))[j]; });
+      return beyond_edges<Scalar>(mirrored_, i + d, grid_.row, last_row,
+                                  [&](std::int64_t other) { return row(tile, step - 1, other, ring_place(other))[j]; });
     };
     const auto beside = [&](int d) {
-      return beyond_edges(j + d, grid_.column, last_column, [&](std::int64_t other) { return u[other]; });
+      return beyond_edges<Scalar>(mirrored_, j + d, grid_.column, last_column,
+                                  [&](std::int64_t other) { return u[other]; });
     };
     const Scalar here = u[j];
     rows.next[r][j] = edge && !mirrored_ ? here : stencil_.next(rows.old[r][j], here, at, beside);
     if (rows.copy[r] != nullptr) rows.copy[r][j] = here;
-  }
-
-  /// A value of a row or a column, line(first) to line(last), and beyond: there the wave is mirrored about the
-  /// outermost point, as it is (Neumann) or with the opposite sign about that point's value (Dirichlet).
-  template <class Line>
-  KOKKOS_INLINE_FUNCTION Scalar beyond_edges(const std::int64_t at, const std::int64_t first, const std::int64_t last,
-                                             const Line& line) const {
-    if (at >= first && at <= last) return line(at);
-    const std::int64_t end = at < first ? first : last;
-    const Scalar mirrored = line(2 * end - at);
-    return mirrored_ ? mirrored : 2 * line(end) - mirrored;
   }
 
   Stencil<Scalar, Radius> stencil_;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -31,18 +32,32 @@ double position(double units, double first, double last) {
   return last > first ? 2.0 * (units - first) / (last - first) - 1.0 : 0.0;
 }
 
+/// The speed that a point's deviation is relative to: its own, or where that is off by more than a factor of two, the
+/// median of it and its neighbours, as many on either side. Relative to a spike's own, the rest would count for
+/// nothing.
+double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
+  const std::size_t beside = std::min({std::size_t{2}, at, points.size() - 1 - at});
+  std::vector<double> speeds;
+  for (const MeasuredPoint& point : points.subspan(at - beside, 2 * beside + 1)) speeds.push_back(point.speed());
+  const double typical = median(speeds);
+  const double own = points[at].speed();
+  return own < 0.5 * typical || own > 2.0 * typical ? typical : own;
+}
+
 Fit fit(std::span<const MeasuredPoint> points, int degree) {
   const auto count = static_cast<Eigen::Index>(points.size());
-  // Rows divided by the measured speed, so that what is minimised is relative.
+  // Rows divided by a speed, so that what is minimised is relative.
   Eigen::MatrixXd rows(count, degree + 1);
+  Eigen::VectorXd measured(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const MeasuredPoint& point = points[static_cast<std::size_t>(i)];
-    rows.row(i) = chebyshev(position(point.units, points.front().units, points.back().units), degree) / point.speed();
+    const double speed = typical_speed(points, static_cast<std::size_t>(i));
+    rows.row(i) = chebyshev(position(point.units, points.front().units, points.back().units), degree) / speed;
+    measured[i] = point.speed() / speed;
   }
-  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(count);
   const Eigen::HouseholderQR<Eigen::MatrixXd> qr(rows);
-  const Eigen::VectorXd coefficients = qr.solve(ones);
-  const Eigen::VectorXd residuals = rows * coefficients - ones;
+  const Eigen::VectorXd coefficients = qr.solve(measured);
+  const Eigen::VectorXd residuals = rows * coefficients - measured;
   const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(count, degree + 1);
   Fit result;
   result.coefficients.assign(coefficients.begin(), coefficients.end());
