@@ -133,7 +133,12 @@ std::string value_message(const CLI::App& command, const CLI::ParseError& error)
     return fmt::format("{} {} (expected a number from {})", option, *value, rest);
   }
   if (rest.starts_with("At Most 1 ")) return fmt::format("{} is given more than once", option);
-  if (rest.ends_with(" missing")) return fmt::format("{} has no value", option);
+  if (rest.ends_with(" missing")) {
+    const CLI::Option* known = command.get_option_no_throw(option);
+    const int values = known != nullptr ? known->get_items_expected_min() : 1;
+    return values > 1 ? fmt::format("{} has too few values (expected {})", option, values)
+                      : fmt::format("{} has no value", option);
+  }
   const bool is_value = has_value || dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
   return is_value ? fmt::format("{} {}", option, rest) : error.what();
 }

@@ -172,9 +172,11 @@ double proportional_error(double measured, double estimated) {
   return std::max(measured, estimated) / std::min(measured, estimated);
 }
 
-std::string accuracy_text(double measured, double estimated) {
+std::string difference_text(double measured, double estimated) {
+  constexpr double far = 2.0;
   const double mu = proportional_error(measured, estimated);
-  return fmt::format("difference {:.1f} %, mu {:.2f}", percentage_difference(measured, estimated), mu);
+  return mu < far ? fmt::format("difference {:.1f} %", percentage_difference(measured, estimated))
+                  : fmt::format("mu {:.2f}", mu);
 }
 
 }  // namespace steelyard

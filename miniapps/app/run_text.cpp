@@ -17,16 +17,6 @@ void require_one_each(std::size_t count, const std::string& what, const RunRecor
       fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
 }
 
-/// Possible reason for a prediction that is more than twice off; empty where it is not.
-std::string why_far(const RunRecord& record) {
-  constexpr double far = 2.0, unsteady = 0.2, short_s = 1e-3;
-  if (record.figures.at("proportional_error") < far) return "";
-  const double variation = record.figures.at("coefficient_of_variation");
-  if (variation > unsteady) return fmt::format(" (repetitions themselves vary by {:.0f} %)", 100.0 * variation);
-  if (record.median_time_s < short_s) return " (starting and waiting count most in so short a run)";
-  return " (the machine is not as busy as while its speed was measured)";
-}
-
 }  // namespace
 
 std::string counted(std::int64_t count, const std::string& noun) {
@@ -54,7 +44,7 @@ std::string unit_table(const RunRecord& record, const UnitHeadings& headings, st
   require_one_each(record.distribution.size(), "slices", record);
   require_one_each(predicted_s.size(), "predicted times", record);
   if (!measured_s.empty()) require_one_each(measured_s.size(), "measured times", record);
-  std::vector<std::string> columns{"unit", "space", "cores", "slowdown"};
+  std::vector<std::string> columns{"unit", "space", "core numbers", "slowdown"};
   for (const UnitColumn& column : headings.columns) {
     require_one_each(column.cells.size(), "cells of column " + column.heading, record);
     columns.push_back(column.heading);
@@ -76,7 +66,7 @@ std::string unit_table(const RunRecord& record, const UnitHeadings& headings, st
     if (!measured_s.empty()) {
       const bool comparable = measured_s[i] > 0.0 && predicted_s[i] > 0.0;
       row.push_back(format_seconds(measured_s[i]));
-      row.push_back(comparable ? fmt::format("{:.1f} %", percentage_difference(predicted_s[i], measured_s[i])) : "-");
+      row.push_back(comparable ? difference_text(measured_s[i], predicted_s[i]) : "-");
     }
     table.add_row(row);
   }
@@ -127,7 +117,7 @@ std::string predicted_line(const RunRecord& record) {
   const double predicted_s = *record.predicted_time_s;
   const bool comparable = record.figures.contains("proportional_error");
   return fmt::format("predicted  {}{}{}\n", format_seconds(predicted_s), interval_text(record.predicted_interval_s),
-                     comparable ? ", " + accuracy_text(record.median_time_s, predicted_s) + why_far(record) : "");
+                     comparable ? ", " + difference_text(record.median_time_s, predicted_s) : "");
 }
 
 std::string phase_line(const PhaseTime& phase, int columns, double count, const std::string& per) {
@@ -135,7 +125,7 @@ std::string phase_line(const PhaseTime& phase, int columns, double count, const 
   std::string line = fmt::format("  {:<{}}{}{}", phase.name, columns, format_seconds(phase.measured_s / count), per);
   if (phase.predicted_s) line += ", predicted " + format_seconds(predicted_s / count);
   if (predicted_s > 0.0 && phase.measured_s > 0.0) {
-    line += fmt::format(", difference {:.1f} %", percentage_difference(predicted_s, phase.measured_s));
+    line += ", " + difference_text(phase.measured_s, predicted_s);
   }
   return line + "\n";
 }

@@ -34,7 +34,7 @@ void add_check(const Session& session, CheckResult& check, const FoundError& fou
 
 std::string check_line(const CheckResult& check) {
   if (!check.performed) return fmt::format("check      not done: {}\n", check.against);
-  return fmt::format("check      {}: largest error {:.2e} against {} (tolerance {:.1e})\n",
+  return fmt::format("check      {}: largest error {:.2e} against {} (tolerance {:.2g})\n",
                      check.passed ? "passed" : "FAILED", check.error, check.against, check.tolerance);
 }
 

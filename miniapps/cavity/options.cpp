@@ -114,8 +114,8 @@ void add_prediction_options(CLI::App& parser, Options& options) {
   parser
       .add_option("--iterations", options.iterations,
                   "Iterations of a time step: of BiCGSTAB for momentum, and of CG in all pressure solves")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("N N");
   parser
       .add_option(
           "--sample", options.sample,

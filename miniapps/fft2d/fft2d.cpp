@@ -247,7 +247,7 @@ class Run : public AppRun {
                        {"bound_flops_per_s", flops / bound_s},
                        {"share_of_bound", bound_s / time_s}};
     outcome.below = fmt::format(
-        "plans      and memory made in {}\n"
+        "set-up     {} for plans and memory\n"
         "speed      {:.2f} GFLOP/s, {:.0f} % of the {} bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
         format_seconds(plan_s_), flops / time_s / 1e9, 100.0 * bound_s / time_s,
         frame_.bound_name(bandwidth_->array_bytes()), flops / bound_s / 1e9, bytes_per_s / 1e9);

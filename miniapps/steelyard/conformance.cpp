@@ -230,7 +230,8 @@ std::string conformance_table(const ordered_json& cases, const ordered_json& uni
   return table.text() +
          "Errors are in roundings of the reference's largest value; speeds are of larger problems, beside STREAM's "
          "fastest kernel and a GEMM of the same type.\n\n" +
-         rates_table(units) + fmt::format("\n{} of {} cases are wrong\n", wrong, cases.size());
+         rates_table(units) +
+         fmt::format("\n{} of {} cases are right\n", static_cast<std::int64_t>(cases.size()) - wrong, cases.size());
 }
 
 ExitCode check_conformance(Session& session, const ConformanceOptions& options) {
