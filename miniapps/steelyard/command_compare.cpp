@@ -41,6 +41,27 @@ struct Comparison {
   std::string verdict() const { return is_slower() ? "slower" : is_faster() ? "faster" : "no difference seen"; }
 };
 
+/// @throws InvalidArgument where runs are of different apps, or of different problems: what is computed, not how
+void require_same_problem(const std::string& name, const nlohmann::json& base, const nlohmann::json& other) {
+  static const std::set<std::string> ways{"ranks", "time_tile", "barrier", "block"};
+  const auto require = [&](const std::string& what, const nlohmann::json& a, const nlohmann::json& b) {
+    if (a == b) return;
+    throw InvalidArgument(fmt::format("{}{} is {} in one and {} in the other (expected runs of the same problem)",
+                                      name.empty() ? "" : name + ": ", what, a.dump(), b.dump()));
+  };
+  const auto member = [](const nlohmann::json& json, const char* object, const std::string& key) {
+    return json.value(object, nlohmann::json::object()).value(key, nlohmann::json());
+  };
+  require("app", base.value("app", ""), other.value("app", ""));
+  require("element", member(base, "settings", "element"), member(other, "settings", "element"));
+  for (const nlohmann::json* one : {&base, &other}) {
+    const nlohmann::json params = one->value("params", nlohmann::json::object());
+    for (const auto& [key, value] : params.items()) {
+      if (!ways.contains(key)) require(key, member(base, "params", key), member(other, "params", key));
+    }
+  }
+}
+
 /// Times of both, repetition by repetition of the same round where both have as many, since what ran in turns ran on
 /// the same machine even where its speed drifts; otherwise of all repetitions.
 Comparison compare(const std::string& name, const std::filesystem::path& folder, const Configuration& base,
@@ -103,7 +124,7 @@ std::string table_text(const std::vector<Comparison>& comparisons, const std::fi
     table.add_row({one.name.empty() ? "-" : one.name, folder_name(one.other), format_seconds(one.base_s),
                    format_seconds(one.other_s), fmt::format("{:.3f}", one.ratio.median),
                    is_known ? fmt::format("{:.3f} to {:.3f}", one.ratio.interval.lower, one.ratio.interval.upper)
-                            : "too few repetitions",
+                            : "too few repetitions (expected 4 of each)",
                    is_known ? one.verdict() : "-"});
   }
   return table.text();
@@ -136,6 +157,7 @@ bool run_compare(const CompareOptions& options, std::string& text) {
       const auto same = base.find(name);
       if (same == base.end()) continue;
       ++shared;
+      require_same_problem(name, same->second.runs.front(), configuration.runs.front());
       comparisons.push_back(compare(name, folder, same->second, configuration));
     }
     if (shared == 0) {
@@ -151,10 +173,12 @@ bool run_compare(const CompareOptions& options, std::string& text) {
       }
     }
   }
-  text = options.format == "csv"
-             ? csv_text(comparisons)
-             : table_text(comparisons, options.folders.front()) +
-                   "ratio: of the time to that of the first folder, below 1 where it is faster\n" + notes;
+  text = options.format == "csv" ? csv_text(comparisons)
+                                 : table_text(comparisons, options.folders.front()) +
+                                       "ratio: median of the ratios of times to those of the first folder, below 1 "
+                                       "where they are shorter; not "
+                                       "the quotient of the medians beside it\n" +
+                                       notes;
   return options.regression_percent && std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& one) {
            return one.is_slower() && one.ratio.median > 1.0 + 0.01 * *options.regression_percent;
          });
