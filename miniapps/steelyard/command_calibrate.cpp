@@ -132,16 +132,15 @@ models::Platform start_platform(const Session& session, const CalibrateOptions& 
   return platform;
 }
 
-/// add_channel(); times that make no channel are nobody's wrong argument.
-int fit(models::Platform& platform, const ChannelPlan& plan, const models::ChannelTimes& times) {
-  try {
-    return add_channel(platform, plan, times);
-  } catch (const InvalidArgument& error) {
-    throw RuntimeFailure(
-        fmt::format("{}: no channel fits what was measured: {} (longer messages, --to, or more "
-                    "rounds, --rounds, may help)",
-                    plan.channel.name, error.what()));
+/// Adds a channel to the platform. @throws InvalidArgument where its times are too uncertain, or no model fits them
+int fit(models::Platform& platform, const ChannelPlan& plan, const MeasuredChannel& measured) {
+  constexpr double most_error = 1.0;
+  const double error = measured.quality.typical_error;
+  if (std::isfinite(error) && error > most_error) {
+    throw InvalidArgument(fmt::format("half of its times are uncertain by {:.0f} % or more (expected at most {:.0f} %)",
+                                      100.0 * error, 100.0 * most_error));
   }
+  return add_channel(platform, plan, measured.times);
 }
 
 /// Adds what the memory of every node gives its ranks' host units together, more of it than caches hold. Collective.
@@ -208,21 +207,30 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
     measured = measurement.result();
   }
   std::string text;
-  collectively(session.comm(), [&] {
-    for (std::size_t i = 0; i < measured.size(); ++i) {
-      const int id = fit(platform, plan.channels[i], measured[i].times);
+  std::vector<std::string> failed;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    try {
+      const int id = fit(platform, plan.channels[i], measured[i]);
       text += channel_text(platform.channel(id), measured[i]);
+    } catch (const InvalidArgument& error) {
+      failed.push_back(fmt::format("{}: {}", plan.channels[i].channel.name, error.what()));
     }
-  });
+  }
   RunOptions with_units;
   if constexpr (!companion_is_device) with_units.units = UnitChoice::host;
   const StartedUnits started(session, with_units);
   text += add_memory(session, started.units(), platform) + add_copies(session, options, platform);
   session.print(text);
   session.print(fmt::format("\ntook       {}\n", format_seconds(now_s() - start_s)));
-  if (!options.output.empty()) {
+  if (!options.output.empty() && (failed.empty() || failed.size() < measured.size())) {
     on_root(session.comm(), [&] { models::write_platform_file(options.output, platform); });
     session.print(fmt::format("platform   {}\n", options.output.string()));
+  }
+  if (!failed.empty()) {
+    throw CollectiveError(fmt::format("no channel fits what was measured of {} (not written; more rounds, --rounds, or "
+                                      "longer messages, --to, may help)",
+                                      fmt::join(failed, ", ")),
+                          ExitCode::failed, 0);
   }
   return ExitCode::good;
 }
