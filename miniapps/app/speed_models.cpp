@@ -284,7 +284,7 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   }
   const Sizes out_of_core = sizes_out_of_core(measured.files(), total, even_share);
   if (!out_of_core.empty()) add(out_of_core);
-  if (total == 0) return measured;
+  if (total == 0 || frame.slots().size() == 1) return measured;
   Sizes slices;
   for (int round = 0; round < most_refinements; ++round) {
     Sizes next;

@@ -135,13 +135,12 @@ class DeviceRowPass : public RowPass<Element> {
   };
 
   /// Four chunks at least, so that most copies have something to hide behind, unless they were too small for a device
-  /// to be busy; of at most 32 MiB or as many rows as make a transposed chunk's rows 8 KiB long, for copies of shorter
-  /// ones take up to twice as long, and larger chunks wait longer for the first and after the last copy. Two passes
-  /// have three chunks each, a chunk two matrices and the library a work area as large; the rest of the memory is left
-  /// to others.
+  /// to be busy; of at most 32 MiB or as many rows as make a transposed chunk's rows 32 KiB long, for copies of shorter
+  /// ones take up to twice as long. Two passes have three chunks each, a chunk two matrices and the library a work area
+  /// as large; the rest of the memory is left to others.
   std::int64_t rows_of_chunk(std::int64_t rows) const {
     constexpr double worth_a_launch = 4.0 * 1024 * 1024, worth_a_chunk = 32.0 * 1024 * 1024;
-    constexpr std::int64_t long_rows = std::int64_t{8} * 1024 / static_cast<std::int64_t>(sizeof(Complex));
+    constexpr std::int64_t long_rows = std::int64_t{32} * 1024 / static_cast<std::int64_t>(sizeof(Complex));
     const double limit = device_memory_bytes(std::numeric_limits<double>::infinity()) / 24.0;
     const auto fitting = [&](double bytes) {
       const double row_bytes = static_cast<double>(pitch_) * sizeof(Complex);
