@@ -23,7 +23,7 @@ namespace steelyard::fft2d {
 ///
 /// With e = 2^-53 or 2^-24, N points and the input's norm |x|, an FFT's errors in a bin are about e log2(N) |x|, and in
 /// a bin that stands out the same share of it. So a bin X_k may be off by 8 e (4 + log2 N) max(|x|, |X_k|), and the
-/// spectrum's norm by that share of itself.
+/// spectrum's norm by that share of itself. Of an input with NaN or Inf, which every bin sums up, no bin is finite.
 /// Source: N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 24.1 (error analysis of the FFT).
 template <class Scalar>
 class SpectrumCheck {
@@ -46,27 +46,31 @@ class SpectrumCheck {
     for (Bin& bin : bins_) {
       bin.sum = Number(all_sum(session.comm(), bin.sum.real()), all_sum(session.comm(), bin.sum.imag()));
     }
-    energy_ = all_sum(session.comm(), energy_);
+    // In double, sums of squares leave the range of numbers long before these do.
+    norm_ = std::sqrt(sum_of_ranks(energy_));
   }
 
   /// Largest error, as a share of what is compared. Collective.
   FoundError check(const Transform<Scalar>& transform) const {
-    const double norm = std::sqrt(energy_), factor = problem_.direction == Direction::inverse ? problem_.points() : 1.0;
+    const double factor = problem_.direction == Direction::inverse ? problem_.points() : 1.0;
     const std::int64_t length = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
-    double error = 0.0, energy = 0.0;
-    const auto compare = [&](double distance, double whole) {
-      constexpr double least = std::numeric_limits<double>::min();
-      const double share = distance / std::max(whole, least);
+    double error = 0.0, finite_bins = 0.0;
+    long double energy = 0.0L;
+    const auto compare = [&](long double distance, long double whole) {
+      constexpr long double least = std::numeric_limits<double>::min();
+      const auto share = static_cast<double>(distance / std::max(whole, least));
       error = std::max(error, std::isfinite(share) ? share : HUGE_VAL);
     };
     transform.store([&](std::int64_t first, std::span<const std::complex<Scalar>> values) {
       const std::int64_t end = first + static_cast<std::int64_t>(values.size()) / length;
       for (std::int64_t i = first; i < end; ++i) {
         const std::complex<Scalar>* const row = values.data() + (i - first) * length;
-        energy += sum_of(0, length, [&](std::int64_t j) {
-                    const double re = row[j].real(), im = row[j].imag();
-                    return Number(weight(problem_.transposed ? i : j) * (re * re + im * im));
-                  }).real();
+        energy += sum_of<long double>(0, length, [&](std::int64_t j) {
+          return weight(problem_.transposed ? i : j) * square(row[j].real(), row[j].imag());
+        });
+        finite_bins += static_cast<double>(std::count_if(row, row + length, [](const std::complex<Scalar>& bin) {
+          return std::isfinite(bin.real()) && std::isfinite(bin.imag());
+        }));
       }
       for (const Bin& bin : bins_) {
         const std::int64_t i = problem_.transposed ? bin.column : bin.row;
@@ -74,14 +78,18 @@ class SpectrumCheck {
         const std::int64_t j = problem_.transposed ? bin.row : bin.column;
         const std::complex<Scalar> found = values[static_cast<std::size_t>((i - first) * length + j)];
         compare(Kokkos::abs(factor * Number(found.real(), found.imag()) - bin.sum),
-                std::max(norm, Kokkos::abs(bin.sum)));
+                std::max<long double>(norm_, Kokkos::abs(bin.sum)));
       }
     });
-    energy = all_sum(session_.comm(), energy) * (factor * factor / problem_.points());
-    compare(std::abs(std::sqrt(energy) - norm), norm);
     const double epsilon = 0.5 * static_cast<double>(std::numeric_limits<Scalar>::epsilon());
-    return {error, 8.0 * epsilon * (4.0 + std::log2(problem_.points())),
-            "bins summed up directly, and the input's energy"};
+    const double tolerance = 8.0 * epsilon * (4.0 + std::log2(problem_.points()));
+    if (!std::isfinite(norm_)) {
+      return {all_sum(session_.comm(), finite_bins) > 0.0 ? HUGE_VAL : 0.0, tolerance,
+              "the input's NaN or Inf, after which no bin is finite"};
+    }
+    const long double norm = std::sqrt(sum_of_ranks(energy) * factor * factor / problem_.points());
+    compare(std::abs(norm - norm_), norm_);
+    return {error, tolerance, "bins summed up directly, and the input's energy"};
   }
 
  private:
@@ -93,14 +101,27 @@ class SpectrumCheck {
   };
   static constexpr int bin_count = 6;
 
+  static long double square(long double re, long double im) { return re * re + im * im; }
+
+  /// Adds up what the ranks have, as mantissas of the largest one's power of two, which doubles hold.
+  long double sum_of_ranks(long double own) const {
+    if (all_max(session_.comm(), std::isfinite(own) ? 0.0 : 1.0) > 0.0) return HUGE_VAL;
+    int exponent = 0;
+    std::frexp(own, &exponent);
+    const int largest = own > 0.0L ? exponent : std::numeric_limits<int>::min() / 2;
+    const auto shared = static_cast<int>(all_max(session_.comm(), static_cast<double>(largest)));
+    return std::ldexp(static_cast<long double>(all_sum(session_.comm(), static_cast<double>(std::ldexp(own, -shared)))),
+                      shared);
+  }
+
   /// The sum of term(i) for first <= i < end, in halves: its error grows as the logarithm of the number of terms.
-  template <class Term>
-  static Number sum_of(std::int64_t first, std::int64_t end, const Term& term) {
+  template <class Sum = Number, class Term>
+  static Sum sum_of(std::int64_t first, std::int64_t end, const Term& term) {
     if (end - first > 128) {
       const std::int64_t middle = first + (end - first) / 2;
-      return sum_of(first, middle, term) + sum_of(middle, end, term);
+      return sum_of<Sum>(first, middle, term) + sum_of<Sum>(middle, end, term);
     }
-    Number sum;
+    Sum sum{};
     for (std::int64_t i = first; i < end; ++i) sum += term(i);
     return sum;
   }
@@ -126,7 +147,8 @@ class SpectrumCheck {
     }
     const std::int64_t most = std::max<std::int64_t>(1, staging_numbers / row_numbers);
     std::vector<Scalar> values;
-    std::vector<Number> sums(static_cast<std::size_t>(most * (bin_count + 1)));  // of a row: each bin's, and the energy
+    std::vector<Number> sums(static_cast<std::size_t>(most * bin_count));  // of a row: each bin's
+    std::vector<long double> energies(static_cast<std::size_t>(most));
     for (std::int64_t row = rows.first; row < rows.end(); row += most) {
       const std::int64_t count = std::min(most, rows.end() - row);
       values.resize(static_cast<std::size_t>(count * row_numbers));
@@ -137,26 +159,28 @@ class SpectrumCheck {
             const auto point = [&](std::int64_t j) {
               return problem_.real ? Number(x[j]) : Number(x[2 * j], x[2 * j + 1]);
             };
-            Number* const sum = sums.data() + i * (bin_count + 1);
+            Number* const sum = sums.data() + i * bin_count;
             for (int b = 0; b < bin_count; ++b) {
               sum[b] = sum_of(0, columns, [&](std::int64_t j) { return point(j) * roots[b * columns + j]; });
             }
-            sum[bin_count] = sum_of(0, columns, [&](std::int64_t j) { return point(j) * Kokkos::conj(point(j)); });
+            energies[static_cast<std::size_t>(i)] = sum_of<long double>(
+                0, columns, [&](std::int64_t j) { return square(point(j).real(), point(j).imag()); });
           });
       HostExecution().fence();
       for (int b = 0; b < bin_count; ++b) {
         bins_[b].sum += sum_of(0, count, [&](std::int64_t i) {
-          return root(bins_[b].row, row + i, problem_.rows) * sums[i * (bin_count + 1) + b];
+          return root(bins_[b].row, row + i, problem_.rows) * sums[i * bin_count + b];
         });
       }
-      energy_ += sum_of(0, count, [&](std::int64_t i) { return sums[i * (bin_count + 1) + bin_count]; }).real();
+      energy_ += sum_of<long double>(0, count, [&](std::int64_t i) { return energies[static_cast<std::size_t>(i)]; });
     }
   }
 
   const Session& session_;
   Problem problem_;
   Bin bins_[bin_count];
-  double energy_ = 0.0;  ///< sum of |x|^2
+  long double energy_ = 0.0L;  ///< sum of |x|^2 over this rank's rows
+  long double norm_ = 0.0L;    ///< of the whole input; not finite where some of it is not
 };
 
 }  // namespace steelyard::fft2d
