@@ -18,14 +18,16 @@ struct RowTotals {
   RowRange rows;                  ///< of the unit
 };
 
-/// A team takes a row, in tiles of as many cells as it has threads and lanes: all of them evaluate a tile's cells, then
-/// lane l adds up columns l, l + 8, … of it, and in the end the lanes are added up as HostRowSums does it, so that rows
-/// have the same bits on hosts and devices. The team that ends last adds up what all of the unit's rows have.
+/// A team takes a row, in tiles of a few cells for each of its threads' lanes: all of them evaluate a tile's cells,
+/// then lane l of N threads adds up columns l, l + 8, … of it, while the others go on to the next tile. In the end the
+/// lanes are added up as HostRowSums does it, so that rows have the same bits on hosts and devices. The team that ends
+/// last adds up what all of the unit's rows have.
 template <int N, class Operation, class Body>
 struct DeviceRows {
   using Total = typename Operation::Total;
   static constexpr int lanes = 8;
   static constexpr int most_threads = 16;
+  static constexpr int cells_of_lane = 4;
 
   Body body;
   RowPieces rows;  ///< of this launch
@@ -34,7 +36,7 @@ struct DeviceRows {
 
   /// Memory that a team shares.
   struct Shared {
-    double of_cells[N][most_threads * lanes];
+    double of_cells[2][N][most_threads * lanes * cells_of_lane];  ///< of two tiles in turn
     double of_lanes[N][lanes];
     Total of_threads[most_threads][lanes][N];
     int is_last;
@@ -43,8 +45,8 @@ struct DeviceRows {
   template <class Execution>
   void launch(const Execution& space, const char* label) const {
     if (rows.count() == 0) return;
-    // Short rows take few threads, a tile of a quarter of the row.
-    constexpr std::int64_t cells_per_thread = std::int64_t{4} * lanes;
+    // Short rows take few threads, a tile of the whole row.
+    constexpr std::int64_t cells_per_thread = std::int64_t{cells_of_lane} * lanes;
     const std::int64_t threads = (columns + cells_per_thread - 1) / cells_per_thread;
     Kokkos::TeamPolicy<Execution> policy(space, static_cast<int>(rows.count()),
                                          threads < most_threads ? static_cast<int>(threads) : most_threads, lanes);
@@ -75,8 +77,10 @@ struct DeviceRows {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step),
                            [&](const int lane) { shared.of_lanes[k][lane] = 0.0; });
     });
-    add_columns(member, one_component<0>(body), j, shared);
-    if constexpr (components_of<Body> == 2) add_columns(member, one_component<1>(body), j, shared);
+    int turn = 0;
+    add_columns(member, one_component<0>(body), j, shared, turn);
+    if constexpr (components_of<Body> == 2) add_columns(member, one_component<1>(body), j, shared, turn);
+    member.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int k) {
       Kokkos::single(Kokkos::PerThread(member), [&] {
         auto& own = shared.of_lanes[k];
@@ -89,29 +93,33 @@ struct DeviceRows {
   }
 
   template <class Member, class Part>
-  KOKKOS_INLINE_FUNCTION void add_columns(const Member& member, const Part& part, const std::int64_t j,
-                                          Shared& shared) const {
-    constexpr int step = lanes, count = N;
+  KOKKOS_INLINE_FUNCTION void add_columns(const Member& member, const Part& part, const std::int64_t j, Shared& shared,
+                                          int& turn) const {
+    constexpr int step = lanes, count = N, of_lane = cells_of_lane;
     const int width = member.team_size() * step;
-    for (std::int64_t first = 0; first < columns; first += width) {
-      const int cells = columns - first < width ? static_cast<int>(columns - first) : width;
+    for (std::int64_t first = 0; first < columns; first += std::int64_t{of_lane} * width) {
+      const int cells = columns - first < of_lane * width ? static_cast<int>(columns - first) : of_lane * width;
+      auto& of_cells = shared.of_cells[turn];
+      turn = 1 - turn;
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, member.team_size()), [&](const int thread) {
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
-          const int cell = thread * step + lane;
-          if (cell >= cells) return;
-          const Terms<count> own = part(j, Column(first + cell));
-          for (int k = 0; k < count; ++k) shared.of_cells[k][cell] = own.of[k];
+          for (int n = 0; n < of_lane; ++n) {
+            const int cell = n * width + thread * step + lane;
+            if (cell >= cells) return;
+            const Terms<count> own = part(j, Column(first + cell));
+            for (int k = 0; k < count; ++k) of_cells[k][cell] = own.of[k];
+          }
         });
       });
+      // Ends the sums of the tile before as well, whose memory the next one takes.
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int k) {
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, step), [&](const int lane) {
           double sum = shared.of_lanes[k][lane];
-          for (int cell = lane; cell < cells; cell += step) Operation::add(sum, shared.of_cells[k][cell]);
+          for (int cell = lane; cell < cells; cell += step) Operation::add(sum, of_cells[k][cell]);
           shared.of_lanes[k][lane] = sum;
         });
       });
-      member.team_barrier();
     }
   }
 
