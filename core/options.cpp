@@ -128,6 +128,7 @@ std::string value_message(const CLI::App& command, const CLI::ParseError& error)
   }
   if (const auto value = take_before(rest, " not in range ")) {
     std::erase_if(rest, [](char letter) { return letter == '[' || letter == ']'; });
+    for (std::size_t zeros = 0; (zeros = rest.find(".000000")) != std::string::npos;) rest.erase(zeros, 7);
     // CLI11 writes `LEAST - MOST` from 2.5 on.
     if (const std::size_t dash = rest.find(" - "); dash != std::string::npos) rest.replace(dash, 3, " to ");
     return fmt::format("{} {} (expected a number from {})", option, *value, rest);

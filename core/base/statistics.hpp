@@ -69,7 +69,7 @@ double percentage_difference(double a, double b);
 /// Source: 001, section 5.5. @throws InvalidArgument unless both are finite and positive
 double proportional_error(double measured, double estimated);
 
-/// How far a prediction is off: `difference 7.5 %`, or from a factor of two on, where percentages say little, `mu 5.59`.
+/// How far a prediction is off: `7.5 %`, or from a factor of two on, where percentages say little, `mu 5.59`.
 /// @throws InvalidArgument as proportional_error()
 std::string difference_text(double measured, double estimated);
 

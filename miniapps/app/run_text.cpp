@@ -17,6 +17,12 @@ void require_one_each(std::size_t count, const std::string& what, const RunRecor
       fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
 }
 
+/// Of a line: `, difference 7.5 %` or `, mu 5.59`.
+std::string behind_prediction(double measured, double estimated) {
+  const std::string difference = difference_text(measured, estimated);
+  return (difference.starts_with("mu") ? ", " : ", difference ") + difference;
+}
+
 }  // namespace
 
 std::string counted(std::int64_t count, const std::string& noun) {
@@ -117,7 +123,7 @@ std::string predicted_line(const RunRecord& record) {
   const double predicted_s = *record.predicted_time_s;
   const bool comparable = record.figures.contains("proportional_error");
   return fmt::format("predicted  {}{}{}\n", format_seconds(predicted_s), interval_text(record.predicted_interval_s),
-                     comparable ? ", " + difference_text(record.median_time_s, predicted_s) : "");
+                     comparable ? behind_prediction(record.median_time_s, predicted_s) : "");
 }
 
 std::string phase_line(const PhaseTime& phase, int columns, double count, const std::string& per) {
@@ -125,7 +131,7 @@ std::string phase_line(const PhaseTime& phase, int columns, double count, const 
   std::string line = fmt::format("  {:<{}}{}{}", phase.name, columns, format_seconds(phase.measured_s / count), per);
   if (phase.predicted_s) line += ", predicted " + format_seconds(predicted_s / count);
   if (predicted_s > 0.0 && phase.measured_s > 0.0) {
-    line += ", " + difference_text(phase.measured_s, predicted_s);
+    line += behind_prediction(phase.measured_s, predicted_s);
   }
   return line + "\n";
 }
