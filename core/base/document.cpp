@@ -17,7 +17,7 @@ constexpr std::string_view style = R"(
   :root { --text: #e4e8ee; --faint: #a0a9b6; --line: #3a424e; --page: #171b21; --card: #20262e; }
 }
 body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; color: var(--text);
-       background: var(--page); max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+       background: var(--page); max-width: 80rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
 h2 { font-size: 1.4rem; margin: 2.6rem 0 .6rem; padding-top: .8rem; border-top: 1px solid var(--line); }
 h3 { font-size: 1.1rem; margin: 1.8rem 0 .4rem; }
@@ -27,13 +27,14 @@ a { color: inherit; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .6rem 0; }
 dt { color: var(--faint); }
 dd { margin: 0; overflow-wrap: anywhere; }
-figure { margin: 1rem 0; }
-figure svg { display: block; width: 100%; height: auto; border: 1px solid var(--line); border-radius: .4rem; }
+summary { cursor: pointer; margin: 1.2rem 0 .4rem; font-weight: 600; }
+figure { margin: 1rem 0; max-width: 60rem; overflow-x: auto; }
+figure svg { display: block; width: 100%; min-width: 34rem; height: auto; border: 1px solid var(--line); border-radius: .4rem; }
 .table { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .25rem .8rem .25rem 0; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
-.number { text-align: right; }
+.number { text-align: right; white-space: nowrap; }
 @media (max-width: 30rem) { body { font-size: 15px; } dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
 @media print {
   body { max-width: none; font-size: 10pt; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; }
@@ -59,13 +60,8 @@ std::string markdown_text(const std::string& text) {
 }  // namespace
 
 void Document::add_heading(int level, const std::string& text) {
-  std::string anchor;
-  if (level == 1) {
-    sections_.push_back(text);
-    anchor = fmt::format(" id=\"section-{}\"", sections_.size());
-  }
-  parts_.push_back({fmt::format("<h{0}{1}>{2}</h{0}>\n", level + 1, anchor, xml_text(text)),
-                    fmt::format("{} {}\n\n", level == 1 ? "##" : "###", markdown_text(text))});
+  parts_.push_back({fmt::format("<h{0}>{1}</h{0}>\n", level + 1, xml_text(text)),
+                    fmt::format("{} {}\n\n", level == 1 ? "##" : "###", markdown_text(text)), level == 1 ? text : ""});
 }
 
 void Document::add_text(const std::string& text) {
@@ -114,19 +110,35 @@ void Document::add_chart(const SvgPlot& chart) {
                     fmt::format("(chart: {})\n\n", markdown_text(chart.title))});
 }
 
-std::string Document::html() const {
-  std::string body;
-  for (const Part& part : parts_) body += part.html;
-  std::string contents;
-  for (std::size_t i = 0; i < sections_.size(); ++i) {
-    contents += fmt::format("<li><a href=\"#section-{}\">{}</a></li>\n", i + 1, xml_text(sections_[i]));
+void Document::add(const Document& parts) { parts_.insert(parts_.end(), parts.parts_.begin(), parts.parts_.end()); }
+
+void Document::add_folded(const Document& parts) {
+  Part folded{fmt::format("<details>\n<summary>{}</summary>\n", xml_text(parts.title_)),
+              fmt::format("### {}\n\n", markdown_text(parts.title_))};
+  for (const Part& part : parts.parts_) {
+    folded.html += part.html;
+    folded.markdown += part.markdown;
   }
-  if (sections_.size() > 1) contents = "<nav><ul>\n" + contents + "</ul></nav>\n";
+  folded.html += "</details>\n";
+  parts_.push_back(folded);
+}
+
+std::string Document::html() const {
+  std::string body, contents;
+  int sections = 0;
+  for (const Part& part : parts_) {
+    if (!part.section.empty()) {
+      body += fmt::format("<a id=\"section-{}\"></a>", ++sections);
+      contents += fmt::format("<li><a href=\"#section-{}\">{}</a></li>\n", sections, xml_text(part.section));
+    }
+    body += part.html;
+  }
+  if (sections > 1) contents = "<nav><ul>\n" + contents + "</ul></nav>\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}</body>\n</html>\n",
-      xml_text(title_), style, sections_.size() > 1 ? contents : "", body);
+      xml_text(title_), style, sections > 1 ? contents : "", body);
 }
 
 std::string Document::markdown() const {

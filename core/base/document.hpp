@@ -24,6 +24,10 @@ class Document {
   void add_table(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows);
   /// @throws InvalidArgument as SvgPlot::text()
   void add_chart(const SvgPlot& chart);
+  /// The parts of another page, without its title.
+  void add(const Document& parts);
+  /// The parts of another page, folded away under its title, or below a heading.
+  void add_folded(const Document& parts);
 
   std::string html() const;
   std::string markdown() const;
@@ -32,10 +36,10 @@ class Document {
   struct Part {
     std::string html;
     std::string markdown;
+    std::string section = {};  ///< heading of level 1
   };
   std::string title_;
   std::vector<Part> parts_;
-  std::vector<std::string> sections_;  ///< headings of level 1
 };
 
 }  // namespace steelyard

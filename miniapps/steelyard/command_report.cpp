@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -83,11 +84,66 @@ std::string distribution(const nlohmann::json& run) {
   return text.empty() ? "-" : text;
 }
 
+/// What is computed, and on which units: runs in which both are the same differ in how they share out the work.
+std::string problem_and_units(const nlohmann::json& run) {
+  return run.value("params", nlohmann::json()).dump() + run.value("/settings/element"_json_pointer, "") +
+         unit_names(run);
+}
+
+/// What balanced slices gain over even ones, and how far predictions were off, in a sentence each and in a table.
+void add_gains(Document& document, const Results& results) {
+  std::map<std::string, std::vector<std::pair<std::string, const Configuration*>>> alike;
+  std::vector<double> mus;
+  for (const auto& [name, configuration] : results) {
+    const nlohmann::json& run = configuration.runs.front();
+    alike[run.value("app", "") + problem_and_units(run)].emplace_back(name, &configuration);
+    const auto measured_s = median_of(configuration, "median_time_s"),
+               predicted_s = median_of(configuration, "predicted_time_s");
+    if (measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0) {
+      mus.push_back(proportional_error(*measured_s, *predicted_s));
+    }
+  }
+  const auto partition_of = [](const Configuration& one) {
+    return one.runs.front().value("/settings/partition"_json_pointer, "");
+  };
+  Rows rows;
+  double most = 0.0;
+  std::string most_of;
+  for (const auto& [key, runs] : alike) {
+    const auto even =
+        std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return partition_of(*run.second) == "even"; });
+    if (even == runs.end()) continue;
+    for (const auto& [name, configuration] : runs) {
+      if (configuration == even->second) continue;
+      const Ratio gain = ratio(configuration->times_s, even->second->times_s, 0.95);
+      const bool known = std::isfinite(gain.interval.upper);
+      rows.push_back({name, seconds(median(even->second->times_s)), seconds(median(configuration->times_s)),
+                      fmt::format("{:.2f}x", gain.median),
+                      known ? fmt::format("{:.2f}x to {:.2f}x", gain.interval.lower, gain.interval.upper) : "-"});
+      if (gain.median <= most) continue;
+      most = gain.median;
+      most_of = name;
+    }
+  }
+  std::string text;
+  if (!rows.empty()) {
+    text =
+        fmt::format("Slices sized by speed models ran up to {:.2f} times as fast as even ones ({}). ", most, most_of);
+  }
+  if (!mus.empty()) {
+    text += fmt::format("Half of {} predictions were off by a factor of {:.2f} or less, the worst by {:.2f}.",
+                        mus.size(), median(mus), *std::max_element(mus.begin(), mus.end()));
+  }
+  if (!text.empty()) document.add_text(text);
+  if (!rows.empty()) document.add_table({"run", "even slices", "its own", "gain", "95 % interval"}, rows);
+}
+
 void add_machine(Document& document, const nlohmann::json& run) {
   std::vector<std::pair<std::string, std::string>> facts;
   for (const auto& [name, key] : {std::pair{"date", "date"},
                                   {"hosts", "hosts"},
                                   {"processors", "processors"},
+                                  {"BLAS", "blas"},
                                   {"commit", "commit"},
                                   {"compiler", "compiler"},
                                   {"flags", "flags"},
@@ -143,8 +199,9 @@ void add_phases(Document& document, const std::map<std::string, const Configurat
     }
   }
   if (rows.empty()) return;
-  document.add_heading(2, "Phases");
-  document.add_table({"run", "phase", "measured", "predicted", "difference", "mu"}, rows);
+  Document phases("Phases");
+  phases.add_table({"run", "phase", "measured", "predicted", "difference", "mu"}, rows);
+  document.add_folded(phases);
 }
 
 /// Runs of one app. @return measured and predicted seconds of each
@@ -191,8 +248,9 @@ SvgPlot::Series add_app(Document& document, const std::string& app,
   return predictions;
 }
 
-/// Adds what is to be seen of a folder's runs: machine and build, for each app a table with predicted beside measured
-/// times and phases, speed models, and a chart of all predictions. Nothing for a folder without runs.
+/// Adds what is to be seen of a folder's runs: what was gained, on which machine and build, a chart of all predictions,
+/// and for each app a table with predicted beside measured times, speed models and phases. Nothing for a folder without
+/// runs.
 /// @throws FileFormatError for a result that cannot be read
 void add_runs(Document& document, const std::filesystem::path& folder) {
   const Results results = read_results(folder);
@@ -201,9 +259,10 @@ void add_runs(Document& document, const std::filesystem::path& folder) {
     apps[configuration.runs.front().value("app", "")][name] = &configuration;
   }
   if (apps.empty()) return;
+  add_gains(document, results);
   add_machine(document, results.begin()->second.runs.front());
   SvgPlot chart;
-  chart.title = "predicted times, with 90 % intervals, and measured times of all runs";
+  chart.title = "predicted and measured times of all runs";
   const nlohmann::json& first = results.begin()->second.runs.front();
   chart.corner =
       fmt::format("{}, {}", list_of(first.value("processors", nlohmann::json::array())), first.value("date", ""));
@@ -211,17 +270,19 @@ void add_runs(Document& document, const std::filesystem::path& folder) {
   chart.y_label = "predicted, s";
   chart.x_scale = chart.y_scale = SvgPlot::Scale::logarithmic;
   SvgPlot::Series equal{"equal", {}, {}, {}, true};
+  Document of_apps("");
   for (const auto& [app, configurations] : apps) {
-    SvgPlot::Series series = add_app(document, app, configurations);
+    SvgPlot::Series series = add_app(of_apps, app, configurations);
     for (const double time_s : series.x) equal.x.push_back(time_s);
     if (!series.x.empty()) chart.series.push_back(std::move(series));
   }
-  if (chart.series.empty()) return;
-  std::sort(equal.x.begin(), equal.x.end());
-  equal.y = equal.x;
-  chart.series.push_back(equal);
-  document.add_heading(1, "Predictions");
-  document.add_chart(chart);
+  if (!chart.series.empty()) {
+    std::sort(equal.x.begin(), equal.x.end());
+    equal.y = equal.x;
+    chart.series.push_back(equal);
+    document.add_chart(chart);
+  }
+  document.add(of_apps);
 }
 
 struct ReportOptions {
