@@ -123,11 +123,13 @@ std::string check_text(const std::vector<Run>& runs) {
 }
 
 /// How much longer `other` took, in every round that both have.
-std::vector<double> paired_gains(const std::vector<Run>& other, const std::vector<Run>& better) {
+/// @param by_slices leaves out rounds in which these are the same, where nothing can be gained
+std::vector<double> paired_gains(const std::vector<Run>& other, const std::vector<Run>& better, bool by_slices) {
   std::vector<double> ratios;
   for (const Run& slow : other) {
     for (const Run& fast : better) {
-      if (slow.round == fast.round) ratios.push_back(slow.time_s / fast.time_s);
+      const bool no_gain = by_slices && slow.distribution == fast.distribution;
+      if (slow.round == fast.round && !no_gain) ratios.push_back(slow.time_s / fast.time_s);
     }
   }
   return ratios;
@@ -259,7 +261,9 @@ bool print_table(const std::string& app, Results& results) {
       std::string of_ideal = "-";
       const auto other = by_configuration.find(configuration.other);
       const std::vector<double> factors =
-          other != by_configuration.end() ? paired_gains(other->second, found->second) : std::vector<double>{};
+          other != by_configuration.end()
+              ? paired_gains(other->second, found->second, configuration.other.starts_with("even"))
+              : std::vector<double>{};
       if (!factors.empty()) {
         const double factor = median(factors);
         gain = fmt::format("{:.2f}x", factor);

@@ -114,7 +114,8 @@ void add_gains(Document& document, const Results& results) {
         std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return partition_of(*run.second) == "even"; });
     if (even == runs.end()) continue;
     for (const auto& [name, configuration] : runs) {
-      if (configuration == even->second) continue;
+      const bool same_slices = distribution(configuration->runs.front()) == distribution(even->second->runs.front());
+      if (configuration == even->second || same_slices) continue;
       const Ratio gain = ratio(configuration->times_s, even->second->times_s, 0.95);
       const bool known = std::isfinite(gain.interval.upper);
       rows.push_back({name, seconds(median(even->second->times_s)), seconds(median(configuration->times_s)),
