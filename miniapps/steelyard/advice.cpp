@@ -147,7 +147,8 @@ std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
           known.push_back(plan);
           const ModelForecast& by_model = plan.by_model.front();
           runs.push_back({count, set.name, variant_of(set, sets), partition, set.choice != UnitChoice::host,
-                          set.paths.size(), by_model, estimate(plan, by_model, processes.channel_error())});
+                          set.paths.size(), set.core_count(), by_model,
+                          estimate(plan, by_model, processes.channel_error())});
         } catch (const InvalidArgument& error) {
           refusal = error.what();
         }
@@ -183,8 +184,12 @@ std::string advice_text(const std::vector<AdvisedRun>& runs) {
   const AdvisedRun* without = first_of(runs, [](const AdvisedRun& run) { return !run.has_companion; });
   if (with != nullptr && without != nullptr) {
     text += best.has_companion
-                ? fmt::format("; the companion pays ({} as fast as without)", times(*without, *with))
+                ? fmt::format("; the companion pays ({} as fast as with {})", times(*without, *with), without->units)
                 : fmt::format("; a companion does not pay ({} as long with one)", times(*with, *without));
+    if (best.has_companion && static_cast<std::size_t>(without->processes) * without->cores <
+                                  static_cast<std::size_t>(with->processes) * with->cores) {
+      text += "; no model tells of the host with all cores (expected one of steelyard measure --units host)";
+    }
   }
   const AdvisedRun* even = first_of(runs, [&](const AdvisedRun& run) {
     return run.partition == "even" && run.processes == best.processes && run.units == best.units &&

@@ -17,6 +17,7 @@ struct AdvisedRun {
   std::string partition;
   bool has_companion = false;
   std::size_t units_per_process = 1;
+  std::size_t cores = 0;  ///< of a process's units
   ModelForecast forecast;
   models::Estimate estimate;
 
