@@ -237,7 +237,9 @@ SvgPlot::Series add_app(Document& document, const std::string& app,
     if (measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0) {
       predictions.x.push_back(*measured_s);
       predictions.y.push_back(*predicted_s);
-      predictions.error.push_back(interval_of(*configuration).value_or(Interval()).half_width());
+      const Interval interval = interval_of(*configuration).value_or(Interval{*predicted_s, *predicted_s});
+      predictions.error.push_back(std::max(0.0, interval.upper - *predicted_s));
+      predictions.error_below.push_back(std::max(0.0, *predicted_s - interval.lower));
     }
   }
   document.add_heading(1, app);

@@ -36,9 +36,15 @@ void require_fit(const SvgPlot::Series& series) {
     throw InvalidArgument(fmt::format("series '{}' has {} errors for {} points (expected one each or none)",
                                       series.name, series.error.size(), series.x.size()));
   }
-  for (const double error : series.error) {
-    if (error < 0.0)
-      throw InvalidArgument(fmt::format("series '{}' has an error of {} (expected >= 0)", series.name, error));
+  if (!series.error_below.empty() && series.error_below.size() != series.error.size()) {
+    throw InvalidArgument(fmt::format("series '{}' has {} errors below and {} above (expected as many)", series.name,
+                                      series.error_below.size(), series.error.size()));
+  }
+  for (const std::vector<double>* errors : {&series.error, &series.error_below}) {
+    for (const double error : *errors) {
+      if (error < 0.0)
+        throw InvalidArgument(fmt::format("series '{}' has an error of {} (expected >= 0)", series.name, error));
+    }
   }
 }
 
@@ -80,10 +86,10 @@ PlotAxis number_axis(const SvgPlot& plot) {
     for (std::size_t i = 0; i < series.x.size(); ++i) {
       if (!is_shown(series, i)) continue;
       const double y = series.y[i];
-      const double error = shown_error(series, i);
+      const auto [low, high] = error_bar(series, i);
       values.include(y);
-      bars.include(std::min(y + error, largest_value));
-      bars.include(std::max(y - error, logarithmic ? std::max(0.5 * y, 1.0 / largest_value) : -largest_value));
+      bars.include(std::min(high, largest_value));
+      bars.include(std::max(low, logarithmic ? std::max(0.5 * y, 1.0 / largest_value) : -largest_value));
     }
   }
   for (const SvgPlot::Box& box : plot.boxes) {
@@ -102,8 +108,11 @@ bool is_shown(const SvgPlot::Series& series, std::size_t i) {
   return std::isfinite(series.x[i]) && std::isfinite(series.y[i]);
 }
 
-double shown_error(const SvgPlot::Series& series, std::size_t i) {
-  return !series.error.empty() && std::isfinite(series.error[i]) ? series.error[i] : 0.0;
+std::pair<double, double> error_bar(const SvgPlot::Series& series, std::size_t i) {
+  const auto length = [&](const std::vector<double>& errors) { return std::isfinite(errors[i]) ? errors[i] : 0.0; };
+  const double y = series.y[i];
+  if (series.error.empty()) return {y, y};
+  return {y - length(series.error_below.empty() ? series.error : series.error_below), y + length(series.error)};
 }
 
 void require_showable(const SvgPlot& plot) {
@@ -284,9 +293,8 @@ std::string PlotArea::line(const SvgPlot::Series& series, const SeriesLook& look
 std::string PlotArea::error_bars(const SvgPlot::Series& series, const SeriesLook& look) const {
   std::string path;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (!is_shown(series, i) || shown_error(series, i) == 0.0) continue;
-    const double low = series.y[i] - series.error[i];
-    const double high = series.y[i] + series.error[i];
+    const auto [low, high] = error_bar(series, i);
+    if (!is_shown(series, i) || low == high) continue;
     const std::string cap = move_to(x(series.x[i]) - 3.5, y(high)) + "h7";
     path += move_to(x(series.x[i]), y(low)) + "V" + svg_number(y(high)) + cap;
     if (low >= y_axis.low()) path += move_to(x(series.x[i]) - 3.5, y(low)) + "h7";
@@ -301,7 +309,8 @@ std::string PlotArea::marks(const SvgPlot::Series& series, const SeriesLook& loo
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!is_shown(series, i)) continue;
     std::string values = fmt::format("{:.6g}: {:.4g}", series.x[i], series.y[i]);
-    if (shown_error(series, i) > 0.0) values += fmt::format(" ± {:.2g}", series.error[i]);
+    if (const auto [low, high] = error_bar(series, i); low < high)
+      values += fmt::format(" ({:.4g} to {:.4g})", low, high);
     text += svg_mark(look, x(series.x[i]), y(series.y[i]), "<title>" + values + "</title>");
   }
   return text;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/plot/plot_axis.hpp"
@@ -12,8 +13,8 @@ namespace steelyard {
 /// Whether the chart shows the point: both coordinates are finite.
 bool is_shown(const SvgPlot::Series& series, std::size_t i);
 
-/// Half length of a point's error bar; 0 for none.
-double shown_error(const SvgPlot::Series& series, std::size_t i);
+/// Where a point's error bar ends; at the point for none.
+std::pair<double, double> error_bar(const SvgPlot::Series& series, std::size_t i);
 
 /// Checks that there is something to show and that its axes can show it.
 /// @throws InvalidArgument as SvgPlot::text says

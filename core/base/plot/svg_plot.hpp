@@ -17,7 +17,8 @@ struct SvgPlot {
     std::vector<double> x;
     std::vector<double> y;
     std::vector<double> error = {};  ///< half length of the error bar of each point; empty, 0 or not finite for none
-    bool line = false;               ///< joined by a line; otherwise marks
+    std::vector<double> error_below = {};  ///< of bars that end elsewhere below their points; empty: as above
+    bool line = false;                     ///< joined by a line; otherwise marks
     /// Number of the colour, so that a line can have that of its points; otherwise the place in the chart's series.
     std::optional<std::size_t> colour = {};
   };
