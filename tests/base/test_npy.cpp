@@ -3,10 +3,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
@@ -27,138 +30,19 @@ namespace {
 using Complex = std::complex<double>;
 using ComplexFloat = std::complex<float>;
 
+/// Elements of any bits, not-a-numbers too.
 template <class Element>
-std::vector<Element> random_elements(std::int64_t count, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
+std::vector<Element> random_elements(std::int64_t count, std::mt19937_64& random) {
   std::vector<Element> elements(static_cast<std::size_t>(count));
-  for (Element& element : elements) {
-    if constexpr (std::is_same_v<Element, Complex> || std::is_same_v<Element, ComplexFloat>) {
-      using Part = typename Element::value_type;
-      element = {static_cast<Part>(normal(random)), static_cast<Part>(normal(random))};
-    } else {
-      element = static_cast<Element>(normal(random));
-    }
-  }
+  auto* const bytes = reinterpret_cast<unsigned char*>(elements.data());
+  for (std::size_t i = 0; i < elements.size() * sizeof(Element); ++i) bytes[i] = static_cast<unsigned char>(random());
   return elements;
 }
 
-/// Writes a whole matrix at once.
 template <class Element>
-void write_matrix(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns,
-                  const std::vector<Element>& elements) {
-  const auto file = NpyMatrixFile::create<Element>(path, rows, columns);
-  file.template write_rows<Element>(0, elements);
-  file.finish();
+std::string bytes_of(const std::vector<Element>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Element)};
 }
-
-template <class Element>
-std::vector<Element> read_matrix(const std::filesystem::path& path) {
-  const NpyHeader header = read_npy_matrix_header<Element>(path);
-  std::vector<Element> elements(static_cast<std::size_t>(header.shape[0] * header.shape[1]));
-  read_npy_rows<Element>(path, header, 0, elements);
-  return elements;
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("matrices of any shape are read back bit for bit", "", double, float, Complex, ComplexFloat) {
-  const TemporaryFolder folder;
-  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 1}, {1, 17}, {17, 1}, {3, 5}, {64, 64}, {0, 4}, {4, 0}, {0, 0}, {1000, 7}}) {
-    INFO(rows << " x " << columns);
-    const auto elements = random_elements<TestType>(rows * columns, 7);
-    write_matrix<TestType>(folder / "a.npy", rows, columns, elements);
-    const NpyHeader header = read_npy_header(folder / "a.npy");
-    REQUIRE(header.shape == std::vector<std::int64_t>{rows, columns});
-    REQUIRE(header.element == npy_element<TestType>());
-    REQUIRE(read_matrix<TestType>(folder / "a.npy") == elements);
-    REQUIRE(folder.entries() == 1);
-  }
-}
-
-TEST_CASE("values that are not ordinary numbers are kept") {
-  const TemporaryFolder folder;
-  const std::vector<double> odd = {std::numeric_limits<double>::infinity(), -0.0,
-                                   std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::quiet_NaN()};
-  write_matrix<double>(folder / "a.npy", 2, 2, odd);
-  const auto back = read_matrix<double>(folder / "a.npy");
-  CHECK(std::memcmp(back.data(), odd.data(), sizeof(double) * odd.size()) == 0);
-}
-
-TEST_CASE("data start at a multiple of 64 bytes behind a header that ends in a line feed") {
-  const TemporaryFolder folder;
-  for (const std::int64_t rows : {1, 12, 123, 1234, 12345}) {
-    for (const std::int64_t columns : {1, 22, 333, 4444}) {
-      const auto file = NpyMatrixFile::create<float>(folder / "a.npy", rows, columns);
-      file.finish();
-      const NpyHeader header = read_npy_header(folder / "a.npy");
-      REQUIRE(header.data_offset % 64 == 0);
-      REQUIRE(header.data_offset == file.data_offset());
-      std::ifstream stream(folder / "a.npy", std::ios::binary);
-      std::string start(static_cast<std::size_t>(header.data_offset), '\0');
-      stream.read(start.data(), header.data_offset);
-      REQUIRE(start.back() == '\n');
-      REQUIRE(start.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
-      const auto size = static_cast<std::int64_t>(std::filesystem::file_size(folder / "a.npy"));
-      REQUIRE(size == header.data_offset + rows * columns * 4);
-    }
-  }
-}
-
-TEST_CASE("rows lie one after the other in C order") {
-  const TemporaryFolder folder;
-  write_matrix<double>(folder / "a.npy", 2, 3, {0, 1, 2, 10, 11, 12});
-  const std::string bytes = folder.read("a.npy");
-  const auto offset = static_cast<std::size_t>(read_npy_header(folder / "a.npy").data_offset);
-  double value = 0.0;
-  std::memcpy(&value, bytes.data() + offset + 4 * sizeof(double), sizeof(double));
-  CHECK(value == 11.0);
-}
-
-TEMPLATE_TEST_CASE("rows written out of order and by other processes read like rows written at once", "", double,
-                   Complex) {
-  const TemporaryFolder folder;
-  constexpr std::int64_t rows = 101, columns = 13;
-  const auto elements = random_elements<TestType>(rows * columns, 3);
-  const std::span<const TestType> all(elements);
-  struct Part {
-    std::int64_t first, count;
-  };
-  std::vector<Part> parts;
-  std::mt19937_64 random(4);
-  for (std::int64_t first = 0; first < rows;) {
-    const std::int64_t count = std::min<std::int64_t>(rows - first, std::uniform_int_distribution<int>(0, 9)(random));
-    parts.push_back({first, count});
-    first += count;
-  }
-  std::shuffle(parts.begin(), parts.end(), random);
-  const auto row_span = [&](const Part& part) {
-    return all.subspan(static_cast<std::size_t>(part.first * columns), static_cast<std::size_t>(part.count * columns));
-  };
-
-  const auto file = NpyMatrixFile::create<TestType>(folder / "a.npy", rows, columns);
-  const NpyMatrixFile other(folder / "a.npy", file.part(), file.data_offset(), rows, columns);
-  bool mine = false;
-  for (const Part& part : parts) {
-    mine = !mine;
-    (mine ? file : other).template write_rows<TestType>(part.first, row_span(part));
-  }
-  CHECK_FALSE(std::filesystem::exists(folder / "a.npy"));
-  file.finish();
-  CHECK(read_matrix<TestType>(folder / "a.npy") == elements);
-
-  const NpyHeader header = read_npy_matrix_header<TestType>(folder / "a.npy");
-  std::vector<TestType> in_parts(elements.size());
-  for (const Part& part : parts) {
-    read_npy_rows<TestType>(folder / "a.npy", header, part.first,
-                            std::span(in_parts).subspan(static_cast<std::size_t>(part.first * columns),
-                                                        static_cast<std::size_t>(part.count * columns)));
-  }
-  CHECK(in_parts == elements);
-}
-
-namespace {
 
 /// Part of a matrix.
 struct Block {
@@ -195,55 +79,87 @@ std::vector<Element> elements_of(const Block& block, const std::vector<Element>&
   return elements;
 }
 
+/// A header as numpy.lib.format writes it: versions 2 and 3 have four bytes of length, all are padded to 64 bytes.
+std::string numpy_header(const std::string& dictionary, int version = 1) {
+  const std::size_t fixed = version == 1 ? 10 : 12;
+  std::string padded = dictionary;
+  padded.append((64 - (fixed + dictionary.size() + 1) % 64) % 64, ' ');
+  padded += '\n';
+  std::string bytes("\x93NUMPY", 6);
+  bytes += {static_cast<char>(version), '\0'};
+  for (std::size_t i = 0; i < fixed - 8; ++i) bytes += static_cast<char>((padded.size() >> (8 * i)) & 0xff);
+  return bytes + padded;
+}
+
+std::string dictionary_of(const std::string& shape, const std::string& descr = "<f8") {
+  return "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+}
+
+const std::string good_dictionary = dictionary_of("(2, 3)");
+const std::vector<double> six = {0.5, 1.5, 2.5, 3.5, 4.5, 5.5};
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("a tiling written in any order and by other processes reads like rows written at once", "", double,
-                   float, Complex) {
+TEMPLATE_TEST_CASE("blocks written in any order and by other processes are read back bit for bit, in any blocks", "",
+                   double, float, Complex, ComplexFloat) {
   const TemporaryFolder folder;
   std::mt19937_64 random(5);
-  for (const auto& [rows, columns] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {1, 29}, {29, 1}, {31, 17}, {0, 5}, {5, 0}}) {
+  const auto path = folder / "a.npy";
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {1, 29}, {29, 1}, {31, 17}, {0, 5}, {5, 0}, {0, 0}, {12345, 7}}) {
     for (int round = 0; round < 5; ++round) {
       CAPTURE(rows, columns, round);
-      const auto elements = random_elements<TestType>(rows * columns, static_cast<unsigned>(round));
+      const auto elements = random_elements<TestType>(rows * columns, random);
+      const auto file = NpyMatrixFile::create<TestType>(path, rows, columns);
+      const NpyMatrixFile other(path, file.part(), file.data_offset(), rows, columns);
       std::vector<Block> blocks;
       cut({0, 0, rows, columns}, round, random, blocks);
       std::shuffle(blocks.begin(), blocks.end(), random);
-      const auto file = NpyMatrixFile::create<TestType>(folder / "a.npy", rows, columns);
-      const NpyMatrixFile other(folder / "a.npy", file.part(), file.data_offset(), rows, columns);
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block& block = blocks[i];
-        (i % 2 == 0 ? file : other)
-            .template write_block<TestType>(block.row, block.column, block.columns,
-                                            elements_of(block, elements, columns));
+        const auto part = elements_of(block, elements, columns);
+        const NpyMatrixFile& writer = i % 2 == 0 ? file : other;
+        if (block.columns == columns && i % 3 > 0) {
+          writer.template write_rows<TestType>(block.row, part);
+        } else {
+          writer.template write_block<TestType>(block.row, block.column, block.columns, part);
+        }
       }
       file.finish();
-      REQUIRE(read_matrix<TestType>(folder / "a.npy") == elements);
+      // As NumPy lays it out: C order, behind a header that ends at a multiple of 64 bytes.
+      const NpyHeader header = read_npy_matrix_header<TestType>(path);
+      const std::string bytes = folder.read("a.npy");
+      const auto offset = static_cast<std::size_t>(header.data_offset);
+      REQUIRE(header.shape == std::vector<std::int64_t>{rows, columns});
+      REQUIRE(header.element == npy_element<TestType>());
+      REQUIRE(header.data_offset == file.data_offset());
+      REQUIRE(offset % 64 == 0);
+      REQUIRE(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
+      REQUIRE(bytes[offset - 1] == '\n');
+      const bool same = bytes.substr(offset) == bytes_of(elements);
+      REQUIRE(same);
+      REQUIRE(folder.entries() == 1);
 
+      blocks.clear();
       cut({0, 0, rows, columns}, 4, random, blocks);
-      const NpyHeader header = read_npy_matrix_header<TestType>(folder / "a.npy");
       for (const Block& block : blocks) {
         std::vector<TestType> found(block.size());
-        read_npy_block<TestType>(folder / "a.npy", header, block.row, block.column, block.rows, block.columns, found);
-        REQUIRE(found == elements_of(block, elements, columns));
+        if (block.columns == columns) {
+          read_npy_rows<TestType>(path, header, block.row, found);
+        } else {
+          read_npy_block<TestType>(path, header, block.row, block.column, block.rows, block.columns, found);
+        }
+        const bool right = bytes_of(found) == bytes_of(elements_of(block, elements, columns));
+        REQUIRE(right);
       }
     }
   }
 }
 
-TEST_CASE("a block changes no element beside it") {
-  const TemporaryFolder folder;
-  const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 4, 4);
-  file.write_rows<double>(0, std::vector<double>(16, 1.0));
-  file.write_block<double>(1, 2, 1, std::vector<double>{5.0, 6.0});
-  file.finish();
-  CHECK(read_matrix<double>(folder / "a.npy") == std::vector<double>{1, 1, 1, 1, 1, 1, 5, 1, 1, 1, 6, 1, 1, 1, 1, 1});
-}
-
 TEST_CASE("blocks that are not inside the matrix are refused with their place, and nothing is written") {
   const TemporaryFolder folder;
-  write_matrix<double>(folder / "a.npy", 4, 5, random_elements<double>(20, 1));
-  const NpyHeader header = read_npy_matrix_header<double>(folder / "a.npy");
+  const auto whole = folder.write("a.npy", numpy_header(dictionary_of("(4, 5)")) + std::string(160, '\0'));
+  const NpyHeader header = read_npy_matrix_header<double>(whole);
   const auto file = NpyMatrixFile::create<double>(folder / "b.npy", 4, 5);
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (const Block& bad :
@@ -251,91 +167,80 @@ TEST_CASE("blocks that are not inside the matrix are refused with their place, a
         Block{0, 3, 2, 3}, Block{5, 0, 1, 1}, Block{0, 6, 1, 1}, Block{most, 0, 1, 1}, Block{0, most, 1, 1}}) {
     CAPTURE(bad.row, bad.column, bad.rows, bad.columns);
     std::vector<double> elements(bad.size(), 7.0);
-    CHECK_THROWS_MATCHES(
-        read_npy_block<double>(folder / "a.npy", header, bad.row, bad.column, bad.rows, bad.columns, elements),
-        FileFormatError,
-        MessageMatches(ContainsSubstring((folder / "a.npy").string()) &&
-                       ContainsSubstring("from row " + std::to_string(bad.row) + ", column " +
-                                         std::to_string(bad.column) + ": are not in the array of 4 x 5")));
+    const std::string place = "from row " + std::to_string(bad.row) + ", column " + std::to_string(bad.column);
+    CHECK_THROWS_MATCHES(read_npy_block<double>(whole, header, bad.row, bad.column, bad.rows, bad.columns, elements),
+                         FileFormatError,
+                         MessageMatches(ContainsSubstring((folder / "a.npy").string()) && ContainsSubstring(place) &&
+                                        ContainsSubstring("4 x 5")));
     CHECK_THROWS_MATCHES(file.write_block<double>(bad.row, bad.column, bad.columns, elements), InvalidArgument,
-                         MessageMatches(ContainsSubstring((folder / "b.npy").string()) &&
-                                        ContainsSubstring("from row " + std::to_string(bad.row) + ", column " +
-                                                          std::to_string(bad.column)) &&
+                         MessageMatches(ContainsSubstring((folder / "b.npy").string()) && ContainsSubstring(place) &&
                                         ContainsSubstring("4 x 5")));
   }
   for (const auto& [rows, columns] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{-1, 1}, {1, -1}, {-1, -1}, {most, most}}) {
-    CHECK_THROWS_AS(read_npy_block<double>(folder / "a.npy", header, 0, 0, rows, columns, std::span<double>()),
-                    FileFormatError);
+    CHECK_THROWS_AS(read_npy_block<double>(whole, header, 0, 0, rows, columns, std::span<double>()), FileFormatError);
   }
-  std::vector<double> three(3);
-  CHECK_THROWS_MATCHES(read_npy_block<double>(folder / "a.npy", header, 0, 0, 2, 2, three), InvalidArgument,
+  std::vector<double> three(3), five(5);
+  CHECK_THROWS_MATCHES(read_npy_block<double>(whole, header, 0, 0, 2, 2, three), InvalidArgument,
                        MessageMatches(ContainsSubstring("2 x 2 elements") && ContainsSubstring("room for 3")));
-  CHECK_THROWS_AS(read_npy_rows<double>(folder / "a.npy", header, 0, std::span<double>(three)), FileFormatError);
-  CHECK_THROWS_AS(file.write_block<double>(0, 0, 2, three), InvalidArgument);
-  CHECK_THROWS_AS(file.write_block<double>(0, 0, 0, three), InvalidArgument);
-  CHECK_THROWS_AS(file.write_block<double>(0, 0, -3, three), InvalidArgument);
+  CHECK_THROWS_AS(read_npy_rows<double>(whole, header, 0, std::span<double>(three)), FileFormatError);
+  for (const std::int64_t row : {std::int64_t{-1}, std::int64_t{4}, most}) {
+    CHECK_THROWS_AS(read_npy_rows<double>(whole, header, row, std::span<double>(five)), FileFormatError);
+    CHECK_THROWS_AS(file.write_rows<double>(row, five), InvalidArgument);
+  }
+  CHECK_NOTHROW(read_npy_rows<double>(whole, header, 4, std::span<double>()));
+  for (const std::int64_t columns : {2, 0, -3}) {
+    CHECK_THROWS_AS(file.write_block<double>(0, 0, columns, three), InvalidArgument);
+  }
   CHECK_THROWS_AS(file.write_rows<double>(0, three), InvalidArgument);
-  CHECK_THROWS_AS(file.write_rows<double>(4, std::vector<double>(5)), InvalidArgument);
   file.finish();
-  CHECK(read_matrix<double>(folder / "b.npy") == std::vector<double>(20, 0.0));
+  const NpyHeader written = read_npy_matrix_header<double>(folder / "b.npy");
+  std::vector<double> all(20, 1.0);
+  read_npy_rows<double>(folder / "b.npy", written, 0, std::span<double>(all));
+  CHECK(all == std::vector<double>(20, 0.0));
   CHECK_THROWS_AS(read_npy_block<double>(folder / "none.npy", header, 0, 0, 1, 3, three), FileFormatError);
-  file.discard();
-  CHECK_THROWS_AS(file.write_block<double>(0, 0, 3, three), RuntimeFailure);
 }
 
-TEST_CASE("rows that nobody wrote are zero") {
+TEST_CASE("an array has its name once it is finished, and one that is discarded leaves nothing") {
   const TemporaryFolder folder;
-  const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 3, 2);
-  file.write_rows<double>(1, std::vector<double>{5.0, 6.0});
-  file.finish();
-  CHECK(read_matrix<double>(folder / "a.npy") == std::vector<double>{0, 0, 5, 6, 0, 0});
-}
-
-TEST_CASE("an array appears under its name only when it is finished") {
-  const TemporaryFolder folder;
-  folder.write("a.npy", "what was there before");
+  folder.write("a.npy", "before");
   const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 2, 2);
-  file.write_rows<double>(0, std::vector<double>(4, 1.0));
-  CHECK(folder.read("a.npy") == "what was there before");
-  CHECK(std::filesystem::exists(file.part()));
+  const auto left = NpyMatrixFile::create<double>(folder / "b.npy", 10, 10);
+  CHECK(folder.read("a.npy") == "before");
   file.finish();
-  CHECK_FALSE(std::filesystem::exists(file.part()));
-  CHECK(read_matrix<double>(folder / "a.npy") == std::vector<double>(4, 1.0));
-}
-
-TEST_CASE("discard leaves nothing and may be called twice") {
-  const TemporaryFolder folder;
-  const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 10, 10);
-  file.discard();
-  CHECK(folder.entries() == 0);
-  CHECK_NOTHROW(file.discard());
-  CHECK_THROWS_MATCHES(file.write_rows<double>(0, std::vector<double>(10)), RuntimeFailure,
-                       MessageMatches(ContainsSubstring((folder / "a.npy").string())));
-  CHECK_THROWS_MATCHES(file.finish(), RuntimeFailure, MessageMatches(ContainsSubstring((folder / "a.npy").string())));
-  CHECK(folder.entries() == 0);
-}
-
-TEST_CASE("an array that cannot be made fails while running and leaves nothing") {
-  const TemporaryFolder folder;
-  folder.write("file", "text");
-  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder.path() / "file" / "a.npy", 2, 2), RuntimeFailure,
-                       MessageMatches(ContainsSubstring((folder / "file").string())));
-  constexpr std::int64_t huge = std::int64_t{1} << 40;
-  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "a.npy", huge, huge), RuntimeFailure,
-                       MessageMatches(ContainsSubstring((folder / "a.npy").string())));
-  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "a.npy", -1, 2), InvalidArgument);
-  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "a.npy", -2, -3), InvalidArgument);
+  CHECK(read_npy_header(folder / "a.npy").shape == std::vector<std::int64_t>{2, 2});
+  left.discard();
+  CHECK_NOTHROW(left.discard());
+  CHECK_THROWS_MATCHES(left.write_rows<double>(0, std::vector<double>(10)), RuntimeFailure,
+                       MessageMatches(ContainsSubstring((folder / "b.npy").string())));
+  CHECK_THROWS_AS(left.finish(), RuntimeFailure);
   CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("a name taken by a folder cannot be finished but can be discarded") {
+TEST_CASE("an array where none can be is refused with its name, and leaves nothing") {
   const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "a.npy" / "inner");
-  const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 2, 2);
+  folder.write("file", "text");
+  std::filesystem::create_directories(folder.path() / "taken" / "inner");
+  const NamedPipe pipe(folder / "pipe");
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  const auto says = [&](const std::string& name) {
+    return MessageMatches(ContainsSubstring((folder / name).string()));
+  };
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder.path() / "file" / "a.npy", 2, 2), RuntimeFailure,
+                       says("file"));
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "a.npy", huge, huge), RuntimeFailure, says("a.npy"));
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "pipe", 1, 2), RuntimeFailure,
+                       says("pipe: cannot be written: is a pipe"));
+  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "a.npy", -1, 2), InvalidArgument);
+  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "a.npy", -2, -3), InvalidArgument);
+  const auto file = NpyMatrixFile::create<double>(folder / "taken", 2, 2);
   CHECK_THROWS_AS(file.finish(), RuntimeFailure);
   file.discard();
-  CHECK(folder.entries() == 2);
+  CHECK_THROWS_MATCHES(read_npy_header(folder / "pipe"), FileFormatError, says("pipe: is a pipe"));
+  CHECK_THROWS_MATCHES(read_npy_header(folder / "none"), FileFormatError, says("none"));
+  CHECK_THROWS_MATCHES(read_npy_header(folder.path()), FileFormatError,
+                       MessageMatches(ContainsSubstring("is a folder")));
+  CHECK(folder.entries() == 4);
 }
 
 TEST_CASE("an array behind a symbolic link replaces what the link leads to; a device takes it and stays") {
@@ -358,15 +263,127 @@ TEST_CASE("an array behind a symbolic link replaces what the link leads to; a de
   CHECK(folder.entries() == 3);
 }
 
-TEST_CASE("pipes and devices are refused as arrays, at once") {
+TEST_CASE("files are read as NumPy writes them, of all versions, spellings and numbers of indices") {
   const TemporaryFolder folder;
-  const NamedPipe pipe(folder / "pipe");
-  CHECK_THROWS_MATCHES(read_npy_header(folder / "pipe"), FileFormatError,
-                       MessageMatches(ContainsSubstring("pipe: is a pipe")));
-  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "pipe", 1, 2), RuntimeFailure,
-                       MessageMatches(ContainsSubstring("pipe: cannot be written: is a pipe")));
-  CHECK(std::filesystem::is_fifo(folder / "pipe"));
-  CHECK(folder.entries() == 1);
+  const auto shape_of = [&](const std::string& dictionary, int version) {
+    return read_npy_header(folder.write("a.npy", numpy_header(dictionary, version) + bytes_of(six))).shape;
+  };
+  using Shape = std::vector<std::int64_t>;
+  for (const std::string& dictionary :
+       {good_dictionary, std::string("{'shape': (2, 3), 'fortran_order': False, 'descr': '<f8'}"),
+        std::string("{'descr':'<f8','fortran_order':False,'shape':(2,3)}"), dictionary_of("( 2 , 3 , )"),
+        good_dictionary + std::string(60000, ' ')}) {
+    for (const int version : {1, 2, 3}) {
+      REQUIRE(shape_of(dictionary, version) == Shape{2, 3});
+      std::vector<double> last_row(3);
+      read_npy_rows<double>(folder / "a.npy", read_npy_matrix_header<double>(folder / "a.npy"), 1, last_row);
+      REQUIRE(last_row == std::vector<double>{3.5, 4.5, 5.5});
+    }
+  }
+  CHECK(shape_of(good_dictionary + std::string(70000, ' '), 2) == Shape{2, 3});
+  CHECK(shape_of(dictionary_of("()"), 1).empty());
+  CHECK(shape_of(dictionary_of("(6,)"), 1) == Shape{6});
+  CHECK(shape_of(dictionary_of("(1, 2, 3)"), 1) == Shape{1, 2, 3});
+  CHECK(shape_of(dictionary_of("(0, 123456789)"), 1) == Shape{0, 123456789});
+}
+
+TEST_CASE("only a matrix of the asked type is read as a matrix") {
+  const TemporaryFolder folder;
+  const auto with = [&](const std::string& descr, const std::string& tuple) {
+    return folder.write("a.npy", numpy_header(dictionary_of(tuple, descr)) + bytes_of(six));
+  };
+  const auto says = [](const std::string& words) { return MessageMatches(ContainsSubstring("a.npy: " + words)); };
+  CHECK_NOTHROW(read_npy_matrix_header<Complex>(with("<c16", "(1, 3)")));
+  CHECK_NOTHROW(read_npy_matrix_header<float>(with("<f4", "(3, 4)")));
+  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(with("<f4", "(2, 3)")), FileFormatError, says("descr:"));
+  CHECK_THROWS_AS(read_npy_matrix_header<float>(with("<f8", "(2, 3)")), FileFormatError);
+  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(with("<f8", "(6,)")), FileFormatError, says("shape: has 1"));
+  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(with("<f8", "(1, 2, 3)")), FileFormatError, says("shape: has 3"));
+}
+
+TEST_CASE("a file cut anywhere, of another format or with a length that makes no sense is refused") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& bytes, const std::string& words) {
+    REQUIRE_THROWS_MATCHES(read_npy_header(folder.write("a.npy", bytes)), FileFormatError,
+                           MessageMatches(ContainsSubstring("a.npy: " + words)));
+  };
+  for (const int version : {1, 2}) {
+    const std::string whole = numpy_header(good_dictionary, version) + bytes_of(six);
+    for (std::size_t size = 0; size < whole.size(); ++size) refused(whole.substr(0, size), "");
+    refused(whole.substr(0, whole.size() - 1), "data: 47 bytes (expected 48");
+    for (const char other : {'\0', '\x04', '\xff'}) {
+      std::string bytes = whole;
+      bytes[6] = other;
+      refused(bytes, "byte 6: format version");
+    }
+    std::string bytes = whole;
+    bytes[0] = 'x';
+    refused(bytes, "first bytes:");
+  }
+  std::string bytes = numpy_header(good_dictionary, 2);
+  for (std::size_t i = 8; i < 12; ++i) bytes[i] = '\xff';
+  refused(bytes, "header");
+}
+
+TEST_CASE("a header that the suite cannot use is refused with the key that is wrong") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& dictionary, const std::string& key) {
+    CAPTURE(dictionary);
+    const auto path = folder.write("a.npy", numpy_header(dictionary) + bytes_of(six));
+    CHECK_THROWS_MATCHES(read_npy_header(path), FileFormatError,
+                         MessageMatches(ContainsSubstring(path.string()) && ContainsSubstring(key)));
+  };
+  for (const char* descr : {">f8", "<i8", "<c32", "|O"}) refused(dictionary_of("(2, 3)", descr), "descr");
+  for (const char* shape : {"(-2, -3)", "(2.5, 3)", "(a, b)", "6", "66", "6666", "[2, 3]", "(99999999999999999999, 1)",
+                            "(4611686018427387904, 4)", "(2 3)", "(2,, 3)", "(, 2, 3)", "(6)", "(+2, 3)"}) {
+    refused(dictionary_of(shape), "shape");
+  }
+  const std::string most = "{'descr': '<f8', 'fortran_order': False";
+  refused("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", "fortran_order");
+  refused("{'descr': '<f8', 'shape': (2, 3)}", "fortran_order");
+  refused(most + "}", "shape");
+  refused(most + ", 'shape': (2, 3", "shape");
+  for (const std::string& dictionary :
+       {std::string("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 3), }"),
+        std::string("{'fortran_order': False, 'shape': (2, 3)}"), std::string("{'descr'"), std::string(),
+        std::string("{'descr': x<f8x, 'fortran_order': False, 'shape': (2, 3), }"),
+        std::string("{'descr': '<f8, 'fortran_order': False, 'shape': (2, 3), }"),
+        std::string("{xdescrx: '<f8', 'fortran_order': False, 'shape': (2, 3), }"), most + ", 'descr': '<f8'}",
+        most + ", 'shape': (2, 3), 'more': 1}",
+        std::string("{'descr': '<f8' 'fortran_order': False, 'shape': (2, 3), }"), good_dictionary + " more",
+        good_dictionary.substr(1)}) {
+    refused(dictionary, "descr");
+  }
+}
+
+TEST_CASE("a header with any of its bytes changed, taken out or put in is read as what it says or refused") {
+  const TemporaryFolder folder;
+  std::mt19937 random(7);
+  const std::string whole = numpy_header(good_dictionary);
+  const std::string alphabet = " ,:'\"(){}[]+-x0123456789<f8cFalseTrudscrpotn_h\n\0\xff";
+  const auto below = [&](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
+  int read = 0;
+  for (int trial = 0; trial < 5000; ++trial) {
+    std::string header = whole;
+    for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
+      const std::size_t at = below(header.size());
+      const std::string letter(1, alphabet[below(alphabet.size())]);
+      header.replace(at, below(2), letter, 0, below(2));
+    }
+    const auto path = folder.write("a.npy", header + bytes_of(six));
+    try {
+      const NpyHeader found = read_npy_header(path);
+      ++read;
+      std::int64_t elements = 1;
+      for (const std::int64_t extent : found.shape) elements *= extent;
+      REQUIRE(elements >= 0);
+      REQUIRE(elements <= 12);
+      REQUIRE(header.find(found.element) != std::string::npos);
+    } catch (const FileFormatError& error) {
+      REQUIRE(std::string(error.what()).size() < 400);
+    }
+  }
+  CHECK(read > 100);
 }
 
 }  // namespace steelyard::test_npy

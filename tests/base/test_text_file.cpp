@@ -7,95 +7,154 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/text_file.hpp"
+#include "tests/base/full_disk.hpp"
+#include "tests/base/special_files.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace steelyard::test_text_file {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using tests::failure_on_full_disk;
+using tests::make_null_device;
+using tests::NamedPipe;
 using tests::TemporaryFolder;
 
-TEST_CASE("what is written is read back byte for byte") {
+TEST_CASE("bytes are read back as they were written, at once or in pieces, in folders that are made") {
   const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "a" / "b" / "file";
   std::mt19937_64 random(1);
   std::uniform_int_distribution<int> byte(0, 255);
-  for (const std::size_t size : {0U, 1U, 2U, 100U, 4096U, 65535U, 65536U, 65537U, 300000U}) {
+  for (const std::size_t size : {0U, 1U, 2U, 100U, 65535U, 65536U, 65537U, 300000U, 7U}) {
     std::string text(size, '\0');
     for (char& letter : text) letter = static_cast<char>(byte(random));
-    write_text_file(folder / "file", text);
-    REQUIRE(read_text_file(folder / "file") == text);
-    REQUIRE(folder.read("file") == text);
-    REQUIRE(folder.entries() == 1);
+    write_text_file(path, text);
+    REQUIRE(folder.read("a/b/file") == text);
+    NewFile file(path);
+    for (std::size_t at = 0, count = 0; at < size; at += count) {
+      count = std::min<std::size_t>(random() % 300, size - at);
+      file.write(text.substr(at, count));
+    }
+    file.finish();
+    REQUIRE(read_text_file(path) == text);
+    REQUIRE(folder.entries() == 3);
   }
 }
 
-TEST_CASE("a written file replaces the one before it and leaves no temporary file") {
+TEST_CASE("a file has its name only when it is finished, and what had the name before stays until then") {
   const TemporaryFolder folder;
-  write_text_file(folder / "file", "a long first text");
-  write_text_file(folder / "file", "short");
-  CHECK(read_text_file(folder / "file") == "short");
+  folder.write("file", "before");
+  { const NewFile untouched(folder / "file"); }
+  {
+    NewFile half(folder / "file");
+    half.write(std::string(100000, 'x'));
+  }
+  CHECK(folder.read("file") == "before");
   CHECK(folder.entries() == 1);
-}
-
-TEST_CASE("a file that is open keeps its text while its name gets a new one") {
-  const TemporaryFolder folder;
-  write_text_file(folder / "file", "before");
   std::ifstream reader(folder / "file");
-  write_text_file(folder / "file", "after");
+  NewFile file(folder / "file");
+  file.write("after");
+  CHECK(folder.read("file") == "before");
+  file.finish();
   std::string seen;
   reader >> seen;
   CHECK(seen == "before");
-  CHECK(read_text_file(folder / "file") == "after");
+  CHECK(folder.read("file") == "after");
+  CHECK_THROWS_AS(file.write("more"), InvalidArgument);
+  CHECK_THROWS_AS(file.finish(), InvalidArgument);
+  CHECK(folder.read("file") == "after");
+  CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("missing folders are made") {
-  const TemporaryFolder folder;
-  write_text_file(folder.path() / "a" / "b" / "file", "text");
-  CHECK(read_text_file(folder.path() / "a" / "b" / "file") == "text");
-  CHECK(folder.entries() == 3);
-}
-
-TEST_CASE("a folder behind a symbolic link can be written to") {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder / "real");
-  std::filesystem::create_directory_symlink(folder / "real", folder / "link");
-  write_text_file(folder.path() / "link" / "file", "text");
-  CHECK(read_text_file(folder.path() / "real" / "file") == "text");
-}
-
-TEST_CASE("a path below a regular file cannot be written and leaves nothing") {
+TEST_CASE("a file is refused with its path where none can be, by who asks before as well, and leaves nothing") {
   const TemporaryFolder folder;
   folder.write("file", "text");
-  CHECK_THROWS_MATCHES(write_text_file(folder.path() / "file" / "below", "x"), RuntimeFailure,
-                       MessageMatches(ContainsSubstring((folder / "file").string())));
-  CHECK(folder.entries() == 1);
+  std::filesystem::create_directories(folder.path() / "taken" / "inner");
+  for (const std::filesystem::path& path :
+       {folder.path() / "file" / "below", folder / "taken", folder / std::string(300, 'x'),
+        folder.path() / std::string(300, 'x') / "file", folder.path() / "new" / ""}) {
+    CAPTURE(path);
+    CHECK_THROWS_AS(require_writable(path), RuntimeFailure);
+    if (path.filename().empty()) continue;
+    CHECK_THROWS_MATCHES(write_text_file(path, "x"), RuntimeFailure,
+                         MessageMatches(ContainsSubstring((folder / "").string())));
+  }
+  CHECK_NOTHROW(require_writable(folder.path() / "new" / "deeper" / "file"));
+  CHECK_NOTHROW(require_writable(folder / "file"));
+  CHECK(folder.entries() == 3);
   CHECK(folder.read("file") == "text");
 }
 
-TEST_CASE("a folder's name cannot be written over and nothing is left beside it") {
+TEST_CASE("a symbolic link stays and what it leads to, over links and folders, gets the bytes") {
   const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "taken" / "inner");
-  CHECK_THROWS_MATCHES(write_text_file(folder / "taken", "x"), RuntimeFailure,
-                       MessageMatches(ContainsSubstring((folder / "taken").string())));
-  CHECK(folder.entries() == 2);
+  std::filesystem::create_directory(folder / "there");
+  folder.write("there/old", "before");
+  std::filesystem::create_symlink("there/old", folder / "to_old");
+  std::filesystem::create_symlink("to_old", folder / "to_link");
+  std::filesystem::create_symlink(folder / "there" / "new", folder / "to_new");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  for (const char* link : {"to_link", "to_new"}) {
+    write_text_file(folder / link, "after");
+    CHECK(std::filesystem::is_symlink(folder / link));
+  }
+  CHECK(std::filesystem::is_symlink(folder / "to_old"));
+  CHECK(folder.read("there/old") == "after");
+  CHECK(folder.read("there/new") == "after");
+  CHECK(folder.entries() == 7);
 }
 
-TEST_CASE("a file that is missing or a folder is refused with its name") {
+TEST_CASE("a pipe or a device is written to, whole or in part, and stays what it is, and nothing is left beside it") {
   const TemporaryFolder folder;
-  CHECK_THROWS_MATCHES(
-      read_text_file(folder / "missing"), FileFormatError,
-      MessageMatches(ContainsSubstring((folder / "missing").string()) && ContainsSubstring("No such file")));
-  CHECK_THROWS_MATCHES(read_text_file(folder.path()), FileFormatError,
-                       MessageMatches(ContainsSubstring(folder.path().string()) && ContainsSubstring("is a folder")));
+  const NamedPipe pipe(folder / "pipe");
+  { NewFile(folder / "pipe").write("part, "); }
+  write_text_file(folder / "pipe", "whole");
+  CHECK(pipe.read() == "part, whole");
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  CHECK(folder.entries() == 1);
+  if (!make_null_device(folder / "null")) SKIP("this user may make no device");
+  std::filesystem::create_symlink("null", folder / "link");
+  for (const char* name : {"null", "link"}) {
+    { NewFile(folder / name).write("part"); }
+    write_text_file(folder / name, "whole");
+  }
+  CHECK(std::filesystem::is_character_file(folder / "null"));
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(folder.entries() == 3);
 }
 
-TEST_CASE("a file that opens but cannot be read is refused rather than taken for empty") {
-  const std::filesystem::path unmapped = "/proc/self/mem";  // reading address 0 fails
-  if (!std::filesystem::exists(unmapped)) SKIP("no /proc here");
-  CHECK_THROWS_MATCHES(read_text_file(unmapped), FileFormatError, MessageMatches(ContainsSubstring("/proc/self/mem")));
+TEST_CASE("a disk without room is told with the file and the reason, soon, and nothing is left on it") {
+  const TemporaryFolder folder;
+  folder.write("file", "before");
+  for (const std::size_t size : {5000U, 100U * 1000U, 10U * 1000U * 1000U}) {
+    std::size_t at = 0;
+    const std::string failure = failure_on_full_disk<RuntimeFailure>(4096, [&] {
+      NewFile file(folder / "file");
+      for (; at < size; at += 1000) file.write(std::string(1000, 'x'));
+      file.finish();
+    });
+    CHECK_THAT(failure, ContainsSubstring((folder / "file").string() + ": cannot be written: File too large"));
+    CHECK(at <= 100000);
+    CHECK(folder.read("file") == "before");
+    CHECK(folder.entries() == 1);
+  }
+}
+
+TEST_CASE("what is no readable file is refused with its name and what is wrong, and not waited for") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::vector<std::pair<std::filesystem::path, const char*>> cases = {
+      {folder / "missing", "No such file"}, {folder.path(), "is a folder"}, {folder / "pipe", "nothing writes"}};
+  // Opens, but reading address 0 fails.
+  if (std::filesystem::exists("/proc/self/mem")) cases.emplace_back("/proc/self/mem", "cannot be read");
+  for (const auto& [path, problem] : cases) {
+    CHECK_THROWS_MATCHES(read_text_file(path), FileFormatError,
+                         MessageMatches(ContainsSubstring(path.string()) && ContainsSubstring(problem)));
+  }
 }
 
 TEST_CASE("all that comes through a pipe is read") {
@@ -108,30 +167,11 @@ TEST_CASE("all that comes through a pipe is read") {
   CHECK(read == text);
 }
 
-TEST_CASE("a pipe that nothing is written to is refused and not waited for") {
-  const TemporaryFolder folder;
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK_THROWS_MATCHES(read_text_file(folder / "pipe"), FileFormatError, MessageMatches(ContainsSubstring("pipe")));
-}
-
 TEST_CASE("a text is shown up to 60 bytes, and no character of it in part") {
   CHECK(excerpt("") == "");
   CHECK(excerpt(std::string(60, 'x')) == std::string(60, 'x'));
   CHECK(excerpt(std::string(61, 'x')) == std::string(60, 'x') + "\u2026 (61 bytes)");
   CHECK(excerpt(std::string(59, 'x') + "\u20ac") == std::string(59, 'x') + "\u2026 (62 bytes)");
-}
-
-TEST_CASE("a path can be written where its nearest folder can, and asking makes nothing") {
-  const TemporaryFolder folder;
-  REQUIRE_NOTHROW(require_writable(folder.path() / "new" / "deeper" / "file"));
-  REQUIRE_FALSE(std::filesystem::exists(folder.path() / "new"));
-  write_text_file(folder.path() / "file", "text");
-  REQUIRE_NOTHROW(require_writable(folder.path() / "file"));
-  REQUIRE_THROWS_AS(require_writable(folder.path() / "file" / "below"), RuntimeFailure);
-  REQUIRE_THROWS_AS(require_writable(folder.path()), RuntimeFailure);
-  REQUIRE_THROWS_AS(require_writable(folder.path() / "new" / ""), RuntimeFailure);
-  REQUIRE_THROWS_AS(require_writable(folder.path() / std::string(300, 'n')), RuntimeFailure);
-  REQUIRE_THROWS_AS(require_writable(folder.path() / std::string(300, 'n') / "file"), RuntimeFailure);
 }
 
 }  // namespace steelyard::test_text_file

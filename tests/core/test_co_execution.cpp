@@ -1,14 +1,13 @@
-#include <algorithm>
 #include <atomic>
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/co_execution.hpp"
@@ -16,6 +15,7 @@
 #include "core/timing.hpp"
 #include "tests/core/affinity.hpp"
 #include "tests/core/started_units.hpp"
+#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_co_execution {
 
@@ -46,6 +46,11 @@ RankUnits only_companion() {
 
 void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
+void work_late(bool late, std::int64_t& count) {
+  if (late) sleep_s(0.003);
+  ++count;
+}
+
 /// True once `flag` is set; false when that takes so long that nobody is going to set it.
 bool comes_true(const std::atomic<bool>& flag) {
   const double end_s = now_s() + 20.0;
@@ -53,25 +58,14 @@ bool comes_true(const std::atomic<bool>& flag) {
   return flag.load();
 }
 
-struct Add {
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t& sum) const { sum += i; }
-};
-
-template <class Execution>
-std::int64_t sum_below(const Execution& space, std::int64_t end) {
-  std::int64_t sum = 0;
-  Kokkos::parallel_reduce("steelyard::tests::sum", Kokkos::RangePolicy<Execution>(space, 0, end), Add(), sum);
-  space.fence();
-  return sum;
-}
-
 }  // namespace
 
-TEST_CASE("host and companion work at the same time: each can wait for the other") {
+TEST_CASE("host and companion work at the same time, each for its own seconds") {
   for (const bool oversubscribed : {false, true}) {
     RankUnits units = both_units();
     units.oversubscribed = oversubscribed;
     CoExecution co_execution(this_machine(), units);
+    // Each can wait for the other.
     for (int round = 0; round < 50; ++round) {
       std::atomic<bool> host_came{false}, companion_came{false};
       bool host_met = false, companion_met = false;
@@ -87,33 +81,17 @@ TEST_CASE("host and companion work at the same time: each can wait for the other
       REQUIRE(host_met);
       REQUIRE(companion_met);
     }
+    const auto short_work = [] { sleep_s(0.005); };
+    const auto long_work = [] { sleep_s(0.100); };
+    const UnitSeconds host_long = co_execution.run(long_work, short_work);
+    CHECK(host_long.host_s >= 0.100);
+    CHECK(host_long.companion_s >= 0.005);
+    CHECK(host_long.companion_s < host_long.host_s);
+    const UnitSeconds companion_long = co_execution.run(short_work, long_work);
+    CHECK(companion_long.companion_s >= 0.100);
+    CHECK(companion_long.host_s >= 0.005);
+    CHECK(companion_long.host_s < companion_long.companion_s);
   }
-}
-
-TEST_CASE("two units that sleep take clearly less time together than one after the other") {
-  CoExecution co_execution(this_machine(), both_units());
-  double best_s = 1e9;
-  for (int attempt = 0; attempt < 10 && best_s > 0.080; ++attempt) {
-    const double start_s = now_s();
-    co_execution.run([] { sleep_s(0.050); }, [] { sleep_s(0.050); });
-    best_s = std::min(best_s, now_s() - start_s);
-  }
-  CHECK(best_s >= 0.050);
-  CHECK(best_s < 0.080);
-}
-
-TEST_CASE("each unit's seconds are those of its own work") {
-  CoExecution co_execution(this_machine(), both_units());
-  const auto short_work = [] { sleep_s(0.005); };
-  const auto long_work = [] { sleep_s(0.100); };
-  const UnitSeconds host_long = co_execution.run(long_work, short_work);
-  CHECK(host_long.host_s >= 0.100);
-  CHECK(host_long.companion_s >= 0.005);
-  CHECK(host_long.companion_s < host_long.host_s);
-  const UnitSeconds companion_long = co_execution.run(short_work, long_work);
-  CHECK(companion_long.companion_s >= 0.100);
-  CHECK(companion_long.host_s >= 0.005);
-  CHECK(companion_long.host_s < companion_long.companion_s);
 }
 
 TEST_CASE("an exception of one unit is thrown once the other has ended, and the next run is as good as the first") {
@@ -138,7 +116,7 @@ TEST_CASE("an exception of one unit is thrown once the other has ended, and the 
   }
 }
 
-TEST_CASE("with one unit all work is the calling thread's, and the other unit's is not run") {
+TEST_CASE("with one unit all work is the calling thread's, slowed down if the unit is, and the other's is not run") {
   const auto caller = std::this_thread::get_id();
   std::thread::id worker;
   bool other_ran = false;
@@ -147,20 +125,28 @@ TEST_CASE("with one unit all work is the calling thread's, and the other unit's 
     sleep_s(0.002);
   };
   const auto other = [&] { other_ran = true; };
-
-  CoExecution host(this_machine(), only_host());
-  const UnitSeconds of_host = host.run(work, other);
-  CHECK(worker == caller);
-  CHECK(of_host.host_s >= 0.002);
-  CHECK(of_host.companion_s == 0.0);
-  CHECK_THROWS_AS(host.run([] { throw std::out_of_range(""); }, other), std::out_of_range);
-
-  CoExecution companion(this_machine(), only_companion());
-  worker = {};
-  const UnitSeconds of_companion = companion.run(other, work);
-  CHECK(worker == caller);
-  CHECK(of_companion.companion_s >= 0.002);
-  CHECK(of_companion.host_s == 0.0);
+  const auto slowed = [](RankUnits units, double slowdown) {
+    (units.host ? units.host : units.companion)->slowdown = slowdown;
+    return units;
+  };
+  for (const double slowdown : {1.0, 4.0}) {
+    CoExecution host(this_machine(), slowed(only_host(), slowdown));
+    const UnitSeconds seconds = host.run(work, other);
+    CHECK(worker == caller);
+    CHECK(seconds.host_s >= slowdown * 0.002);
+    CHECK(seconds.companion_s == 0.0);
+    CHECK_THROWS_AS(host.run([] { throw std::out_of_range(""); }, other), std::out_of_range);
+    const auto section = [&] { host.timed_section(ProcessingUnit::Kind::host, work); };
+    CHECK(host.run(section, other).host_s >= slowdown * 0.002);
+  }
+  for (const double slowdown : {1.0, 4.0}) {
+    CoExecution companion(this_machine(), slowed(only_companion(), slowdown));
+    worker = {};
+    const UnitSeconds seconds = companion.run(other, work);
+    CHECK(worker == caller);
+    CHECK(seconds.companion_s >= slowdown * 0.002);
+    CHECK(seconds.host_s == 0.0);
+  }
   CHECK_FALSE(other_ran);
 }
 
@@ -185,23 +171,17 @@ TEST_CASE("the host's work is the calling thread's; the companion's is one other
     if (threads_are_bound()) CHECK(cpus == cpus_of_cores(units.companion->cores));
   }
   CHECK(cpus_of_this_thread() == caller_cpus);
-}
-
-TEST_CASE("a core that the machine does not have is refused, naming it") {
-  RankUnits units = both_units();
-  units.companion->cores = {987654};
-  CHECK_THROWS_MATCHES(CoExecution(this_machine(), units), InvalidArgument,
+  RankUnits elsewhere = units;
+  elsewhere.companion->cores = {987654};
+  CHECK_THROWS_MATCHES(CoExecution(this_machine(), elsewhere), InvalidArgument,
                        MessageMatches(ContainsSubstring("987654")));
 }
 
 TEST_CASE("every round runs both works once, and what they wrote is there when the round ends") {
+  // Waiting threads look for a while before they sleep, or sleep at once where cores are shared.
   RankUnits units = both_units();
-  int rounds = 30000;
-  SECTION("waiting threads look for a while before they sleep") {}
-  SECTION("waiting threads sleep at once where cores are shared") {
-    units.oversubscribed = true;
-    rounds = 10000;
-  }
+  units.oversubscribed = GENERATE(false, true);
+  const int rounds = units.oversubscribed ? 10000 : 30000;
   CoExecution co_execution(this_machine(), units);
   // Plain variables: the end of a round has to order them.
   std::int64_t host = 0, companion = 0;
@@ -211,38 +191,14 @@ TEST_CASE("every round runs both works once, and what they wrote is there when t
     good = host == round && companion == round;
   }
   CHECK(good);
-  CHECK(host == rounds);
-  CHECK(companion == rounds);
-}
-
-TEST_CASE("a round that begins after threads went to sleep is a round like any other") {
-  CoExecution co_execution(this_machine(), both_units());
-  int host = 0, companion = 0;
+  // Rounds that begin after threads went to sleep are like any other.
   for (int round = 1; round <= 40; ++round) {
     const int who = round % 3;
     if (who == 0) sleep_s(0.003);
-    co_execution.run(
-        [&] {
-          if (who == 1) sleep_s(0.003);
-          ++host;
-        },
-        [&] {
-          if (who == 2) sleep_s(0.003);
-          ++companion;
-        });
-    REQUIRE(host == round);
-    REQUIRE(companion == round);
+    co_execution.run([&] { work_late(who == 1, host); }, [&] { work_late(who == 2, companion); });
+    REQUIRE(host == rounds + round);
+    REQUIRE(companion == rounds + round);
   }
-}
-
-TEST_CASE("drivers come and go without ever having had work") {
-  const RankUnits units = both_units();
-  std::vector<std::unique_ptr<CoExecution>> several;
-  for (int i = 0; i < 50; ++i) several.push_back(std::make_unique<CoExecution>(this_machine(), units));
-  int ran = 0;
-  several.back()->run([] {}, [&] { ++ran; });
-  several.clear();
-  CHECK(ran == 1);
 }
 
 TEST_CASE("a unit with a slowdown of 3 takes three times its own seconds; the other unit does not") {
@@ -275,30 +231,6 @@ TEST_CASE("a unit with a slowdown of 3 takes three times its own seconds; the ot
   }
 }
 
-TEST_CASE("a slowdown holds for a rank's only unit") {
-  RankUnits host = only_host();
-  RankUnits companion = only_companion();
-  host.host->slowdown = 4.0;
-  companion.companion->slowdown = 4.0;
-  const auto work = [] { sleep_s(0.005); };
-  const auto nothing = [] {};
-  CHECK(CoExecution(this_machine(), host).run(work, nothing).host_s >= 0.020);
-  CHECK(CoExecution(this_machine(), companion).run(nothing, work).companion_s >= 0.020);
-}
-
-TEST_CASE("kernels of both execution spaces at once give the sums that each gives alone") {
-  CoExecution co_execution(this_machine(), both_units());
-  for (std::int64_t round = 0; round < 300; ++round) {
-    const std::int64_t host_end = 1000 + 17 * round;
-    const std::int64_t companion_end = 1500 - 3 * round;
-    std::int64_t host = -1, companion = -1;
-    co_execution.run([&] { host = sum_below(HostExecution(), host_end); },
-                     [&] { companion = sum_below(CompanionExecution(), companion_end); });
-    REQUIRE(host == host_end * (host_end - 1) / 2);
-    REQUIRE(companion == companion_end * (companion_end - 1) / 2);
-  }
-}
-
 TEST_CASE("timed sections are slowed down one by one, and what is between them is not") {
   RankUnits units = both_units();
   units.host->slowdown = 3.0;
@@ -316,7 +248,8 @@ TEST_CASE("timed sections are slowed down one by one, and what is between them i
       [&] {
         co_execution.timed_section(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
         companion_first_s = now_s() - start_s;
-        co_execution.timed_section(ProcessingUnit::Kind::companion, [] { sleep_s(0.02); });
+        // One that does not know its run is of the run that has given work to the thread.
+        CoExecution::timed_section_of_this_thread([] { sleep_s(0.02); });
       });
   CHECK(host_first_s >= 0.03);
   CHECK(companion_first_s >= 0.04);
@@ -324,36 +257,27 @@ TEST_CASE("timed sections are slowed down one by one, and what is between them i
   CHECK(seconds.companion_s >= 0.08);
   // The pause would take three times as long, too.
   CHECK(now_s() - start_s < 3.0 * 0.08);
-  // The next work has no sections.
-  const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
-  CHECK(again.host_s >= 0.03);
-}
-
-TEST_CASE("timed sections of a rank's only unit are slowed down too") {
-  RankUnits units = only_host();
-  units.host->slowdown = 4.0;
-  CoExecution co_execution(this_machine(), units);
-  const UnitSeconds seconds =
-      co_execution.run([&] { co_execution.timed_section(ProcessingUnit::Kind::host, [] { sleep_s(0.01); }); }, [] {});
-  CHECK(seconds.host_s >= 0.04);
-  CHECK(seconds.companion_s == 0.0);
-}
-
-TEST_CASE("timed sections that do not know their run are those of the run that has given work to the thread") {
-  RankUnits units = both_units();
-  units.host->slowdown = 2.0;
-  units.companion->slowdown = 3.0;
-  CoExecution co_execution(this_machine(), units);
-  const auto section = [] { CoExecution::timed_section_of_this_thread([] { sleep_s(0.02); }); };
-  const UnitSeconds seconds = co_execution.run(section, section);
-  CHECK(seconds.host_s >= 0.04);
-  CHECK(seconds.companion_s >= 0.06);
-  // Outside a run it is work like any other.
+  // The next work has no sections, and outside a run a section is work like any other.
   bool done = false;
   CoExecution::timed_section_of_this_thread([&] { done = true; });
   CHECK(done);
-  const UnitSeconds again = co_execution.run([] { sleep_s(0.01); }, [] {});
-  CHECK(again.host_s >= 0.02);
+  CHECK(co_execution.run([] { sleep_s(0.01); }, [] {}).host_s >= 0.03);
+}
+
+TEMPLATE_TEST_CASE("fenced seconds contain the work, which runs once, on a clock that counts seconds", "",
+                   HostExecution, CompanionExecution) {
+  const auto space = unit_space<TestType>();
+  int runs = 0;
+  const double before_s = now_s();
+  const double seconds = fenced_seconds(space, [&] {
+    ++runs;
+    sleep_s(0.010);
+  });
+  CHECK(runs == 1);
+  CHECK(seconds >= 0.010);
+  CHECK(seconds <= now_s() - before_s);
+  CHECK(now_s() - before_s < 1.0);
+  CHECK_THROWS_AS(fenced_seconds(space, [] { throw std::out_of_range(""); }), std::out_of_range);
 }
 
 }  // namespace steelyard::test_co_execution

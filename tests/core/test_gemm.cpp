@@ -1,22 +1,28 @@
+#include <dlfcn.h>
+
 #include <array>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
-#include <utility>
+#include <thread>
 #include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/co_execution.hpp"
 #include "core/gemm.hpp"
+#include "core/gemm_call.hpp"
 #include "core/host_blas.hpp"
 #include "core/kernels_gemm.hpp"
+#include "core/sliced_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 #include "tests/core/started_units.hpp"
-#include "tests/core/threads.hpp"
 #include "tests/core/unit_matrix.hpp"
 #include "tests/core/unit_space.hpp"
 
@@ -28,6 +34,25 @@ using Catch::Matchers::StartsWith;
 using namespace steelyard::tests;
 
 namespace {
+
+/// Threads that this process has now.
+int count_threads() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) count += task.exists() ? 1 : 0;
+  return count;
+}
+
+/// How many threads OpenMP would give the calling thread's next parallel region; 0 where the program has no OpenMP.
+int openmp_threads() {
+  const auto most = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  return most == nullptr ? 0 : most();
+}
+
+/// The number of threads that OpenBLAS has last used for a multiplication by several; 0 with another BLAS.
+int openblas_threads() {
+  const auto threads = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
+  return threads == nullptr ? 0 : threads();
+}
 
 /// Three matrices that fit together, with room between their rows.
 template <class Execution, class Scalar>
@@ -51,6 +76,14 @@ struct Operands {
   void multiply_by_kernels(const Execution& space, Scalar alpha, Scalar beta) const {
     kernels_gemm<Execution, Scalar>(space, alpha, a.view(), b.view(), beta, c.view());
     space.fence();
+  }
+  void multiply_in_slices(const Execution& space, Scalar alpha, Scalar beta) const {
+    const auto whole = [](std::int64_t count) { return static_cast<int>(count); };
+    const auto x = a.view(), y = b.view();
+    const auto z = c.view();
+    sliced_gemm(space,
+                GemmCall<Scalar>{whole(c.rows()), whole(c.columns()), whole(a.columns()), alpha, x.data(),
+                                 whole(a.leading()), y.data(), whole(b.leading()), beta, z.data(), whole(c.leading())});
   }
   std::vector<Scalar> result() const {
     c.fetch();
@@ -80,141 +113,79 @@ void check_product(const Operands<Execution, Scalar>& x, Scalar alpha, Scalar be
 
 template <class Execution, class Scalar>
 void check_random_products() {
+  constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
   std::mt19937_64 random(6);
   constexpr std::array<std::int64_t, 16> extents{0, 1, 2, 3, 5, 7, 8, 13, 31, 32, 33, 61, 64, 97, 128, 131};
-  constexpr std::array<Scalar, 5> factors{Scalar{0}, Scalar{1}, Scalar{-1}, Scalar(0.3), Scalar(-2.5)};
+  constexpr std::array<Scalar, 6> factors{Scalar{0}, Scalar{1}, Scalar{-1}, Scalar(0.3), Scalar(-2.5), nan};
+  constexpr std::array<Scalar, 3> specials{nan, infinity, -infinity};
   const auto pick = [&random](const auto& from) {
     return from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(random)];
   };
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < 400; ++round) {
     const std::int64_t m = pick(extents), n = pick(extents), k = pick(extents);
     const Operands<Execution, Scalar> x(m, n, k, round % 3 == 0 ? 0 : pick(extents));
     x.fill(random);
-    const Scalar alpha = pick(factors), beta = pick(factors);
+    Scalar alpha = pick(factors), beta = pick(factors);
+    if (std::isnan(alpha) && (k == 0 || round % 4 != 0)) alpha = Scalar{2};
+    if (std::isnan(beta) && round % 4 != 0) beta = Scalar{2};
+    // What has a factor of 0 is not read.
+    if (alpha == Scalar{0}) {
+      x.a.fill_with(nan);
+      x.b.fill_with(nan);
+    }
+    if (beta == Scalar{0}) x.c.fill_with(nan);
+    // A NaN or an infinity reaches the elements that depend on it and no others.
+    for (const auto* matrix : {&x.a, &x.b, &x.c}) {
+      if (round % 2 == 0 || matrix->rows() * matrix->columns() == 0) continue;
+      const auto below = [&](std::int64_t extent) {
+        return std::uniform_int_distribution<std::int64_t>(0, extent - 1)(random);
+      };
+      matrix->at(below(matrix->rows()), below(matrix->columns())) = pick(specials);
+    }
     check_product<Execution, Scalar>(x, alpha, beta);
-#if defined(STEELYARD_HAS_KOKKOS_KERNELS)
     if constexpr (runs_on_host<Execution>) {
       if (m == 0 || n == 0 || k == 0) continue;
       x.fill(random);
+      if (std::isnan(alpha) || std::isnan(beta)) alpha = beta = Scalar{2};
+      check_product<Execution, Scalar>(x, alpha, beta, &Operands<Execution, Scalar>::multiply_in_slices);
+#if defined(STEELYARD_HAS_KOKKOS_KERNELS)
+      x.fill(random);
       check_product<Execution, Scalar>(x, alpha, beta, &Operands<Execution, Scalar>::multiply_by_kernels);
-    }
 #endif
-  }
-}
-
-template <class Execution, class Scalar>
-void check_unread_operands() {
-  constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
-  std::mt19937_64 random(7);
-  for (const std::int64_t extent : {1, 6, 100}) {
-    const Operands<Execution, Scalar> x(extent, extent + 1, extent + 2, 3);
-    x.fill(random);
-    x.c.fill_with(nan);
-    check_product(x, Scalar{2}, Scalar{0});
-
-    x.fill(random);
-    x.a.fill_with(nan);
-    x.b.fill_with(nan);
-    for (const Scalar beta : {Scalar{0}, Scalar{1}, Scalar{-3}}) check_product(x, Scalar{0}, beta);
-    x.c.fill_with(nan);
-    check_product(x, Scalar{0}, Scalar{0});
-
-    const Operands<Execution, Scalar> no_sum(extent, extent + 1, 0, 3);
-    for (const Scalar beta : {Scalar{0}, Scalar{1}, Scalar{-3}}) {
-      no_sum.fill(random);
-      check_product(no_sum, Scalar{2}, beta);
     }
-    no_sum.c.fill_with(nan);
-    check_product(no_sum, Scalar{2}, Scalar{0});
   }
-}
-
-template <class Execution, class Scalar>
-void check_nan_and_infinity() {
-  constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
-  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-  std::mt19937_64 random(8);
-  for (const std::int64_t extent : {3, 17, 70, 129}) {
-    const Operands<Execution, Scalar> x(extent, extent + 2, extent + 5, 1);
-    const auto middle = extent / 2;
-    for (const Scalar special : {nan, infinity, -infinity}) {
-      for (const Scalar beta : {Scalar{0}, Scalar{1}, Scalar(0.5)}) {
-        x.fill(random);
-        x.a.at(middle, 1) = special;
-        check_product(x, Scalar{2}, beta);
-        x.fill(random);
-        x.b.at(extent + 4, middle) = special;
-        check_product(x, Scalar{-1}, beta);
-        // Infinities of both signs may meet in one sum.
-        x.a.at(middle, 2) = infinity;
-        x.c.at(extent - 1, 0) = -infinity;
-        check_product(x, Scalar{1}, beta);
-      }
-    }
-    x.fill(random);
-    check_product(x, nan, Scalar{1});
-    x.fill(random);
-    check_product(x, Scalar{1}, nan);
-  }
-}
-
-template <class Execution>
-void check_refusals() {
-  const auto space = unit_space<Execution>();
-  const auto sized = [](std::int64_t rows, std::int64_t columns) {
-    return matrix_at<Execution, double>(nullptr, rows, columns, columns);
-  };
-  for (const auto& [b, c] : {std::pair{sized(5, 6), sized(3, 6)}, std::pair{sized(4, 6), sized(2, 6)},
-                             std::pair{sized(4, 6), sized(3, 7)}}) {
-    CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, sized(3, 4), b, 0.0, c), InvalidArgument,
-                         MessageMatches(StartsWith("gemm: A is 3 x 4, B is ") && ContainsSubstring(" x 6")));
-  }
-  // Nothing to compute is no reason to accept what does not fit.
-  CHECK_THROWS_AS(blas::gemm(space, 1.0, sized(0, 4), sized(5, 0), 0.0, sized(0, 0)), InvalidArgument);
-  const std::int64_t many = std::int64_t{1} << 31;
-  CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, sized(many, 0), sized(0, 1), 0.0, sized(many, 1)), InvalidArgument,
-                       MessageMatches(ContainsSubstring("A is 2147483648 x 0")));
-  const auto wide = matrix_at<Execution, double>(nullptr, 0, 3, many);
-  CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, sized(0, 2), sized(2, 3), 0.0, wide), InvalidArgument,
-                       MessageMatches(ContainsSubstring("C is 0 x 3 with a leading dimension of 2147483648")));
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("products are those of a naive sum, and nothing between rows changes", "", HostExecution,
-                   CompanionExecution) {
+TEMPLATE_TEST_CASE("products are those of a naive sum, whatever the numbers, and nothing between rows changes", "",
+                   HostExecution, CompanionExecution) {
   check_random_products<TestType, double>();
   check_random_products<TestType, float>();
 }
 
-TEMPLATE_TEST_CASE("operands with factor 0 are not read, and a sum of nothing is 0", "", HostExecution,
-                   CompanionExecution) {
-  check_unread_operands<TestType, double>();
-  check_unread_operands<TestType, float>();
-}
-
-TEMPLATE_TEST_CASE("NaN and infinity reach the elements that depend on them, and no others", "", HostExecution,
-                   CompanionExecution) {
-  check_nan_and_infinity<TestType, double>();
-  check_nan_and_infinity<TestType, float>();
-}
-
 TEMPLATE_TEST_CASE("matrices that do not fit together are refused with their extents", "", HostExecution,
                    CompanionExecution) {
-  check_refusals<TestType>();
-}
-
-TEST_CASE("whole matrices and their blocks are operands as they are") {
-  using Whole = Kokkos::View<float**, Kokkos::LayoutRight, DeviceOf<HostExecution>>;
-  const Whole a("a", 2, 3), b("b", 3, 4), c("c", 5, 4);
-  Kokkos::deep_copy(a, 2.0F);
-  Kokkos::deep_copy(b, 3.0F);
-  blas::gemm(HostExecution(), 1.0F, a, b, 0, Kokkos::subview(c, Kokkos::make_pair(3, 5), Kokkos::ALL));
-  HostExecution().fence();
-  for (int j = 0; j < 4; ++j) {
-    CHECK(c(2, j) == 0.0F);
-    CHECK(c(3, j) == 18.0F);
-    CHECK(c(4, j) == 18.0F);
+  const auto space = unit_space<TestType>();
+  const auto sized = [](std::int64_t rows, std::int64_t columns) {
+    return matrix_at<TestType, double>(nullptr, rows, columns, columns);
+  };
+  // Nothing to compute is no reason to accept what does not fit.
+  const std::int64_t many = std::int64_t{1} << 31;
+  const auto wide = matrix_at<TestType, double>(nullptr, 0, 3, many);
+  const struct {
+    Matrix<TestType, double> a, b, c;
+    const char* words;
+  } cases[] = {{sized(3, 4), sized(5, 6), sized(3, 6), "A is 3 x 4, B is 5 x 6"},
+               {sized(3, 4), sized(4, 6), sized(2, 6), "A is 3 x 4, B is 4 x 6"},
+               {sized(3, 4), sized(4, 6), sized(3, 7), "C is 3 x 7"},
+               {sized(0, 4), sized(5, 0), sized(0, 0), "A is 0 x 4"},
+               {sized(many, 0), sized(0, 1), sized(many, 1), "A is 2147483648 x 0"},
+               {sized(0, 2), sized(2, 3), wide, "C is 0 x 3 with a leading dimension of 2147483648"}};
+  for (const auto& [a, b, c, words] : cases) {
+    CHECK_THROWS_MATCHES(blas::gemm(space, 1.0, a, b, 0.0, c), InvalidArgument,
+                         MessageMatches(StartsWith("gemm: ") && ContainsSubstring(words)));
   }
 }
 
@@ -227,29 +198,19 @@ TEST_CASE("both units at once compute the bits that each computes alone") {
     const Operands<CompanionExecution, double> companion(extent + 3, extent, extent + 1, 2);
     host.fill(random);
     companion.fill(random);
-    const auto on_host = [&] { host.multiply(HostExecution(), 1.5, -1.0); };
-    const auto on_companion = [&] { companion.multiply(CompanionExecution(), 0.5, 2.0); };
+    const auto on_host = [&] { host.multiply(HostExecution(), 1.5, 0.0); };
+    const auto on_companion = [&] { companion.multiply(CompanionExecution(), 0.5, 0.0); };
     const auto nothing = [] {};
-    const auto send = [&] {
-      host.send();
-      companion.send();
-    };
-
-    send();
-    const std::vector<double> host_before = host.result(), companion_before = companion.result();
+    host.send();
+    companion.send();
     co_execution.run(on_host, nothing);
     co_execution.run(nothing, on_companion);
     const std::vector<double> host_alone = host.result(), companion_alone = companion.result();
-    CHECK(host_alone != host_before);
-    CHECK(companion_alone != companion_before);
     for (int round = 0; round < 10; ++round) {
-      for (std::int64_t i = 0, next = 0; i < host.c.rows(); ++i) {
-        for (std::int64_t j = 0; j < host.c.columns(); ++j) host.c.at(i, j) = host_before[next++];
-      }
-      for (std::int64_t i = 0, next = 0; i < companion.c.rows(); ++i) {
-        for (std::int64_t j = 0; j < companion.c.columns(); ++j) companion.c.at(i, j) = companion_before[next++];
-      }
-      send();
+      host.c.fill_with(7.0);
+      companion.c.fill_with(7.0);
+      host.send();
+      companion.send();
       co_execution.run(on_host, on_companion);
       CHECK(host.result() == host_alone);
       CHECK(companion.result() == companion_alone);
@@ -257,53 +218,128 @@ TEST_CASE("both units at once compute the bits that each computes alone") {
   }
 }
 
-TEST_CASE("the host unit multiplies with its own threads, all of them and no others") {
+TEST_CASE("each unit multiplies with its own threads, all of them and no others") {
+  const Operands<HostExecution, double> host(512, 512, 512);
+  const Operands<CompanionExecution, double> companion(300, 300, 300);
   std::mt19937_64 random(10);
+  host.fill(random);
+  host.send();
   const HostExecution space;
-  const Operands<HostExecution, double> x(512, 512, 512);
-  x.fill(random);
-  x.send();
-  Kokkos::deep_copy(x.c.view(), 1.0);  // all threads of the space have worked
-  const int before = count_threads();
+  Kokkos::deep_copy(host.c.view(), 1.0);  // all threads of the space have worked
   const int openmp_before = openmp_threads();
-  for (int round = 0; round < 5; ++round) x.multiply(space, 1.0, 1.0);
+  int before = count_threads();
+  for (int round = 0; round < 5; ++round) host.multiply(space, 1.0, 1.0);
+  host.multiply_in_slices(space, 1.0, 1.0);
   CHECK(count_threads() == before);
   CHECK(openmp_threads() == openmp_before);
   if (host_blas().uses_openmp && space.concurrency() > 1) CHECK(openblas_threads() == space.concurrency());
-}
-
-TEST_CASE("the companion's driver thread multiplies without starting others") {
-  if (!started_units().companion) SKIP("this build or machine has no companion");
-  if (companion_is_device) SKIP("a device's threads are its driver's");
-  CoExecution co_execution(this_machine(), started_units());
-  std::mt19937_64 random(11);
-  const Operands<HostExecution, double> host(300, 300, 300);
-  const Operands<CompanionExecution, double> companion(300, 300, 300);
-  host.fill(random);
+  if (!started_units().companion || companion_is_device) return;  // a device's threads are its driver's
   companion.fill(random);
-  host.send();
   companion.send();
-  Kokkos::deep_copy(host.c.view(), 1.0);
-  const int before = count_threads();
-  int openmp_before = 0, openmp_after = 0, during = 0;
+  CoExecution co_execution(this_machine(), started_units());
+  before = count_threads();
+  int own_before = 0, own_after = 0, during = 0;
   co_execution.run([&] { host.multiply(HostExecution(), 1.0, 0.0); },
                    [&] {
-                     openmp_before = openmp_threads();
+                     own_before = openmp_threads();
                      for (int round = 0; round < 5; ++round) companion.multiply(CompanionExecution(), 1.0, 0.0);
                      during = count_threads();
-                     openmp_after = openmp_threads();
+                     own_after = openmp_threads();
                    });
   CHECK(during == before);
   CHECK(count_threads() == before);
-  CHECK(openmp_before == openmp_after);
+  CHECK(own_before == own_after);
 }
 
-TEST_CASE("the library's name says which BLAS multiplies with how many threads") {
-  const int threads = static_cast<int>(HostExecution().concurrency());
-  CHECK(blas::gemm_library(HostExecution()) ==
-        host_blas().name + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
-  if (has_companion && !companion_is_device) {
-    CHECK(blas::gemm_library(CompanionExecution()) == host_blas().name + ", 1 thread");
+TEST_CASE("the parts of a multiplication cover each element of C once and read their own rows and columns") {
+  constexpr int a_leading = 11, b_leading = 40, c_leading = 41;
+  for (const int m : {0, 1, 2, 7, 31}) {
+    for (const int n : {0, 1, 3, 8, 37}) {
+      for (const int parts : {1, 2, 3, 16}) {
+        const std::vector<double> a(32 * a_leading), b(11 * b_leading);
+        std::vector<double> c(32 * c_leading);
+        const GemmCall<double> whole{m, n, 10, 2.0, a.data(), a_leading, b.data(), b_leading, 3.0, c.data(), c_leading};
+        for (int number = 0; number < parts; ++number) {
+          const GemmCall<double> part = whole.part(number, parts);
+          const auto first = part.c - c.data();
+          for (int i = 0; i < part.m; ++i) {
+            for (int j = 0; j < part.n; ++j) c[static_cast<std::size_t>(first + i * c_leading + j)] += 1.0;
+          }
+          if (part.empty()) continue;
+          CHECK((part.k == whole.k && part.alpha == whole.alpha && part.beta == whole.beta));
+          CHECK(part.a - a.data() == first / c_leading * a_leading);
+          CHECK(part.b - b.data() == first % c_leading);
+        }
+        int wrong = 0;
+        for (int i = 0; i < 32; ++i) {
+          for (int j = 0; j < c_leading; ++j) {
+            wrong += c[static_cast<std::size_t>(i * c_leading + j)] != (i < m && j < n ? 1.0 : 0.0) ? 1 : 0;
+          }
+        }
+        CAPTURE(m, n, parts);
+        CHECK(wrong == 0);
+      }
+    }
+  }
+  GemmCall<float> largest;
+  largest.m = 2147483647;
+  largest.n = 5;
+  for (int number = 0; number < 7; ++number) {
+    CHECK(largest.part(number, 7).m - largest.m / 7 >= 0);
+    CHECK(largest.part(number, 7).m - largest.m / 7 <= 1);
+  }
+}
+
+TEST_CASE("the numbers of threads of OpenMP and of a BLAS are the calling thread's, and as before afterwards") {
+  if (openmp_threads() == 0) SKIP("this program has no OpenMP");
+  const int before = openmp_threads();
+  {
+    const OpenMpThreads three(3);
+    CHECK(openmp_threads() == 3);
+    {
+      const OpenMpThreads one(1);
+      CHECK(openmp_threads() == 1);
+      int others = 0;
+      std::thread([&] {
+        const OpenMpThreads two(2);
+        others = openmp_threads();
+      }).join();
+      CHECK(others == 2);
+      CHECK(openmp_threads() == 1);
+    }
+    CHECK(openmp_threads() == 3);
+  }
+  CHECK(openmp_threads() == before);
+  if (!host_blas().uses_openmp || openblas_threads() == 0) return;
+  const int blas_before = openblas_threads();
+  const OpenMpThreads two(2);
+  set_blas_threads(2);
+  CHECK(openblas_threads() == 2);
+  set_blas_threads(blas_before);
+  CHECK(openblas_threads() == blas_before);
+}
+
+TEST_CASE("kernels are replaced by wider ones that the processor can run, the widest first, or by none") {
+  const std::map<std::string, int> bits{{"Prescott", 128},    {"Nehalem", 128},       {"Barcelona", 128},
+                                        {"Sandybridge", 256}, {"Haswell", 256},       {"Zen", 256},
+                                        {"EXCAVATOR", 256},   {"SkylakeX", 512},      {"skylakex", 512},
+                                        {"Cooperlake", 512},  {"Sapphirerapids", 512}};
+  for (const auto& [kernels, own] : bits) {
+    for (const int processor : {0, 128, 256, 512}) {
+      for (const bool has_bfloat16 : {false, true}) {
+        CAPTURE(kernels, processor, has_bfloat16);
+        int last = 512;
+        const std::vector<std::string> wider = wider_blas_kernels(kernels, processor, has_bfloat16);
+        CHECK(wider.empty() == (own >= processor));
+        for (const std::string& name : wider) {
+          CHECK(bits.at(name) > own);
+          CHECK(bits.at(name) <= processor);
+          CHECK(bits.at(name) <= last);
+          CHECK((has_bfloat16 || name != "Cooperlake"));
+          last = bits.at(name);
+        }
+      }
+    }
   }
 }
 

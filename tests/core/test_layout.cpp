@@ -1,8 +1,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <map>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/layout.hpp"
@@ -75,49 +79,39 @@ TEST_CASE("reading a formatted layout gives the layout back") {
   }
 }
 
-TEST_CASE("the thesis' example is understood") {
-  const Layout layout = parse_layout(thesis_example, "example");
-  REQUIRE(layout.entries.size() == 5);
-  const LayoutEntry& first = layout.entry("tesla.ucd.ie", 0);
-  CHECK(first.cores == CoreList{0, 1, 2, 3});
-  CHECK(first.units == UnitChoice::host);
-  CHECK(first.suboptions.empty());
-  CHECK(layout.entry("tesla.ucd.ie", 1).cores == CoreList{4, 5, 6});
-  CHECK(layout.entry("tesla.ucd.ie", 2).cores == CoreList{7});
-  CHECK(layout.entry("tesla.ucd.ie", 2).units == UnitChoice::device);
-  CHECK_FALSE(layout.entry("yeats.ucd.ie", 0).cores.has_value());
-  CHECK(layout.entry("yeats.ucd.ie", 0).suboptions.at("OMP_NUM_THREADS") == "8");
-  CHECK(layout.entry("hcl02.ucd.ie", 0).suboptions.at("OMP_NUM_THREADS") == "2");
-}
+TEST_CASE("the thesis' example and lines of any spelling are understood") {
+  const TemporaryFolder folder;
+  const Layout layout = read_layout(folder.write("example", thesis_example));
+  CHECK(layout.path == (folder / "example").string());
+  const std::vector<LayoutEntry> expected = {{"tesla.ucd.ie", 0, CoreList{0, 1, 2, 3}, UnitChoice::host, {}},
+                                             {"tesla.ucd.ie", 1, CoreList{4, 5, 6}, UnitChoice::host, {}},
+                                             {"tesla.ucd.ie", 2, CoreList{7}, UnitChoice::device, {}},
+                                             {"yeats.ucd.ie", 0, {}, UnitChoice::host, {{"OMP_NUM_THREADS", "8"}}},
+                                             {"hcl02.ucd.ie", 0, {}, UnitChoice::host, {{"OMP_NUM_THREADS", "2"}}}};
+  REQUIRE(layout.entries.size() == expected.size());
+  for (const LayoutEntry& entry : expected) check_same(layout.entry(entry.host_name, entry.rank_on_node), entry);
 
-TEST_CASE("comments, empty lines, tabs and carriage returns say nothing") {
-  const Layout layout =
-      parse_layout("\n  # a comment\r\na\t0\t0-1\thost slowdown=2  # node a 7 all host\r\n   \n\n", "l");
-  REQUIRE(layout.entries.size() == 1);
-  check_same(layout.entries[0], {"a", 0, CoreList{0, 1}, UnitChoice::host, {{"slowdown", "2"}}});
-}
-
-TEST_CASE("device types are read in the thesis' and in our words, whatever their case") {
-  for (const char* word : {"host", "CPU", "cpu", "Host"}) {
-    CHECK(parse_layout(std::string("a 0 all ") + word, "l").entries[0].units == UnitChoice::host);
-  }
-  for (const char* word : {"device", "GPU", "gpu"}) {
-    CHECK(parse_layout(std::string("a 0 all ") + word, "l").entries[0].units == UnitChoice::device);
-  }
-  for (const char* word : {"host+device", "CPU+GPU"}) {
-    CHECK(parse_layout(std::string("a 0 all ") + word, "l").entries[0].units == UnitChoice::host_and_device);
+  // Comments, empty lines, tabs and carriage returns say nothing.
+  const Layout odd = parse_layout("\n  # a comment\r\na\t0\t0-1\thost slowdown=2  # node a 7 all host\r\n   \n\n", "l");
+  REQUIRE(odd.entries.size() == 1);
+  check_same(odd.entries[0], {"a", 0, CoreList{0, 1}, UnitChoice::host, {{"slowdown", "2"}}});
+  const std::map<std::string, UnitChoice> words{{"host", UnitChoice::host},
+                                                {"CPU", UnitChoice::host},
+                                                {"Host", UnitChoice::host},
+                                                {"GPU", UnitChoice::device},
+                                                {"device", UnitChoice::device},
+                                                {"CPU+GPU", UnitChoice::host_and_device},
+                                                {"host+device", UnitChoice::host_and_device}};
+  for (const auto& [word, units] : words) {
+    for (const char* text :
+         {"slowdown=3,threads=2,x=a=b", "slowdown=3 threads=2 x=a=b", "slowdown=3, threads=2,  x=a=b"}) {
+      check_same(parse_layout("a 0 all " + word + " " + text, "l").entries[0],
+                 {"a", 0, {}, units, {{"slowdown", "3"}, {"threads", "2"}, {"x", "a=b"}}});
+    }
   }
 }
 
-TEST_CASE("suboptions are separated by commas or blanks") {
-  const std::map<std::string, std::string> expected{{"slowdown", "3"}, {"threads", "2"}, {"x", "a=b"}};
-  for (const char* text :
-       {"slowdown=3,threads=2,x=a=b", "slowdown=3 threads=2 x=a=b", "slowdown=3, threads=2,  x=a=b"}) {
-    CHECK(parse_layout(std::string("a 0 all host ") + text, "l").entries[0].suboptions == expected);
-  }
-}
-
-TEST_CASE("every malformed line is refused with file, line and what is wrong") {
+TEST_CASE("a malformed line is refused with file, line and what is wrong, and a rank without one with its node") {
   const struct {
     const char* line;
     const char* problem;
@@ -141,34 +135,51 @@ TEST_CASE("every malformed line is refused with file, line and what is wrong") {
                          FileFormatError,
                          MessageMatches(StartsWith("my.layout: line 3: ") && ContainsSubstring(problem)));
   }
-}
-
-TEST_CASE("a layout without a rank is refused") {
   for (const char* text : {"", "\n\n", "# nothing but a comment\n"}) {
     CHECK_THROWS_MATCHES(parse_layout(text, "my.layout"), FileFormatError,
                          MessageMatches(StartsWith("my.layout: ") && ContainsSubstring("one line per rank")));
   }
-}
-
-TEST_CASE("a rank without a line is refused with file, node and rank") {
   const Layout layout = parse_layout(thesis_example, "my.layout");
   for (const auto& [host, rank] : {std::pair("tesla.ucd.ie", 3), std::pair("elsewhere", 0)}) {
     CHECK_THROWS_MATCHES(layout.entry(host, rank), InvalidArgument,
                          MessageMatches(ContainsSubstring("my.layout") && ContainsSubstring(host) &&
                                         ContainsSubstring("rank " + std::to_string(rank))));
   }
+  CHECK_THROWS_MATCHES(read_layout("missing.layout"), FileFormatError,
+                       MessageMatches(ContainsSubstring("missing.layout")));
 }
 
-TEST_CASE("a layout is read from a file, which its errors name") {
-  const TemporaryFolder folder;
-  const Layout layout = read_layout(folder.write("good.layout", thesis_example));
-  CHECK(layout.entries.size() == 5);
-  CHECK(layout.path == (folder / "good.layout").string());
-  const auto bad = folder.write("bad.layout", "a 0 all\n");
-  CHECK_THROWS_MATCHES(read_layout(bad), FileFormatError,
-                       MessageMatches(StartsWith(bad.string() + ": line 1: ") && ContainsSubstring("fields")));
-  CHECK_THROWS_MATCHES(read_layout(folder / "missing.layout"), FileFormatError,
-                       MessageMatches(ContainsSubstring("missing.layout")));
+TEST_CASE("core lists are sorted, free of repetitions and read as they are written, and malformed ones refused") {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::set<int> cores;
+    for (std::uint64_t i = 0, count = 1 + random() % 12; i < count; ++i) cores.insert(static_cast<int>(random() % 16));
+    const CoreList list(cores.begin(), cores.end());
+    REQUIRE(parse_cores(format_cores(list)) == list);
+  }
+  CHECK(parse_cores("4,0-2,1") == CoreList{0, 1, 2, 4});
+  CHECK(format_cores({0, 1, 2, 4}) == "0-2,4");
+  for (const char* text : {"", "a", "1-", "-1", "3-1", "1,,2", "1;2", "0x1", "99999999999"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_cores(text), InvalidArgument);
+  }
+}
+
+TEST_CASE(
+    "each choice of units is written as the user types it and read back, another refused, and units named alike") {
+  CHECK(parse_unit_choice("host") == UnitChoice::host);
+  CHECK(parse_unit_choice("device") == UnitChoice::device);
+  CHECK(parse_unit_choice("host+device") == UnitChoice::host_and_device);
+  for (const char* word : {"host", "device", "host+device"}) CHECK(format_unit_choice(parse_unit_choice(word)) == word);
+  for (const char* word : {"", "gpu", "Host", "device+host", "host+", "host device", " host"}) {
+    CHECK_THROWS_MATCHES(parse_unit_choice(word), InvalidArgument,
+                         MessageMatches(ContainsSubstring('"' + std::string(word) + '"') &&
+                                        ContainsSubstring("host, device or host+device")));
+  }
+  ProcessingUnit unit;
+  CHECK(unit.name() == "host");
+  unit.kind = ProcessingUnit::Kind::companion;
+  CHECK(unit.name() == "device");
 }
 
 }  // namespace steelyard::test_layout

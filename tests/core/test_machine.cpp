@@ -8,9 +8,13 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
 #include <thread>
+#include <type_traits>
+#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/machine.hpp"
+#include "core/runtime.hpp"
+#include "core/spaces.hpp"
 #include "tests/core/affinity.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
@@ -40,7 +44,7 @@ bool increasing(const CoreList& cores) {
 
 }  // namespace
 
-TEST_CASE("a machine has cores, counted up, and threads are bound to some of them") {
+TEST_CASE("a machine has the host's name and cores, counted up, and threads are bound to some of them") {
   const CoreList cores = this_machine().cores();
   const CoreList bound = this_machine().bound_cores();
   CHECK_FALSE(cores.empty());
@@ -48,36 +52,10 @@ TEST_CASE("a machine has cores, counted up, and threads are bound to some of the
   CHECK(increasing(cores));
   CHECK(static_cast<long>(cores.size()) <= ::sysconf(_SC_NPROCESSORS_CONF));
   CHECK_FALSE(bound.empty());
-  CHECK(std::includes(cores.begin(), cores.end(), bound.begin(), bound.end()));
-}
-
-TEST_CASE("a machine goes by the host's name") {
   ::utsname names{};
   REQUIRE(::uname(&names) == 0);
   CHECK(this_machine().host_name() == names.nodename);
-  CHECK_FALSE(this_machine().processor().empty());
-}
-
-TEST_CASE("caches grow in level and lie on the machine; NUMA nodes hold every core") {
-  int level = 0;
-  for (const Machine::Cache& cache : this_machine().caches()) {
-    CHECK(cache.level > level);
-    CHECK(cache.bytes > 0);
-    CHECK(cache.count > 0);
-    level = cache.level;
-  }
-  CoreList held;
-  double bytes = 0.0;
-  for (const Machine::NumaNode& node : this_machine().numa_nodes()) {
-    CHECK(node.bytes >= 0);
-    bytes += static_cast<double>(node.bytes);
-    held.insert(held.end(), node.cores.begin(), node.cores.end());
-  }
-  std::sort(held.begin(), held.end());
-  const CoreList cores = this_machine().cores();
-  CHECK(std::includes(held.begin(), held.end(), cores.begin(), cores.end()));
-  CHECK(this_machine().memory_bytes() > 0.0);
-  CHECK(this_machine().memory_bytes() >= bytes);
+  CHECK(std::includes(cores.begin(), cores.end(), bound.begin(), bound.end()));
 }
 
 TEST_CASE("a known shape is described as it is") {
@@ -144,6 +122,68 @@ TEST_CASE("cores that are not there are refused with their number and the cores 
 TEST_CASE("all cores are near a device whose place is not known") {
   for (const char* bus : {"", "nonsense", "ffff:ff:1f.7"})
     CHECK(this_machine().cores_near(bus) == this_machine().cores());
+}
+
+namespace {
+
+struct NoteThread {
+  std::vector<Cpus>* cpus;
+  std::vector<std::thread::id>* threads;
+
+  void operator()(const int i) const {
+    (*cpus)[static_cast<std::size_t>(i)] = cpus_of_this_thread();
+    (*threads)[static_cast<std::size_t>(i)] = std::this_thread::get_id();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each host thread is bound to a core of its own") {
+  if (!threads_are_bound()) SKIP("this system refuses to bind threads");
+  if (std::is_same_v<HostExecution, SerialExecution>) SKIP("this Kokkos has no parallel host space");
+  const CoreList& cores = started_units().host->cores;
+  CHECK(cpus_of_this_thread() == cpus_of_cores({cores.front()}));
+  std::vector<Cpus> cpus(cores.size());
+  std::vector<std::thread::id> threads(cores.size());
+  using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::Schedule<Kokkos::Static>, int>;
+  Kokkos::parallel_for("steelyard::tests::note_thread", Policy(0, static_cast<int>(cores.size())),
+                       NoteThread{&cpus, &threads});
+  Kokkos::fence();
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    CHECK(cpus[i] == cpus_of_cores({cores[i]}));
+    for (std::size_t j = 0; j < i; ++j) CHECK(threads[i] != threads[j]);
+  }
+}
+
+TEST_CASE("a runtime on cores that the machine does not have is refused before Kokkos is touched") {
+  RankUnits units;
+  units.host = ProcessingUnit{ProcessingUnit::Kind::host, "", {0, 987654}, -1, 1.0};
+  CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, MessageMatches(ContainsSubstring("987654")));
+  units.companion = units.host;
+  units.host.reset();
+  CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, MessageMatches(ContainsSubstring("987654")));
+  CHECK(Kokkos::is_initialized());
+}
+
+namespace {
+
+/// A device whose memory the host reaches, as that of some GPUs.
+struct UnifiedDevice {
+  using memory_space = Kokkos::HostSpace;
+};
+
+}  // namespace
+
+TEST_CASE("units are named after their spaces, and a device is one although the host reaches its memory") {
+  STATIC_REQUIRE(Kokkos::SpaceAccessibility<HostExecution, Kokkos::HostSpace>::accessible);
+  STATIC_REQUIRE(runs_on_host<HostExecution>);
+  STATIC_REQUIRE(runs_on_host<CompanionExecution> != companion_is_device);
+  STATIC_REQUIRE_FALSE(runs_on_host<UnifiedDevice>);
+  STATIC_REQUIRE(std::is_same_v<HostExecution, CompanionExecution> != has_companion);
+  using View = Kokkos::View<double*, DeviceOf<CompanionExecution>>;
+  STATIC_REQUIRE(std::is_same_v<View::execution_space, CompanionExecution>);
+  CHECK(started_units().host->space == HostExecution::name());
+  if (started_units().companion) CHECK(started_units().companion->space == CompanionExecution::name());
 }
 
 }  // namespace steelyard::test_machine

@@ -32,6 +32,7 @@ class UnitMatrix {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
+  std::int64_t leading() const { return leading_; }
   Scalar& at(std::int64_t row, std::int64_t column) const {
     return host_(static_cast<std::size_t>(row * leading_ + column));
   }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
 #include <limits>
@@ -13,10 +12,6 @@
 namespace steelyard::test_colour_map {
 
 using Catch::Matchers::WithinAbs;
-using steelyard::diverging_colour;
-using steelyard::not_a_number_colour;
-using steelyard::Rgb;
-using steelyard::sequential_colour;
 
 namespace {
 
@@ -42,22 +37,6 @@ Vector lab(const Vector& c) {
 }
 
 Vector seen(const Rgb& colour) { return lab({linear(colour.red), linear(colour.green), linear(colour.blue)}); }
-
-/// What somebody without red cones sees (0) or without green ones (1).
-/// Source: Machado, Oliveira, Fernandes, A Physiologically-based Model for Simulation of Color Vision Deficiency, IEEE
-/// TVCG 2009, severity 1.
-Vector seen_without_cones(const Rgb& colour, int kind) {
-  constexpr std::array<std::array<double, 9>, 2> matrices = {
-      {{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
-       {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881}}};
-  const std::array<double, 9>& m = matrices[static_cast<std::size_t>(kind)];
-  const Vector c = {linear(colour.red), linear(colour.green), linear(colour.blue)};
-  Vector changed{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    changed[i] = std::clamp(m[3 * i] * c[0] + m[3 * i + 1] * c[1] + m[3 * i + 2] * c[2], 0.0, 1.0);
-  }
-  return lab(changed);
-}
 
 double difference(const Vector& a, const Vector& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 
@@ -92,12 +71,6 @@ TEST_CASE("lightness of the diverging map is the same on both sides and falls to
     REQUIRE(at <= before + rounding);
     before = at;
   }
-  for (const double side : {-1.0, 1.0}) {
-    for (int i = 0; i < 25; ++i) {
-      CAPTURE(side, i);
-      REQUIRE(lightness(diverging_colour(side * (i + 1) / 25.0)) < lightness(diverging_colour(side * i / 25.0)));
-    }
-  }
 }
 
 TEST_CASE("equal steps of the diverging map look alike, within a factor of two") {
@@ -130,53 +103,15 @@ TEST_CASE("the sequential map goes from dark to light in even steps of lightness
   }
 }
 
-TEST_CASE("colour-blind people tell the steps of both maps apart") {
-  const int kind = GENERATE(0, 1);
-  const auto step = [&](const Rgb& from, const Rgb& to) {
-    return difference(seen_without_cones(from, kind), seen_without_cones(to, kind));
-  };
-  for (int i = 0; i < 10; ++i) {
-    CAPTURE(kind, i);
-    CHECK(step(sequential_colour(i / 10.0), sequential_colour((i + 1) / 10.0)) > 8.0);
-    CHECK(step(diverging_colour(i / 10.0), diverging_colour((i + 1) / 10.0)) > 3.0);
-    CHECK(step(diverging_colour(-i / 10.0), diverging_colour(-(i + 1) / 10.0)) > 3.0);
-    CHECK(step(diverging_colour((i + 1) / 10.0), diverging_colour(-(i + 1) / 10.0)) > 5.0 * (i + 1));
-  }
-}
-
-TEST_CASE("neighbouring values have neighbouring colours") {
-  const auto apart = [](const Rgb& a, const Rgb& b) {
-    return std::max({std::abs(a.red - b.red), std::abs(a.green - b.green), std::abs(a.blue - b.blue)});
-  };
-  constexpr double step = 1.0 / 10007.0;
-  for (double value = -1.0; value < 1.0; value += step) {
-    REQUIRE(apart(diverging_colour(value), diverging_colour(value + step)) <= 1);
-  }
-  for (double value = 0.0; value < 1.0; value += step) {
-    REQUIRE(apart(sequential_colour(value), sequential_colour(value + step)) <= 1);
-  }
-}
-
-TEST_CASE("values beyond the ends have the colours of the ends") {
+TEST_CASE("values beyond the ends have the colours of the ends, and what is not a number has its own") {
   for (const double factor : {1.0 + 1e-15, 2.0, 1e300, infinity}) {
     CHECK(diverging_colour(factor) == diverging_colour(1.0));
     CHECK(diverging_colour(-factor) == diverging_colour(-1.0));
     CHECK(sequential_colour(factor) == sequential_colour(1.0));
     CHECK(sequential_colour(-factor) == sequential_colour(0.0));
   }
-}
-
-TEST_CASE("what is not a number has a colour of its own, far from all others") {
-  CHECK(diverging_colour(not_a_number) == not_a_number_colour);
-  CHECK(sequential_colour(not_a_number) == not_a_number_colour);
   CHECK(diverging_colour(-not_a_number) == not_a_number_colour);
-  const Vector own = seen(not_a_number_colour);
-  for (const double value : values_between(0.0, 1.0, 500)) {
-    CAPTURE(value);
-    REQUIRE(difference(own, seen(sequential_colour(value))) > 30.0);
-    REQUIRE(difference(own, seen(diverging_colour(value))) > 30.0);
-    REQUIRE(difference(own, seen(diverging_colour(-value))) > 30.0);
-  }
+  CHECK(sequential_colour(not_a_number) == not_a_number_colour);
 }
 
 }  // namespace steelyard::test_colour_map

@@ -51,6 +51,7 @@ KernelFacts kernel_of(double bytes_per_unit, double bytes_fixed, bool out_of_cor
 TEST_CASE("units that live in host memory share nine tenths of the node's equally") {
   const SyntheticMachine machine(two_nodes);
   for (const int ranks : {1, 2, 7}) {
+    CHECK(ranks * rank_memory_bytes(*machine, ranks) == Approx(0.9 * 6.0 * gib));
     CHECK(ranks * unit_memory_bytes(*machine, host_alone(), Kind::host, ranks) == Approx(0.9 * 6.0 * gib));
     const double host = unit_memory_bytes(*machine, both(), Kind::host, ranks);
     if (companion_is_device) {
@@ -63,7 +64,9 @@ TEST_CASE("units that live in host memory share nine tenths of the node's equall
   }
 }
 
-TEST_CASE("the limit is the largest whole size that fits") {
+TEST_CASE(
+    "the limit is the largest whole size that fits, none without memory, and nothing where the fixed part does not "
+    "fit") {
   const SyntheticMachine machine(two_nodes);
   for (const int ranks : {1, 3}) {
     const double bytes = unit_memory_bytes(*machine, host_alone(), Kind::host, ranks);
@@ -77,39 +80,22 @@ TEST_CASE("the limit is the largest whole size that fits") {
       }
     }
   }
-}
-
-TEST_CASE("a kernel without memory has no limit, and one whose fixed part does not fit can run nothing") {
-  const SyntheticMachine machine(two_nodes);
   CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(0.0, 1e15)).max_units == infinity);
   CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(1.0, 1e15)).max_units == 0.0);
   CHECK(unit_limits(*machine, both(), Kind::host, 1, kernel_of(1e15, 0.0)).max_units == 0.0);
 }
 
-TEST_CASE("out of core a companion takes its rank's share of the node's memory, and never less than its own memory") {
-  const SyntheticMachine machine(two_nodes);
-  for (const int ranks : {1, 2, 5}) {
-    const UnitLimits in_core = unit_limits(*machine, both(), Kind::companion, ranks, kernel_of(1024.0, 0.0, false));
-    const UnitLimits out_of_core = unit_limits(*machine, both(), Kind::companion, ranks, kernel_of(1024.0, 0.0, true));
-    CHECK(out_of_core.in_core_units == in_core.in_core_units);
-    CHECK(out_of_core.max_units >= out_of_core.in_core_units);
-    CHECK(out_of_core.max_units >= std::floor(0.9 * 6.0 * gib / ranks / 1024.0));
-  }
-}
-
 TEST_CASE("a host unit never runs out of core, and no cap of a companion's memory concerns it") {
   const SyntheticMachine machine(two_nodes);
   for (const RankUnits& units : {host_alone(), both()}) {
-    for (const int ranks : {1, 2, 5}) {
-      const UnitLimits expected = unit_limits(*machine, units, Kind::host, ranks, kernel_of(1024.0, 4096.0));
-      for (const bool out_of_core : {false, true}) {
-        for (const double cap : {infinity, 1e9, 1e6, 1.0}) {
-          KernelFacts kernel = kernel_of(1024.0, 4096.0, out_of_core);
-          kernel.device_memory_bytes = cap;
-          const UnitLimits limits = unit_limits(*machine, units, Kind::host, ranks, kernel);
-          CHECK(limits.in_core_units == expected.in_core_units);
-          CHECK(limits.max_units == limits.in_core_units);
-        }
+    const UnitLimits expected = unit_limits(*machine, units, Kind::host, 2, kernel_of(1024.0, 4096.0));
+    for (const bool out_of_core : {false, true}) {
+      for (const double cap : {infinity, 1e6, 1.0}) {
+        KernelFacts kernel = kernel_of(1024.0, 4096.0, out_of_core);
+        kernel.device_memory_bytes = cap;
+        const UnitLimits limits = unit_limits(*machine, units, Kind::host, 2, kernel);
+        CHECK(limits.in_core_units == expected.in_core_units);
+        CHECK(limits.max_units == limits.in_core_units);
       }
     }
   }

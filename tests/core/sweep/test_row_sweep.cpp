@@ -5,9 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
+#include "core/sweep/field_operations.hpp"
 #include "core/sweep/row_sweep.hpp"
+#include "core/sweep/unit_table.hpp"
 #include "tests/core/sweep/unit_values.hpp"
 
 namespace steelyard::test_row_sweep {
@@ -17,28 +20,19 @@ using namespace steelyard::tests;
 
 namespace {
 
-/// What a unit makes of some rows: sums of three terms, in one sweep and row by row from the last to the first, and
-/// what the sweep's body has written.
+/// Sums of a unit's rows: of three terms, in one sweep and row by row from the last to the first.
 struct Swept {
   std::array<double, 3> at_once = {};
   std::array<double, 3> by_rows = {};
-  std::vector<double> memory;
 };
 
 template <class Execution>
 Swept sweep(const Execution& space, RowRange rows, std::int64_t columns) {
   Swept swept;
   const CellSums<Execution> cell_sums(space, rows);
-  RowField<Execution> field(space, rows, columns);
-  const auto access = field.access();
   const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
     const double value = cell_value(0, j, i);
-    access(j, i) += value;
-    Terms<3> terms;
-    terms.of[0] = value;
-    terms.of[1] = value * value;
-    terms.of[2] = 1.0;
-    return terms;
+    return Terms<3>{{value, value * value, 1.0}};
   };
   cell_sums.template sweep<3>(space, "at once", {rows, {}}, columns, body);
   const Sums<3> at_once = cell_sums.template total<3>(space, columns);
@@ -50,7 +44,6 @@ Swept sweep(const Execution& space, RowRange rows, std::int64_t columns) {
     swept.at_once[k] = at_once[k].value();
     swept.by_rows[k] = by_rows[k].value();
   }
-  swept.memory = memory_of(space, field);
   return swept;
 }
 
@@ -61,15 +54,11 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on hosts an
     const RowRange rows{3, 3 + columns % 5 + 1};
     const std::array<Swept, 2> swept{sweep(HostExecution(), rows, columns), sweep(CompanionExecution(), rows, columns)};
     double sum = 0.0, squares = 0.0;
-    std::vector<double> expected(swept[0].memory.size(), 0.0);
-    const std::int64_t pitch = RowField<HostExecution>::pitch_of(columns);
     for (std::int64_t j = rows.begin; j < rows.end; ++j) {
       for (std::int64_t i = 0; i < columns; ++i) {
         const double value = cell_value(0, j, i);
         sum += value;
         squares += value * value;
-        expected[static_cast<std::size_t>((j - rows.begin + RowField<HostExecution>::ghost_rows) * pitch + 8 + i)] =
-            value + value;
       }
     }
     for (const Swept& own : swept) {
@@ -78,7 +67,6 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on hosts an
       CHECK(std::abs(own.at_once[0] - sum) <= 1e-12 * std::sqrt(squares));
       CHECK_THAT(own.at_once[1], WithinRel(squares, 1e-13));
       CHECK(own.at_once[2] == static_cast<double>(rows.count() * columns));
-      CHECK(own.memory == expected);
       CHECK(own.at_once == swept[0].at_once);
     }
   }
@@ -98,14 +86,6 @@ TEST_CASE("chunks of rows follow one another, of two rows at least where there i
         if (chunks.count > 1) CHECK(chunks[chunk].count() >= 2);
       }
     }
-  }
-}
-
-TEST_CASE("sweeps over no rows or no columns do nothing") {
-  for (const auto& [rows, columns] : {std::pair{RowRange{4, 4}, std::int64_t{5}}, {RowRange{4, 6}, std::int64_t{0}}}) {
-    on_both_units([rows = rows, columns = columns](const auto& space) {
-      CHECK(sweep(space, rows, columns).at_once == std::array<double, 3>{});
-    });
   }
 }
 
@@ -154,6 +134,169 @@ TEST_CASE("the largest terms are found in whatever cell they are, and what is no
     });
     CAPTURE(columns);
     CHECK(wrong == 0);
+  }
+}
+
+namespace {
+
+/// A whole number, for sums to be exact.
+KOKKOS_INLINE_FUNCTION double number(const int c, const std::int64_t j, const std::int64_t i) {
+  return static_cast<double>((1 + 1000 * c) * (3 * j + i + 1));
+}
+
+/// What the memory of a field has where `value(c, j, i)` stands in the cells of some of its rows, and 0 elsewhere.
+template <int Components, class Value>
+std::vector<double> memory_with(RowRange held, RowRange rows, std::int64_t columns, const Value& value) {
+  using Field = RowField<HostExecution, Components>;
+  const std::int64_t pitch = Field::pitch_of(columns), first = held.begin - Field::ghost_rows;
+  std::vector<double> memory(static_cast<std::size_t>((held.count() + 2 * Field::ghost_rows) * Components * pitch));
+  for (std::int64_t j = rows.begin; j < rows.end; ++j) {
+    for (int c = 0; c < Components; ++c) {
+      for (std::int64_t i = 0; i < columns; ++i) {
+        memory[static_cast<std::size_t>(((j - first) * Components + c) * pitch + 8 + i)] = value(c, j, i);
+      }
+    }
+  }
+  return memory;
+}
+
+/// How bodies are handed over and called: after updates in one sweep or behind them, saying what they read or not.
+struct Way {
+  bool at_once, reads;
+};
+
+/// Sweeps that update a field and sum up around each cell.
+template <int Components, class Execution>
+void check_updates(const Execution& space, RowRange rows, std::int64_t columns, Way way) {
+  const RowField<Execution, Components> values(space, rows, columns), counts(space, rows, columns);
+  const auto u = values.access(), count = counts.access();
+  // A cell of an inner column may be counted as one.
+  const auto update = each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+    u(c, j, i) += number(c, j, i);
+    count(c, j, i) += i.is_inner() && (i == 0 || i == columns - 1) ? 100.0 : 1.0;
+  });
+  const auto body = each_component<Components>(KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+    count(c, j, i) += i.is_inner() && (i == 0 || i == columns - 1) ? 1000.0 : 10.0;
+    return Terms<4>{{u(c, j - 1, i), u(c, j + 1, i), u(c, j, i - 1) + u(c, j, i + 1), 1.0}};
+  });
+  const CellSums<Execution> sums(space, rows);
+  for (const RowRange& beside : {RowRange{rows.begin - 1, rows.begin}, RowRange{rows.end, rows.end + 1}}) {
+    if (!rows.empty()) for_cells(space, "update", beside, columns, update);
+  }
+  const auto sweep = [&](const auto& first, const auto& second) {
+    if (way.at_once) {
+      sums.template sweep_after<4>(space, "update", first, "sum up", rows, columns, second);
+    } else {
+      for_cells(space, "update", rows, columns, first);
+      sums.template sweep<4>(space, "sum up", {rows, {}}, columns, second);
+    }
+  };
+  if (way.reads) {
+    sweep(reading(fields(around_cells(u)), update), reading(fields(u, around_cells(count)), body));
+  } else {
+    sweep(update, body);
+  }
+  std::array<double, 4> expected = {}, found = {};
+  for (std::int64_t j = rows.begin; j < rows.end; ++j) {
+    for (int c = 0; c < Components; ++c) {
+      for (std::int64_t i = 0; i < columns; ++i) {
+        expected[0] += number(c, j - 1, i);
+        expected[1] += number(c, j + 1, i);
+        expected[2] += (i > 0 ? number(c, j, i - 1) : 0.0) + (i + 1 < columns ? number(c, j, i + 1) : 0.0);
+        expected[3] += 1.0;
+      }
+    }
+  }
+  const Sums<4> total = sums.template total<4>(space, columns);
+  for (std::size_t k = 0; k < 4; ++k) found[k] = total[k].value();
+  CHECK(found == expected);
+  const RowRange updated = rows.empty() ? rows : RowRange{rows.begin - 1, rows.end + 1};
+  CHECK(memory_of(space, values) == memory_with<Components>(rows, updated, columns, number));
+  CHECK(memory_of(space, counts) ==
+        memory_with<Components>(rows, updated, columns, [&](int, std::int64_t j, std::int64_t) {
+          return j >= rows.begin && j < rows.end ? 11.0 : 1.0;
+        }));
+}
+
+/// Sweeps whose bodies return values to be stored.
+template <int Components, class Execution>
+void check_stored(const Execution& space, RowRange rows, std::int64_t columns, Way way, bool past_caches) {
+  const RowField<Execution, Components> values(space, rows, columns);
+  const auto value = KOKKOS_LAMBDA(const int c, const std::int64_t j, const Column i) {
+    return ValueAndTerms<2>{number(c, j, i), {{number(c, j, i), 1.0}}};
+  };
+  const auto storing_body =
+      each_component<Components>(Storing<Components, decltype(value)>{values.access(), past_caches, value});
+  const auto nothing = each_component<Components>(KOKKOS_LAMBDA(const int, const std::int64_t, const Column){});
+  const CellSums<Execution> sums(space, rows);
+  const auto sweep = [&](const auto& first, const auto& body) {
+    if (way.at_once) {
+      sums.template sweep_after<2>(space, "nothing", first, "store", rows, columns, body);
+    } else {
+      sums.template sweep<2>(space, "store", {rows, {}}, columns, body);
+    }
+  };
+  if (way.reads) {
+    sweep(nothing, reading(fields(values.access()), storing_body));
+  } else {
+    sweep(nothing, storing_body);
+  }
+  const std::vector<double> expected = memory_with<Components>(rows, rows, columns, number);
+  CHECK(memory_of(space, values) == expected);
+  const Sums<2> total = sums.template total<2>(space, columns);
+  CHECK(total[0].value() == std::accumulate(expected.begin(), expected.end(), 0.0));
+  CHECK(total[1].value() == static_cast<double>(Components * rows.count() * columns));
+}
+
+}  // namespace
+
+TEST_CASE("sweeps come to each cell once, write nothing else, and sum up what stands in and around cells") {
+  for (std::int64_t columns = 0; columns <= 140; ++columns) {
+    const RowRange rows{3, 3 + columns % 6};
+    for (const bool at_once : {false, true}) {
+      for (const bool reads : {false, true}) {
+        const Way way{at_once, reads};
+        CAPTURE(columns, at_once, reads);
+        on_both_units([&](const auto& space) {
+          check_updates<1>(space, rows, columns, way);
+          check_updates<2>(space, rows, columns, way);
+          for (const bool past_caches : {false, true}) {
+            check_stored<1>(space, rows, columns, way, past_caches);
+            check_stored<2>(space, rows, columns, way, past_caches);
+          }
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE("rows of a field begin on a cache line, hold a ghost column on both sides and are not a page apart") {
+  for (std::int64_t columns = 1; columns < 3000; ++columns) {
+    const std::int64_t pitch = RowField<HostExecution>::pitch_of(columns);
+    CHECK((pitch % 8 == 0 && pitch % 512 != 0 && pitch >= columns + 9));
+  }
+}
+
+TEST_CASE("a factor of 0 leaves nothing of any number") {
+  for (const double x : {3.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    CHECK(scaled_or_zero(0.0, x) == 0.0);
+  }
+  CHECK(scaled_or_zero(-2.0, 3.0) == -6.0);
+}
+
+TEST_CASE("a table has its values in the unit's memory, and copies of the first and the last one as padding") {
+  const std::vector<std::int32_t> values{7, -3, 5};
+  for (const std::size_t padding : {0, 1, 4}) {
+    std::vector<std::int32_t> expected(padding, 7);
+    expected.insert(expected.end(), values.begin(), values.end());
+    expected.resize(expected.size() + padding, 5);
+    on_both_units([&]<class Execution>(const Execution& space) {
+      const UnitTable<Execution, std::int32_t> table(space, values, padding);
+      std::vector<std::int32_t> found(expected.size());
+      copy_to_host(space, found.data(), &table.data()[-static_cast<std::int64_t>(padding)], found.size());
+      space.fence();
+      CHECK(found == expected);
+    });
   }
 }
 

@@ -1,14 +1,20 @@
 #include <array>
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/timing.hpp"
 #include "tests/core/unit_space.hpp"
 
-namespace steelyard::test_queue_event {
+namespace steelyard::test_queues {
+
+using Catch::Approx;
 
 namespace {
 
@@ -77,41 +83,12 @@ TEST_CASE("there are as many queues as are asked for") {
   }
 }
 
-TEST_CASE("every queue does all that it is given, in that order") {
-  constexpr std::size_t cells = 4;
-  Random random(1);
-  for (const CompanionExecution& queue : tests::companion_queues(3)) {
-    const std::vector<Operation> operations = random_operations(random, 1, cells, 50);
-    const Cells values("cells", cells);
-    for (const Operation& operation : operations) give(queue, values, operation);
-    CHECK(fetched({queue}, values) == one_after_the_other(cells, operations));
-  }
-}
-
-TEST_CASE("operations that wait for the event of the one before, on whatever queue, are done one after the other") {
-  constexpr std::size_t cells = 5;
-  Random random(2);
-  for (const int count : {2, 3, 4}) {
-    const std::vector<CompanionExecution> queues = tests::companion_queues(count);
-    const std::vector<Operation> operations = random_operations(random, queues.size(), cells, 200);
-    const Cells values("cells", cells);
-    Kokkos::fence();
-    QueueEvent done;
-    for (const Operation& operation : operations) {
-      const CompanionExecution& queue = queues[operation.queue];
-      done.make_wait(queue);
-      give(queue, values, operation);
-      done = QueueEvent::record(queue);
-    }
-    CHECK(fetched(queues, values) == one_after_the_other(cells, operations));
-  }
-}
-
 TEST_CASE("operations that wait for the events of those whose cells they use have the results of the same in order") {
   constexpr std::size_t cells = 6;
   Random random(3);
-  for (int trial = 0; trial < 10; ++trial) {
-    const std::vector<CompanionExecution> queues = tests::companion_queues(3);
+  for (int trial = 0; trial < 12; ++trial) {
+    // A single queue does all that it is given in that order.
+    const std::vector<CompanionExecution> queues = tests::companion_queues(1 + trial % 3);
     const std::vector<Operation> operations = random_operations(random, queues.size(), cells, 100);
     const Cells values("cells", cells);
     Kokkos::fence();
@@ -132,7 +109,9 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
   }
 }
 
-TEST_CASE("an event that stands for no work holds nothing back, and a copy stands for what the original did") {
+TEST_CASE(
+    "an event that stands for no work holds nothing back, and a copy stands, again and again, for what the original "
+    "did") {
   const std::vector<CompanionExecution> queues = tests::companion_queues(2);
   const Cells values("cells", 2);
   Kokkos::fence();
@@ -144,26 +123,103 @@ TEST_CASE("an event that stands for no work holds nothing back, and a copy stand
     const QueueEvent done = QueueEvent::record(queues[0]);
     copy = done;
   }
-  copy.make_wait(queues[0]);
-  copy.make_wait(queues[1]);
+  for (int again = 0; again < 100; ++again) {
+    for (const CompanionExecution& queue : queues) copy.make_wait(queue);
+  }
   copy = QueueEvent();
   give(queues[1], values, operations[1]);
   CHECK(fetched(queues, values) == one_after_the_other(2, operations));
 }
 
-TEST_CASE("an event may outlive what recorded it and be waited for again and again") {
-  const std::vector<CompanionExecution> queues = tests::companion_queues(3);
-  const Cells values("cells", 1);
-  Kokkos::fence();
-  std::vector<QueueEvent> events;
-  for (const CompanionExecution& queue : queues) events.push_back(QueueEvent::record(queue));
-  for (int i = 0; i < 100; ++i) {
-    for (const QueueEvent& event : events) {
-      for (const CompanionExecution& queue : queues) event.make_wait(queue);
-    }
+namespace {
+
+/// A device's clock steps on this often, and what it says has the digits of a float.
+constexpr double tick_s = 2e-6;
+
+struct LongWork {
+  Kokkos::View<std::uint64_t*, DeviceOf<CompanionExecution>> values;
+  int turns;
+
+  KOKKOS_FUNCTION void operator()(const int cell) const {
+    std::uint64_t value = values(cell) + 1;
+    for (int i = 0; i < turns; ++i) value = (value ^ (value >> 29)) * 0xbf58476d1ce4e5b9ULL + 1;
+    values(cell) = value;
   }
-  give(queues[2], values, {2, 0, 0, 3});
-  CHECK(fetched(queues, values) == one_after_the_other(1, {{2, 0, 0, 3}}));
+};
+
+/// Something to do for a queue, for milliseconds.
+class Work {
+ public:
+  void give(const CompanionExecution& queue, int turns = 2000000) const {
+    Kokkos::parallel_for("steelyard::tests::work", Kokkos::RangePolicy<CompanionExecution>(queue, 0, 1),
+                         LongWork{values_, turns});
+  }
+
+ private:
+  Kokkos::View<std::uint64_t*, DeviceOf<CompanionExecution>> values_{"values", 1};
+};
+
+}  // namespace
+
+TEST_CASE("an idle queue's moments are as far apart as they were marked, on the host's clock") {
+  const CompanionExecution queue = tests::companion_queues(1).front();
+  queue.fence();
+  const double before_s = now_s();
+  const QueueTime first = QueueTime::mark(queue);
+  queue.fence();
+  const double between_s = now_s();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const QueueTime second = QueueTime::mark(queue);
+  queue.fence();
+  const double after_s = now_s();
+  const double found_s = second.seconds_since(first);
+  CHECK(first.seconds_since(first) == 0.0);
+  CHECK(first.seconds_since(second) == Approx(-found_s).margin(tick_s));
+  QueueTime copy;
+  copy = first;
+  CHECK(second.seconds_since(copy) == found_s);
+  CHECK(found_s >= 0.02 - tick_s - (between_s - before_s));
+  CHECK(found_s <= after_s - before_s + tick_s);
 }
 
-}  // namespace steelyard::test_queue_event
+TEST_CASE("between moments lies the work that the queue was given between them") {
+  const CompanionExecution queue = tests::companion_queues(1).front();
+  const Work work;
+  work.give(queue);
+  queue.fence();
+  const double before_s = now_s();
+  const QueueTime start = QueueTime::mark(queue);
+  work.give(queue, 200);
+  const QueueTime little = QueueTime::mark(queue);
+  work.give(queue);
+  const QueueTime much = QueueTime::mark(queue);
+  queue.fence();
+  const double all_s = now_s() - before_s;
+  CHECK(little.seconds_since(start) >= 0.0);
+  CHECK(much.seconds_since(little) > 0.0005);
+  CHECK(much.seconds_since(start) <= all_s + tick_s);
+  CHECK(much.seconds_since(start) ==
+        Approx(much.seconds_since(little) + little.seconds_since(start)).epsilon(1e-5).margin(3.0 * tick_s));
+}
+
+TEST_CASE("moments of different queues have one clock: what waits for an event starts when that has happened") {
+  const std::vector<CompanionExecution> queues = tests::companion_queues(3);
+  const Work work;
+  Kokkos::fence();
+  std::vector<QueueTime> starts, ends;
+  for (int i = 0; i < 9; ++i) {
+    const CompanionExecution& queue = queues[static_cast<std::size_t>(i) % queues.size()];
+    starts.push_back(QueueTime::mark(queue));
+    work.give(queue, 200000);
+    ends.push_back(QueueTime::mark(queue));
+    const QueueEvent done = QueueEvent::record(queue);
+    for (const CompanionExecution& other : queues) done.make_wait(other);
+  }
+  for (const CompanionExecution& queue : queues) queue.fence();
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    CHECK(ends[i].seconds_since(starts[i]) > 0.0);
+    if (i > 0) CHECK(starts[i].seconds_since(ends[i - 1]) >= -tick_s);
+  }
+}
+
+}  // namespace steelyard::test_queues

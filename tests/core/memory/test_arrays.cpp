@@ -5,11 +5,12 @@
 #include <string>
 
 #include "core/device/back_end.hpp"
+#include "core/memory/host_array.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
 #include "tests/core/unit_space.hpp"
 
-namespace steelyard::test_untouched_array {
+namespace steelyard::test_arrays {
 
 namespace {
 
@@ -62,8 +63,13 @@ struct Differ {
   }
 };
 
+/// The last array that was made.
 template <class Execution, class Element>
 void expect_elements(Element* data, int elements) {
+  if (elements > 0) {
+    CHECK(address(data) >= noted.begin);
+    CHECK(address(data + elements) <= noted.end);
+  }
   const Execution space;
   const Kokkos::RangePolicy<Execution> all(space, 0, elements);
   Kokkos::parallel_for("number", all, Number<Element>{data});
@@ -72,35 +78,22 @@ void expect_elements(Element* data, int elements) {
   CHECK(wrong == 0);
 }
 
-constexpr int sizes[] = {1, 1000, (1 << 17) - 1, 1 << 17, 1 << 18, (1 << 19) + 1};
+constexpr int sizes[] = {0, 1, 1000, (1 << 17) - 1, 1 << 17, 1 << 18, (1 << 19) + 1};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a unit can use all elements, which lie in the memory of that label", "", HostExecution,
+TEMPLATE_TEST_CASE("all elements are for use, in the memory of that label, pinned ones by the host", "", HostExecution,
                    CompanionExecution) {
   for (const int elements : sizes) {
     CAPTURE(elements);
+    const auto count = static_cast<std::size_t>(elements);
     const Noting noting;
-    const UntouchedArray<double, MemoryOf<TestType>> array(tests::unit_space<TestType>(), label,
-                                                           static_cast<std::size_t>(elements));
-    CHECK(address(array.data()) >= noted.begin);
-    CHECK(address(array.data() + elements) <= noted.end);
+    const UntouchedArray<double, MemoryOf<TestType>> array(tests::unit_space<TestType>(), label, count);
     expect_elements<TestType>(array.data(), elements);
-    const UntouchedArray<float, MemoryOf<TestType>> without_queue(label, static_cast<std::size_t>(elements));
-    CHECK(address(without_queue.data()) >= noted.begin);
-    CHECK(address(without_queue.data() + elements) <= noted.end);
+    const UntouchedArray<float, MemoryOf<TestType>> without_queue(label, count);
     expect_elements<TestType>(without_queue.data(), elements);
-  }
-}
-
-TEST_CASE("pinned arrays are the host's to use, also where there is no device to pin them for") {
-  for (const int elements : sizes) {
-    CAPTURE(elements);
-    const Noting noting;
-    const UntouchedArray<double, PinnedMemory> array(label, static_cast<std::size_t>(elements));
-    CHECK(address(array.data()) >= noted.begin);
-    CHECK(address(array.data() + elements) <= noted.end);
-    expect_elements<HostExecution>(array.data(), elements);
+    const UntouchedArray<double, PinnedMemory> pinned(label, count);
+    expect_elements<HostExecution>(pinned.data(), elements);
   }
 }
 
@@ -122,14 +115,35 @@ TEST_CASE("host arrays from half a huge page on begin with one, and all of their
   }
 }
 
-TEST_CASE("copies of an array are the same memory, and an array may lack elements") {
-  const UntouchedArray<int, HostMemory> array(label, 3);
-  UntouchedArray<int, HostMemory> copy;
-  CHECK(copy.data() == nullptr);
-  copy = array;
-  CHECK(copy.data() == array.data());
-  const UntouchedArray<int, HostMemory> none(label, 0);
-  expect_elements<HostExecution>(none.data(), 0);
+TEMPLATE_TEST_CASE("rows of an array, as a matrix and as elements, are the same elements, without gaps", "", double,
+                   float) {
+  for (const std::int64_t rows : {0, 1, 7, 20}) {
+    for (const std::int64_t columns : {0, 1, 6, 33}) {
+      const HostArray<TestType> original(rows, columns);
+      HostArray<TestType> array;
+      CHECK(array.row_count() == 0);
+      array = original;
+      CHECK(array.elements(0, rows).data() == original.elements(0, rows).data());
+      CHECK(array.row_count() == rows);
+      const auto all = array.elements(0, rows);
+      REQUIRE(all.size() == static_cast<std::size_t>(rows * columns));
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<TestType>(i);
+      for (std::int64_t first = 0; first <= rows; ++first) {
+        for (const std::int64_t count : {std::int64_t{0}, (rows - first) / 2, rows - first}) {
+          const auto matrix = array.rows(first, count);
+          REQUIRE(static_cast<std::int64_t>(matrix.extent(0)) == count);
+          REQUIRE(static_cast<std::int64_t>(matrix.extent(1)) == columns);
+          REQUIRE(array.elements(first, count).size() == static_cast<std::size_t>(count * columns));
+          for (std::int64_t i = 0; i < count; ++i) {
+            for (std::int64_t j = 0; j < columns; ++j) {
+              REQUIRE(&matrix(i, j) == &all[static_cast<std::size_t>((first + i) * columns + j)]);
+              REQUIRE(matrix(i, j) == static_cast<TestType>((first + i) * columns + j));
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
-}  // namespace steelyard::test_untouched_array
+}  // namespace steelyard::test_arrays
