@@ -1,28 +1,36 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <numeric>
 #include <random>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "comm/session.hpp"
-#include "comm/unit_group.hpp"
-#include "core/co_execution.hpp"
+#include "comm/mpi_check.hpp"
 #include "core/memory/host_copy.hpp"
-#include "tests/comm/split_comm.hpp"
-#include "tests/comm/started_session.hpp"
+#include "tests/comm/shared_units.hpp"
 
 namespace steelyard::tests {
 
-/// Which of the units that the test has started its ranks drive.
+/// Part of a communicator: the ranks of the same colour, ordered by key. Collective.
+class SplitComm {
+ public:
+  SplitComm(int colour, int key) { STEELYARD_MPI(MPI_Comm_split(session().comm(), colour, key, &comm_)); }
+  ~SplitComm() { MPI_Comm_free(&comm_); }
+  SplitComm(const SplitComm&) = delete;
+  SplitComm& operator=(const SplitComm&) = delete;
+
+  MPI_Comm comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// Which of the units that the test has started its ranks drive; in a mixed choice they take turns: both, the host
+/// unit, the companion.
 enum class Choice { all, hosts, companions, mixed };
 inline constexpr Choice choices[] = {Choice::all, Choice::hosts, Choice::companions, Choice::mixed};
 
-/// In a mixed choice ranks take turns: both units, the host unit, the companion.
 inline RankUnits chosen_units(Choice choice) {
   RankUnits units = started_units();
   if (!units.host || !units.companion) return units;
@@ -33,80 +41,34 @@ inline RankUnits chosen_units(Choice choice) {
 }
 
 /// A group of all ranks' chosen units, or of this rank's alone.
-class GroupUnits {
+class GroupUnits : public TestUnits {
  public:
   explicit GroupUnits(Choice choice)
-      : GroupUnits(session().comm(), chosen_units(choice), gather_slots(session(), chosen_units(choice))) {}
+      : TestUnits(session().comm(), chosen_units(choice), gather_slots(session(), chosen_units(choice))) {}
 
   /// Both units of this rank, without the other ranks.
-  static GroupUnits alone() {
+  static TestUnits alone() {
     std::vector<Slot> slots;
     if (started_units().host) slots.push_back({0, ProcessingUnit::Kind::host});
     if (started_units().companion) slots.push_back({0, ProcessingUnit::Kind::companion});
-    return GroupUnits(MPI_COMM_SELF, started_units(), slots);
+    return TestUnits(MPI_COMM_SELF, started_units(), slots);
   }
 
-  UnitGroup& group() { return group_; }
-  std::size_t size() const { return slots_.size(); }
+  std::size_t size() const { return slots().size(); }
 
-  /// Ways to share out rows: everything to the first or the last unit, even, single rows for all but the first, every
-  /// other unit without rows, and at random; the same on all ranks.
-  std::vector<std::vector<std::int64_t>> shares(std::int64_t rows) const {
-    const std::size_t n = slots_.size();
-    const auto count = static_cast<std::int64_t>(n);
-    std::vector<std::vector<std::int64_t>> all(4, std::vector<std::int64_t>(n, 0));
-    all[0].front() = rows;
-    all[1].back() = rows;
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto k = static_cast<std::int64_t>(i);
-      all[2][i] = rows * (k + 1) / count - rows * k / count;
-      all[3][i / 2 * 2] += all[2][i];
-    }
-    if (rows >= count) {
-      all.emplace_back(n, 1);
-      all.back().front() = rows - count + 1;
-    }
+  /// shares() and others at random, the first of which leave every other unit without rows.
+  std::vector<std::vector<std::int64_t>> many_shares(std::int64_t rows) const {
+    std::vector<std::vector<std::int64_t>> all = shares(rows);
     std::mt19937_64 random(static_cast<std::uint64_t>(rows));
-    for (int round = 0; round < 3; ++round) {
-      all.emplace_back(n, 0);
-      for (std::int64_t row = 0; row < rows; ++row) ++all.back()[random() % n];
+    for (int round = 0; round < 4; ++round) {
+      all.emplace_back(size(), 0);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const std::size_t slot = random() % size();
+        ++all.back()[round == 0 ? slot / 2 * 2 : slot];
+      }
     }
     return all;
   }
-
- private:
-  GroupUnits(MPI_Comm comm, const RankUnits& units, std::vector<Slot> slots)
-      : co_execution_(session().machine(), units),
-        slots_(std::move(slots)),
-        group_(comm, co_execution_, units, slots_) {}
-
-  CoExecution co_execution_;
-  std::vector<Slot> slots_;
-  UnitGroup group_;
-};
-
-/// A group of all ranks' units, within a communicator of the ranks in reverse order.
-class BackwardUnits {
- public:
-  BackwardUnits()
-      : comm_(session().comm(), 0, -session().rank()),
-        co_execution_(session().machine(), started_units()),
-        slots_(gather_slots(session(), started_units())),
-        group_(comm_.comm(), co_execution_, started_units(), turned_around()) {}
-
-  UnitGroup& group() { return group_; }
-
- private:
-  std::vector<Slot> turned_around() {
-    for (Slot& slot : slots_) slot.rank = session().size() - 1 - slot.rank;
-    std::ranges::stable_sort(slots_, {}, &Slot::rank);
-    return slots_;
-  }
-
-  SplitComm comm_;
-  CoExecution co_execution_;
-  std::vector<Slot> slots_;
-  UnitGroup group_;
 };
 
 /// Makes one unit late for what it does with the others, now and then: a moment, or for as long as the system likes.

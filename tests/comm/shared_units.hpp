@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "comm/session.hpp"
@@ -14,10 +16,11 @@ namespace steelyard::tests {
 /// The units that the test's ranks drive, and ways to share out rows among them.
 class TestUnits {
  public:
-  TestUnits()
-      : co_execution_(session().machine(), started_units()),
-        slots_(gather_slots(session(), started_units())),
-        group_(session().comm(), co_execution_, started_units(), slots_) {}
+  TestUnits() : TestUnits(session().comm(), started_units(), gather_slots(session(), started_units())) {}
+  TestUnits(MPI_Comm comm, const RankUnits& units, std::vector<Slot> slots)
+      : co_execution_(session().machine(), units),
+        slots_(std::move(slots)),
+        group_(comm, co_execution_, units, slots_) {}
 
   UnitGroup& group() { return group_; }
   CoExecution& co_execution() { return co_execution_; }

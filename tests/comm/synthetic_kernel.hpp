@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "comm/measurement/kernel_measurement.hpp"
@@ -32,7 +32,6 @@ class SyntheticKernel : public MeasurableKernel {
     std::int64_t units = 0;
     std::thread::id allocated_by;
     std::vector<std::thread::id> run_by;  ///< for each run
-    std::vector<double> seconds;          ///< of each run, as it saw them itself
   };
 
   /// What an allocation does; it may throw.
@@ -44,29 +43,21 @@ class SyntheticKernel : public MeasurableKernel {
   KernelFacts facts() const override { return known; }
   std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
     if (on_allocate) on_allocate(kind, units);
-    auto instance = std::make_shared<Instance>();
-    instance->kind = kind;
-    instance->units = units;
-    instance->allocated_by = std::this_thread::get_id();
     const std::lock_guard<std::mutex> lock(mutex_);
-    instances_.push_back(instance);
-    return std::make_unique<Run>(*this, *instance);
+    instances_.push_back({kind, units, std::this_thread::get_id(), {}});
+    return std::make_unique<Run>(*this, instances_.back());
   }
   // It computes nothing.
   std::vector<ConformanceCase> conformance_cases(Kind /*kind*/) const override { return {}; }
   std::vector<double> reference(std::int64_t /*units*/) const override { return {}; }
 
   /// All instances that there ever were, in the order of their allocation.
-  std::vector<Instance> instances() const {
-    std::vector<Instance> all;
-    for (const auto& instance : instances_) all.push_back(*instance);
-    return all;
-  }
+  const std::list<Instance>& instances() const { return instances_; }
   /// Sizes of those on one unit.
   std::vector<std::int64_t> sizes(Kind kind) const {
     std::vector<std::int64_t> all;
-    for (const auto& instance : instances_) {
-      if (instance->kind == kind) all.push_back(instance->units);
+    for (const Instance& instance : instances_) {
+      if (instance.kind == kind) all.push_back(instance.units);
     }
     return all;
   }
@@ -79,9 +70,7 @@ class SyntheticKernel : public MeasurableKernel {
     Run(const SyntheticKernel& kernel, Instance& instance) : kernel_(kernel), instance_(instance) { ++kernel.alive_; }
     ~Run() override { --kernel_.alive_; }
     void run() override {
-      const double start_s = now_s();
       if (kernel_.on_run) kernel_.on_run(instance_.kind, instance_.units, static_cast<int>(instance_.run_by.size()));
-      instance_.seconds.push_back(now_s() - start_s);
       instance_.run_by.push_back(std::this_thread::get_id());
     }
     std::vector<double> check_run() override { return {}; }
@@ -92,7 +81,7 @@ class SyntheticKernel : public MeasurableKernel {
   };
 
   mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<Instance>> instances_;
+  mutable std::list<Instance> instances_;
   mutable std::atomic<int> alive_{0};
 };
 

@@ -1,6 +1,8 @@
-#include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <ctime>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -8,26 +10,29 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "tests/comm/split_comm.hpp"
+#include "comm/communicator.hpp"
+#include "comm/mpi_check.hpp"
+#include "core/timing.hpp"
 #include "tests/comm/started_session.hpp"
+#include "tests/comm/synthetic_kernel.hpp"
 
 namespace steelyard::test_collective {
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
 using steelyard::tests::session;
-using steelyard::tests::SplitComm;
 
 namespace {
 
-/// What rank `rank` complains about: three kinds of errors.
-void complain(int rank) {
-  const std::string message = "of rank " + std::to_string(rank);
-  if (rank % 3 == 0) throw InvalidArgument(message);
-  if (rank % 3 == 1) throw RuntimeFailure(message);
-  throw std::out_of_range(message);
+/// Errors of five kinds, one of them without words.
+void complain(int kind) {
+  if (kind == 0) throw InvalidArgument("wrong");
+  if (kind == 1) throw RuntimeFailure("failed");
+  if (kind == 2) throw std::out_of_range("beyond the end");
+  if (kind == 3) throw std::bad_alloc();
+  throw InvalidArgument("");
 }
-
-ExitCode code_of(int rank) { return rank % 3 == 0 ? ExitCode::wrong_input : ExitCode::failed; }
+constexpr std::array complaints = {"wrong", "failed", "beyond the end", "memory is short", ""};
 
 /// The error that collective work ends with; nothing where it ends well.
 template <class Run>
@@ -41,58 +46,41 @@ std::optional<CollectiveError> error_of(const Run& run) {
 }
 
 /// Long enough to go through every protocol of MPI.
-std::string text_of(int rank, std::size_t length) {
+std::string text_of(std::size_t rank, std::size_t length) {
   std::string text;
-  for (std::size_t i = 0; i < length; ++i) text += static_cast<char>((i * 7 + static_cast<std::size_t>(rank)) % 256);
+  for (std::size_t i = 0; i < length; ++i) text += static_cast<char>((i * 7 + rank) % 256);
   return text;
+}
+
+double thread_cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 }  // namespace
 
-TEST_CASE("a rank without memory says how much there was; other exceptions speak for themselves") {
-  CHECK_THAT(message_of(std::bad_alloc()), ContainsSubstring("memory is short") && ContainsSubstring("iB"));
-  CHECK(message_of(std::runtime_error("what happened")) == "what happened");
-  try {
-    collectively(MPI_COMM_WORLD, [] { throw std::bad_alloc(); });
-    CHECK(false);
-  } catch (const CollectiveError& error) {
-    CHECK(error.code() == ExitCode::failed);
-    CHECK_THAT(error.what(), ContainsSubstring("memory is short"));
-  }
-}
-
-TEST_CASE("whichever ranks throw, all throw the error of the lowest of them") {
-  const int size = session().size();
-  for (int mask = 0; mask < 1 << size; ++mask) {
-    bool ran = false;
-    const auto error = error_of([&] {
-      collectively(session().comm(), [&] {
-        ran = true;
-        if ((mask >> session().rank() & 1) != 0) complain(session().rank());
+TEST_CASE("whichever ranks throw whatever, all throw the error of the lowest of them") {
+  for (int mask = 0; mask < 1 << session().size(); ++mask) {
+    for (int shift = 0; shift < 5; ++shift) {
+      bool ran = false;
+      const auto error = error_of([&] {
+        collectively(session().comm(), [&] {
+          ran = true;
+          if ((mask >> session().rank() & 1) != 0) complain((session().rank() + shift) % 5);
+        });
       });
-    });
-    CHECK(ran);
-    CHECK(error.has_value() == (mask != 0));
-    if (!error) continue;
-    int lowest = 0;
-    while ((mask >> lowest & 1) == 0) ++lowest;
-    CHECK(error->what() == "of rank " + std::to_string(lowest));
-    CHECK(error->code() == code_of(lowest));
-    CHECK(error->teller() == lowest);
-  }
-}
-
-TEST_CASE("an error without words is still everyone's error") {
-  const int last = session().size() - 1;
-  const auto error = error_of([&] {
-    collectively(session().comm(), [&] {
-      if (session().rank() == last) throw InvalidArgument("");
-    });
-  });
-  CHECK(error.has_value());
-  if (error) {
-    CHECK(error->teller() == last);
-    CHECK(error->what() == std::string());
+      CHECK(ran);
+      CHECK(error.has_value() == (mask != 0));
+      if (!error) continue;
+      int lowest = 0;
+      while ((mask >> lowest & 1) == 0) ++lowest;
+      const int kind = (lowest + shift) % 5;
+      const std::string words = error->what(), expected = complaints[static_cast<std::size_t>(kind)];
+      CHECK((kind == 3 ? words.starts_with(expected) : words == expected));
+      CHECK(error->code() == (kind % 4 == 0 ? ExitCode::wrong_input : ExitCode::failed));
+      CHECK(error->teller() == lowest);
+    }
   }
 }
 
@@ -101,107 +89,102 @@ TEST_CASE("work for the root runs on the root alone, and its error is everyone's
   on_root(session().comm(), [&] { ++runs; });
   CHECK(runs == (session().rank() == 0 ? 1 : 0));
   const auto error = error_of([&] { on_root(session().comm(), [] { throw InvalidArgument("no such file"); }); });
-  CHECK(error.has_value());
-  if (error) {
-    CHECK(error->what() == std::string("no such file"));
-    CHECK(error->code() == ExitCode::wrong_input);
-    CHECK(error->teller() == 0);
-  }
+  CHECK((error && error->what() == std::string("no such file") && error->teller() == 0));
 }
 
-TEST_CASE("errors stay within their communicator") {
-  const SplitComm half(session().comm(), session().rank() % 2, session().rank());
-  const auto error = error_of([&] {
-    collectively(half.comm(), [&] {
-      if (session().rank() % 2 == 1 && half.rank() == half.size() - 1) throw InvalidArgument("odd");
-    });
-  });
-  CHECK(error.has_value() == (session().rank() % 2 == 1));
-  if (error) CHECK(error->teller() == half.size() - 1);
-}
-
-TEST_CASE("texts of any length arrive on every rank in the order of the ranks") {
-  const auto rank_of = [](std::size_t r) { return static_cast<int>(r); };
-  const auto size = static_cast<std::size_t>(session().size());
+TEST_CASE("texts of any length arrive on every rank in the order of the ranks, or are the root's") {
+  const auto size = static_cast<std::size_t>(session().size()), mine = static_cast<std::size_t>(session().rank());
   // Every rank in turn is the one whose text is empty; the rest differ in length.
   for (std::size_t empty = 0; empty <= size; ++empty) {
     const auto length = [&](std::size_t r) { return r == empty ? 0 : 1 + 40000 * ((r + empty) % 3); };
-    const auto mine = static_cast<std::size_t>(session().rank());
-    const auto texts = all_gather_text(session().comm(), text_of(session().rank(), length(mine)));
+    const auto texts = all_gather_text(session().comm(), text_of(mine, length(mine)));
     CHECK(texts.size() == size);
-    for (std::size_t r = 0; r < texts.size(); ++r) CHECK((texts[r] == text_of(rank_of(r), length(r))));
+    for (std::size_t r = 0; r < texts.size(); ++r) CHECK((texts[r] == text_of(r, length(r))));
+    CHECK((broadcast_text(session().comm(), text_of(mine, length(mine))) == text_of(0, length(0))));
   }
   CHECK(all_gather_text(session().comm(), "") == std::vector<std::string>(size));
 }
 
-TEST_CASE("the root's text replaces everyone's, whatever their lengths") {
-  for (const std::size_t length : {0, 1, 5, 100000}) {
-    for (const std::size_t others : {0, 3, 200000}) {
-      const std::string mine = text_of(session().rank(), session().is_root() ? length : others);
-      CHECK((broadcast_text(session().comm(), mine) == text_of(0, length)));
-    }
-  }
-}
-
-TEST_CASE("values of all ranks arrive one after the other") {
-  const double rank = session().rank();
+TEST_CASE("numbers of all ranks arrive one after the other, are summed up, and the largest of each entry is found") {
+  const double rank = session().rank(), last = session().size() - 1;
   for (const int count : {0, 1, 3}) {
-    std::vector<double> mine, expected;
-    for (int i = 0; i < count; ++i) mine.push_back(rank + 0.1 * i);
+    std::vector<double> mine, expected, greatest;
+    for (int i = 0; i < count; ++i) mine.push_back(i % 2 == 0 ? rank + 0.1 * i : -rank);
+    for (int i = 0; i < count; ++i) greatest.push_back(i % 2 == 0 ? last + 0.1 * i : 0.0);
     for (int r = 0; r < session().size(); ++r) {
-      for (int i = 0; i < count; ++i) expected.push_back(r + 0.1 * i);
+      for (int i = 0; i < count; ++i) expected.push_back(i % 2 == 0 ? r + 0.1 * i : -r);
     }
     CHECK(all_gather(session().comm(), mine) == expected);
+    CHECK(all_max(session().comm(), mine) == greatest);
   }
-}
-
-TEST_CASE("points of all ranks arrive as they are, as many as each has") {
-  using models::MeasuredPoint;
-  const auto points_of = [](int rank, int shift) {
-    std::vector<MeasuredPoint> points;
-    for (int i = 0; i < (rank + shift) % 3; ++i) points.push_back({1.0 + i, 0.1 * rank, 7 + i, 1e-3 / (1.0 + rank), i});
-    return points;
-  };
-  for (int shift = 0; shift < 3; ++shift) {
-    const auto all = all_gather_points(session().comm(), points_of(session().rank(), shift));
-    CHECK(all.size() == static_cast<std::size_t>(session().size()));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const std::vector<MeasuredPoint> expected = points_of(static_cast<int>(rank), shift);
-      CHECK(all[rank].size() == expected.size());
-      for (std::size_t i = 0; i < std::min(all[rank].size(), expected.size()); ++i) {
-        CHECK(all[rank][i].units == expected[i].units);
-        CHECK(all[rank][i].time_s == expected[i].time_s);
-        CHECK(all[rank][i].repetitions == expected[i].repetitions);
-        CHECK(all[rank][i].confidence_s == expected[i].confidence_s);
-        CHECK(all[rank][i].outliers == expected[i].outliers);
-      }
-    }
-  }
-  for (const auto& points : all_gather_points(session().comm(), {})) CHECK(points.empty());
-}
-
-TEST_CASE("the largest of each entry is found entry by entry") {
-  const double rank = session().rank();
-  const double last = session().size() - 1;
-  CHECK(all_max(session().comm(), std::vector<double>{}).empty());
-  CHECK(all_max(session().comm(), std::vector<double>{rank}) == std::vector<double>{last});
-  CHECK(all_max(session().comm(), {rank, -rank, 0.5}) == std::vector<double>{last, 0.0, 0.5});
-  // Every rank has the largest of one entry.
-  std::vector<double> own(static_cast<std::size_t>(session().size()), 0.0);
-  own[static_cast<std::size_t>(session().rank())] = 1.0 + rank;
-  std::vector<double> expected;
-  for (int r = 0; r < session().size(); ++r) expected.push_back(1.0 + r);
-  CHECK(all_max(session().comm(), own) == expected);
-}
-
-TEST_CASE("maximum and sum are over all ranks") {
-  const int size = session().size();
-  const double rank = session().rank();
-  CHECK(all_max(session().comm(), rank) == size - 1);
-  CHECK(all_max(session().comm(), -rank) == 0.0);
   CHECK(all_max(session().comm(), -1.0 - rank) == -1.0);
-  CHECK(all_sum(session().comm(), rank) == size * (size - 1) / 2);
-  CHECK(all_sum(session().comm(), -0.5) == -0.5 * size);
+  CHECK(all_sum(session().comm(), rank - 0.5) == last * (last + 1.0) / 2.0 - 0.5 * (last + 1.0));
+}
+
+TEST_CASE(
+    "a communicator holds the ranks of its colour in their old order, errors stay within it, and it is given back") {
+  for (int colours = 1; colours <= session().size(); ++colours) {
+    const int colour = session().rank() % colours;
+    const Communicator part(session().comm(), colour);
+    std::vector<double> expected;
+    for (int rank = colour; rank < session().size(); rank += colours) expected.push_back(rank);
+    CHECK(part.size() == static_cast<int>(expected.size()));
+    CHECK(all_gather(part.get(), {static_cast<double>(session().rank())}) == expected);
+    CHECK(expected[static_cast<std::size_t>(part.rank())] == session().rank());
+    const auto error = error_of([&] {
+      collectively(part.get(), [&] {
+        if (colour == colours - 1 && part.rank() == part.size() - 1) throw InvalidArgument("the last");
+      });
+    });
+    CHECK(error.has_value() == (colour == colours - 1));
+    if (error) CHECK(error->teller() == part.size() - 1);
+    int value = 0;
+    CHECK(MPI_Bcast(&value, 1, MPI_INT, part.size(), part.get()) != MPI_SUCCESS);
+  }
+  // MPI has a limited number of them.
+  bool alone = true;
+  for (int i = 0; i < 300; ++i) {
+    const Communicator half(session().comm(), session().rank() % 2), own(half.get(), half.rank());
+    alone = alone && own.size() == 1 && own.rank() == 0;
+  }
+  CHECK(alone);
+}
+
+TEST_CASE("nobody leaves a sleeping barrier before all have come") {
+  if (session().nodes().count() > 1) SKIP("clocks of several nodes differ");
+  for (int late = 0; late < session().size(); ++late) {
+    if (session().rank() == late) tests::rest(5e-3);
+    const double came_s = now_s();
+    sleeping_barrier(session().comm());
+    const double left_s = now_s();
+    CHECK(left_s >= all_max(session().comm(), came_s));
+  }
+}
+
+TEST_CASE("a thread that sleeps in a barrier, or may not spin while it waits for messages, takes little of a core") {
+  for (const bool barrier : {true, false}) {
+    const double before_s = thread_cpu_s();
+    if (session().is_root()) tests::rest(0.2);
+    if (barrier) {
+      sleeping_barrier(session().comm());
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      STEELYARD_MPI(MPI_Ibarrier(session().comm(), &request));
+      wait_all({&request, 1}, false);
+    }
+    CHECK(thread_cpu_s() - before_s < 0.1);
+  }
+}
+
+TEST_CASE("an MPI call that fails throws the call and MPI's own words, and the run goes on") {
+  int value = 1, length = 0;
+  std::array<char, MPI_MAX_ERROR_STRING> words{};
+  MPI_Error_string(MPI_ERR_RANK, words.data(), &length);
+  CHECK_THROWS_MATCHES(STEELYARD_MPI(MPI_Send(&value, 1, MPI_INT, session().size(), 7, session().comm())), MpiError,
+                       MessageMatches(ContainsSubstring("MPI_Send(&value, 1, MPI_INT, session().size(), 7") &&
+                                      ContainsSubstring(std::string(words.data(), static_cast<std::size_t>(length)))));
+  CHECK(MpiError(MPI_ERR_COMM, "MPI_Something").code() == ExitCode::failed);
+  CHECK_NOTHROW(STEELYARD_MPI(MPI_Barrier(session().comm())));
 }
 
 }  // namespace steelyard::test_collective

@@ -1,32 +1,23 @@
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cstdio>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "comm/collective.hpp"
+#include "comm/run_description.hpp"
+#include "core/runtime.hpp"
 #include "tests/base/temporary_folder.hpp"
-#include "tests/comm/started_session.hpp"
+#include "tests/comm/group_units.hpp"
 
 namespace steelyard::test_session {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
+using Kind = ProcessingUnit::Kind;
 
 namespace {
-
-std::optional<CollectiveError> error_of_plan(const RunOptions& options) {
-  try {
-    session().plan_units(options);
-  } catch (const CollectiveError& error) {
-    return error;
-  }
-  return std::nullopt;
-}
 
 RunOptions with_host_units() {
   RunOptions options;
@@ -34,56 +25,62 @@ RunOptions with_host_units() {
   return options;
 }
 
-/// A line for each rank of this node up to `last`, each on the machine's first core.
-std::string layout_text(int last, const std::string& suboptions) {
+/// A line for each rank of this node, each on the machine's first core.
+std::string layout_text() {
   const Machine& machine = session().machine();
   std::string text;
-  for (int rank = 0; rank <= last; ++rank) {
+  for (int rank = 0; rank < session().size(); ++rank) {
     text += machine.host_name() + " " + std::to_string(rank) + " " + std::to_string(machine.cores().front()) +
-            " host slowdown=" + std::to_string(rank + 1) + suboptions + "\n";
+            " host slowdown=" + std::to_string(rank + 1) + ",threads=1\n";
   }
   return text;
 }
 
+/// Units of a rank by the bits of a number: 1 for the host, 2 for the companion.
+RankUnits units_of(int bits) {
+  RankUnits units;
+  if ((bits & 1) != 0) units.host = ProcessingUnit{Kind::host, "Host", {0, 1, 5}, -1, 1.0 + bits};
+  if ((bits & 2) != 0) units.companion = ProcessingUnit{Kind::companion, "Companion", {bits}, -1, 2.0 * bits};
+  units.cores_from = "layout";
+  return units;
+}
+
+/// What holds for the nodes of any communicator.
+void check_nodes(MPI_Comm comm, const Nodes& nodes) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  CHECK(nodes.node_of_rank.size() == static_cast<std::size_t>(size));
+  if (nodes.node_of_rank.size() != static_cast<std::size_t>(size)) return;
+  const auto begin = nodes.node_of_rank.begin();
+  CHECK(nodes.ranks_on_node == std::count(begin, nodes.node_of_rank.end(), begin[rank]));
+  CHECK(nodes.rank_on_node == std::count(begin, begin + rank, begin[rank]));
+  int next = 0;
+  for (const int node : nodes.node_of_rank) {
+    CHECK(node <= next);  // numbered by their lowest rank, none left out
+    next = std::max(next, node + 1);
+  }
+  CHECK(nodes.count() == next);
+  CHECK(nodes.hosts[static_cast<std::size_t>(begin[rank])] == session().machine().host_name());
+  std::string seen;
+  for (const int node : nodes.node_of_rank) seen += std::to_string(node) + " ";
+  for (const std::string& host : nodes.hosts) seen += host + " ";
+  for (const std::string& text : all_gather_text(comm, seen)) CHECK(text == seen);
+}
+
 }  // namespace
 
-TEST_CASE("a session knows its rank and size, and one rank is the root") {
-  int rank = -1, size = -1;
-  MPI_Comm_rank(session().comm(), &rank);
-  MPI_Comm_size(session().comm(), &size);
-  CHECK(session().rank() == rank);
-  CHECK(session().size() == size);
-  CHECK(session().is_root() == (rank == 0));
-  CHECK(all_sum(session().comm(), session().is_root() ? 1.0 : 0.0) == 1.0);
-}
-
-TEST_CASE("a session keeps the command line, the program first") {
-  CHECK_FALSE(session().arguments().empty());
-  if (!session().arguments().empty()) CHECK_THAT(session().arguments()[0], ContainsSubstring("test_comm"));
-}
-
-TEST_CASE("the MPI library is named in a few words on one line") {
-  const std::string version = Session::mpi_version();
-  CHECK(version.find_first_of("0123456789") != std::string::npos);
-  CHECK(version.find_first_of(",\n") == std::string::npos);
-  char all[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  MPI_Get_library_version(all, &length);
-  CHECK(std::string(all).rfind(version, 0) == 0);
-}
-
-TEST_CASE("only the root prints") {
-  const TemporaryFolder folder;
-  std::fflush(stdout);
-  const int kept = ::dup(STDOUT_FILENO);
-  const int file = ::open((folder / "stdout").c_str(), O_CREAT | O_WRONLY, 0600);
-  ::dup2(file, STDOUT_FILENO);
-  session().print("one line\n");
-  std::fflush(stdout);
-  ::dup2(kept, STDOUT_FILENO);
-  ::close(kept);
-  ::close(file);
-  CHECK(folder.read("stdout") == (session().is_root() ? "one line\n" : ""));
+TEST_CASE("nodes are those of the communicator, in its order, and the same to all of its ranks") {
+  const std::string name = session().machine().host_name();
+  check_nodes(session().comm(), session().nodes());
+  const SplitComm backward(0, -session().rank()), half(session().rank() % 2, session().rank());
+  for (const MPI_Comm comm : {backward.comm(), half.comm()}) check_nodes(comm, find_nodes(comm, name));
+  const auto names = all_gather_text(session().comm(), name);
+  if (std::count(names.begin(), names.end(), name) != session().size()) return;
+  CHECK(session().nodes().count() == 1);
+  // Shared memory makes a node, not its name; it goes by the name that its lowest rank gave.
+  const Nodes nodes = find_nodes(session().comm(), "rank" + std::to_string(session().rank()));
+  CHECK(nodes.hosts == std::vector<std::string>{"rank0"});
 }
 
 TEST_CASE("ranks plan disjoint shares of all cores, or say that they share them") {
@@ -94,82 +91,94 @@ TEST_CASE("ranks plan disjoint shares of all cores, or say that they share them"
   const CoreList cores = session().machine().cores();
   const bool enough = session().size() <= static_cast<int>(cores.size());
   CHECK(units.oversubscribed == !enough);
-  std::set<int> covered;
-  std::size_t threads = 0;
+  std::multiset<int> used;
   for (const std::string& text : all_gather_text(session().comm(), format_cores(units.host->cores))) {
-    for (const int core : parse_cores(text)) {
-      covered.insert(core);
-      ++threads;
-    }
+    for (const int core : parse_cores(text)) used.insert(core);
   }
-  CHECK(covered == std::set<int>(cores.begin(), cores.end()));
-  CHECK((threads == cores.size()) == enough);
+  CHECK(std::set<int>(used.begin(), used.end()) == std::set<int>(cores.begin(), cores.end()));
+  CHECK((used.size() == cores.size()) == enough);
 }
 
-TEST_CASE("a slowdown of one rank is that rank's alone") {
-  RunOptions options = with_host_units();
-  const int last = session().size() - 1;
-  options.slowdown = {"host=2", "rank" + std::to_string(last) + "=3"};
-  const RankUnits units = session().plan_units(options);
-  CHECK(units.host->slowdown == (session().rank() == last ? 6.0 : 2.0));
-}
-
-TEST_CASE("a slowdown of a rank that is not there is everyone's error") {
-  RunOptions options = with_host_units();
-  options.slowdown = {"rank" + std::to_string(session().size()) + "=3"};
-  const auto error = error_of_plan(options);
-  CHECK(error.has_value());
-  if (!error) return;
-  CHECK(error->code() == ExitCode::wrong_input);
-  CHECK_THAT(error->what(), ContainsSubstring("rank " + std::to_string(session().size())) &&
-                                ContainsSubstring("below " + std::to_string(session().size())));
-}
-
-TEST_CASE("each rank follows its line of the layout") {
+TEST_CASE("each rank follows its line of the layout, and a slowdown of one rank is that rank's alone") {
   const TemporaryFolder folder;
   RunOptions options;
-  options.layout = folder.write("good.layout", layout_text(session().size() - 1, ",threads=1"));
+  options.layout = folder.write("good.layout", layout_text());
   const RankUnits units = session().plan_units(options);
   CHECK(units.cores_from == "layout");
   CHECK(units.count() == 1);
   CHECK(units.host->cores == CoreList{session().machine().cores().front()});
   CHECK(units.host->slowdown == session().nodes().rank_on_node + 1.0);
   CHECK(units.oversubscribed == (session().nodes().ranks_on_node > 1));
-}
 
-TEST_CASE("a layout without a line for some rank is everyone's error, told by the lowest such rank") {
-  if (session().nodes().count() > 1) SKIP("ranks on several nodes");
-  const TemporaryFolder folder;
-  for (int last = 0; last < session().size(); ++last) {
-    RunOptions options;
-    options.layout = folder.write("short.layout", layout_text(last, ""));
-    const auto error = error_of_plan(options);
-    CHECK(error.has_value() == (last + 1 < session().size()));
-    if (!error) continue;
-    CHECK(error->teller() == last + 1);
-    CHECK(error->code() == ExitCode::wrong_input);
-    CHECK_THAT(error->what(),
-               ContainsSubstring("short.layout") && ContainsSubstring("rank " + std::to_string(last + 1)));
-  }
-}
-
-TEST_CASE("a layout that cannot be read, on whichever ranks, is everyone's error") {
-  const TemporaryFolder folder;
-  const auto good = folder.write("good.layout", layout_text(session().size() - 1, ""));
+  options = with_host_units();
   const int last = session().size() - 1;
-  RunOptions options;
-  options.layout = session().rank() == last ? folder / "missing.layout" : good;
-  const auto missing = error_of_plan(options);
-  CHECK(missing.has_value());
-  if (missing) {
-    CHECK(missing->teller() == last);
-    CHECK(missing->code() == ExitCode::wrong_input);
-    CHECK_THAT(missing->what(), ContainsSubstring("missing.layout"));
+  options.slowdown = {"host=2", "rank" + std::to_string(last) + "=3"};
+  CHECK(session().plan_units(options).host->slowdown == (session().rank() == last ? 6.0 : 2.0));
+}
+
+TEST_CASE("slots and described units are by rank, the host first, whatever each rank drives") {
+  for (int shift = 0; shift < 3; ++shift) {
+    const auto bits_of = [&](int rank) { return 1 + (rank + shift) % 3; };
+    const RankUnits mine = units_of(bits_of(session().rank()));
+    const std::vector<Slot> slots = gather_slots(session(), mine);
+    const std::vector<UnitRecord> records = describe_run(session(), "app", {}, mine).units;
+    CHECK(slots.size() == records.size());
+    std::size_t next = 0;
+    for (int rank = 0; rank < session().size(); ++rank) {
+      const RankUnits units = units_of(bits_of(rank));
+      for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
+        if (!*unit) continue;
+        CHECK(next < std::min(slots.size(), records.size()));
+        if (next >= std::min(slots.size(), records.size())) continue;
+        CHECK(slots[next].rank == rank);
+        CHECK(slots[next].kind == (*unit)->kind);
+        const UnitRecord& record = records[next++];
+        CHECK(record.rank == rank);
+        CHECK(record.kind == (*unit)->name());
+        CHECK(record.space == (*unit)->space);
+        CHECK(record.cores == format_cores((*unit)->cores));
+        CHECK(record.slowdown == (*unit)->slowdown);
+      }
+    }
+    CHECK(next == slots.size());
   }
-  options.layout = folder.write("bad.layout", "one two three\n");
-  const auto bad = error_of_plan(options);
-  CHECK(bad.has_value());
-  if (bad) CHECK_THAT(bad->what(), ContainsSubstring("bad.layout: line 1"));
+}
+
+TEST_CASE("a run is described by its program, versions, hosts and options") {
+  RunOptions options;
+  options.seed = 12345678901234567890U;
+  options.element = ElementType::float32;
+  options.partition = "even";
+  const RunRecord record = describe_run(session(), "wave2d", options, units_of(3));
+  CHECK(record.app == "wave2d");
+  CHECK(record.argv == session().arguments());
+  CHECK(record.seed == options.seed);
+  CHECK(record.kokkos == kokkos_version());
+  CHECK(record.mpi == Session::mpi_version());
+  CHECK(record.hosts == session().nodes().hosts);
+  CHECK(record.processors.size() == record.hosts.size());
+  CHECK(record.processors.at(0) == session().machine().processor());
+  // What only some apps have is theirs to add.
+  CHECK(record.params == std::map<std::string, double>{{"ranks", session().size()}});
+  CHECK(record.settings.at("element") == "float");
+  CHECK(record.settings.at("partition") == "even");
+}
+
+TEST_CASE("cores that one rank shares, or threads that it cannot bind, are said of the whole run") {
+  for (int rank = -1; rank < session().size(); ++rank) {
+    for (const bool shares : {true, false}) {
+      RankUnits units = units_of(3);
+      units.bound = true;
+      if (session().rank() == rank) (shares ? units.oversubscribed : units.bound) = shares;
+      const bool shared = shares && rank >= 0, loose = !shares && rank >= 0;
+      CHECK(any_oversubscribed(session(), units) == shared);
+      CHECK(any_unbound(session(), units) == loose);
+      const std::string cores = describe_run(session(), "app", {}, units).settings.at("cores");
+      CHECK(cores.starts_with("layout"));
+      CHECK((cores.find("oversubscribed") != std::string::npos) == shared);
+      CHECK((cores.find("unbound") != std::string::npos) == loose);
+    }
+  }
 }
 
 }  // namespace steelyard::test_session

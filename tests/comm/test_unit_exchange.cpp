@@ -1,15 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "comm/unit_exchange.hpp"
-#include "core/memory/host_copy.hpp"
 #include "tests/comm/group_units.hpp"
 
 namespace steelyard::test_unit_exchange {
@@ -125,59 +124,6 @@ void check_random_exchanges(UnitGroup& group, std::uint64_t seed) {
   CHECK(wrong == 0);
 }
 
-struct Message {
-  int from = 0;
-  int to = 0;
-  std::int64_t length = 0;
-
-  std::int64_t points() const { return length; }
-};
-using Messages = BufferedExchange<double, Message>;
-
-/// Between most slots, of different lengths.
-std::vector<Message> messages_of(std::size_t slots) {
-  std::vector<Message> messages;
-  const int count = static_cast<int>(slots);
-  for (int from = 0; from < count; ++from) {
-    for (int to = 0; to < count; ++to) {
-      if (from != to && (from + 2 * to) % 5 != 4) messages.push_back({from, to, 37 * from + 5 * to});
-    }
-  }
-  return messages;
-}
-
-/// What a message holds in a pass.
-std::vector<double> content(const Message& message, int pass) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < message.length; ++i) {
-    values.push_back(1e6 * pass + 1e3 * (message.from * 20 + message.to) + static_cast<double>(i));
-  }
-  return values;
-}
-
-template <class Execution>
-void write(const UnitPeer<Execution>& peer, const MessageBuffer<double, Message>& buffer, int pass) {
-  const std::vector<double> values = content(*buffer.message, pass);
-  if (buffer.home == Home::host) {
-    std::copy(values.begin(), values.end(), buffer.data);
-  } else {
-    copy_from_host(peer.space(), buffer.data, values.data(), values.size());
-    peer.space().fence();
-  }
-}
-
-template <class Execution>
-bool holds(const UnitPeer<Execution>& peer, const MessageBuffer<double, Message>& buffer, int pass) {
-  std::vector<double> values(buffer.data,
-                             buffer.home == Home::host ? buffer.data + buffer.message->length : buffer.data);
-  if (buffer.home == Home::unit) {
-    values.resize(static_cast<std::size_t>(buffer.message->length));
-    copy_to_host(peer.space(), values.data(), static_cast<const double*>(buffer.data), values.size());
-    peer.space().fence();
-  }
-  return values == content(*buffer.message, pass);
-}
-
 }  // namespace
 
 TEST_CASE("messages of any number and size arrive whole, however they are cut into parts and whoever is late") {
@@ -190,58 +136,19 @@ TEST_CASE("messages of any number and size arrive whole, however they are cut in
 }
 
 TEST_CASE("an exchange runs within its group's communicator, in the order of its ranks") {
-  BackwardUnits units;
+  const SplitComm backward(0, -session().rank());
+  std::vector<Slot> slots = gather_slots(session(), started_units());
+  for (Slot& slot : slots) slot.rank = session().size() - 1 - slot.rank;
+  std::ranges::stable_sort(slots, {}, &Slot::rank);
+  TestUnits units(backward.comm(), started_units(), slots);
   check_random_exchanges(units.group(), 3);
-}
-
-TEST_CASE("every unit takes in a pass what all others have packed for it in the pass before, whoever is late") {
-  for (const Choice choice : choices) {
-    for (const auto& [overlaps, on_device] : {std::pair{true, false}, {false, true}, {true, true}}) {
-      GroupUnits units(choice);
-      const std::vector<Message> all = messages_of(units.size());
-      Messages messages(units.group(), all, on_device);
-      std::atomic<int> wrong = 0;
-      // The second run goes on where the first one ended; what the third one begins with is loaded anew.
-      for (const int run : {0, 1, 2}) {
-        if (run == 2) messages.forget();
-        units.group().run([&](const auto& peer) {
-          const Kind kind = peer.kind();
-          Delays delays(peer.slot());
-          const auto arriving =
-              std::count_if(all.begin(), all.end(), [&](const Message& one) { return one.to == peer.slot(); });
-          for (int pass = 0; pass < many_rounds(400); ++pass) {
-            const auto& arrived = messages.arrived(kind);
-            messages.begin(kind);
-            const bool none = pass == 0 && run != 1;
-            if (static_cast<std::ptrdiff_t>(arrived.size()) != (none ? 0 : arriving)) ++wrong;
-            const int before = pass == 0 ? many_rounds(400) - 1 : pass - 1;
-            for (const auto& buffer : arrived) wrong += holds(peer, buffer, before) ? 0 : 1;
-            for (const auto& buffer : messages.leaving(kind)) write(peer, buffer, pass);
-            delays.wait();
-            messages.packed(kind);
-            if (!overlaps) messages.finish(kind);
-            delays.wait();
-            if (overlaps) messages.finish(kind);
-          }
-        });
-      }
-      CAPTURE(static_cast<int>(choice), overlaps, on_device);
-      CHECK(wrong == 0);
-    }
-  }
-}
-
-TEST_CASE("an exchange that never began goes away quietly") {
-  GroupUnits units(Choice::all);
-  for (int i = 0; i < 100; ++i) Messages(units.group(), messages_of(units.size()));
-  check_random_exchanges(units.group(), 1);
 }
 
 TEST_CASE("a unit that fails between two parts leaves nobody waiting for the others") {
   if (started_units().count() < 2) SKIP("one unit on this rank");
   std::int64_t values[2] = {};
   for (const Kind failing : {Kind::host, Kind::companion}) {
-    GroupUnits units = GroupUnits::alone();
+    TestUnits units = GroupUnits::alone();
     UnitExchange exchange(units.group(), std::vector<UnitMessage>{{0, 1, 8, {values}, 1}, {1, 0, 8, {values + 1}, 1}});
     CHECK_THROWS_AS(units.group().run([&](const auto& peer) {
       exchange.begin(peer.kind());
@@ -252,25 +159,6 @@ TEST_CASE("a unit that fails between two parts leaves nobody waiting for the oth
     }),
                     std::out_of_range);
   }
-}
-
-TEST_CASE("a message longer than MPI counts arrives whole", "[.][long_message]") {
-  GroupUnits units(Choice::hosts);
-  if (units.size() < 2) SKIP("one rank");
-  const std::int64_t count = (std::int64_t{1} << 28) + 3;
-  const bool is_in = session().rank() < 2, sends = session().rank() == 0;
-  Values values(is_in ? static_cast<std::size_t>(count) : 1, sends ? 1 : -1);
-  if (sends) {
-    for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = 3 * i;
-  }
-  UnitExchange exchange(units.group(), std::vector<UnitMessage>{{0, 1, 8 * count, {values.data()}}});
-  units.group().run([&](const auto& peer) {
-    exchange.begin(peer.kind());
-    exchange.finish(peer.kind());
-  });
-  std::int64_t wrong = 0;
-  for (std::int64_t i = 0; is_in && i < count; ++i) wrong += values[static_cast<std::size_t>(i)] == 3 * i ? 0 : 1;
-  CHECK(wrong == 0);
 }
 
 }  // namespace steelyard::test_unit_exchange

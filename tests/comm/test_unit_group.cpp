@@ -17,6 +17,7 @@ namespace steelyard::test_unit_group {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
+using Kind = ProcessingUnit::Kind;
 
 namespace {
 
@@ -34,18 +35,6 @@ double expected_total(std::size_t slots, int round, std::size_t k) {
   return sum.value();
 }
 
-/// Two units of this rank do different things and meet in sums.
-template <class HostWork, class CompanionWork>
-void run_apart(UnitGroup& group, const HostWork& host, const CompanionWork& companion) {
-  group.run([&](const auto& peer) {
-    if (peer.kind() == ProcessingUnit::Kind::host) {
-      host(peer);
-    } else {
-      companion(peer);
-    }
-  });
-}
-
 template <class Peer>
 double sum_one(const Peer& peer, double value) {
   std::array<CompensatedSum, 1> values;
@@ -55,9 +44,21 @@ double sum_one(const Peer& peer, double value) {
   return totals[0];
 }
 
+/// Both units sum up three times, but one of them fails after the first.
+void run_until_one_fails(UnitGroup& group, Kind failing) {
+  group.run([&](const auto& peer) {
+    sum_one(peer, 1.0);
+    if (peer.kind() == failing) {
+      Delays(peer.slot()).wait();
+      throw std::out_of_range("the first error");
+    }
+    for (int round = 0; round < 2; ++round) sum_one(peer, 1.0);
+  });
+}
+
 }  // namespace
 
-TEST_CASE("a program runs once on every unit of a group") {
+TEST_CASE("a program runs once on every unit of a group, each on a thread of its own") {
   for (const Choice choice : choices) {
     GroupUnits units(choice);
     UnitGroup& group = units.group();
@@ -76,8 +77,8 @@ TEST_CASE("a program runs once on every unit of a group") {
     CHECK(static_cast<int>(threads.size()) == group.unit_count());
     CHECK(driving == 1);
     for (const int slot : slots) CHECK(group.slots()[static_cast<std::size_t>(slot)].rank == group.rank());
-    CHECK((seconds.host_s >= 1e-3) == (group.slot(ProcessingUnit::Kind::host) >= 0));
-    CHECK((seconds.companion_s >= 1e-3) == (group.slot(ProcessingUnit::Kind::companion) >= 0));
+    CHECK((seconds.host_s >= 1e-3) == (group.slot(Kind::host) >= 0));
+    CHECK((seconds.companion_s >= 1e-3) == (group.slot(Kind::companion) >= 0));
   }
 }
 
@@ -107,82 +108,39 @@ TEST_CASE("sums are the same bits on all units, whoever is late") {
   }
 }
 
-TEST_CASE("a group runs any number of programs") {
+TEST_CASE("a group runs any number of programs, also after units that failed at the same place") {
   GroupUnits units(Choice::all);
   const double slots = static_cast<double>(units.size());
-  for (int run = 0; run < many_rounds(500); ++run) {
-    std::atomic<int> wrong = 0;
-    units.group().run([&](const auto& peer) {
-      for (int round = 0; round < run % 4; ++round) {
-        if (sum_one(peer, run) != run * slots) ++wrong;
-      }
-    });
-    CHECK(wrong == 0);
-  }
-}
-
-TEST_CASE("a unit that fails ends the waiting of the other, and its error is the one that is thrown") {
-  if (started_units().count() < 2) SKIP("one unit on this rank");
-  const auto fails = [](const auto& peer) {
-    sum_one(peer, 1.0);
-    Delays(peer.slot()).wait();
-    throw std::out_of_range("the first error");
-  };
-  const auto waits = [](const auto& peer) {
-    for (int round = 0; round < 3; ++round) sum_one(peer, 1.0);
-  };
-  for (int round = 0; round < 50; ++round) {
-    GroupUnits host_fails = GroupUnits::alone();
-    CHECK_THROWS_MATCHES(run_apart(host_fails.group(), fails, waits), std::out_of_range,
-                         MessageMatches(ContainsSubstring("the first error")));
-    GroupUnits companion_fails = GroupUnits::alone();
-    CHECK_THROWS_MATCHES(run_apart(companion_fails.group(), waits, fails), std::out_of_range,
-                         MessageMatches(ContainsSubstring("the first error")));
-    CHECK_THROWS_MATCHES(run_apart(companion_fails.group(), waits, waits), RuntimeFailure,
-                         MessageMatches(ContainsSubstring("cannot run again")));
-  }
-}
-
-TEST_CASE("units that fail at the same place can run again") {
-  GroupUnits units(Choice::all);
   std::atomic<int> wrong = 0;
   int thrown = 0;
-  const int rounds = many_rounds(2000);
-  for (int round = 0; round < rounds; ++round) {
+  const int runs = many_rounds(2000);
+  for (int run = 0; run < runs; ++run) {
     try {
       units.group().run([&](const auto& peer) {
-        const double total = sum_one(peer, round);
-        if (total != round * static_cast<double>(units.size())) ++wrong;
-        throw std::out_of_range("all of us");
+        for (int round = 0; round < run % 4; ++round) {
+          if (sum_one(peer, run) != run * slots) ++wrong;
+        }
+        if (run % 3 == 0) throw std::out_of_range("all of us");
       });
     } catch (const std::out_of_range&) {
       ++thrown;
     }
   }
-  CHECK(thrown == rounds);
+  CHECK(thrown == (runs + 2) / 3);
   CHECK(wrong == 0);
 }
 
-TEST_CASE("sums of too many values, of another number of totals and of slots of other units are refused") {
-  GroupUnits units = GroupUnits::alone();
-  CHECK_THROWS_MATCHES(units.group().run([&](const auto& peer) {
-    std::array<CompensatedSum, UnitGroup::most_values + 1> values;
-    std::array<double, UnitGroup::most_values + 1> totals = {};
-    peer.sum(values, totals);
-  }),
-                       InvalidArgument, MessageMatches(ContainsSubstring("a sum of 9 values (expected at most 8)")));
-  const auto ask_for_more = [](const auto& peer) {
-    std::array<CompensatedSum, 2> values;
-    std::array<double, 3> totals = {};
-    peer.sum(values, totals);
-  };
-  CHECK_THROWS_MATCHES(units.group().run(ask_for_more), InvalidArgument,
-                       MessageMatches(ContainsSubstring("3 totals of a sum of 2 values")));
-  // The sum has begun and never ends.
-  CHECK_THROWS_AS(units.group().run(ask_for_more), RuntimeFailure);
-
-  CoExecution co_execution(session().machine(), started_units());
-  CHECK_THROWS_AS(UnitGroup(MPI_COMM_SELF, co_execution, started_units(), {}), InvalidArgument);
+TEST_CASE("a unit that fails ends the waiting of the other, and its error is the one that is thrown") {
+  if (started_units().count() < 2) SKIP("one unit on this rank");
+  for (int round = 0; round < 50; ++round) {
+    for (const Kind failing : {Kind::host, Kind::companion}) {
+      TestUnits units = GroupUnits::alone();
+      CHECK_THROWS_MATCHES(run_until_one_fails(units.group(), failing), std::out_of_range,
+                           MessageMatches(ContainsSubstring("the first error")));
+      CHECK_THROWS_MATCHES(run_until_one_fails(units.group(), failing), RuntimeFailure,
+                           MessageMatches(ContainsSubstring("cannot run again")));
+    }
+  }
 }
 
 }  // namespace steelyard::test_unit_group

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <functional>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/measurement/calibration_plan.hpp"
@@ -15,8 +13,8 @@
 namespace steelyard::test_calibration_plan {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using Scope = models::Channel::Scope;
+using Ints = std::vector<int>;
 
 namespace {
 
@@ -28,29 +26,20 @@ struct Node {
 
 /// Ranks as `mpirun --map-by slot` or `node` places them.
 struct Cluster {
+  std::vector<Node> list;
   Nodes nodes;
   std::vector<NodeFacts> facts;
 
-  explicit Cluster(const std::vector<Node>& list, bool round_robin = false) {
-    int most = 0;
+  explicit Cluster(const std::vector<Node>& machines, bool round_robin = false) : list(machines) {
+    std::vector<std::pair<int, int>> places;
     for (const Node& node : list) {
+      const int index = static_cast<int>(facts.size());
+      for (int place = 0; place < node.ranks; ++place) places.emplace_back(round_robin ? place : 0, index);
       facts.push_back({node.kind, node.cores});
-      nodes.hosts.push_back("host" + std::to_string(nodes.hosts.size()));
-      most = std::max(most, node.ranks);
+      nodes.hosts.push_back("host" + std::to_string(index));
     }
-    const int count = static_cast<int>(list.size());
-    if (round_robin) {
-      for (int place = 0; place < most; ++place) {
-        for (int node = 0; node < count; ++node) {
-          if (place < list[static_cast<std::size_t>(node)].ranks) nodes.node_of_rank.push_back(node);
-        }
-      }
-    } else {
-      for (int node = 0; node < count; ++node) {
-        nodes.node_of_rank.insert(nodes.node_of_rank.end(),
-                                  static_cast<std::size_t>(list[static_cast<std::size_t>(node)].ranks), node);
-      }
-    }
+    std::sort(places.begin(), places.end());
+    for (const auto& [place, node] : places) nodes.node_of_rank.push_back(node);
   }
 
   CalibrationPlan plan(int most_concurrency = 0) const { return plan_calibration(nodes, facts, most_concurrency); }
@@ -58,20 +47,25 @@ struct Cluster {
   const NodeFacts& facts_of(int rank) const { return facts.at(static_cast<std::size_t>(node(rank))); }
 };
 
-/// What holds for every plan.
+/// Rings up to `most`: powers of two, what lies midway, and `most`; even ones on a network.
+Ints rings(int most, bool is_network) {
+  Ints sizes;
+  for (int size = 2; size <= most; ++size) {
+    int odd = size;
+    while (odd % 2 == 0) odd /= 2;
+    const bool listed = odd == 1 || odd == 3 || size == most;
+    if (listed && !(is_network && size % 2 != 0)) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// What holds for every channel: neighbours are on nodes of the right kinds, in turns on a network, and on no node more
+/// than cores.
 void check_channel(const Cluster& cluster, const ChannelPlan& channel) {
-  const std::vector<int>& sizes = channel.concurrencies;
-  INFO(channel.channel.name << " between " << channel.channel.between.at(0) << " and "
-                            << channel.channel.between.at(1));
-  REQUIRE_FALSE(sizes.empty());
-  CHECK(sizes.front() == 2);
-  CHECK(std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) == sizes.end());
-  REQUIRE(sizes.back() <= static_cast<int>(channel.ranks.size()));
-  CHECK(std::set<int>(channel.ranks.begin(), channel.ranks.end()).size() == channel.ranks.size());
   const bool is_network = channel.channel.scope == Scope::network;
-  for (const int size : sizes) {
-    CAPTURE(size);
-    if (is_network) CHECK(size % 2 == 0);
+  CHECK(std::set<int>(channel.ranks.begin(), channel.ranks.end()).size() == channel.ranks.size());
+  REQUIRE(channel.concurrencies.back() <= static_cast<int>(channel.ranks.size()));
+  for (const int size : channel.concurrencies) {
     std::map<int, int> users;
     for (int i = 0; i < size; ++i) {
       const int rank = channel.ranks[static_cast<std::size_t>(i)];
@@ -85,69 +79,61 @@ void check_channel(const Cluster& cluster, const ChannelPlan& channel) {
   }
 }
 
-void check_plan(const Cluster& cluster, const CalibrationPlan& plan) {
-  for (const ChannelPlan& channel : plan.channels) check_channel(cluster, channel);
-}
-
-std::vector<int> concurrencies(const CalibrationPlan& plan, Scope scope) {
-  for (const ChannelPlan& channel : plan.channels) {
-    if (channel.channel.scope == scope) return channel.concurrencies;
+/// The rings of every channel that a cluster has, by its kinds of nodes: on the first node of the kind that has two
+/// ranks, and on the first two nodes of a pair of kinds.
+std::map<std::pair<std::string, std::string>, Ints> expected_rings(const Cluster& cluster, Scope scope) {
+  const bool is_network = scope == Scope::network;
+  std::map<std::pair<std::string, std::string>, Ints> expected;
+  for (std::size_t a = 0; a < cluster.list.size(); ++a) {
+    for (std::size_t b = 0; b < cluster.list.size(); ++b) {
+      const Node &one = cluster.list[a], &other = cluster.list[b];
+      const int ranks = std::min(one.ranks, other.ranks), cores = std::min(one.cores, other.cores);
+      const bool back = expected.contains({other.kind, one.kind});
+      if ((a == b) == is_network || back || (!is_network && ranks < 2)) continue;
+      expected.try_emplace({one.kind, other.kind}, rings((is_network ? 2 : 1) * std::min(ranks, cores), is_network));
+    }
   }
-  return {};
+  std::erase_if(expected, [](const auto& entry) { return entry.second.empty(); });
+  return expected;
 }
 
-int count(const CalibrationPlan& plan, Scope scope) {
-  return static_cast<int>(
-      std::count_if(plan.channels.begin(), plan.channels.end(),
-                    [scope](const ChannelPlan& channel) { return channel.channel.scope == scope; }));
+void check_plan(const Cluster& cluster) {
+  const CalibrationPlan plan = cluster.plan();
+  for (const Scope scope : {Scope::node, Scope::network}) {
+    auto expected = expected_rings(cluster, scope);
+    for (const ChannelPlan& channel : plan.channels) {
+      if (channel.channel.scope != scope) continue;
+      const std::vector<std::string>& kinds = channel.channel.between;
+      CAPTURE(channel.channel.name, kinds, channel.ranks);
+      check_channel(cluster, channel);
+      CHECK(expected[{kinds.at(0), kinds.at(1)}] == channel.concurrencies);
+      expected.erase({kinds.at(0), kinds.at(1)});
+    }
+    CHECK(expected.empty());
+  }
 }
 
-std::string refusals(const CalibrationPlan& plan) {
-  return std::accumulate(plan.refused.begin(), plan.refused.end(), std::string(),
-                         [](const std::string& text, const std::string& line) { return text + line + "\n"; });
-}
-
-/// The reason of a refusal to plan; empty where there is a plan.
-std::string reason(const Cluster& cluster, int most_concurrency = 0) {
+/// The reason of a refusal to plan, or what is not measured and why, a line each.
+std::string refusals(const Cluster& cluster, int most_concurrency) {
   try {
-    cluster.plan(most_concurrency);
+    std::string lines;
+    for (const std::string& line : cluster.plan(most_concurrency).refused) lines += line + "\n";
+    return lines;
   } catch (const InvalidArgument& error) {
-    return error.what();
+    return std::string("error: ") + error.what();
   }
-  return "";
 }
 
 }  // namespace
 
-TEST_CASE("rings inside a node have powers of two, what lies midway, and as many ranks as there are") {
-  using Sizes = std::vector<int>;
-  const auto sizes = [](int ranks) { return concurrencies(Cluster({{"a", ranks, ranks}}).plan(), Scope::node); };
-  CHECK(sizes(2) == Sizes{2});
-  CHECK(sizes(3) == Sizes{2, 3});
-  CHECK(sizes(5) == Sizes{2, 3, 4, 5});
-  CHECK(sizes(6) == Sizes{2, 3, 4, 6});
-  CHECK(sizes(7) == Sizes{2, 3, 4, 6, 7});
-  CHECK(sizes(16) == Sizes{2, 3, 4, 6, 8, 12, 16});
-  CHECK(sizes(47) == Sizes{2, 3, 4, 6, 8, 12, 16, 24, 32, 47});
-}
-
-TEST_CASE("no ring has more ranks on a node than cores, and network neighbours are on different nodes") {
+TEST_CASE("rings have powers of two, what lies midway, and as many ranks as there are on no more than the cores") {
+  for (int ranks = 2; ranks <= 50; ++ranks) check_plan(Cluster({{"a", ranks, ranks}}));
   for (const bool round_robin : {false, true}) {
     for (int ranks = 1; ranks <= 9; ++ranks) {
       for (int cores = 1; cores <= 9; ++cores) {
         for (int others = 1; others <= 5; ++others) {
-          const Cluster cluster({{"a", ranks, cores}, {"b", others, 3}, {"a", 2, cores}}, round_robin);
           INFO(ranks << " ranks on " << cores << " cores, and " << others << " on 3; round robin: " << round_robin);
-          const CalibrationPlan plan = cluster.plan();
-          check_plan(cluster, plan);
-          for (const ChannelPlan& channel : plan.channels) {
-            // The largest that ranks and cores allow.
-            const std::vector<std::string>& kinds = channel.channel.between;
-            const int a = std::min(kinds[0] == "a" ? ranks : others, kinds[0] == "a" ? cores : 3);
-            const int b = kinds[1] == "b" ? std::min(others, 3) : std::min(2, cores);
-            if (channel.channel.scope == Scope::network) CHECK(channel.concurrencies.back() == 2 * std::min(a, b));
-            if (channel.channel.scope == Scope::node && ranks > 1) CHECK(channel.concurrencies.back() == a);
-          }
+          check_plan(Cluster({{"a", ranks, cores}, {"b", others, 3}, {"a", 2, cores}}, round_robin));
         }
       }
     }
@@ -159,86 +145,54 @@ TEST_CASE("experiments are one for each kind of node and one for each pair of ki
   for (int kinds = 1; kinds <= 5; ++kinds) {
     for (const bool round_robin : {false, true}) {
       std::vector<Node> list;
-      for (int node = 0; node < 3 * kinds; ++node)
+      for (int node = 0; node < 3 * kinds; ++node) {
         list.push_back({std::string(1, static_cast<char>('a' + node % kinds)), 2, 2});
-      const Cluster cluster(list, round_robin);
-      const CalibrationPlan plan = cluster.plan();
-      CHECK(count(plan, Scope::node) == kinds);
-      CHECK(count(plan, Scope::network) == kinds * kinds - kinds * (kinds - 1) / 2);
-      CHECK(plan.refused.empty());
-      check_plan(cluster, plan);
-      std::set<std::multiset<std::string>> pairs;
-      for (const ChannelPlan& channel : plan.channels) {
-        const std::vector<std::string>& between = channel.channel.between;
-        if (channel.channel.scope == Scope::network) pairs.emplace(between.begin(), between.end());
-        if (channel.channel.scope == Scope::node) CHECK(between[0] == between[1]);
       }
-      CHECK(static_cast<int>(pairs.size()) == count(plan, Scope::network));
+      const Cluster cluster(list, round_robin);
+      check_plan(cluster);
+      const CalibrationPlan plan = cluster.plan();
+      CHECK(static_cast<int>(plan.channels.size()) == kinds + kinds * kinds - kinds * (kinds - 1) / 2);
+      CHECK(plan.refused.empty());
     }
   }
-  // Fermi: nodes of 12 and of 8 cores.
-  CHECK(Cluster({{"12", 12, 12}, {"8", 8, 8}, {"12", 12, 12}, {"8", 8, 8}}).plan().channels.size() == 5);
-}
-
-TEST_CASE("a kind of which there is one node has no network of its own, and one rank a node no shared memory") {
-  const CalibrationPlan two_kinds = Cluster({{"a", 2, 2}, {"b", 2, 2}}).plan();
-  CHECK(count(two_kinds, Scope::node) == 2);
-  CHECK(count(two_kinds, Scope::network) == 1);
-  const CalibrationPlan spread = Cluster({{"a", 1, 4}, {"a", 1, 4}}).plan();
-  CHECK(count(spread, Scope::node) == 0);
-  CHECK(concurrencies(spread, Scope::network) == std::vector<int>{2});
-  CHECK(spread.refused.empty());
-  // The first node of a kind may be the one that cannot.
-  CHECK(Cluster({{"a", 1, 4}, {"a", 3, 4}}).plan().channels.front().ranks == std::vector<int>{1, 2, 3});
 }
 
 TEST_CASE("a concurrency that was asked for is the largest") {
   for (int most = 2; most <= 8; ++most) {
     CAPTURE(most);
-    const Cluster cluster({{"a", 8, 8}, {"a", 8, 8}});
-    const CalibrationPlan plan = cluster.plan(most);
-    check_plan(cluster, plan);
+    const CalibrationPlan plan = Cluster({{"a", 8, 8}, {"a", 8, 8}}).plan(most);
     CHECK(plan.refused.empty());
-    CHECK(concurrencies(plan, Scope::node).back() == most);
-    CHECK(concurrencies(plan, Scope::network).back() == most - most % 2);
+    CHECK(plan.channels.at(0).concurrencies == rings(most, false));
+    CHECK(plan.channels.at(1).concurrencies == rings(most, true));
   }
 }
 
-TEST_CASE("what the cores do not suffice for is refused with node, cores and ranks") {
-  const CalibrationPlan crowded = Cluster({{"a", 6, 4}}).plan();
-  CHECK(concurrencies(crowded, Scope::node).back() == 4);
-  REQUIRE(crowded.refused.size() == 1);
-  CHECK(crowded.refused.front() == "shared memory beyond concurrency 4: host0 has 4 cores for 6 ranks");
-  // A single core measures no shared memory at all, but there is still the network.
-  const CalibrationPlan single = Cluster({{"a", 2, 1}, {"a", 2, 1}}).plan();
-  CHECK(count(single, Scope::node) == 0);
-  CHECK(concurrencies(single, Scope::network) == std::vector<int>{2});
-  CHECK(refusals(single) ==
-        "shared memory: host0 has 1 core for 2 ranks\nnetwork beyond concurrency 2: host0 has 1 core for 2 ranks\n");
-  // The node that is short of cores is the one that is named, whichever it is.
-  for (const int crowded_node : {0, 1}) {
-    std::vector<Node> nodes{{"a", 4, 8}, {"a", 4, 8}};
-    nodes[static_cast<std::size_t>(crowded_node)].cores = 3;
-    const CalibrationPlan plan = Cluster(nodes).plan();
-    CHECK_THAT(refusals(plan), ContainsSubstring("network beyond concurrency 6: host" + std::to_string(crowded_node) +
-                                                 " has 3 cores for 4 ranks"));
+TEST_CASE("what ranks and cores do not suffice for is left out or refused with node, cores and ranks") {
+  struct Row {
+    std::vector<Node> nodes;
+    int most_concurrency;
+    std::string named;
+  };
+  const Row rows[] = {
+      {{{"a", 6, 4}}, 0, "shared memory beyond concurrency 4: host0 has 4 cores for 6 ranks\n"},
+      {{{"a", 2, 1}, {"a", 2, 1}},
+       0,
+       "shared memory: host0 has 1 core for 2 ranks\nnetwork beyond concurrency 2: host0 has 1 core for 2 ranks\n"},
+      {{{"a", 4, 3}, {"a", 4, 8}}, 0, "network beyond concurrency 6: host0 has 3 cores for 4 ranks"},
+      {{{"a", 4, 8}, {"a", 4, 3}}, 0, "network beyond concurrency 6: host1 has 3 cores for 4 ranks"},
+      {{{"a", 1, 8}}, 0, "error: nothing to measure: there is one rank"},
+      {{{"a", 4, 1}}, 0, "error: nothing to measure: shared memory: host0 has 1 core for 4 ranks"},
+      {{{"a", 4, 8}}, 64, "error: concurrency 64 in shared memory (expected at most 4: there are no more ranks"},
+      {{{"a", 8, 4}}, 6, "error: concurrency 6 in shared memory (expected at most 4: host0 has 4 cores for 8 ranks"},
+      {{{"a", 1, 8}, {"a", 1, 8}}, 4, "error: concurrency 4 in network (expected at most 2"}};
+  for (const Row& row : rows) {
+    CHECK_THAT(refusals(Cluster(row.nodes), row.most_concurrency), ContainsSubstring(row.named));
   }
-}
-
-TEST_CASE("a plan that measures nothing or less than was asked for is an error that says why") {
-  CHECK_THAT(reason(Cluster({{"a", 1, 8}})), ContainsSubstring("one rank"));
-  CHECK_THAT(reason(Cluster({{"a", 4, 1}})), ContainsSubstring("host0 has 1 core for 4 ranks"));
-  const std::string too_few_ranks = reason(Cluster({{"a", 4, 8}}), 64);
-  CHECK_THAT(too_few_ranks, ContainsSubstring("concurrency 64") && ContainsSubstring("at most 4") &&
-                                ContainsSubstring("no more ranks"));
-  const std::string too_few_cores = reason(Cluster({{"a", 8, 4}}), 6);
-  CHECK_THAT(too_few_cores, ContainsSubstring("concurrency 6") && ContainsSubstring("at most 4") &&
-                                ContainsSubstring("host0 has 4 cores for 8 ranks"));
-  CHECK(reason(Cluster({{"a", 8, 4}}), 4).empty());
-  CHECK_THAT(reason(Cluster({{"a", 1, 8}, {"a", 1, 8}}), 4), ContainsSubstring("concurrency 4 in network"));
+  CHECK(refusals(Cluster({{"a", 8, 4}}), 4).empty());
+  CHECK(refusals(Cluster({{"a", 1, 4}, {"a", 1, 4}}), 0).empty());
   Cluster unknown({{"a", 2, 2}, {"a", 2, 2}});
   unknown.facts.pop_back();
-  CHECK_THROWS_MATCHES(unknown.plan(), InvalidArgument, MessageMatches(ContainsSubstring("1 of 2 nodes")));
+  CHECK_THAT(refusals(unknown, 0), ContainsSubstring("error: facts about 1 of 2 nodes"));
 }
 
 }  // namespace steelyard::test_calibration_plan

@@ -1,30 +1,34 @@
 #include <algorithm>
+#include <array>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <chrono>
 #include <limits>
+#include <random>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "comm/collective.hpp"
+#include "comm/measurement/group_bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
+#include "core/base/statistics.hpp"
 #include "core/timing.hpp"
 #include "tests/comm/started_session.hpp"
+#include "tests/comm/synthetic_kernel.hpp"
 
 namespace steelyard::test_group_measurement {
 
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using steelyard::tests::session;
+using namespace steelyard::tests;
+using Times = std::vector<double>;
 
 namespace {
 
-/// Stops for precision alone.
 Precision patient(int least, int most) {
   Precision precision;
   precision.repetitions_min = least;
@@ -34,261 +38,149 @@ Precision patient(int least, int most) {
   return precision;
 }
 
-void check_same_on_all_ranks(double value) {
-  for (const double other : all_gather(session().comm(), {value})) CHECK(other == value);
+/// What a unit takes, run after run: nothing, always the same or more or less so, sometimes very long, and sometimes
+/// long at first.
+Times random_times(std::mt19937_64& random, int runs) {
+  const double base = static_cast<double>(random() % 6), wave = std::array{0.0, 0.002, 0.05, 0.5}[random() % 4];
+  const bool is_late = random() % 4 == 0;
+  const int settles = random() % 2 == 0 ? static_cast<int>(random() % 10) : 0;
+  Times times;
+  for (int run = 0; run < runs; ++run) {
+    const double share = static_cast<double>(random() % 1000) / 1000.0;
+    times.push_back(base * (1.0 + wave * share) * (is_late && random() % 8 == 0 ? 50.0 : 1.0));
+    if (run < settles) times.back() *= 1.05;
+  }
+  return times;
+}
+
+/// The first times behind the warm-ups, of single runs.
+Times timed(const Times& times, int warmups, int repetitions, int count) {
+  Times single(times.begin() + warmups, times.begin() + warmups + repetitions);
+  for (double& time_s : single) time_s /= count;
+  return single;
+}
+
+bool is_precise(const Times& times, const Precision& precision) {
+  return mean(times) == 0.0 || confidence_half_width(times, precision.confidence) <= precision.relative * mean(times);
+}
+
+void check_point(const models::MeasuredPoint& point, const Times& times, const Precision& precision) {
+  CHECK(point.repetitions == static_cast<int>(times.size()));
+  CHECK(point.time_s == Approx(mean(times)));
+  CHECK(point.confidence_s ==
+        Approx(times.size() > 1 ? confidence_half_width(times, precision.confidence) : 0.0).margin(1e-12));
+  CHECK(point.outliers == count_outliers(times));
+}
+
+/// Measures and checks what has to hold: all ranks know the same sum, and no unit's fastest pass is slower than the
+/// whole measurement.
+double checked_bandwidth(std::int64_t host_elements, std::int64_t companion_elements) {
+  CoExecution co_execution(session().machine(), started_units());
+  GroupBandwidth group(session().comm(), co_execution, host_elements, companion_elements);
+  double least = std::numeric_limits<double>::infinity();
+  for (int again = 0; again < 2; ++again) {
+    const double start_s = now_s();
+    const double measured = group.measure_bytes_per_s();
+    const double took_s = now_s() - start_s;
+    const double elements = static_cast<double>((started_units().host ? host_elements : 0) +
+                                                (started_units().companion ? companion_elements : 0));
+    CHECK(measured >= all_sum(session().comm(), 24.0 * elements / took_s));
+    for (const double other : all_gather(session().comm(), {measured})) CHECK(other == measured);
+    least = std::min(least, measured);
+  }
+  return least;
 }
 
 }  // namespace
 
-TEST_CASE("units that always take the same time are precise after the fewest repetitions") {
-  int runs = 0;
-  const double host_s = 0.5 + session().rank();
-  const GroupPoint point = measure_group(
-      session().comm(),
-      [&] {
-        ++runs;
-        return UnitSeconds{host_s, 3.0};
-      },
-      patient(4, 30));
-  CHECK(point.host.repetitions == 4);
-  CHECK(point.companion.repetitions == 4);
-  CHECK(runs == 4 + 2);  // and the warm-ups
-  CHECK(point.host.time_s == Approx(host_s));
-  CHECK(point.companion.time_s == Approx(3.0));
-  CHECK(point.host.confidence_s <= 1e-9);
-}
-
-TEST_CASE("all go on while one unit of one rank is not precise, until the repetitions are used up") {
-  for (int restless = 0; restless < session().size(); ++restless) {
-    for (const bool is_host : {true, false}) {
-      int runs = 0;
-      const GroupPoint point = measure_group(
-          session().comm(),
-          [&] {
-            const double seconds = session().rank() == restless && ++runs % 2 == 0 ? 9.0 : 1.0;
-            return is_host ? UnitSeconds{seconds, 1.0} : UnitSeconds{1.0, seconds};
-          },
-          patient(3, 12));
-      CHECK(point.host.repetitions == 12);
-      CHECK(point.companion.repetitions == 12);
-      const models::MeasuredPoint& measured = is_host ? point.host : point.companion;
-      CHECK(measured.time_s == Approx(session().rank() == restless ? 5.0 : 1.0));
-      CHECK((measured.confidence_s > 0.025 * measured.time_s) == (session().rank() == restless));
+TEST_CASE("a group repeats until every unit of every rank is precise, the repetitions are used up or the time is up") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    Precision precision = patient(1 + static_cast<int>(random() % 5), 6 + static_cast<int>(random() % 40));
+    precision.warmups = static_cast<int>(random() % 3);
+    precision.relative = std::array{0.001, 0.025, 0.2}[random() % 3];
+    precision.confidence = random() % 2 == 0 ? 0.95 : 0.8;
+    const bool is_short = random() % 5 == 0;
+    if (is_short) precision.time_limit_s = 1e-9;
+    // Of all ranks; on all ranks the same.
+    struct Rank {
+      std::array<Times, 2> times;
+      std::array<int, 2> counts;
+    };
+    std::vector<Rank> ranks;
+    for (int rank = 0; rank < session().size(); ++rank) {
+      Rank& one = ranks.emplace_back();
+      for (std::size_t unit = 0; unit < 2; ++unit) {
+        one.times[unit] = random_times(random, precision.warmups + precision.repetitions_max);
+        one.counts[unit] = 1 + static_cast<int>(random() % 4);
+      }
     }
+    bool precise = false;
+    int repetitions = precision.repetitions_min;
+    const auto units_of = [&](const Rank& rank, std::size_t unit) {
+      return timed(rank.times[unit], precision.warmups, repetitions, rank.counts[unit]);
+    };
+    for (;; ++repetitions) {
+      precise = std::all_of(ranks.begin(), ranks.end(), [&](const Rank& rank) {
+        return is_precise(units_of(rank, 0), precision) && is_precise(units_of(rank, 1), precision);
+      });
+      if (precise || is_short || repetitions == precision.repetitions_max) break;
+    }
+    double kernels_s = 0.0;
+    for (int run = precision.warmups; run < precision.warmups + repetitions; ++run) {
+      double longest_s = 0.0;
+      for (const Rank& rank : ranks) {
+        for (const Times& times : rank.times) longest_s = std::max(longest_s, times[static_cast<std::size_t>(run)]);
+      }
+      kernels_s += longest_s;
+    }
+
+    const Rank& mine = ranks[static_cast<std::size_t>(session().rank())];
+    std::size_t runs = 0;
+    const GroupPoint point = measure_group(session().comm(),
+                                           [&] {
+                                             const std::size_t run = runs++;
+                                             return UnitSeconds{mine.times[0].at(run), mine.times[1].at(run)};
+                                           },
+                                           precision, {mine.counts[0], mine.counts[1]});
+    CHECK(static_cast<int>(runs) == precision.warmups + repetitions);
+    CHECK(point.precise == precise);
+    CHECK(point.kernels_s == Approx(kernels_s));
+    check_point(point.host, units_of(mine, 0), precision);
+    check_point(point.companion, units_of(mine, 1), precision);
   }
 }
 
-TEST_CASE("a measurement that settles ends between the fewest and the most repetitions, on all ranks at once") {
-  int runs = 0;
-  const GroupPoint point = measure_group(
-      session().comm(),
-      [&] {
-        ++runs;
-        // Late by rank at first, then steady.
-        return UnitSeconds{runs < 5 + session().rank() ? 1.02 : 1.0, 2.0};
-      },
-      patient(3, 1000));
-  CHECK(point.host.repetitions > 3);
-  CHECK(point.host.repetitions < 1000);
-  CHECK(point.host.confidence_s <= 0.025 * point.host.time_s);
-  CHECK(point.host.repetitions == point.companion.repetitions);
-  CHECK(runs == point.host.repetitions + 2);
-  check_same_on_all_ranks(point.host.repetitions);
-}
-
-TEST_CASE("when one rank is out of time all stop, but not before the fewest repetitions") {
-  const int slow = session().size() - 1;
-  int runs = 0;
-  const auto restless = [&] {
-    if (session().rank() == slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return UnitSeconds{++runs % 2 == 0 ? 9.0 : 1.0, 0.0};
-  };
+TEST_CASE(
+    "when one rank is out of time all stop, and no rank starts a repetition before all have ended the one before") {
+  const bool slow = session().rank() == session().size() - 1;
   Precision precision = patient(3, 100000);
   precision.time_limit_s = 0.05;
-  const GroupPoint limited = measure_group(session().comm(), restless, precision);
-  CHECK(limited.host.repetitions >= 3);
-  // 10 repetitions of the slow rank fill the time; the one that runs over it is the last.
-  CHECK(limited.host.repetitions <= 11);
-  check_same_on_all_ranks(limited.host.repetitions);
-
-  precision.time_limit_s = 0.0;
-  CHECK(measure_group(session().comm(), restless, precision).host.repetitions == 3);
-}
-
-TEST_CASE("a unit without work takes 0 s and keeps nobody waiting") {
+  Times starts, ends;
   const GroupPoint point = measure_group(
-      session().comm(),
-      [] {
-        return session().rank() == 0 ? UnitSeconds{2.0, 0.0} : UnitSeconds{};
-      },
-      patient(3, 30));
-  CHECK(point.host.time_s == Approx(session().rank() == 0 ? 2.0 : 0.0));
-  CHECK(point.companion.time_s == 0.0);
-  CHECK(point.companion.confidence_s == 0.0);
-  CHECK(point.host.repetitions == 3);
-}
-
-TEST_CASE("a single repetition has no confidence interval") {
-  const GroupPoint point = measure_group(
-      session().comm(),
-      [] {
-        return UnitSeconds{2.0, 1.0};
-      },
-      patient(1, 1));
-  CHECK(point.host.repetitions == 1);
-  CHECK(point.host.time_s == 2.0);
-  CHECK(point.host.confidence_s == 0.0);
-}
-
-TEST_CASE("times are those of one run where a repetition makes several, each unit its own number") {
-  int runs = 0;
-  const auto restless = [&] {
-    const double factor = ++runs % 2 == 0 ? 1.5 : 0.5;
-    return UnitSeconds{factor * 6.0, factor * 10.0};
-  };
-  const RunCounts counts{3 + session().rank(), 4};
-  const GroupPoint point = measure_group(session().comm(), restless, patient(10, 10), counts);
-  CHECK(point.host.time_s == Approx(6.0 / counts.host));
-  CHECK(point.companion.time_s == Approx(2.5));
-  CHECK(point.host.repetitions == 10);
-  CHECK(point.host.confidence_s / point.host.time_s == Approx(point.companion.confidence_s / point.companion.time_s));
-  CHECK(point.host.confidence_s > 0.1 * point.host.time_s);
-}
-
-TEST_CASE("the time in kernels is that of the group's slowest unit, run counts and all, warm-up excluded") {
-  const double slowest = 1.0 + session().size();
-  const GroupPoint point = measure_group(session().comm(),
-                                         [&] {
-                                           return UnitSeconds{1.0, 2.0 + session().rank()};
-                                         },
-                                         patient(7, 7), {5, 9});
-  CHECK(point.kernels_s == Approx(7.0 * slowest));
-  check_same_on_all_ranks(point.kernels_s);
-}
-
-TEST_CASE("a measurement takes longer than the kernels in it") {
-  for (const int warmups : {0, 2}) {
-    Precision precision = patient(5, 5);
-    precision.warmups = warmups;
-    const GroupPoint point = measure_group(
-        session().comm(),
-        [&] {
-          const double start_s = now_s();
-          std::this_thread::sleep_for(std::chrono::milliseconds(1 + session().rank() % 2));
-          return UnitSeconds{now_s() - start_s, 0.0};
-        },
-        precision);
-    CHECK(point.kernels_s >= 5.0 * point.host.time_s * (1.0 - 1e-9));
-    CHECK(point.elapsed_s >= point.kernels_s);
-  }
-}
-
-TEST_CASE("a group is precise when every unit of it is, and all ranks know") {
-  for (int restless = -1; restless < session().size(); ++restless) {
-    for (const bool is_host : {true, false}) {
-      int runs = 0;
-      const GroupPoint point = measure_group(
-          session().comm(),
-          [&] {
-            const double seconds = session().rank() == restless && ++runs % 2 == 0 ? 9.0 : 1.0;
-            return is_host ? UnitSeconds{seconds, 1.0} : UnitSeconds{1.0, seconds};
-          },
-          patient(3, 8));
-      CHECK(point.precise == (restless < 0));
-    }
-  }
-}
-
-TEST_CASE("time that is up does not make a measurement precise") {
-  int runs = 0;
-  Precision precision = patient(4, 1000);
-  precision.time_limit_s = 1e-9;
-  const auto restless = [&] { return UnitSeconds{++runs % 2 == 0 ? 9.0 : 1.0, 1.0}; };
-  CHECK_FALSE(measure_group(session().comm(), restless, precision).precise);
-  CHECK(measure_group(
-            session().comm(),
-            [] {
-              return UnitSeconds{1.0, 1.0};
-            },
-            precision)
-            .precise);
-}
-
-TEST_CASE("runs far from the others are counted on their unit and kept in its mean") {
-  const int disturbed = session().size() - 1;
-  int runs = 0;
-  const GroupPoint point = measure_group(
-      session().comm(),
-      [&] {
-        const double ripple = 1.0 + 0.001 * (++runs % 5);
-        const bool late = session().rank() == disturbed && (runs == 9 || runs == 15);
-        return UnitSeconds{ripple, late ? 50.0 : ripple};
-      },
-      patient(20, 20));
-  const bool here = session().rank() == disturbed;
-  CHECK(point.host.outliers == 0);
-  CHECK(point.companion.outliers == (here ? 2 : 0));
-  CHECK(point.companion.repetitions == 20);
-  CHECK(point.companion.time_s == Approx(here ? (18.0 * 1.002 + 100.0) / 20.0 : 1.002).epsilon(1e-3));
-}
-
-TEST_CASE("a precision that makes no sense is refused with the value") {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_NOTHROW(require_precision({}));
-  const auto refuse = [](const Precision& precision, const std::string& name, const std::string& value) {
-    CAPTURE(name, value);
-    CHECK_THROWS_MATCHES(require_precision(precision), InvalidArgument,
-                         MessageMatches(ContainsSubstring(name) && ContainsSubstring(value)));
-  };
-  Precision precision;
-  for (const double level : {0.0, 1.0, -0.5, 95.0, nan}) {
-    precision = {};
-    precision.confidence = level;
-    refuse(precision, "confidence", level > 1.0 ? "95" : "");
-    precision = {};
-    precision.relative = level;
-    refuse(precision, "precision", level > 1.0 ? "95" : "");
-  }
-  precision = {};
-  precision.repetitions_min = 1;
-  refuse(precision, "1 to 100", "min");
-  precision = {};
-  precision.repetitions_max = 4;
-  refuse(precision, "5 to 4", "max");
-  precision = {};
-  precision.warmups = -1;
-  refuse(precision, "warm-ups", "-1");
-  for (const double limit : {0.0, -1.0, nan}) {
-    precision = {};
-    precision.time_limit_s = limit;
-    refuse(precision, "time limit", "0");
-  }
-}
-
-TEST_CASE("no rank starts a repetition before all have ended the one before") {
-  if (session().nodes().count() > 1) SKIP("clocks of several nodes differ");
-  std::vector<double> starts, ends;
-  measure_group(
       session().comm(),
       [&] {
         starts.push_back(now_s());
-        std::this_thread::sleep_for(std::chrono::milliseconds(1 + 3 * (session().rank() % 2)));
+        rest(slow ? 5e-3 : 1e-3);
         ends.push_back(now_s());
-        return UnitSeconds{1.0, 1.0};
+        return UnitSeconds{starts.size() % 2 == 0 ? 9e-3 : 1e-3, 0.0};
       },
-      patient(6, 6));
-  const auto ranks = static_cast<std::size_t>(session().size());
-  const auto all_starts = all_gather(session().comm(), starts);
-  const auto all_ends = all_gather(session().comm(), ends);
-  const std::size_t runs = all_starts.size() / ranks;
-  CHECK(runs == 8);
+      precision);
+  CHECK(point.host.repetitions >= 3);
+  // 10 repetitions of the slow rank fill the time; the one that runs over it is the last.
+  CHECK(point.host.repetitions <= 11);
+  const std::size_t runs = starts.size();
+  CHECK(static_cast<double>(runs) == all_max(session().comm(), static_cast<double>(runs)));
+  CHECK(point.elapsed_s >= 5e-3 * point.host.repetitions * (slow ? 1.0 : 0.2));
+  if (session().nodes().count() > 1) return;
+  const Times all_starts = all_gather(session().comm(), starts), all_ends = all_gather(session().comm(), ends);
   for (std::size_t run = 1; run < runs; ++run) {
-    double earliest = all_starts[run], latest = 0.0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      earliest = std::min(earliest, all_starts[rank * runs + run]);
-      latest = std::max(latest, all_ends[rank * runs + run - 1]);
+    for (std::size_t one = run; one < all_starts.size(); one += runs) {
+      for (std::size_t other = run - 1; other < all_ends.size(); other += runs) {
+        CHECK(all_starts[one] >= all_ends[other]);
+      }
     }
-    CHECK(earliest >= latest);
   }
 }
 
@@ -302,6 +194,33 @@ TEST_CASE("a run that fails on one rank, even as a warm-up, is everyone's error"
   };
   CHECK_THROWS_AS(measure_group(session().comm(), run, patient(3, 12)), CollectiveError);
   CHECK(runs == at_run);
+}
+
+TEST_CASE("a precision that makes no sense is refused with the value") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_NOTHROW(require_precision({}));
+  const std::pair<Precision, std::string> rows[] = {
+      {{.confidence = 0.0}, "confidence 0"},    {{.confidence = nan}, "confidence nan"},
+      {{.relative = 1.0}, "precision 1"},       {{.relative = nan}, "precision nan"},
+      {{.repetitions_min = 1}, "1 to 100"},     {{.repetitions_max = 4}, "5 to 4"},
+      {{.warmups = -1}, "-1 warm-ups"},         {{.time_limit_s = 0.0}, "time limit 0"},
+      {{.time_limit_s = nan}, "time limit nan"}};
+  for (const auto& [precision, named] : rows) {
+    CHECK_THROWS_MATCHES(require_precision(precision), InvalidArgument, MessageMatches(ContainsSubstring(named)));
+  }
+}
+
+TEST_CASE("units that stream reach a bandwidth together, which all ranks know; those without elements add nothing") {
+  const bool last = session().rank() == session().size() - 1;
+  CHECK(checked_bandwidth(0, 0) == 0.0);
+  CHECK(checked_bandwidth(1, 1) > 0.0);
+  CHECK(checked_bandwidth(100000, 50000) > 0.0);
+  CHECK(checked_bandwidth(last ? 30000 : 0, 0) > 0.0);
+  if (started_units().companion) CHECK(checked_bandwidth(0, 30000) > 0.0);
+  if (session().size() > 1) return;
+  // Arrays are cut off long before they fill the memory.
+  CoExecution co_execution(session().machine(), started_units());
+  CHECK(GroupBandwidth(session().comm(), co_execution, std::int64_t{1} << 50, 0).measure_bytes_per_s() > 0.0);
 }
 
 }  // namespace steelyard::test_group_measurement

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
+#include "miniapps/fft2d/spectrum_check.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "tests/comm/started_session.hpp"
 
@@ -37,7 +38,7 @@ UnitGroup& group() {
   return *made;
 }
 
-/// Random shares of all slots; many are empty.
+/// Random shares of all slots, many of them empty.
 std::vector<std::int64_t> random_shares(std::int64_t total, Random& random) {
   std::vector<std::int64_t> cuts{0, total};
   while (cuts.size() <= slots().size()) {
@@ -128,11 +129,6 @@ double error_of(const Problem& problem, const Transform<Scalar>& transform, cons
   return all_max(session().comm(), largest) / std::sqrt(squares / points);
 }
 
-template <class Scalar>
-double tolerance() {
-  return sizeof(Scalar) == 8 ? 1e-12 : 1e-5;
-}
-
 /// A way to carry out a transform.
 TransformChoice random_choice(Random& random) {
   TransformChoice choice;
@@ -141,46 +137,88 @@ TransformChoice random_choice(Random& random) {
   return choice;
 }
 
+/// Checks a spectrum as the program does, against this input.
+template <class Scalar>
+class Checked {
+ public:
+  Checked(const Problem& problem, const Shares& shares)
+      : check_(session(), problem, own_rows(shares), random_source<Scalar>(problem), 7) {}
+
+  /// The largest error of all ranks, in multiples of what is tolerated.
+  double error_of(const Transform<Scalar>& transform) {
+    const FoundError found = check_.check(transform);
+    CHECK(found.tolerance < (sizeof(Scalar) == 8 ? 1e-13 : 1e-4));
+    CheckResult result;
+    add_check(session(), result, found);
+    return result.error / found.tolerance;
+  }
+
+ private:
+  static Range own_rows(const Shares& shares) {
+    std::vector<int> ranks;
+    for (const Slot& slot : slots()) ranks.push_back(slot.rank);
+    return plan_pass(shares.rows, shares.columns, ranks, 1).rows_of_rank(session().rank());
+  }
+
+  SpectrumCheck<Scalar> check_;
+};
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("spectra are those of FFTW's own transform, for every split and exchange", "", double, float) {
+TEMPLATE_TEST_CASE("spectra are those of FFTW's own transform, for every split and exchange, and pass the check", "",
+                   double, float) {
   Random random(1);
-  for (const auto& [rows, columns] : {std::pair{1, 1},
-                                      {1, 64},
-                                      {64, 1},
-                                      {1, 13},
-                                      {17, 1},
-                                      {2, 3},
-                                      {3, 2},
-                                      {5, 7},
-                                      {16, 16},
-                                      {64, 32},
-                                      {13, 37},
-                                      {37, 13},
-                                      {30, 42},
-                                      {105, 21},
-                                      {101, 103},
-                                      {96, 127}}) {
-    for (const Direction direction : {Direction::forward, Direction::inverse}) {
-      for (const bool real : {false, true}) {
-        if (real && direction == Direction::inverse) continue;
-        const bool transposed = random() % 3 == 0;
-        const Problem problem{rows, columns, direction, real, transposed};
-        const Matrix right = by_fftw<TestType>(problem);
-        const TransformChoice choice = random_choice(random);
-        Transform<TestType> transform(group(), problem, random_shares(problem, random), choice);
-        CAPTURE(rows, columns, direction == Direction::inverse, real, transposed, batches_of(choice.exchange));
-        // Each time anew.
-        for (int times = 0; times < 2; ++times) {
-          transform.load(random_source<TestType>(problem));
-          const TransformTimes taken = transform.run();
-          CHECK(error_of(problem, transform, right) <= tolerance<TestType>());
-          CHECK(0.0 <= taken.rows_s);
-          CHECK(taken.rows_s <= taken.first_exchange_s);
-          CHECK(taken.first_exchange_s <= taken.columns_s);
-          CHECK(taken.columns_s <= taken.second_exchange_s);
-        }
+  constexpr std::int64_t extents[2][16] = {{1, 1, 64, 1, 17, 2, 3, 5, 16, 64, 13, 37, 30, 105, 101, 96},
+                                           {1, 300, 1, 13, 1, 3, 2, 7, 16, 32, 37, 13, 42, 21, 103, 127}};
+  for (std::size_t i = 0; i < 16; ++i) {
+    const std::int64_t rows = extents[0][i], columns = extents[1][i];
+    for (const int kind : {0, 1, 2}) {
+      const Problem problem{rows, columns, kind == 1 ? Direction::inverse : Direction::forward, kind == 2,
+                            random() % 3 == 0};
+      const Matrix right = by_fftw<TestType>(problem);
+      const TransformChoice choice = random_choice(random);
+      const Shares shares = random_shares(problem, random);
+      Transform<TestType> transform(group(), problem, shares, choice);
+      Checked<TestType> checked(problem, shares);
+      CAPTURE(rows, columns, kind, problem.transposed, batches_of(choice.exchange));
+      // Each time anew.
+      for (int times = 0; times < 2; ++times) {
+        transform.load(random_source<TestType>(problem));
+        const TransformTimes taken = transform.run();
+        CHECK(error_of(problem, transform, right) <= (sizeof(TestType) == 8 ? 1e-12 : 1e-5));
+        CHECK(checked.error_of(transform) <= 1.0);
+        const double order[] = {0.0, taken.rows_s, taken.first_exchange_s, taken.columns_s, taken.second_exchange_s};
+        CHECK(std::is_sorted(std::begin(order), std::end(order)));
       }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a number that is wrong, missing or not one at all, on whatever rank, fails the check", "", double,
+                   float) {
+  Random random(2);
+  for (const bool transposed : {false, true}) {
+    const Problem problem{40, 30, Direction::forward, false, transposed};
+    const Shares shares = random_shares(problem, random);
+    Transform<TestType> transform(group(), problem, shares, random_choice(random));
+    Checked<TestType> checked(problem, shares);
+    const auto error_with = [&](TestType value, std::int64_t row, std::int64_t number) {
+      transform.load([&](std::int64_t first, std::span<TestType> values) {
+        random_source<TestType>(problem)(first, values);
+        const std::int64_t at = (row - first) * 60 + number;
+        if (row >= first && at < static_cast<std::int64_t>(values.size())) {
+          values[static_cast<std::size_t>(at)] += value;
+        }
+      });
+      transform.run();
+      return checked.error_of(transform);
+    };
+    CHECK(error_with(0, 0, 0) <= 1.0);
+    CHECK(error_with(sizeof(TestType) == 8 ? TestType(1e-9) : TestType(0.1), 39, 59) > 1.0);
+    CHECK(error_with(1, 0, 1) > 1.0);
+    for (const TestType wrong :
+         {std::numeric_limits<TestType>::quiet_NaN(), std::numeric_limits<TestType>::infinity()}) {
+      CHECK(error_with(wrong, 20, 7) > 1.0);
     }
   }
 }
@@ -218,25 +256,24 @@ TEMPLATE_TEST_CASE("bits are the same for every split and exchange", "", double,
   }
 }
 
-TEST_CASE("units may be slow; a library that no unit has is an error on all ranks") {
+TEST_CASE("a library that no unit has is an error on all ranks") {
   const Problem problem{24, 24};
   Random random(5);
-  RankUnits units = started_units();
-  if (units.host) units.host->slowdown = 2.0;
-  if (units.companion) units.companion->slowdown = 3.0;
-  CoExecution co_execution(session().machine(), units);
-  UnitGroup slow(session().comm(), co_execution, units, slots());
   TransformChoice choice = random_choice(random);
-  Transform<double> transform(slow, problem, random_shares(problem, random), choice);
-  transform.load(random_source<double>(problem));
-  transform.run();
-  CHECK(error_of(problem, transform, by_fftw<double>(problem)) <= 1e-12);
   choice.fft.library = "nothing";
-  Shares shares;
-  shares.rows.assign(slots().size(), 0);
-  shares.columns = shares.rows;
-  shares.rows.front() = shares.columns.front() = 24;
-  CHECK_THROWS_AS(Transform<double>(slow, problem, shares, choice), CollectiveError);
+  std::vector<std::int64_t> first(slots().size(), 0);
+  first.front() = 24;
+  CHECK_THROWS_AS(Transform<double>(group(), problem, {first, first}, choice), CollectiveError);
+}
+
+TEST_CASE("no message is longer than MPI can count, and every point of any range goes once") {
+  const std::vector<std::int64_t> rows{70000, 70000}, columns{70000, 60000};
+  std::int64_t points = 0;
+  for (const BlockMessage& message : plan_pass(rows, columns, std::vector<int>{0, 1}, 1).messages) {
+    CHECK(message.points() <= std::numeric_limits<int>::max());
+    points += message.points();
+  }
+  CHECK(points == rows[0] * columns[1] + rows[1] * columns[0]);
 }
 
 }  // namespace steelyard::test_transform

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "comm/measurement/message_exchange.hpp"
+#include "comm/measurement/pattern_run.hpp"
+#include "comm/mpi_check.hpp"
+#include "core/base/errors.hpp"
+#include "core/timing.hpp"
+#include "models/communication/message_pattern.hpp"
+#include "tests/comm/eventually.hpp"
+#include "tests/comm/same_on_all_ranks.hpp"
+#include "tests/comm/started_session.hpp"
+
+namespace steelyard::test_messages {
+
+using namespace steelyard::models;
+using namespace steelyard::tests;
+
+namespace {
+
+constexpr double mebibyte = 1 << 20;
+
+std::vector<int> ranks_in_order() {
+  std::vector<int> ranks(static_cast<std::size_t>(session().size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+enum class Mode { standard, synchronous };
+
+/// Whether a send from rank 0 returned at least 1 ms before rank 1 began to receive, in any of some attempts. The
+/// receiver is busy with other things of MPI from when it is told that the sender's clock runs, so that no delay of
+/// either looks like it. Collective.
+bool returns_before_receiver(int bytes, Mode mode, int attempts) {
+  constexpr double late_s = 3e-3;
+  const MPI_Comm comm = session().comm();
+  std::vector<char> buffer(static_cast<std::size_t>(bytes) + 1);
+  double least_s = late_s;
+  for (int i = 0; i < attempts; ++i) {
+    STEELYARD_MPI(MPI_Barrier(comm));
+    if (session().rank() == 0) {
+      const double start_s = now_s();
+      STEELYARD_MPI(MPI_Send(nullptr, 0, MPI_BYTE, 1, 0, comm));
+      const auto send = mode == Mode::synchronous ? MPI_Ssend : MPI_Send;
+      STEELYARD_MPI(send(buffer.data(), bytes, MPI_BYTE, 1, 1, comm));
+      least_s = std::min(least_s, now_s() - start_s);
+    } else if (session().rank() == 1) {
+      STEELYARD_MPI(MPI_Recv(nullptr, 0, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE));
+      for (const double start_s = now_s(); now_s() - start_s < late_s;) {
+        int found = 0;
+        STEELYARD_MPI(MPI_Iprobe(0, 2, comm, &found, MPI_STATUS_IGNORE));
+        std::this_thread::yield();
+      }
+      STEELYARD_MPI(MPI_Recv(buffer.data(), bytes, MPI_BYTE, 0, 1, comm, MPI_STATUS_IGNORE));
+    }
+  }
+  STEELYARD_MPI(MPI_Bcast(&least_s, 1, MPI_DOUBLE, 0, comm));
+  return least_s < late_s - 1e-3;
+}
+
+}  // namespace
+
+TEST_CASE("long messages take longer than short ones, however they are timed") {
+  if (session().size() < 2) return;
+  constexpr int large = 1 << 20;
+  MessageExchange exchange(session().comm(), ranks_in_order(), large);
+  CHECK(eventually([&] { return exchange.ping_pong_s(large, 8) > exchange.ping_pong_s(8, 8); }));
+  CHECK(eventually([&] { return exchange.send_overhead_s(large, 8) > exchange.send_overhead_s(8, 8); }));
+  CHECK(eventually([&] { return exchange.gap_s(large, 8) > exchange.gap_s(8, 8); }));
+  CHECK(eventually([&] {
+    const std::vector<double> longer = exchange.ring_s(large, 9), shorter = exchange.ring_s(8, 9);
+    return *std::min_element(longer.begin(), longer.end()) > *std::min_element(shorter.begin(), shorter.end());
+  }));
+}
+
+TEST_CASE("an empty synchronous message waits for a late receiver, one up to the eager limit and none above does not") {
+  if (session().size() < 2) return;
+  CHECK_FALSE(returns_before_receiver(0, Mode::synchronous, 10));
+  constexpr int largest = 1 << 17;
+  MessageExchange exchange(session().comm(), ranks_in_order(), largest);
+  // The answer takes time.
+  CHECK(eventually([&] { return exchange.ping_pong_s(0, 50, true) > exchange.ping_pong_s(0, 50); }, 20));
+  // A busy machine can make eager messages look late, but not all the time.
+  int limit = 0;
+  CHECK(eventually([&] {
+    limit = exchange.eager_limit();
+    return returns_before_receiver(limit, Mode::standard, 20) &&
+           (limit == largest || !returns_before_receiver(limit + 1, Mode::standard, 10));
+  }));
+  CAPTURE(limit);
+  CHECK(limit > 0);
+  CHECK(limit <= largest);
+  CHECK(same_on_all_ranks({static_cast<double>(limit)}));
+  // Where everything fits, the largest is the limit.
+  const int small = std::min(64, limit);
+  CHECK(eventually([&] { return MessageExchange(session().comm(), ranks_in_order(), small).eager_limit() == small; }));
+}
+
+TEST_CASE("patterns come to their end, with messages of any protocol and any number, also none") {
+  const int processes = session().size();
+  std::vector<MessagePattern> patterns{{"nothing", processes, {}}, {"empty phases", processes, {{}, {}}}};
+  for (const double bytes : {0.0, 1.0, 4096.0, 100000.0, mebibyte}) {
+    patterns.insert(patterns.end(), {flat_broadcast(processes, bytes), binomial_broadcast(processes, bytes),
+                                     ring_allgather(processes, bytes), recursive_doubling_allreduce(processes, bytes),
+                                     halo_1d(processes, bytes)});
+    if (processes >= 2) patterns.push_back(ring(processes, bytes));
+  }
+  // Messages of the same two processes keep their order: one received in the place of a shorter one would be an error
+  // of MPI. What is sent in order may wait for its receiver.
+  std::mt19937_64 random(1);
+  for (const Phase::Sends sends : {Phase::Sends::in_order, Phase::Sends::at_once}) {
+    patterns.push_back({"all to all", processes, std::vector<Phase>(5)});
+    for (Phase& phase : patterns.back().phases) {
+      phase.sends = sends;
+      for (int message = 0; message < 2 * processes * (processes - 1); ++message) {
+        const int from = static_cast<int>(random() % static_cast<std::uint64_t>(processes));
+        const int to = (from + 1 + static_cast<int>(random() % static_cast<std::uint64_t>(processes - 1))) % processes;
+        phase.messages.push_back({from, to, std::array{0.0, 1.0, 5000.0, 65536.0, mebibyte}[random() % 5]});
+      }
+    }
+  }
+  for (const MessagePattern& pattern : patterns) {
+    INFO(pattern.name);
+    PatternRun run(session().comm(), pattern);
+    run.run();
+    const std::vector<double> times = run.times_s(2);
+    CHECK((times.size() == 2 && *std::ranges::min_element(times) > 0.0));
+    CHECK(same_on_all_ranks(times));
+    CHECK(run.times_s(0).empty());
+  }
+}
+
+TEST_CASE("patterns of other numbers of processes and messages that cannot be sent are refused on all ranks") {
+  const int processes = session().size();
+  std::vector<MessagePattern> wrong{halo_1d(processes + 1, 8.0)};
+  if (processes > 1) wrong.push_back(halo_1d(processes - 1, 8.0));
+  std::vector<Message> messages{{0, 0, 8.0}, {0, processes, 8.0}, {-1, 0, 8.0}};
+  for (const double bytes : {-1.0, std::numeric_limits<double>::infinity(), 2147483648.0, 1e12}) {
+    if (processes > 1) messages.push_back({1, 0, bytes});
+  }
+  for (const Message& one : messages) wrong.push_back({"wrong", processes, {Phase{{one}, Phase::Sends::in_order}}});
+  for (const MessagePattern& pattern : wrong) {
+    CHECK_THROWS_AS(PatternRun(session().comm(), pattern), InvalidArgument);
+  }
+}
+
+}  // namespace steelyard::test_messages
