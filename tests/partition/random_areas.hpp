@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "partition/rectangles/column.hpp"
@@ -22,24 +21,6 @@ inline std::vector<double> random_areas(Random& random, int count) {
 
 inline partition::Extents random_extents(Random& random, int most) {
   return {whole(random, 1, most), whole(random, 1, most)};
-}
-
-/// Every set partition of units 0 … count - 1 into columns.
-inline void for_each_arrangement(int count, const std::function<void(const partition::Arrangement&)>& visit) {
-  partition::Arrangement arrangement;
-  const std::function<void(int)> place = [&](int unit) {
-    if (unit == count) return visit(arrangement);
-    // Not a range: the recursion adds columns and takes them away again.
-    for (std::size_t column = 0; column < arrangement.size(); ++column) {
-      arrangement[column].push_back(unit);
-      place(unit + 1);
-      arrangement[column].pop_back();
-    }
-    arrangement.push_back({unit});
-    place(unit + 1);
-    arrangement.pop_back();
-  };
-  place(0);
 }
 
 }  // namespace steelyard::tests

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -12,15 +11,14 @@
 #include "models/speed_model.hpp"
 #include "partition/balancing/outcome.hpp"
 #include "partition/geometric.hpp"
-#include "tests/models/random_models.hpp"
+#include "tests/partition/brute_force.hpp"
 
 namespace steelyard::tests {
 
 /// A speed function given as a formula: the truth that balancing only sees measurements of.
 class TrueSpeed : public models::SpeedModel {
  public:
-  explicit TrueSpeed(std::function<double(double units)> speed,
-                     double max_units = std::numeric_limits<double>::infinity())
+  explicit TrueSpeed(std::function<double(double units)> speed, double max_units = infinity)
       : SpeedModel(max_units), speed_(std::move(speed)) {}
   std::string kind() const override { return "truth"; }
 
@@ -32,8 +30,7 @@ class TrueSpeed : public models::SpeedModel {
 
 /// A random speed, over orders of magnitude, whose time grows with size: constant, as of a GPU that large sizes fill,
 /// or as of a CPU whose cache small sizes fit.
-inline std::unique_ptr<TrueSpeed> random_truth(Random& random, double most_units,
-                                               double limit = std::numeric_limits<double>::infinity()) {
+inline std::unique_ptr<TrueSpeed> random_truth(Random& random, double most_units, double limit = infinity) {
   const double a = std::exp(uniform(random, 3.0, 7.0));
   const double b = uniform(random, 0.05, 0.5) * most_units;
   const double drop = uniform(random, 0.2, 2.0);
@@ -95,14 +92,27 @@ struct SyntheticUnits : Units {
   }
 };
 
+inline SyntheticUnits constant_units(const std::vector<double>& speeds) {
+  SyntheticUnits units;
+  for (const double speed : speeds) units.add(std::make_unique<models::ConstantModel>(speed));
+  return units;
+}
+
 inline SyntheticUnits random_units(Random& random, int count, std::int64_t total) {
   SyntheticUnits units;
   for (int i = 0; i < count; ++i) units.add(random_truth(random, static_cast<double>(total)));
   return units;
 }
 
-inline std::int64_t sum(const std::vector<std::int64_t>& units) {
-  return std::accumulate(units.begin(), units.end(), std::int64_t{0});
+/// Caches: the time grows faster than the size, by up to a factor of three.
+inline SyntheticUnits cached_units(Random& random, int count, double total) {
+  SyntheticUnits units;
+  for (int i = 0; i < count; ++i) {
+    const double a = std::exp(uniform(random, 3.0, 6.0)), drop = uniform(random, 0.0, 2.0);
+    const double b = uniform(random, 0.05, 0.5) * total;
+    units.add(std::make_unique<TrueSpeed>([=](double x) { return a / (1.0 + drop * x / (x + b)); }));
+  }
+  return units;
 }
 
 }  // namespace steelyard::tests

@@ -2,28 +2,21 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 
-#include "core/base/errors.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "partition/balancing/load_balancer.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_load_balancer {
 
 using namespace steelyard::partition;
-using models::ConstantModel;
+using tests::constant_units;
 using tests::Random;
+using tests::sum;
 using tests::SyntheticUnits;
 using Slices = std::vector<std::int64_t>;
 
 namespace {
 
 Algorithm by_lines() { return find_algorithm("geometric"); }
-
-SyntheticUnits constant_units(const std::vector<double>& speeds) {
-  SyntheticUnits units;
-  for (const double speed : speeds) units.add(std::make_unique<ConstantModel>(speed));
-  return units;
-}
 
 BalancingDecision iterate(LoadBalancer& balancer, const SyntheticUnits& units, double remaining = 1e9) {
   std::vector<double> times_s;
@@ -41,23 +34,24 @@ LoadBalancerOptions every_iteration() {
   return options;
 }
 
+std::vector<double> sizes(const PartialModels& models) {
+  std::vector<double> sizes;
+  for (const models::MeasuredPoint& point : models.points(0)) sizes.push_back(point.units);
+  return sizes;
+}
+
 }  // namespace
 
 TEST_CASE("load balancing settles within one computation unit of the true balance") {
   Random random(1);
   for (int trial = 0; trial < 100; ++trial) {
     const std::int64_t total = tests::whole(random, 10, 5000);
-    SyntheticUnits units;
-    // Times in proportion to size up to a factor of 3, as of a cache: what a constant speed below is too careful about.
-    for (int i = tests::whole(random, 1, 6); i > 0; --i) {
-      const double a = std::exp(tests::uniform(random, 3, 6)), drop = tests::uniform(random, 0, 2);
-      units.add(std::make_unique<tests::TrueSpeed>(
-          [=](double x) { return a / (1.0 + drop * x / (x + 0.3 * static_cast<double>(total))); }));
-    }
+    const int count = tests::whole(random, 1, 6);
+    const SyntheticUnits units = tests::cached_units(random, count, static_cast<double>(total));
     LoadBalancer balancer(total, units.models.size(), by_lines(), every_iteration());
     for (int i = 0; i < 60; ++i) {
       iterate(balancer, units);
-      REQUIRE(tests::sum(balancer.current().units) == total);
+      REQUIRE(sum(balancer.current().units) == total);
     }
     INFO("trial " << trial);
     REQUIRE(units.makespan_s(balancer.current().units) <=
@@ -70,13 +64,14 @@ TEST_CASE("load balancing settles within one computation unit of the true balanc
 TEST_CASE("nothing moves while the window is not full or the times differ by less than their spread") {
   LoadBalancer balancer(100, 2, by_lines());
   const std::vector<std::vector<double>> window = {{1.0, 1.2}, {1.3, 1.1}, {0.9, 1.0}, {1.1, 1.4}, {1.2, 1.1}};
-  for (int repeat = 0; repeat < 10; ++repeat) {
-    for (int i = 0; i < 4; ++i)
-      REQUIRE(balancer.record(window[static_cast<std::size_t>(i)]) == BalancingDecision::measuring);
-    REQUIRE(balancer.record(window[4]) == BalancingDecision::within_spread);
+  for (std::size_t i = 0; i < 50; ++i) {
+    REQUIRE(balancer.record(window[i % 5]) ==
+            (i % 5 < 4 ? BalancingDecision::measuring : BalancingDecision::within_spread));
   }
   CHECK(balancer.current().units == Slices{50, 50});
   CHECK(balancer.repartitions() == 0);
+  LoadBalancer nothing(0, 2, by_lines());
+  CHECK(nothing.record(std::vector<double>{0.0, 0.0}) == BalancingDecision::balanced);
 }
 
 TEST_CASE("data moves only if the remaining iterations gain more than that costs") {
@@ -96,34 +91,31 @@ TEST_CASE("data moves only if the remaining iterations gain more than that costs
   CHECK(iterate(dearer, units, 7.0) == BalancingDecision::repartitioned);
 }
 
-TEST_CASE("the balance follows a unit that changes its speed in mid-run") {
+TEST_CASE("the balance follows units that change their speed in mid-run, alike for the same times") {
   const double noise = GENERATE(0.0, 0.02);
+  const double changed = GENERATE(25.0, 2000.0);
   SyntheticUnits before = constant_units({100.0, 100.0, 200.0});
-  SyntheticUnits after = constant_units({100.0, 25.0, 200.0});
+  SyntheticUnits after = constant_units({100.0, changed, 200.0});
   before.noise = after.noise = noise;
-  LoadBalancer balancer(4000, 3, by_lines());
-  for (int i = 0; i < 60; ++i) iterate(balancer, before);
-  CHECK(before.makespan_s(balancer.current().units) < 10.0 * (1.0 + 0.01 + 2.0 * noise));
+  LoadBalancer balancer(4000, 3, by_lines()), twin = balancer;
+  const auto settles = [&](const SyntheticUnits& units, double least_s) {
+    for (int i = 0; i < 60; ++i) {
+      std::vector<double> times_s;
+      for (std::size_t u = 0; u < 3; ++u) times_s.push_back(units.run_s(u, balancer.current().units[u]));
+      REQUIRE(balancer.record(times_s) == twin.record(times_s));
+      REQUIRE(balancer.current().units == twin.current().units);
+    }
+    CHECK(units.makespan_s(balancer.current().units) < least_s * (1.0 + 0.01 + 2.0 * noise));
+  };
+  settles(before, 10.0);
   CHECK(balancer.speed_changes() <= (noise > 0.0 ? 3 : 0));
   const int unfounded = balancer.speed_changes();
-  for (int i = 0; i < 60; ++i) iterate(balancer, after);
+  settles(after, 4000.0 / (300.0 + changed));
   CHECK(balancer.speed_changes() > unfounded);
-  CHECK(after.makespan_s(balancer.current().units) < 4000.0 / 325.0 * (1.0 + 0.01 + 2.0 * noise));
-  for (int i = 0; i < 60; ++i) iterate(balancer, before);
-  CHECK(before.makespan_s(balancer.current().units) < 10.0 * (1.0 + 0.01 + 2.0 * noise));
-}
-
-TEST_CASE("a faster unit is believed even though its old points are many") {
-  LoadBalancer balancer(1000, 2, by_lines(), every_iteration());
-  SyntheticUnits slow = constant_units({10.0, 30.0});
-  for (int i = 0; i < 20; ++i) iterate(balancer, slow);
-  SyntheticUnits fast = constant_units({1000.0, 30.0});
-  for (int i = 0; i < 20; ++i) iterate(balancer, fast);
-  CHECK(fast.makespan_s(balancer.current().units) <= fast.least_makespan_s(1000) + fast.granularity_s(1000));
+  settles(before, 10.0);
 }
 
 TEST_CASE("noise alone makes the balance neither wander away nor change forever") {
-  Random random(2);
   int late = 0;
   for (int trial = 0; trial < 20; ++trial) {
     SyntheticUnits units = constant_units({100.0, 300.0, 200.0, 50.0});
@@ -140,64 +132,70 @@ TEST_CASE("noise alone makes the balance neither wander away nor change forever"
   CHECK(late < 20 * 60 / 10);
 }
 
-TEST_CASE("a unit without work comes back when it has become fast") {
+TEST_CASE("a unit without work comes back when it has become fast, and is asked less and less often while it is not") {
   LoadBalancerOptions options = every_iteration();
   options.idle_windows = 5;
   LoadBalancer balancer(100, 2, by_lines(), options);
-  const SyntheticUnits before = constant_units({10.0, 1e-3});
-  for (int i = 0; i < 4; ++i) iterate(balancer, before);
+  const SyntheticUnits useless = constant_units({10.0, 1e-3});
+  for (int i = 0; i < 4; ++i) iterate(balancer, useless);
   CHECK(balancer.current().units == Slices{100, 0});
-  const SyntheticUnits after = constant_units({10.0, 10.0});
-  for (int i = 0; i < 20; ++i) iterate(balancer, after);
+  LoadBalancer longer = balancer;
+  for (int i = 0; i < 20; ++i) iterate(balancer, constant_units({10.0, 10.0}));
   CHECK(balancer.current().units == Slices{50, 50});
-}
-
-TEST_CASE("a unit that stays useless is asked less and less often") {
-  LoadBalancerOptions options = every_iteration();
-  options.idle_windows = 5;
-  LoadBalancer balancer(100, 2, by_lines(), options);
-  const SyntheticUnits units = constant_units({10.0, 1e-3});
   int probed = 0;
   for (int i = 0; i < 1000; ++i) {
-    iterate(balancer, units);
-    probed += balancer.current().units[1] > 0 ? 1 : 0;
+    iterate(longer, useless);
+    probed += longer.current().units[1] > 0 ? 1 : 0;
   }
+  CHECK(probed > 3);
   CHECK(probed < 12);
   options.redistribution_s = 1e6;
   options.start = {100, 0};
   LoadBalancer dear(100, 2, by_lines(), options);
-  for (int i = 1000; i > 0; --i) iterate(dear, units, i);
+  for (int i = 1000; i > 0; --i) iterate(dear, useless, i);
   CHECK(dear.repartitions() == 0);
 }
 
-TEST_CASE("load balancing decides the same for the same times") {
-  SyntheticUnits units = constant_units({100.0, 300.0, 200.0});
-  units.noise = 0.1;
-  LoadBalancer one(1000, 3, by_lines()), other(1000, 3, by_lines());
-  for (int i = 0; i < 200; ++i) {
-    std::vector<double> times_s;
-    for (std::size_t u = 0; u < 3; ++u) times_s.push_back(units.run_s(u, one.current().units[u]));
-    REQUIRE(one.record(times_s) == other.record(times_s));
-    REQUIRE(one.current().units == other.current().units);
-  }
+TEST_CASE("the newest time replaces what it disproves or what noise cannot tell from it, then the oldest") {
+  PartialModels exact(1);
+  CHECK_FALSE(exact.renew(0, {100, 1.0}, 3));
+  CHECK_FALSE(exact.renew(0, {101, 1.1}, 3));
+  CHECK_FALSE(exact.renew(0, {200, 2.0}, 3));
+  CHECK_FALSE(exact.renew(0, {300, 1.5}, 3));  // 200 cannot take longer
+  CHECK(sizes(exact) == std::vector<double>{100, 101, 300});
+  CHECK_FALSE(exact.renew(0, {50, 0.5}, 3));
+  CHECK(sizes(exact) == std::vector<double>{50, 101, 300});
+  CHECK(exact.renew(0, {300, 3.0}, 3));  // the speed has changed: all else is old, too
+  CHECK(sizes(exact) == std::vector<double>{300});
+
+  PartialModels noisy(1);
+  noisy.renew(0, {100, 1.0, 5, 0.02}, 8);
+  noisy.renew(0, {103, 1.0, 5, 0.02}, 8);
+  noisy.renew(0, {110, 1.1, 5, 0.02}, 8);
+  CHECK(sizes(noisy) == std::vector<double>{103, 110});
+  CHECK_FALSE(noisy.renew(0, {103, 1.4, 5, 0.5}, 8));  // says less than what is known
+  CHECK(noisy.points(0).front().time_s == 1.0);
+  CHECK_FALSE(noisy.renew(0, {103, 1.005, 5, 0.02}, 8));
+  CHECK(noisy.points(0).front().time_s == 1.005);
 }
 
-TEST_CASE("load balancing refuses times that are none and options out of range") {
-  LoadBalancer balancer(100, 2, by_lines());
-  using Times = std::vector<double>;
-  CHECK_THROWS_AS(balancer.record(Times{1.0}), InvalidArgument);
-  CHECK_THROWS_AS(balancer.record(Times{1.0, 0.0}), InvalidArgument);
-  CHECK_THROWS_AS(balancer.record(Times{1.0, NAN}), InvalidArgument);
-  CHECK_THROWS_AS(balancer.record(Times{1.0, 1.0}, -1.0), InvalidArgument);
-  LoadBalancerOptions options;
-  options.window = 0;
-  CHECK_THROWS_AS(LoadBalancer(100, 2, by_lines(), options), InvalidArgument);
-  options = {};
-  options.redistribution_s = -1.0;
-  CHECK_THROWS_AS(LoadBalancer(100, 2, by_lines(), options), InvalidArgument);
-  CHECK_THROWS_AS(LoadBalancer(100, 0, by_lines()), InvalidArgument);
-  LoadBalancer nothing(0, 2, by_lines());
-  CHECK(nothing.record(Times{0.0, 0.0}) == BalancingDecision::balanced);
+TEST_CASE("units without a point get nothing, or a probe where it is asked for, and sums stay exact") {
+  PartialModels models(3, {1000.0, 1000.0, 2.5});
+  models.renew(0, {600, 1.0}, 8);
+  CHECK(models.unknown() == std::vector<std::size_t>{1, 2});
+  CHECK(models.distribute(600, by_lines()) == Slices{600, 0, 0});
+  CHECK(models.distribute_and_probe(600, by_lines()) == Slices{586, 12, 2});
+  CHECK(models.distribute_and_probe(2, by_lines()) == Slices{0, 1, 1});
+  CHECK(models.distribute_and_probe(1, by_lines()) == Slices{0, 1, 0});
+  CHECK(models.predict({20, 0, 0}).predicted_s == std::vector<double>{20.0 / 600.0, 0.0, 0.0});
+  CHECK(std::isnan(models.predict({20, 1, 0}).predicted_s[1]));
+  // A unit that large sizes overwhelmed is asked for the smallest size once.
+  PartialModels overwhelmed(2);
+  overwhelmed.renew(0, {50, 1.0}, 8);
+  overwhelmed.renew(1, {50, 1e6}, 8);
+  CHECK(overwhelmed.distribute_and_probe(100, by_lines()) == Slices{99, 1});
+  overwhelmed.renew(1, {1, 100.0}, 8);
+  CHECK(overwhelmed.distribute_and_probe(100, by_lines()) == Slices{100, 0});
 }
 
 }  // namespace steelyard::test_load_balancer

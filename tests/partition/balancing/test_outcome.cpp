@@ -1,42 +1,77 @@
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <set>
+#include <vector>
 
-#include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 #include "partition/balancing/outcome.hpp"
+#include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_outcome {
 
 using namespace steelyard::partition;
 using Slices = std::vector<std::int64_t>;
+using Points = std::vector<models::MeasuredPoint>;
 
-TEST_CASE("the moved share counts every computation unit that changes hands once") {
-  CHECK(moved_share(Slices{50, 50}, Slices{50, 50}) == 0.0);
+namespace {
+
+/// Two units; the first takes `times_s` in turn, the second 1 s.
+Measure in_turn(std::vector<double> times_s, double confidence_s = 0.0) {
+  return [times_s, confidence_s, next = std::size_t{0}](std::span<const std::int64_t> units) mutable {
+    const double time_s = times_s[next++ % times_s.size()];
+    return Points{{static_cast<double>(units[0]), time_s, 1, confidence_s},
+                  {static_cast<double>(units[1]), 1.0, 1, confidence_s}};
+  };
+}
+
+}  // namespace
+
+TEST_CASE("times clearly differ when some two intervals of units with work do not touch") {
+  CHECK(clearly_longer({1, 2.0}, {1, 1.9}));
+  CHECK_FALSE(clearly_longer({1, 2.0, 3, 0.5}, {1, 1.0, 3, 0.5}));
+  CHECK(clearly_longer({1, 2.0, 3, 0.4}, {1, 1.0, 3, 0.5}));
+  CHECK(clear_difference_s(Points{{1, 2.0}, {1, 1.0}, {1, 1.5}}) == 1.0);
+  CHECK(clear_difference_s(Points{{1, 2.0, 3, 0.25}, {1, 1.0, 3, 0.25}}) == 0.5);
+  CHECK(clear_difference_s(Points{{1, 2.0, 3, 1.0}, {1, 1.0, 3, 0.5}}) < 0.0);
+  // The longest and the shortest overlap, because they are uncertain; the two between do not.
+  CHECK(clear_difference_s(Points{{1, 3.0, 3, 3.0}, {1, 2.0}, {1, 1.5}, {1, 1.0, 3, 3.0}}) == 0.5);
+  CHECK(clear_difference_s(Points{{1, 2.0}, {}}) == 0.0);
+  CHECK(measured_imbalance(Points{{1, 2.0}, {}, {1, 1.5}}) == 0.25);
+  CHECK(last_done(Points{{}, {4, 1.0}, {5, 2.0}}).units == 5.0);
+  CHECK(last_done(Points{{}, {}}).time_s == 0.0);
+}
+
+TEST_CASE("a sample becomes its mean with Student's interval, a single run is believed") {
+  const std::vector<double> times_s = {1.0, 1.25, 1.125, 0.875};
+  const models::MeasuredPoint point = point_of_sample(7, times_s, 0.95);
+  CHECK(point.units == 7.0);
+  CHECK(point.repetitions == 4);
+  CHECK(point.time_s == 1.0625);
+  CHECK(point.confidence_s == confidence_half_width(times_s, 0.95));
+  CHECK(point_of_sample(7, std::vector<double>{2.0}, 0.95).confidence_s == 0.0);
+}
+
+TEST_CASE("the moved share counts once what changes hands, and a start is as even as memory allows") {
   CHECK(moved_share(Slices{50, 50}, Slices{40, 60}) == 0.1);
   CHECK(moved_share(Slices{10, 0}, Slices{0, 10}) == 1.0);
   CHECK(moved_share(Slices{25, 25, 25, 25}, Slices{20, 30, 20, 30}) == 0.1);
   CHECK(moved_share(Slices{0, 0}, Slices{0, 0}) == 0.0);
-  CHECK_THROWS_AS(moved_share(Slices{1}, Slices{1, 0}), InvalidArgument);
-}
-
-TEST_CASE("balancing starts even as far as memory allows, or where it is told to") {
   CHECK(start_or_even(10, 3, {}, {}) == Slices{4, 3, 3});
   CHECK(start_or_even(10, 3, {}, std::vector<double>{1.5, 100.0, 100.0}) == Slices{1, 5, 4});
   CHECK(start_or_even(10, 3, Slices{10, 0, 0}, {}) == Slices{10, 0, 0});
-  CHECK_THROWS_AS(start_or_even(10, 2, {}, std::vector<double>{4.0, 5.0}), InvalidArgument);
-  CHECK_THROWS_AS(start_or_even(10, 2, {}, std::vector<double>{40.0}), InvalidArgument);
-  CHECK_THROWS_AS(start_or_even(10, 2, Slices{10}, {}), InvalidArgument);
-  CHECK_THROWS_AS(start_or_even(10, 2, Slices{11, -1}, {}), InvalidArgument);
-  CHECK_THROWS_AS(start_or_even(10, 2, Slices{5, 4}, {}), InvalidArgument);
-  CHECK_THROWS_AS(start_or_even(10, 2, Slices{6, 4}, std::vector<double>{5.0, 9.0}), InvalidArgument);
 }
 
-TEST_CASE("every reason to stop has its own words") {
-  std::set<std::string> words;
-  for (int reason = 0; reason <= static_cast<int>(StopReason::measurement_limit); ++reason) {
-    words.insert(to_string(static_cast<StopReason>(reason)));
-  }
-  CHECK(words.size() == static_cast<std::size_t>(StopReason::measurement_limit) + 1);
+TEST_CASE("distributions are measured until they can be told apart, and no more often than that can help") {
+  RepeatedMeasurement unknown(in_turn({2.0, 2.01, 1.99}, tests::infinity), {1, 5, 100, 0.95});
+  CHECK(unknown.differ({5, 5}));
+  CHECK(unknown.count() == 2);
+  RepeatedMeasurement certain(in_turn({1.0}), {});
+  CHECK_FALSE(certain.differ({5, 5}));
+  CHECK(certain.compare({5, 5}, {4, 6}) == 0);
+  CHECK(certain.count() == 2);
+  RepeatedMeasurement uncertain(in_turn({1.0, 1.1}, 0.5), {1, 4, 100, 0.95});
+  CHECK_FALSE(uncertain.differ({5, 5}));
+  CHECK(uncertain.count() == 4);
+  CHECK(uncertain.compare({5, 5}, {4, 6}) == 0);
+  CHECK(uncertain.count() == 8);
 }
 
 }  // namespace steelyard::test_outcome

@@ -1,12 +1,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-#include <limits>
 
-#include "core/base/errors.hpp"
 #include "partition/rectangles/communication_aware.hpp"
-#include "tests/models/random_models.hpp"
+#include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_communication_aware {
 
@@ -51,7 +48,7 @@ double least_total_s(const Extents& extents, Models models, const Algorithm& alg
   const Distribution blind = algorithm.distribute(extents.rows * extents.columns, models);
   const std::vector<double> areas(blind.units.begin(), blind.units.end());
   const auto working = std::count_if(areas.begin(), areas.end(), [](double area) { return area > 0.0; });
-  double least_s = std::numeric_limits<double>::infinity();
+  double least_s = tests::infinity;
   for (std::int64_t columns = 1; columns <= std::min<std::int64_t>(working, extents.columns); ++columns) {
     least_s = std::min(least_s, total_s(column(areas, extents, static_cast<int>(columns)), models, cost));
   }
@@ -75,15 +72,7 @@ TEST_CASE("rectangles tile the matrix, and take no longer than without a thought
     const RectangleCost cost = wires(latency_s, trial % 3 == 0 ? 0.0 : 0.1 * latency_s.front());
     const CostedColumns found = communication_aware(extents, units.models, algorithm, cost, most_subsets);
     CAPTURE(trial, extents.rows, extents.columns, units.models.size());
-    std::vector<int> owners(static_cast<std::size_t>(extents.rows * extents.columns));
-    for (const Rectangle& r : found.partition.rectangles) {
-      for (std::int64_t row = r.row; row < r.end_row(); ++row) {
-        for (std::int64_t column = r.column; column < r.end_column(); ++column) {
-          ++owners[static_cast<std::size_t>(row * extents.columns + column)];
-        }
-      }
-    }
-    REQUIRE(std::count(owners.begin(), owners.end(), 1) == extents.rows * extents.columns);
+    REQUIRE(tests::sum(areas(found.partition)) == extents.rows * extents.columns);
     REQUIRE(found.total_s() == total_s(found.partition, units.models, cost));
     REQUIRE(found.total_s() <= least_total_s(extents, units.models, algorithm, cost));
     // Without costs it is the algorithm itself.
@@ -116,31 +105,6 @@ TEST_CASE("limits are kept, and units that the others cannot do without stay") {
       communication_aware({10, 10}, units.models, find_algorithm("geometric"), wires({0.0, 1e6}));
   CHECK(areas(found.partition)[0] <= 60);
   CHECK(areas(found.partition)[1] > 0);
-}
-
-TEST_CASE("the number of columns is the one whose communication is least") {
-  tests::Units units;
-  for (int i = 0; i < 4; ++i) units.add(std::make_unique<models::ConstantModel>(1000.0));
-  const Algorithm& even = find_algorithm("even");
-  // What a unit receives goes with its half-perimeter: squares are best.
-  CHECK(communication_aware({20, 20}, units.models, even, wires({0, 0, 0, 0}, 1e-3)).partition.columns.size() == 2);
-  // Where units send up and down alone, each gets a column.
-  const RectangleCost vertical = [](const ColumnPartition& partition) {
-    std::vector<double> cost_s;
-    for (const Rectangle& rectangle : partition.rectangles) cost_s.push_back(rectangle.rows < 20 ? 1.0 : 0.0);
-    return cost_s;
-  };
-  CHECK(communication_aware({20, 20}, units.models, even, vertical).partition.columns.size() == 4);
-}
-
-TEST_CASE("costs that mean nothing are refused") {
-  tests::Units units;
-  units.add(std::make_unique<models::ConstantModel>(1.0));
-  for (const std::vector<double>& cost_s : {std::vector<double>{}, {-1.0}, {std::nan("")}, {1.0, 1.0}}) {
-    CHECK_THROWS_AS(communication_aware({2, 5}, units.models, find_algorithm("even"),
-                                        [&](const ColumnPartition&) { return cost_s; }),
-                    InvalidArgument);
-  }
 }
 
 }  // namespace steelyard::test_communication_aware

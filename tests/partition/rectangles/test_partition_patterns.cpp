@@ -1,13 +1,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "core/base/errors.hpp"
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "partition/rectangles/partition_patterns.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
@@ -26,7 +22,6 @@ using tests::whole;
 namespace {
 
 using Rectangles = std::vector<Rectangle>;
-using Blocks = std::vector<std::int64_t>;
 
 /// 001, figure 8, as far as the text tells: p0 to p5 in columns of 124, 97 and 35 blocks.
 const Rectangles figure_8 = {{0, 124, 134, 97}, {0, 0, 146, 124},   {152, 221, 104, 35},
@@ -49,16 +44,6 @@ std::string aligned(const MessagePattern& pattern, const std::vector<int>& nodes
   const models::Platform platform = paper_platform();
   const Placement placement(platform, nodes, {}, Placement::Contention::per_channel);
   return to_string(aligned_form(models::expression(pattern, placement), models::TauLop(platform)));
-}
-
-/// Partitions of square matrices of `blocks` rows: columns by areas, some units empty, or anything else.
-void for_each_partition(std::uint64_t seed, const std::function<void(const Rectangles&, std::int64_t blocks)>& visit) {
-  Random random(seed);
-  for (int trial = 0; trial < 150; ++trial) {
-    const int blocks = trial % 5 == 0 ? whole(random, 1, 4) : whole(random, 1, 24);
-    const Rectangles rectangles = tests::random_rectangles(random, blocks, 12);
-    visit(rectangles, blocks);
-  }
 }
 
 int owner_of(const Rectangles& rectangles, std::int64_t row, std::int64_t column) {
@@ -117,20 +102,17 @@ TEST_CASE("a process of figure 9 sends its edges through the channels of equatio
   CHECK(pattern.phases[0].sends == Phase::Sends::at_once);
 }
 
-TEST_CASE("what one sends of its halo to another is what it receives from it") {
-  for_each_partition(1, [](const Rectangles& rectangles, std::int64_t) {
-    const auto pairs = by_pair(halo_pattern(rectangles, 8.0).phases.at(0));
-    for (const auto& [pair, bytes] : pairs) REQUIRE(pairs.at({pair.second, pair.first}) == bytes);
-  });
-}
-
-TEST_CASE("the halo is every point beside an edge inside, once for each side") {
-  for_each_partition(2, [](const Rectangles& rectangles, std::int64_t blocks) {
-    std::map<std::pair<int, int>, double> expected;
+TEST_CASE("halo and SUMMA send what block by block lies beside an edge, or in a row or column of the pivots") {
+  Random random(1);
+  for (int trial = 0; trial < 150; ++trial) {
+    const int blocks = trial % 5 == 0 ? whole(random, 1, 4) : whole(random, 1, 24);
+    const Rectangles rectangles = tests::random_rectangles(random, blocks, 12);
+    using Pairs = std::map<std::pair<int, int>, double>;
+    Pairs halo;
     const auto meet = [&](int one, int other) {
       if (one == other) return;
-      expected[{one, other}] += 8.0;
-      expected[{other, one}] += 8.0;
+      halo[{one, other}] += 8.0;
+      halo[{other, one}] += 8.0;
     };
     for (std::int64_t row = 0; row < blocks; ++row) {
       for (std::int64_t column = 0; column < blocks; ++column) {
@@ -139,17 +121,19 @@ TEST_CASE("the halo is every point beside an edge inside, once for each side") {
         if (column + 1 < blocks) meet(owner, owner_of(rectangles, row, column + 1));
       }
     }
-    const MessagePattern pattern = halo_pattern(rectangles, 8.0);
-    REQUIRE(pattern.processes == static_cast<int>(rectangles.size()));
-    REQUIRE(by_pair(pattern.phases.at(0)) == expected);
-  });
-}
+    const MessagePattern exchange = halo_pattern(rectangles, 8.0);
+    REQUIRE(exchange.processes == static_cast<int>(rectangles.size()));
+    REQUIRE(by_pair(exchange.phases.at(0)) == halo);
 
-TEST_CASE("an iteration of SUMMA gives everybody its rows of the pivot column and its columns of the pivot row") {
-  for_each_partition(3, [](const Rectangles& rectangles, std::int64_t blocks) {
+    auto in_elements = rectangles;
+    const std::int64_t depth = whole(random, 1, 5);
+    for (Rectangle& each : in_elements) {
+      each = {each.row * depth, each.column * depth, each.rows * depth, each.columns * depth};
+    }
+    const double block_bytes = 8.0 * static_cast<double>(depth * depth);
     for (std::int64_t k = 0; k < blocks; ++k) {
-      // Block by block: its owner sends it to all that have a block in the same row, or column.
-      std::map<std::pair<int, int>, double> column, row;
+      // A block's owner sends it to all that have a block in the same row, or column.
+      Pairs column, row;
       for (std::int64_t i = 0; i < blocks; ++i) {
         std::set<int> in_row, in_column;
         for (std::int64_t j = 0; j < blocks; ++j) {
@@ -158,60 +142,21 @@ TEST_CASE("an iteration of SUMMA gives everybody its rows of the pivot column an
         }
         const int column_owner = owner_of(rectangles, i, k), row_owner = owner_of(rectangles, k, i);
         for (const int to : in_row) {
-          if (to != column_owner) column[{column_owner, to}] += 512.0;
+          if (to != column_owner) column[{column_owner, to}] += block_bytes;
         }
         for (const int to : in_column) {
-          if (to != row_owner) row[{row_owner, to}] += 512.0;
+          if (to != row_owner) row[{row_owner, to}] += block_bytes;
         }
       }
-      const MessagePattern pattern = summa_pattern(rectangles, k, 512.0);
-      REQUIRE(pattern.phases.size() == 2);
-      REQUIRE(by_pair(pattern.phases[0]) == column);
-      REQUIRE(by_pair(pattern.phases[1]) == row);
-      for (const Phase& phase : pattern.phases) REQUIRE(phase.sends == Phase::Sends::in_order);
-    }
-  });
-}
-
-TEST_CASE("over an iteration of SUMMA everybody has its half-perimeter, received or its own") {
-  for_each_partition(4, [](const Rectangles& rectangles, std::int64_t blocks) {
-    for (std::int64_t k = 0; k < blocks; ++k) {
-      Blocks blocks_of(rectangles.size());
-      for (const Phase& phase : summa_pattern(rectangles, k, 1.0).phases) {
-        for (const Message& message : phase.messages) {
-          blocks_of[static_cast<std::size_t>(message.to)] += static_cast<std::int64_t>(message.bytes);
-        }
-      }
-      for (std::size_t i = 0; i < rectangles.size(); ++i) {
-        const Rectangle& one = rectangles[i];
-        if (one.column <= k && k < one.end_column()) blocks_of[i] += one.rows;
-        if (one.row <= k && k < one.end_row()) blocks_of[i] += one.columns;
-        REQUIRE(blocks_of[i] == one.half_perimeter());
+      for (const MessagePattern& pattern :
+           {summa_pattern(rectangles, k, block_bytes), summa_pattern(in_elements, k * depth, depth, 8.0)}) {
+        REQUIRE(pattern.processes == static_cast<int>(rectangles.size()));
+        REQUIRE(pattern.phases.size() == 2);
+        REQUIRE(by_pair(pattern.phases[0]) == column);
+        REQUIRE(by_pair(pattern.phases[1]) == row);
+        for (const Phase& phase : pattern.phases) REQUIRE(phase.sends == Phase::Sends::in_order);
       }
     }
-  });
-}
-
-TEST_CASE("empty rectangles neither send nor receive, and one process alone has nobody to talk to") {
-  const Rectangles rectangles = {{}, {0, 0, 4, 2}, {}, {0, 2, 4, 2}};
-  for (const MessagePattern& pattern : {halo_pattern(rectangles, 1.0), summa_pattern(rectangles, 0, 1.0)}) {
-    CHECK(pattern.processes == 4);
-    for (const Phase& phase : pattern.phases) {
-      for (const Message& message : phase.messages) CHECK((message.from % 2 == 1 && message.to % 2 == 1));
-    }
-  }
-  const Rectangles alone = {{0, 0, 5, 5}};
-  CHECK(halo_pattern(alone, 1.0).phases.at(0).messages.empty());
-  CHECK(aligned(summa_pattern(alone, 2, 1.0), {0}) == "0");
-}
-
-TEST_CASE("no rectangles and impossible sizes are refused") {
-  const double infinity = std::numeric_limits<double>::infinity();
-  CHECK_THROWS_AS(halo_pattern({}, 8.0), InvalidArgument);
-  CHECK_THROWS_AS(summa_pattern({}, 0, 8.0), InvalidArgument);
-  for (const double bytes : {-1.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
-    CHECK_THROWS_AS(halo_pattern(figure_8, bytes), InvalidArgument);
-    CHECK_THROWS_AS(summa_pattern(figure_8, 80, bytes), InvalidArgument);
   }
 }
 

@@ -1,83 +1,129 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
-#include <string>
-#include <vector>
+#include <functional>
+#include <tuple>
 
-#include "core/base/errors.hpp"
 #include "partition/rectangles/rectangle.hpp"
+#include "tests/partition/random_rectangles.hpp"
 
 namespace steelyard::test_rectangle {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::partition;
+using tests::Random;
+using tests::whole;
+using Rectangles = std::vector<Rectangle>;
 
-TEST_CASE("an empty rectangle has no area and no half-perimeter, whatever its other side") {
-  for (const Rectangle& empty : {Rectangle{}, Rectangle{3, 4, 0, 7}, Rectangle{3, 4, 7, 0}}) {
-    CHECK(empty.empty());
-    CHECK(empty.area() == 0);
-    CHECK(empty.half_perimeter() == 0);
-  }
+namespace {
+
+bool has(const Rectangle& r, std::int64_t row, std::int64_t column) {
+  return r.row <= row && row < r.end_row() && r.column <= column && column < r.end_column();
 }
 
-TEST_CASE("the sum of half-perimeters adds rows and columns of the rectangles that are not empty") {
-  const std::vector<Rectangle> rectangles = {{0, 0, 2, 5}, {2, 0, 3, 5}, {0, 5, 0, 4}};
-  CHECK(half_perimeters(rectangles) == 7 + 8);
-  CHECK(half_perimeters({}) == 0);
+/// Of each other unit the indices in [first, end) that `shares` is true of, in the order of the first ones.
+std::vector<Overlap> overlaps_of(std::size_t unit, const Rectangles& rectangles, std::int64_t first, std::int64_t end,
+                                 const std::function<bool(const Rectangle& other, std::int64_t index)>& shares) {
+  std::vector<Overlap> overlaps;
+  for (std::size_t other = 0; other < rectangles.size(); ++other) {
+    Overlap overlap{static_cast<int>(other), 0, 0};
+    for (std::int64_t index = first; index < end; ++index) {
+      if (other == unit || rectangles[other].empty() || !shares(rectangles[other], index)) continue;
+      if (overlap.count++ == 0) overlap.first = index;
+    }
+    if (overlap.count > 0) overlaps.push_back(overlap);
+  }
+  std::ranges::sort(overlaps, {}, [](const Overlap& each) { return std::tuple(each.first, each.unit); });
+  return overlaps;
+}
+
+/// Walks through the bands from one block row (or column) to the next: nothing missing, nothing twice.
+void check_bands(const std::vector<Band>& bands, const Rectangles& rectangles, std::int64_t blocks, bool rows) {
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    REQUIRE(bands[i].first == next);
+    REQUIRE(bands[i].count >= 1);
+    for (; next < bands[i].first + bands[i].count; ++next) {
+      std::vector<int> units;
+      for (std::size_t unit = 0; unit < rectangles.size(); ++unit) {
+        const BlockRange range = rows ? rows_of(rectangles[unit]) : columns_of(rectangles[unit]);
+        const bool covers = range.first <= next && next < range.end;
+        if (covers && !rectangles[unit].empty()) units.push_back(static_cast<int>(unit));
+      }
+      REQUIRE(bands[i].units == units);
+    }
+    if (i > 0) REQUIRE(bands[i].units != bands[i - 1].units);
+  }
+  REQUIRE(next == blocks);
+}
+
+}  // namespace
+
+TEST_CASE("contacts, overlaps and bands are what all rectangles say block by block, and empty ones are nowhere") {
+  Random random(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    const int blocks = trial % 4 == 0 ? whole(random, 1, 5) : whole(random, 1, 24);
+    const Rectangles rectangles = tests::random_rectangles(random, blocks, 14);
+    INFO("trial " << trial << ", " << blocks << " blocks, " << rectangles.size() << " rectangles");
+    const std::vector<Contacts> contacts = edge_contacts(rectangles);
+    const auto rows = row_overlaps(rectangles), columns = column_overlaps(rectangles);
+    for (std::size_t i = 0; i < rectangles.size(); ++i) {
+      const Rectangle one = rectangles[i].empty() ? Rectangle{} : rectangles[i];
+      const auto across_row = [&](std::int64_t row) {
+        return overlaps_of(i, rectangles, one.column, one.end_column(),
+                           [row](const Rectangle& other, std::int64_t column) { return has(other, row, column); });
+      };
+      const auto across_column = [&](std::int64_t column) {
+        return overlaps_of(i, rectangles, one.row, one.end_row(),
+                           [column](const Rectangle& other, std::int64_t row) { return has(other, row, column); });
+      };
+      REQUIRE(contacts[i].above == across_row(one.row - 1));
+      REQUIRE(contacts[i].below == across_row(one.end_row()));
+      REQUIRE(contacts[i].left == across_column(one.column - 1));
+      REQUIRE(contacts[i].right == across_column(one.end_column()));
+      REQUIRE(rows[i] ==
+              overlaps_of(i, rectangles, one.row, one.end_row(), [](const Rectangle& other, std::int64_t row) {
+                return other.row <= row && row < other.end_row();
+              }));
+      REQUIRE(columns[i] ==
+              overlaps_of(i, rectangles, one.column, one.end_column(), [](const Rectangle& other, std::int64_t column) {
+                return other.column <= column && column < other.end_column();
+              }));
+    }
+    check_bands(row_bands(rectangles), rectangles, blocks, true);
+    check_bands(column_bands(rectangles), rectangles, blocks, false);
+  }
+  CHECK(row_bands({}).empty());
+  const Rectangles with_gap = {{}, {0, 0, 2, 5}, {3, 0, 2, 5}, {1, 1, 0, 3}};
+  CHECK(row_bands(with_gap) == std::vector<Band>{{0, 2, {1}}, {3, 2, {2}}});
+  CHECK(column_bands(with_gap) == std::vector<Band>{{0, 5, {1, 2}}});
 }
 
 TEST_CASE("the common part of two rectangles is all blocks that both have, or nothing") {
-  // All that lie in a square of 5 x 5 blocks, which begins at (-2, -2) as what is widened may, and some empty ones.
-  constexpr std::int64_t begin = -2, end = 3;
-  std::vector<Rectangle> all{{}, {1, 1, 0, 2}, {0, 1, 2, 0}};
-  for (std::int64_t row = begin; row < end; ++row) {
-    for (std::int64_t column = begin; column < end; ++column) {
-      for (std::int64_t rows = 1; row + rows <= end; ++rows) {
-        for (std::int64_t columns = 1; column + columns <= end; ++columns) {
-          all.push_back({row, column, rows, columns});
-        }
-      }
-    }
-  }
-  const auto has = [](const Rectangle& r, std::int64_t row, std::int64_t column) {
-    return r.row <= row && row < r.end_row() && r.column <= column && column < r.end_column();
+  Random random(2);
+  const auto any = [&]() -> Rectangle {
+    return {whole(random, -2, 3), whole(random, -2, 3), whole(random, 0, 4), whole(random, 0, 4)};
   };
-  int wrong = 0;
-  for (const Rectangle& a : all) {
-    for (const Rectangle& b : all) {
-      const Rectangle part = common_part(a, b);
-      std::int64_t blocks = 0;
-      for (std::int64_t row = begin; row < end; ++row) {
-        for (std::int64_t column = begin; column < end; ++column) {
-          const bool in_both = has(a, row, column) && has(b, row, column);
-          blocks += in_both ? 1 : 0;
-          wrong += in_both == has(part, row, column) ? 0 : 1;
-        }
+  for (int trial = 0; trial < 20000; ++trial) {
+    const Rectangle a = any(), b = any(), part = common_part(a, b);
+    std::int64_t blocks = 0;
+    bool same = true;
+    for (std::int64_t row = -2; row < 7; ++row) {
+      for (std::int64_t column = -2; column < 7; ++column) {
+        const bool in_both = has(a, row, column) && has(b, row, column);
+        blocks += in_both ? 1 : 0;
+        same = same && in_both == has(part, row, column);
       }
-      wrong += part.area() == blocks && (blocks > 0 || part == Rectangle{}) ? 0 : 1;
     }
+    REQUIRE(same);
+    REQUIRE((part.area() == blocks && (blocks > 0 || part == Rectangle{})));
   }
-  CHECK(wrong == 0);
   const Rectangle largest{0, 0, most_blocks_per_side, most_blocks_per_side};
   CHECK(common_part(largest, {7, most_blocks_per_side - 3, 5, 9}) == Rectangle{7, most_blocks_per_side - 3, 5, 3});
+  CHECK(largest.area() / most_blocks_per_side == most_blocks_per_side);
 }
 
-TEST_CASE("the area of the largest matrix that is allowed does not overflow") {
-  const Extents largest{most_blocks_per_side, most_blocks_per_side};
-  CHECK_NOTHROW(require_extents(largest));
-  CHECK(Rectangle{0, 0, largest.rows, largest.columns}.area() / most_blocks_per_side == most_blocks_per_side);
-}
-
-TEST_CASE("a matrix without blocks, or with more than 32 bits count, is refused with its extents") {
-  for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{-3}, most_blocks_per_side + 1,
-                                 std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
-    for (const Extents& extents : {Extents{bad, 17}, Extents{17, bad}}) {
-      CHECK_THROWS_MATCHES(require_extents(extents), InvalidArgument,
-                           MessageMatches(ContainsSubstring(std::to_string(bad)) && ContainsSubstring("17")));
-    }
-  }
+TEST_CASE("half-perimeters are added of the rectangles that are not empty") {
+  const Rectangles rectangles = {{0, 0, 2, 5}, {2, 0, 3, 5}, {0, 5, 0, 4}, {3, 4, 7, 0}, {}};
+  CHECK(half_perimeters(rectangles) == 7 + 8);
 }
 
 }  // namespace steelyard::test_rectangle

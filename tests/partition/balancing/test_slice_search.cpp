@@ -1,0 +1,235 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <map>
+
+#include "partition/balancing/slice_search.hpp"
+#include "tests/partition/balancing/synthetic_units.hpp"
+
+namespace steelyard::test_slice_search {
+
+using namespace steelyard::partition;
+using tests::constant_units;
+using tests::Random;
+using tests::sum;
+using tests::SyntheticUnits;
+using tests::uniform;
+using tests::whole;
+using Slices = std::vector<std::int64_t>;
+
+namespace {
+
+/// An iteration lasts until the later kernel ends, and then the first unit exchanges what its slice needs.
+struct SyntheticIteration {
+  SyntheticUnits units;
+  double exchange_s_per_unit = 0.0;
+  int measurements = 0;
+
+  double exact_s(std::int64_t first, std::int64_t total) const {
+    return units.makespan_s({first, total - first}) + exchange_s_per_unit * static_cast<double>(first);
+  }
+  MeasureIteration measure() {
+    return [this](std::span<const std::int64_t> slices) {
+      ++measurements;
+      const models::MeasuredPoint a = units.point(0, slices[0]), b = units.point(1, slices[1]);
+      models::MeasuredPoint last = a.time_s > b.time_s ? a : b;
+      last.time_s += exchange_s_per_unit * static_cast<double>(slices[0]);
+      return last;
+    };
+  }
+  double least_s(std::int64_t least, std::int64_t most, std::int64_t total) const {
+    double least_s = exact_s(least, total);
+    for (std::int64_t first = least + 1; first <= most; ++first) least_s = std::min(least_s, exact_s(first, total));
+    return least_s;
+  }
+};
+
+SyntheticIteration random_iteration(Random& random, std::int64_t total) {
+  SyntheticIteration iteration;
+  // Times that grow by at least as much for every unit of work are convex: their maximum is unimodal with any exchange.
+  for (int i = 0; i < 2; ++i) {
+    const double a = std::exp(uniform(random, 3.0, 5.0)), b = uniform(random, 0.5, 5.0) * static_cast<double>(total);
+    iteration.units.add(std::make_unique<tests::TrueSpeed>([a, b](double x) { return a / (1.0 + x / b); }));
+  }
+  iteration.exchange_s_per_unit = uniform(random, 0.0, 0.02);
+  return iteration;
+}
+
+/// Limits of memory of the two units, together at least `total`.
+std::array<double, 2> random_limits(Random& random, std::int64_t total) {
+  if (whole(random, 0, 1) == 0) return {tests::infinity, tests::infinity};
+  const auto most = static_cast<double>(total);
+  const double first = std::floor(uniform(random, 0.0, most)) + 0.5;
+  const double second = std::floor(uniform(random, most - first, 1.2 * most)) + 1.0;
+  return whole(random, 0, 1) == 0 ? std::array{first, second} : std::array{second, first};
+}
+
+}  // namespace
+
+TEST_CASE("the search for equal times finds the least makespan with about log2 of the total measurements") {
+  Random random(1);
+  for (int trial = 0; trial < 400; ++trial) {
+    const std::int64_t total = trial % 5 == 0 ? whole(random, 1, 20) : whole(random, 1, 100000);
+    SearchOptions options;
+    options.max_units = random_limits(random, total);
+    SyntheticUnits units;
+    for (const double limit : options.max_units) {
+      units.add(tests::random_truth(random, static_cast<double>(total), limit));
+    }
+    const Outcome outcome = equal_times_search(total, units.measure(), options);
+    INFO("trial " << trial << ", total " << total << ", " << to_string(outcome.reason));
+    const double makespan_s = units.makespan_s(outcome.distribution.units);
+    REQUIRE(sum(outcome.distribution.units) == total);
+    REQUIRE(makespan_s <= units.least_makespan_s(total) * (1.0 + 1e-12));
+    REQUIRE_THAT(outcome.distribution.makespan_s(), Catch::Matchers::WithinRel(makespan_s, 1e-12));
+    REQUIRE(outcome.measurements == units.measurements);
+    REQUIRE(outcome.measurements <= std::ceil(std::log2(static_cast<double>(total))) + 2);
+  }
+}
+
+TEST_CASE("with noise the search for equal times ends within the noise of the balance") {
+  const double noise = GENERATE(0.01, 0.05);
+  Random random(2);
+  int stuck = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const double speed = std::exp(uniform(random, 0.0, 3.0));
+    SyntheticUnits units = constant_units({speed, 1.0});
+    units.noise = noise;
+    units.random.seed(static_cast<std::uint64_t>(trial));
+    const Outcome outcome = equal_times_search(16384, units.measure());
+    REQUIRE(sum(outcome.distribution.units) == 16384);
+    REQUIRE(outcome.measurements <= 100);
+    stuck += units.makespan_s(outcome.distribution.units) > (1.0 + 3.0 * noise) * 16384 / (1.0 + speed) ? 1 : 0;
+  }
+  INFO(stuck << " of 200 are farther from the balance than three times the noise of a run");
+  CHECK(stuck <= 4);
+}
+
+TEST_CASE("a wrong step that noise once led to is taken back, and none is taken where times cannot be told apart") {
+  const std::size_t slower = GENERATE(std::size_t{0}, std::size_t{1});
+  const SyntheticUnits units = slower == 0 ? constant_units({60.0, 40.0}) : constant_units({40.0, 60.0});
+  int measurements = 0;
+  const auto misled = [&](std::span<const std::int64_t> slices) {
+    auto points = units.measure()(slices);
+    for (auto& point : points) point.confidence_s = 0.001 * point.time_s;
+    // One unit looks three times slower than it is, once, at the very first line.
+    if (++measurements == 1) points[slower].time_s *= 3.0;
+    return points;
+  };
+  CHECK(std::abs(equal_times_search(1000, misled).distribution.units[slower] - 600) <= 5);
+
+  const auto alike = [&](std::span<const std::int64_t> slices) {
+    ++measurements;
+    return std::vector<models::MeasuredPoint>{{static_cast<double>(slices[0]), 1.0, 3, 0.2},
+                                              {static_cast<double>(slices[1]), 1.02, 3, 0.2}};
+  };
+  measurements = 0;
+  SearchOptions options;
+  options.repetition.most_rounds = 4;
+  const Outcome outcome = equal_times_search(100, alike, options);
+  CHECK(outcome.distribution.units == Slices{50, 50});
+  CHECK(outcome.reason == StopReason::within_spread);
+  CHECK(outcome.measurements == 4);
+  CHECK(measurements == 4);
+}
+
+TEST_CASE("the search for equal times obeys its limits of measurements and resolution") {
+  const SyntheticUnits units = constant_units({9.0, 1.0});
+  for (int most = 1; most < 8; ++most) {
+    SearchOptions few;
+    few.repetition.most_measurements = most;
+    const Outcome outcome = equal_times_search(1000, units.measure(), few);
+    CHECK(outcome.reason == StopReason::measurement_limit);
+    CHECK(outcome.measurements == most);
+    CHECK(sum(outcome.distribution.units) == 1000);
+  }
+  SearchOptions coarse;
+  coarse.resolution = 50;
+  const Outcome outcome = equal_times_search(1000, units.measure(), coarse);
+  CHECK(std::abs(outcome.distribution.units[0] - 900) <= 50);
+  CHECK(outcome.measurements <= 7);
+  CHECK(equal_times_search(0, units.measure()).distribution.units == Slices{0, 0});
+}
+
+TEST_CASE("the search for equal times is never slower than the even line, whatever the times") {
+  Random random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::map<std::int64_t, double> times[2];
+    const auto measure = [&](std::span<const std::int64_t> slices) {
+      std::vector<models::MeasuredPoint> points;
+      for (std::size_t i = 0; i < 2; ++i) {
+        const auto time = times[i].try_emplace(slices[i], std::exp(uniform(random, -3, 3))).first;
+        points.push_back({static_cast<double>(slices[i]), time->second, 1, 0.0});
+      }
+      return points;
+    };
+    const Outcome outcome = equal_times_search(64, measure);
+    if (times[0].contains(32)) {
+      REQUIRE(outcome.distribution.makespan_s() <= std::max(times[0].at(32), times[1].at(32)));
+    }
+  }
+}
+
+TEST_CASE("the search on the iteration's time finds its minimum with about 2 log1.5 of the total measurements") {
+  Random random(4);
+  for (int trial = 0; trial < 300; ++trial) {
+    const std::int64_t total = trial % 5 == 0 ? whole(random, 1, 20) : whole(random, 1, 5000);
+    SyntheticIteration iteration = random_iteration(random, total);
+    SearchOptions options;
+    options.max_units = random_limits(random, total);
+    const auto most = static_cast<std::int64_t>(std::min(options.max_units[0], static_cast<double>(total)));
+    const auto other = static_cast<std::int64_t>(std::min(options.max_units[1], static_cast<double>(total)));
+    const Outcome outcome = iteration_time_search(total, iteration.measure(), options);
+    INFO("trial " << trial << ", total " << total << ", " << to_string(outcome.reason));
+    const std::int64_t first = outcome.distribution.units[0];
+    REQUIRE(sum(outcome.distribution.units) == total);
+    REQUIRE(first <= most);
+    REQUIRE(total - first <= other);
+    REQUIRE(iteration.exact_s(first, total) <= iteration.least_s(total - other, most, total) * (1.0 + 1e-12));
+    REQUIRE(outcome.reason == StopReason::settled);
+    REQUIRE(outcome.measurements == iteration.measurements);
+    REQUIRE(outcome.measurements <= 2.0 * std::log(static_cast<double>(total)) / std::log(1.5) + 5.0);
+  }
+}
+
+TEST_CASE("with noise the search on the iteration's time ends within the noise and its limits") {
+  const double noise = GENERATE(0.01, 0.05, 0.2);
+  Random random(5);
+  double excess = 0.0;
+  for (int trial = 0; trial < 100; ++trial) {
+    SyntheticIteration iteration = random_iteration(random, 4000);
+    iteration.units.noise = noise;
+    iteration.units.random.seed(static_cast<std::uint64_t>(trial));
+    const Outcome outcome = iteration_time_search(4000, iteration.measure());
+    REQUIRE(sum(outcome.distribution.units) == 4000);
+    REQUIRE(outcome.measurements <= 100);
+    const double time_s = iteration.exact_s(outcome.distribution.units[0], 4000);
+    excess += time_s / iteration.least_s(0, 4000, 4000) - 1.0;
+    REQUIRE(time_s <= iteration.exact_s(2000, 4000) * (1.0 + 3.0 * noise));
+  }
+  INFO("mean excess " << excess / 100 << " at noise " << noise);
+  CHECK(excess / 100 < 2.0 * noise);
+}
+
+TEST_CASE("the search on the iteration's time ends where the line does not matter and at its limit") {
+  int measurements = 0;
+  const auto alike = [&](std::span<const std::int64_t>) {
+    return models::MeasuredPoint{1.0, 1.0 + 0.001 * (measurements++ % 3), 5, 0.1};
+  };
+  const Outcome still = iteration_time_search(1000, alike);
+  CHECK(still.reason == StopReason::within_spread);
+  CHECK(still.measurements <= 20);
+  Random random(6);
+  for (int most = 1; most < 20; ++most) {
+    SyntheticIteration iteration = random_iteration(random, 1000);
+    SearchOptions options;
+    options.repetition.most_measurements = most;
+    const Outcome outcome = iteration_time_search(1000, iteration.measure(), options);
+    CHECK(outcome.measurements <= most);
+    CHECK(iteration.exact_s(outcome.distribution.units[0], 1000) <= iteration.exact_s(500, 1000));
+  }
+  CHECK(iteration_time_search(0, alike).distribution.units == Slices{0, 0});
+}
+
+}  // namespace steelyard::test_slice_search
