@@ -196,7 +196,7 @@ TEST_CASE("files on a disk without room are told with file and reason, and a fil
   const Problem problem = cavity_of(50, 50);
   const FlowState state = random_flow(problem, 2);
   for (const auto write : {write_centre_lines, write_flow_picture, write_flow_vti, write_checkpoint}) {
-    for (const std::string& before : {"", "an older file"}) {
+    for (const std::string& before : {std::string(), std::string("an older file")}) {
       if (!before.empty()) folder.write("a", before);
       const std::string failure =
           failure_on_full_disk<RuntimeFailure>(200, [&] { write(folder / "a", problem, state); });

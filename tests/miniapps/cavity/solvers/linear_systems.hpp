@@ -101,7 +101,7 @@ struct ShiftedOperator {
   }
 };
 inline auto shifted_system(std::int64_t rows, std::int64_t columns, double shift) {
-  return system_of<1>(cavity_with(rows, columns, 1.0, 1e4), [=](const auto& of, const auto&) {
+  return system_of<1>(cavity_of(rows, columns, 1.0, 1e4), 1.0, [=](const auto& of, const auto&) {
     return ShiftedOperator{of.pressure(), shift};
   });
 }
@@ -169,12 +169,13 @@ Eigen::MatrixXd dense(TestUnits& units, const Solvable& system) {
       read(grid, y, products[k]);
     }
   });
-  Eigen::MatrixXd all(n, n);
+  const auto size = static_cast<Eigen::Index>(n);
+  Eigen::MatrixXd all(size, size);
   for (std::size_t k = 0; k < n; ++k) {
     share(units.group(), products[k]);
-    all.col(static_cast<Eigen::Index>(k)) = Eigen::Map<Eigen::VectorXd>(products[k].data(), all.rows());
+    all.col(static_cast<Eigen::Index>(k)) = Eigen::Map<Eigen::VectorXd>(products[k].data(), size);
   }
-  for (Eigen::Index k = 0; k < all.rows(); ++k) {
+  for (Eigen::Index k = 0; k < size; ++k) {
     if (all.row(k).isZero(0.0)) all(k, k) = 1.0;
   }
   return all;
