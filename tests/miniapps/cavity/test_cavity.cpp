@@ -222,7 +222,7 @@ TEST_CASE("A linear solver that does not converge ends the run with 3, and no re
             "result", "--checkpoint", "flow",    "--model", write_model(models, "model.fpm.json", 1e-6)};
   for (const int ranks : {1, 3}) {
     for (const auto& [solver, named] :
-         {std::pair{Words{"--most-iterations", "2", "--pressure-preconditioner", "none"}, "pressure: "},
+         {std::pair{Words{"--most-iterations", "20", "--pressure-preconditioner", "none"}, "pressure: "},
           {{"--most-iterations", "1", "--momentum-tolerance", "1e-15"}, "momentum: "}}) {
       const TemporaryFolder empty;
       const Outcome outcome = run(ranks, program, words + solver, empty.path());

@@ -50,12 +50,13 @@ TEST_CASE("multigrid is symmetric, the same bits however rows are shared out, an
   TestUnits units;
   std::mt19937 random(1);
   for (int trial = 0; trial < 28; ++trial) {
-    // From single cells to some levels that are shared out; cells up to 10 times longer in one direction.
+    // From single cells to some levels that are shared out; cells up to 16 times longer in one direction.
     const std::int64_t most = trial < 12 ? 12 : trial < 26 ? 300 : 520;
     const std::int64_t rows = 1 + static_cast<std::int64_t>(random()) % most;
     auto system = pressure_system(rows, 1 + static_cast<std::int64_t>(random()) % most);
     Problem& problem = system.problem;
-    problem.height = std::vector{0.1, 0.5, 1.0, 4.0}[random() % 4];
+    const double ratio = std::vector{0.06, 0.1, 0.25, 0.5, 1.0, 4.0, 16.0}[random() % 7];
+    problem.height = ratio * static_cast<double>(problem.rows) / static_cast<double>(problem.columns);
     // The longer the step, the less weigh rows and columns next to walls.
     problem.time_step = std::vector{1e-9, 1e9}[random() % 2];
     CAPTURE(trial, problem.rows, problem.columns, problem.height, problem.time_step);

@@ -18,10 +18,10 @@ namespace {
 
 constexpr Way bicgstab[] = {{false, separate}, {false, merged}}, cg[] = {{true, separate}, {true, merged}};
 
-/// Checks a system's solution, and that it is the same bits however rows are shared out, in as many iterations as there
-/// are unknowns at most. Where constants are the null space, b's mean is left out.
+/// Checks a system's solution, and that it is the same bits however rows are shared out. Where constants are the null
+/// space, b's mean is left out. @param most iterations for each unknown
 template <class Solvable>
-void check_solution(TestUnits& units, const Solvable& system, const Way& way, unsigned seed) {
+void check_solution(TestUnits& units, const Solvable& system, const Way& way, unsigned seed, int most = 1) {
   CAPTURE(seed, system.problem.rows, system.problem.columns, way.by_cg, way.reductions == merged, way.multigrid);
   const Values b = random_unknowns<Solvable::components>(system.problem, seed);
   const Eigen::MatrixXd matrix = dense(units, system);
@@ -34,7 +34,7 @@ void check_solution(TestUnits& units, const Solvable& system, const Way& way, un
   for (const Shares& share : units.shares(system.problem.rows)) {
     const auto [report, values] = solve(units, share, system, way, b, to(1e-12));
     CHECK(report.outcome == converged);
-    CHECK(report.iterations <= static_cast<int>(b.size()));
+    CHECK(report.iterations <= most * static_cast<int>(b.size()));
     CHECK(std::abs(report.right_side - norm) <= 1e-14 * norm);
     CHECK(report.history.size() == static_cast<std::size_t>(report.iterations) + 1);
     if (first.empty()) first = values;
@@ -136,7 +136,7 @@ TEST_CASE("BiCGSTAB ends halfway through an iteration where that is enough, and 
     const double energy = r.dot(dense(units, pressure_system(5, 6)) * r);
     const auto orthogonal = shifted_system(5, 6, -energy / r.squaredNorm());
     CHECK(solve(units, units.shares(5).back(), orthogonal, way, b, to(1e-10)).report.restarts >= 1);
-    check_solution(units, orthogonal, way, 7);
+    check_solution(units, orthogonal, way, 7, 3);
   }
 }
 
