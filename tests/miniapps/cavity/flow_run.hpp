@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,6 @@
 #include "miniapps/cavity/flow.hpp"
 #include "tests/comm/shared_units.hpp"
 #include "tests/comm/started_session.hpp"
-#include "tests/miniapps/cavity/solvers/field_norms.hpp"
 
 namespace steelyard::cavity::tests {
 
@@ -39,35 +39,5 @@ class FlowRun {
   Flow flow;
   FlowTimes times;
 };
-
-inline Problem square(std::int64_t cells, double reynolds, double time_step, TimeScheme scheme = TimeScheme::euler) {
-  Problem problem;
-  problem.rows = problem.columns = cells;
-  problem.reynolds = reynolds;
-  problem.time_step = time_step;
-  problem.scheme = scheme;
-  return problem;
-}
-
-/// Net fluxes out of all cells.
-inline std::vector<double> net_fluxes(const Problem& problem, const FlowState& state) {
-  std::vector<double> fluxes;
-  for (std::int64_t j = 0; j < state.rows; ++j) {
-    for (std::int64_t i = 0; i < state.columns; ++i) {
-      fluxes.push_back(problem.dy() * (state.u_at(j, i + 1) - state.u_at(j, i)) +
-                       problem.dx() * (state.v_at(j + 1, i) - state.v_at(j, i)));
-    }
-  }
-  return fluxes;
-}
-
-/// Largest difference of two velocity fields.
-inline double velocity_difference(const FlowState& one, const FlowState& other) {
-  double most = 0.0;
-  for (std::size_t k = 0; k < one.u.size(); ++k) {
-    most = std::max({most, std::abs(one.u[k] - other.u[k]), std::abs(one.v[k] - other.v[k])});
-  }
-  return most;
-}
 
 }  // namespace steelyard::cavity::tests

@@ -1,20 +1,29 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <Eigen/Dense>
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <deque>
+#include <optional>
 #include <random>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "comm/unit_grid.hpp"
 #include "core/memory/host_copy.hpp"
-#include "miniapps/cavity/operators.hpp"
-#include "tests/miniapps/cavity/solvers/field_norms.hpp"
+#include "miniapps/cavity/coefficients.hpp"
+#include "miniapps/cavity/multigrid/multigrid_preconditioner.hpp"
+#include "miniapps/cavity/solvers/bicgstab.hpp"
+#include "miniapps/cavity/solvers/conjugate_gradient.hpp"
+#include "tests/comm/shared_units.hpp"
+#include "tests/miniapps/cavity/output/known_flow.hpp"
 
 namespace steelyard::cavity::tests {
+
+using steelyard::tests::TestUnits;
+using Shares = std::vector<std::int64_t>;
 
 /// Values of a whole grid: component c at (j, i) in place (j * components + c) * columns + i.
 using Values = std::vector<double>;
@@ -27,85 +36,55 @@ inline Values random_values(std::int64_t count, unsigned seed) {
   return values;
 }
 
-/// Copies between a whole grid's values and a unit's own rows.
-template <class Execution, int Components>
-void fill(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field, const Values& values) {
+/// Calls `copy(place, values)` for every row of a unit: where it is in the field's and in a whole grid's values.
+template <class Execution, int Components, class AnyValues, class Copy>
+void for_rows(const UnitGrid<Execution>& grid, const RowField<Execution, Components>& field, AnyValues& values,
+              const Copy& copy) {
   const auto access = field.access();
-  const std::int64_t columns = grid.columns();
   for (std::int64_t row = Components * grid.rows().begin; row < Components * grid.rows().end; ++row) {
-    copy_from_host(grid.space(), access.place(static_cast<int>(row % Components), row / Components, 0),
-                   values.data() + row * columns, static_cast<std::size_t>(columns));
+    copy(access.place(static_cast<int>(row % Components), row / Components, 0), values.data() + row * grid.columns());
   }
   grid.space().fence();
+}
+template <class Execution, int Components>
+void fill(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field, const Values& values) {
+  for_rows(grid, field, values, [&](auto* place, const double* row) {
+    copy_from_host(grid.space(), place, row, static_cast<std::size_t>(grid.columns()));
+  });
 }
 template <class Execution, int Components>
 void read(const UnitGrid<Execution>& grid, const RowField<Execution, Components>& field, Values& values) {
-  const auto access = field.access();
-  const std::int64_t columns = grid.columns();
-  for (std::int64_t row = Components * grid.rows().begin; row < Components * grid.rows().end; ++row) {
-    copy_to_host(grid.space(), values.data() + row * columns,
-                 access.place(static_cast<int>(row % Components), row / Components, 0),
-                 static_cast<std::size_t>(columns));
-  }
-  grid.space().fence();
+  for_rows(grid, field, values, [&](const auto* place, double* row) {
+    copy_to_host(grid.space(), row, place, static_cast<std::size_t>(grid.columns()));
+  });
+}
+/// Gives all ranks all rows. @param values 0 in rows of others
+inline void share(UnitGroup& group, Values& values) {
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM, group.comm());
 }
 
-/// What an operator points to, in a unit's memory.
-template <class Execution>
-class UnitOperands {
- public:
-  explicit UnitOperands(const UnitGrid<Execution>& grid) : grid_(grid) {}
+/// A matrix with the coefficients of a cavity: `matrix(coefficients, convecting)`, in a unit's memory.
+template <int Components, class Matrix>
+struct System {
+  static constexpr int components = Components;
 
-  RowPointer<const double> array(const Values& values) {
-    arrays_.emplace_back(Kokkos::view_alloc(grid_.space(), Kokkos::WithoutInitializing, "values"), values.size());
-    copy_from_host(grid_.space(), arrays_.back().data(), values.data(), values.size());
-    grid_.space().fence();
-    return elements_of(arrays_.back());
-  }
-  RowAccess<2> field(const Values& values) {
-    fields_.push_back(grid_.template field<2>());
-    fill(grid_, fields_.back(), values);
-    grid_.exchange(fields_.back());
-    return fields_.back().access();
-  }
-
- private:
-  const UnitGrid<Execution>& grid_;
-  std::deque<Kokkos::View<double*, DeviceOf<Execution>>> arrays_;
-  std::deque<RowField<Execution, 2>> fields_;
+  Problem problem;
+  Matrix matrix;
+  double strength = 0.0;  ///< largest of the random velocities that convect
 };
+template <int Components, class Matrix>
+System<Components, Matrix> system_of(Problem problem, double time_step, const Matrix& matrix, double strength = 0.0) {
+  problem.time_step = time_step;
+  return {problem, matrix, strength};
+}
 
-/// The same for the whole grid in the test's own memory, and fields of it.
-class WholeOperands {
- public:
-  WholeOperands(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
+/// The pressure's, whose null space are constants. Values are about 1.
+inline auto pressure_system(std::int64_t rows, std::int64_t columns) {
+  return system_of<1>(cavity_of(rows, columns, 1.0, 1e4), 1.0,
+                      [](const auto& of, const auto&) { return of.pressure(); });
+}
 
-  RowPointer<const double> array(const Values& values) {
-    return row_pointer(memory_.emplace_back(values).data(), 0, std::ssize(values));
-  }
-  RowAccess<2> field(const Values& values) { return field<2>(values); }
-  template <int Components>
-  RowAccess<Components> field(const Values& values) {
-    const std::int64_t pitch = columns_ + 2;
-    memory_.emplace_back(static_cast<std::size_t>((rows_ + 2) * Components * pitch), 0.0);
-    const RowAccess<Components> access(memory_.back().data() + Components * pitch + 1, pitch, {-1, rows_ + 1}, pitch);
-    for (std::int64_t row = 0; row < Components * rows_; ++row) {
-      for (std::int64_t i = 0; i < columns_; ++i) {
-        access(static_cast<int>(row % Components), row / Components, i) =
-            values[static_cast<std::size_t>(row * columns_ + i)];
-      }
-    }
-    return access;
-  }
-
- private:
-  std::int64_t rows_;
-  std::int64_t columns_;
-  std::deque<Values> memory_;
-};
-
-/// -div(grad p) between walls, with weights of rows that are uneven, plus `shift` p: singular for 0, indefinite for
-/// some negative ones.
+/// The pressure's and `shift` times the identity: indefinite for some negative ones.
 struct ShiftedOperator {
   static constexpr int components = 1;
   PressureOperator pressure;
@@ -121,174 +100,140 @@ struct ShiftedOperator {
     return p(j, i) * (*this)(p, 0, j, i);
   }
 };
-
-/// Diagonals of these matrices.
-KOKKOS_FORCEINLINE_FUNCTION double diagonal(const PressureOperator& of, const std::int64_t j, const Column i) {
-  return of.row_weights[j] * (of.column_faces.left(i) + of.column_faces.right(i)) +
-         of.column_weights(i) * (of.row_faces[j] + of.row_faces[j + 1]);
-}
-KOKKOS_FORCEINLINE_FUNCTION double diagonal(const ShiftedOperator& of, const std::int64_t j, const Column i) {
-  return diagonal(of.pressure, j, i) + of.shift;
+inline auto shifted_system(std::int64_t rows, std::int64_t columns, double shift) {
+  return system_of<1>(cavity_of(rows, columns, 1.0, 1e4), 1.0, [=](const auto& of, const auto&) {
+    return ShiftedOperator{of.pressure(), shift};
+  });
 }
 
-struct PoissonSystem {
-  static constexpr int components = 1;
-  std::int64_t rows;
-  std::int64_t columns;
+/// Momentum's, with a convecting velocity that is anything but a flow: strong enough, it is far from symmetric.
+inline auto momentum_system(std::int64_t rows, std::int64_t columns, double time_step = 0.05, double strength = 4.0) {
+  return system_of<2>(
+      cavity_of(rows, columns), time_step,
+      [](const auto& of, const RowAccess<2>& convecting) { return of.momentum(convecting); }, strength);
+}
 
-  template <class Operands>
-  PressureOperator matrix(Operands& operands) const {
-    const auto faces = [](std::int64_t cells, double stretch) {
-      Values all(static_cast<std::size_t>(cells + 1));
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] = 1.0 + stretch * static_cast<double>(i % 3);
-      all.front() = all.back() = 0.0;
-      return all;
-    };
-    const auto weights = [](std::int64_t cells, double stretch) {
-      Values all(static_cast<std::size_t>(cells));
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] = 0.5 + stretch * static_cast<double>(i % 4);
-      return all;
-    };
-    // Columns differ at the walls only.
-    const double inner_face = 1.25, inner_weight = 0.5625;
-    Values column_faces = faces(columns, 0.0), column_weights(static_cast<std::size_t>(columns), inner_weight);
-    for (double& face : column_faces) face *= inner_face;
-    column_weights.front() = 0.5;
-    column_weights.back() = 0.75;
-    return {{operands.array(column_faces), inner_face},
-            operands.array(weights(rows, 0.125)),
-            operands.array(faces(rows, 0.5)),
-            {operands.array(column_weights), inner_weight}};
-  }
-};
+/// Random values, 0 for velocities in walls, which are no unknowns.
+template <int components>
+Values random_unknowns(const Problem& problem, unsigned seed) {
+  Values values = random_values(components * problem.rows * problem.columns, seed);
+  if (components == 1) return values;
+  for (std::int64_t j = 0; j < problem.rows; ++j) values[static_cast<std::size_t>(2 * j * problem.columns)] = 0.0;
+  for (std::int64_t i = 0; i < problem.columns; ++i) values[static_cast<std::size_t>(problem.columns + i)] = 0.0;
+  return values;
+}
 
-struct ShiftedSystem {
-  static constexpr int components = 1;
-  std::int64_t rows;
-  std::int64_t columns;
-  double shift;
+/// Calls `body(grid, matrix)` for every unit.
+template <class Solvable, class Body>
+void with_matrix(UnitGroup& group, SharedGrid& shared, const Solvable& system, const Body& body) {
+  Values velocities = random_unknowns<2>(system.problem, 77);
+  for (double& value : velocities) value *= system.strength;
+  group.run([&](const auto& peer) {
+    using Execution = std::decay_t<decltype(peer.space())>;
+    const UnitGrid<Execution> grid(peer, shared);
+    const UnitCoefficients<Execution> coefficients(peer.space(), Coefficients(system.problem));
+    auto convecting = grid.template field<2>();
+    fill(grid, convecting, velocities);
+    grid.exchange(convecting);
+    body(grid, system.matrix(coefficients, convecting.access()));
+  });
+}
 
-  template <class Operands>
-  ShiftedOperator matrix(Operands& operands) const {
-    return {PoissonSystem{rows, columns}.matrix(operands), shift};
-  }
-};
+template <class Operator, int Components>
+struct Multiply {
+  Operator matrix;
+  RowAccess<Components> x, y;
 
-/// x(j, i+1) - x(j, i-1) + 2 (x(j+1, i) - x(j-1, i)) + shift x: skew-symmetric for 0.
-struct SkewOperator {
-  static constexpr int components = 1;
-  double shift = 0.0;
-
-  std::tuple<> fields() const { return {}; }
-
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& x, int, const std::int64_t j,
-                                                const std::int64_t i) const {
-    return x(j, i + 1) - x(j, i - 1) + 2.0 * (x(j + 1, i) - x(j - 1, i)) + shift * x(j, i);
-  }
-};
-
-struct SkewSystem {
-  static constexpr int components = 1;
-  std::int64_t rows;
-  std::int64_t columns;
-  double shift;
-
-  template <class Operands>
-  SkewOperator matrix(Operands&) const {
-    return {shift};
-  }
-};
-
-/// Momentum equations with a convecting velocity that is anything but a flow: strong enough, they are far from
-/// symmetric.
-struct MomentumSystem {
-  static constexpr int components = 2;
-  std::int64_t rows;
-  std::int64_t columns;
-  double time_step;
-  double strength;
-
-  template <class Operands>
-  MomentumOperator matrix(Operands& operands) const {
-    const double dx = 1.0 / static_cast<double>(columns), dy = 1.0 / static_cast<double>(rows), nu = 0.01;
-    Values convecting = random_values(2 * rows * columns, 77);
-    for (double& value : convecting) value *= strength;
-    for (std::int64_t j = 0; j < rows; ++j) convecting[static_cast<std::size_t>(2 * j * columns)] = 0.0;
-    for (std::int64_t i = 0; i < columns; ++i) convecting[static_cast<std::size_t>(columns + i)] = 0.0;
-    const auto faces = [](std::int64_t cells, double inner) {
-      Values all(static_cast<std::size_t>(cells + 1), inner);
-      all.front() = all.back() = 0.0;
-      return all;
-    };
-    const auto diagonal = [&](std::int64_t cells, double along, double across) {
-      Values all(static_cast<std::size_t>(cells), 1.0 / time_step + 2.0 * along + 2.0 * across);
-      all.front() += across;
-      all.back() += across;
-      return all;
-    };
-    const double x = nu / (dx * dx), y = nu / (dy * dy);
-    MomentumOperator matrix;
-    matrix.convecting = operands.field(convecting);
-    matrix.row_diagonal = operands.array(diagonal(rows, x, y));
-    matrix.column_diagonal = {operands.array(diagonal(columns, y, x)), 1.0 / time_step + 2.0 * y + 2.0 * x};
-    matrix.row_diffusion = operands.array(faces(rows, y));
-    matrix.column_diffusion = {operands.array(faces(columns, x)), x};
-    const auto unknowns = [](std::int64_t cells) {
-      Values factors(static_cast<std::size_t>(cells), 1.0);
-      factors.front() = 0.0;
-      return factors;
-    };
-    matrix.column_unknown = {operands.array(unknowns(columns)), 1.0};
-    matrix.row_unknown = operands.array(unknowns(rows));
-    matrix.diffusion_x = x;
-    matrix.diffusion_y = y;
-    matrix.quarter_x = 0.25 / dx;
-    matrix.quarter_y = 0.25 / dy;
-    return matrix;
-  }
-
-  /// Values in walls are no unknowns.
-  void clear_walls(Values& values) const {
-    for (std::int64_t j = 0; j < rows; ++j) values[static_cast<std::size_t>(2 * j * columns)] = 0.0;
-    for (std::int64_t i = 0; i < columns; ++i) values[static_cast<std::size_t>(columns + i)] = 0.0;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    y(c, j, i) = matrix(x, c, j, i);
   }
 };
 
 /// A system's matrix, by its effect on unit vectors; where a row is empty, 1 on the diagonal.
-template <class System>
-Eigen::MatrixXd dense(const System& system) {
-  constexpr int components = System::components;
-  WholeOperands operands(system.rows, system.columns);
-  const auto matrix = system.matrix(operands);
-  const auto n = static_cast<Eigen::Index>(components * system.rows * system.columns);
-  Eigen::MatrixXd all(n, n);
-  for (Eigen::Index k = 0; k < n; ++k) {
-    Values unit(static_cast<std::size_t>(n), 0.0);
-    unit[static_cast<std::size_t>(k)] = 1.0;
-    WholeOperands memory(system.rows, system.columns);
-    const auto x = memory.template field<components>(unit);
-    for (std::int64_t row = 0; row < components * system.rows; ++row) {
-      for (std::int64_t i = 0; i < system.columns; ++i) {
-        all(row * system.columns + i, k) = matrix(x, static_cast<int>(row % components), row / components, i);
-      }
+template <class Solvable>
+Eigen::MatrixXd dense(TestUnits& units, const Solvable& system) {
+  constexpr int components = Solvable::components;
+  const Problem& problem = system.problem;
+  const auto n = static_cast<std::size_t>(components * problem.rows * problem.columns);
+  std::vector<Values> products(n, Values(n, 0.0));
+  SharedGrid shared(units.group(), units.shares(problem.rows)[1], problem.columns);
+  with_matrix(units.group(), shared, system, [&](const auto& grid, const auto& matrix) {
+    auto x = grid.template field<components>(), y = grid.template field<components>();
+    const Multiply<std::decay_t<decltype(matrix)>, components> multiply{matrix, x.access(), y.access()};
+    for (std::size_t k = 0; k < n; ++k) {
+      Values unit(n, 0.0);
+      unit[k] = 1.0;
+      fill(grid, x, unit);
+      grid.exchange(x);
+      grid.for_cells("multiply", each_component<components>(multiply));
+      read(grid, y, products[k]);
     }
+  });
+  const auto size = static_cast<Eigen::Index>(n);
+  Eigen::MatrixXd all(size, size);
+  for (std::size_t k = 0; k < n; ++k) {
+    share(units.group(), products[k]);
+    all.col(static_cast<Eigen::Index>(k)) = Eigen::Map<Eigen::VectorXd>(products[k].data(), size);
   }
-  for (Eigen::Index k = 0; k < n; ++k) {
+  for (Eigen::Index k = 0; k < size; ++k) {
     if (all.row(k).isZero(0.0)) all(k, k) = 1.0;
   }
   return all;
 }
 
-inline Values dense_solution(const Eigen::MatrixXd& matrix, const Values& right_side) {
-  const Eigen::Map<const Eigen::VectorXd> b(right_side.data(), static_cast<Eigen::Index>(right_side.size()));
-  const Eigen::VectorXd x = matrix.fullPivLu().solve(b);
-  return {x.data(), x.data() + x.size()};
+/// How a system is solved: by conjugate gradients or by BiCGSTAB.
+struct Way {
+  bool by_cg = false;
+  Reductions reductions = Reductions::separate;
+  bool multigrid = false;
+};
+
+struct Solved {
+  SolveReport report;
+  Values values;
+};
+
+/// The whole solution, on all ranks.
+template <class Solvable>
+Solved solve(TestUnits& units, const Shares& shares, const Solvable& system, const Way& way, const Values& right_side,
+             const SolveSettings& settings, const Values& guess = {}) {
+  constexpr int components = Solvable::components;
+  UnitGroup& group = units.group();
+  SharedGrid shared(group, shares, system.problem.columns);
+  const Coefficients of(system.problem);
+  std::optional<MultigridLevels> levels;
+  if (way.multigrid) {
+    levels.emplace(shared, multigrid_levels(of.column_faces, of.row_weights, of.row_faces, of.column_weights));
+  }
+  Solved solved{{}, Values(right_side.size(), 0.0)};
+  with_matrix(group, shared, system, [&](const auto& grid, const auto& matrix) {
+    using Execution = std::decay_t<decltype(grid.space())>;
+    auto b = grid.template field<components>(), x = grid.template field<components>();
+    fill(grid, b, right_side);
+    if (!guess.empty()) fill(grid, x, guess);
+    SolveReport report;
+    if constexpr (components == 1) {
+      if (way.by_cg) {
+        std::optional<MultigridPreconditioner<Execution>> multigrid;
+        if (levels) multigrid.emplace(grid, *levels);
+        typename ConjugateGradient<Execution>::Preconditioner cycle;
+        if (levels) cycle = [&](auto& r, auto& z) { multigrid->apply(grid, r, z); };
+        report = ConjugateGradient<Execution>(grid, way.reductions).solve(matrix, b, x, settings, cycle);
+      }
+    }
+    if (!way.by_cg) report = BiCgStab<Execution, components>(grid, way.reductions).solve(matrix, b, x, settings);
+    read(grid, x, solved.values);
+    if (group.drives(grid.peer().kind())) solved.report = report;
+  });
+  share(group, solved.values);
+  return solved;
 }
 
-inline double largest_difference(const Values& a, const Values& b) {
-  double size = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) size = std::max(size, std::abs(a[i] - b[i]));
-  return size;
+inline SolveSettings to(double relative) {
+  SolveSettings settings;
+  settings.relative = relative;
+  settings.keep_history = true;
+  return settings;
 }
 
 }  // namespace steelyard::cavity::tests

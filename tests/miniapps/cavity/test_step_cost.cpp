@@ -1,6 +1,7 @@
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,13 +9,14 @@
 #include <vector>
 
 #include "core/spaces.hpp"
+#include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
-namespace steelyard::test_measured_kernel {
+namespace steelyard::test_step_cost {
 
+using Catch::Matchers::WithinAbs;
 using cavity::MeasuredKernel;
-using steelyard::tests::Allocations;
 using Kind = ProcessingUnit::Kind;
 
 namespace {
@@ -53,33 +55,34 @@ TEST_CASE("a unit runs any size, and one worth measuring with all iterations, ho
       const MeasuredKernel kernel(cavity::Problem{columns, columns}, {});
       for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{3}, kernel.facts().smallest, std::int64_t{100}}) {
         const std::unique_ptr<KernelRun> run = kernel.allocate(kind, rows);
-        for (int i = 0; i < 3; ++i) {
-          CAPTURE(rows, columns, static_cast<int>(kind));
-          CHECK_NOTHROW(run->run());
-          // Smaller ones may be solved before that.
-          if (rows < kernel.facts().smallest || columns < 64) continue;
-          for (const auto& [sweep, solves] :
-               {std::pair("steelyard::cavity::cg_update", 2), {"steelyard::cavity::bicgstab_update", 1}}) {
-            const Sweeps sweeps(sweep);
-            run->run();
-            CHECK(sweeps.count() == solves * MeasuredKernel::iterations);
-          }
-          CHECK(run->parts_s().size() == kernel.facts().parts.size());
-          for (const double part_s : run->parts_s()) CHECK(part_s > 0.0);
+        CAPTURE(rows, columns, static_cast<int>(kind));
+        CHECK_NOTHROW(run->run());
+        // Smaller ones may be solved before that.
+        if (rows < kernel.facts().smallest || columns < 64) continue;
+        for (const auto& [sweep, solves] :
+             {std::pair("steelyard::cavity::cg_update", 2), {"steelyard::cavity::bicgstab_update", 1}}) {
+          const Sweeps sweeps(sweep);
+          run->run();
+          CHECK(sweeps.count() == solves * MeasuredKernel::iterations);
         }
+        CHECK(run->parts_s().size() == kernel.facts().parts.size());
+        for (const double part_s : run->parts_s()) CHECK(part_s > 0.0);
+        // Nothing is allocated once Kokkos has what it needs itself.
+        const steelyard::tests::Allocations allocations;
+        run->run();
+        CHECK(allocations.bytes() == 0.0);
       }
     }
   }
 }
 
-TEST_CASE("a run allocates nothing once Kokkos has what it needs itself") {
-  for (const Kind kind : kinds()) {
-    const std::unique_ptr<KernelRun> run = MeasuredKernel(cavity::Problem{64, 64}, {}).allocate(kind, 20);
-    run->run();
-    const Allocations allocations;
-    for (int i = 0; i < 3; ++i) run->run();
-    CHECK(allocations.bytes() == 0.0);
-  }
+TEST_CASE("balance gains what computation gains where nobody communicates, and ever less where they do") {
+  using cavity::SpeedupBound;
+  CHECK(SpeedupBound{2.0, 0.0}.execution() == 2.0);
+  CHECK(SpeedupBound{1.0, 0.7}.execution() == 1.0);
+  // 000, section 5.3.4: 1.25 for 1.4 and a ratio of 0.6, 1.15 for 1.25 and 0.67.
+  CHECK_THAT((SpeedupBound{1.4, 0.6}.execution()), WithinAbs(1.25, 0.005));
+  CHECK_THAT((SpeedupBound{1.25, 0.67}.execution()), WithinAbs(1.15, 0.005));
 }
 
-}  // namespace steelyard::test_measured_kernel
+}  // namespace steelyard::test_step_cost

@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "miniapps/cavity/output/flow_analysis.hpp"
+#include "tests/base/temporary_folder.hpp"
+#include "tests/miniapps/cavity/output/known_flow.hpp"
+
+namespace steelyard::test_flow_analysis {
+
+using Catch::Approx;
+using namespace steelyard::cavity;
+using steelyard::cavity::tests::cavity_of;
+using steelyard::cavity::tests::flow_of;
+using steelyard::cavity::tests::random_flow;
+using steelyard::tests::TemporaryFolder;
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+template <class F>
+Profile profile_of(std::int64_t cells, const F& f) {
+  Profile profile{centres_and_walls(cells, 1.0), {}};
+  for (const double x : profile.coordinates) profile.values.push_back(f(x));
+  return profile;
+}
+
+double published(const std::vector<GhiaComparison>& points, char profile, double coordinate) {
+  const auto found = std::find_if(points.begin(), points.end(), [&](const GhiaComparison& point) {
+    return point.profile == profile && std::abs(point.coordinate - coordinate) < 1e-4;
+  });
+  REQUIRE(found != points.end());
+  return found->ghia;
+}
+
+}  // namespace
+
+TEST_CASE("centre lines of a cubic flow are exact for odd and even numbers of cells, walls included") {
+  const auto u_at = [](double x, double y) { return x * (1.0 - x) * (1.0 + x) * (2.0 + y); };
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{4, 4}, {5, 5}, {3, 8}, {8, 3}, {65, 64}, {128, 129}}) {
+    for (const double height : {1.0, 0.4, 3.0}) {
+      INFO(rows << " x " << columns << ", height " << height);
+      const Problem problem = cavity_of(rows, columns, height);
+      const auto v_at = [&](double x, double y) { return y * (height - y) * (1.0 + y) * (x - 0.3); };
+      const FlowState state = flow_of(problem, u_at, v_at, u_at);
+      const Profile u = u_on_vertical_centre_line(problem, state);
+      REQUIRE(u.values.size() == static_cast<std::size_t>(rows + 2));
+      CHECK(u.coordinates.back() == height);
+      CHECK(u.values.front() == 0.0);
+      CHECK(u.values.back() == 1.0);
+      for (std::size_t k = 1; k + 1 < u.values.size(); ++k) {
+        CHECK(u.coordinates[k] == Approx((static_cast<double>(k) - 0.5) * problem.dy()));
+        CHECK(u.values[k] == Approx(u_at(0.5, u.coordinates[k])).epsilon(1e-12));
+      }
+      const Profile v = v_on_horizontal_centre_line(problem, state);
+      REQUIRE(v.values.size() == static_cast<std::size_t>(columns + 2));
+      CHECK(v.coordinates.back() == 1.0);
+      CHECK(v.values.front() == 0.0);
+      CHECK(v.values.back() == 0.0);
+      for (std::size_t k = 1; k + 1 < v.values.size(); ++k) {
+        CHECK(v.values[k] == Approx(v_at(v.coordinates[k], 0.5 * height)).margin(1e-12));
+      }
+    }
+  }
+  const Problem single = cavity_of(1, 1);
+  CHECK(u_on_vertical_centre_line(single, FlowState::at_rest(single)).values == std::vector<double>{0.0, 0.0, 1.0});
+}
+
+TEST_CASE("extremes of parabolas are exact, between points and beside walls, and at a wall those of a point") {
+  for (const double middle : {0.06, 0.31, 0.5, 0.93}) {
+    const auto down = profile_of(9, [&](double x) { return 3.0 * (x - middle) * (x - middle) - 0.2; }).minimum();
+    CHECK(down.value == Approx(-0.2));
+    CHECK(down.coordinate == Approx(middle));
+    const auto up = profile_of(9, [&](double x) { return 0.2 - (x - middle) * (x - middle); }).maximum();
+    CHECK(up.value == Approx(0.2));
+    CHECK(up.coordinate == Approx(middle));
+  }
+  const Profile rising = profile_of(5, [](double x) { return x; });
+  for (const Extreme& end : {rising.minimum(), rising.maximum()}) CHECK(end.value == end.coordinate);
+  CHECK(rising.minimum().value == 0.0);
+  CHECK(rising.maximum().value == 1.0);
+  CHECK(profile_of(5, [](double) { return 0.25; }).minimum().value == 0.25);
+}
+
+TEST_CASE("the CSV has all points of the grid, bit for bit, and then those of the tables") {
+  const TemporaryFolder folder;
+  for (const double reynolds : {100.0, 400.0, 1000.0, 250.0}) {
+    const Problem problem = cavity_of(12, 9, 1.0, reynolds);
+    const FlowState state = random_flow(problem, 5);
+    write_centre_lines(folder / "centre_lines.csv", problem, state);
+    std::istringstream lines(folder.read("centre_lines.csv"));
+    std::string line;
+    const auto next = [&](char profile, const std::vector<double>& numbers) {
+      REQUIRE(std::getline(lines, line));
+      std::istringstream cells(line + ",");
+      std::string cell;
+      REQUIRE(std::getline(cells, cell, ','));
+      CHECK(cell == std::string(1, profile));
+      for (std::size_t k = 0; k < 4; ++k) {
+        REQUIRE(std::getline(cells, cell, ','));
+        CHECK((k < numbers.size() ? std::stod(cell) == numbers[k] : cell.empty()));
+      }
+      CHECK_FALSE(std::getline(cells, cell, ','));
+    };
+    REQUIRE(std::getline(lines, line));
+    CHECK(line == "profile,coordinate,value,ghia,difference");
+    const Profile u = u_on_vertical_centre_line(problem, state), v = v_on_horizontal_centre_line(problem, state);
+    for (std::size_t k = 0; k < u.values.size(); ++k) next('u', {u.coordinates[k], u.values[k]});
+    for (std::size_t k = 0; k < v.values.size(); ++k) next('v', {v.coordinates[k], v.values[k]});
+    for (const GhiaComparison& point : ghia_comparison(problem, state)) {
+      next(point.profile, {point.coordinate, point.value, point.ghia, point.value - point.ghia});
+    }
+    CHECK_FALSE(std::getline(lines, line));
+  }
+}
+
+TEST_CASE("Ghia's tables hold the figures that the paper's text and other authors quote, for their cavities only") {
+  struct Quoted {
+    double reynolds;
+    char profile;
+    double coordinate, value;
+  };
+  for (const Quoted& quoted : {Quoted{100.0, 'u', 0.4531, -0.21090},
+                               {100.0, 'v', 0.8047, -0.24533},
+                               {100.0, 'v', 0.2344, 0.17527},
+                               {400.0, 'u', 0.2813, -0.32726},
+                               {400.0, 'v', 0.8594, -0.44993},
+                               {400.0, 'v', 0.2266, 0.30203},
+                               {1000.0, 'u', 0.1719, -0.38289},
+                               {1000.0, 'v', 0.9063, -0.51550},
+                               {1000.0, 'v', 0.1563, 0.37095}}) {
+    const double reynolds = quoted.reynolds;
+    const Problem problem = cavity_of(9, 14, 1.0, reynolds);
+    // Cubic on the centre lines: interpolated without error, near walls too, where points are half as far apart.
+    const FlowState state = flow_of(
+        problem, [](double x, double y) { return 4.0 * x * (1.0 - x) * y * y * y; },
+        [](double x, double y) { return 4.0 * y * (1.0 - y) * x * (1.0 - x) * (0.5 - x); },
+        [](double, double) { return 0.0; });
+    const std::vector<GhiaComparison> points = ghia_comparison(problem, state);
+    CHECK(published(points, quoted.profile, quoted.coordinate) == quoted.value);
+    // From wall to wall, without the misprint.
+    CHECK(points.size() == (reynolds == 400.0 ? 33 : 34));
+    CHECK(published(points, 'u', 1.0) == 1.0);
+    double largest = 0.0;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      const GhiaComparison& point = points[k];
+      const double x = point.coordinate;
+      const double expected = point.profile == 'u' ? x * x * x : x * (1.0 - x) * (0.5 - x);
+      CHECK(point.value == Approx(expected).margin(1e-13));
+      CHECK((k % 17 == 0 ? x == 0.0 : x > points[k - 1].coordinate));
+      CHECK_FALSE((reynolds == 400.0 && point.profile == 'v' && std::abs(x - 0.9063) < 1e-3));
+      largest = std::max(largest, std::abs(expected - point.ghia));
+    }
+    CHECK(largest_difference(points) == Approx(largest));
+    CHECK(ghia_has(problem));
+    CHECK_FALSE(ghia_has(cavity_of(8, 9, 1.5, reynolds)));
+    CHECK_FALSE(ghia_has(cavity_of(8, 9, 1.0, reynolds + 1.0)));
+  }
+  const Problem other = cavity_of(8, 8, 1.0, 3200.0);
+  CHECK(ghia_comparison(other, FlowState::at_rest(other)).empty());
+}
+
+TEST_CASE("the streamfunction of fluxes made from one is that one, exactly where no digit is lost") {
+  const Problem problem = cavity_of(32, 16, 2.0);
+  std::map<std::pair<double, double>, double> known;
+  std::mt19937 random(3);
+  FlowState state = flow_of(problem, [&](double x, double y) {
+    const auto [at, made] = known.try_emplace({x, y}, 0.0);
+    if (made) at->second = std::ldexp(std::uniform_int_distribution<int>(-1000, 1000)(random), -10);
+    return at->second;
+  });
+  const Streamfunction psi = streamfunction(problem, state);
+  REQUIRE(psi.values.size() == 561);
+  for (std::int64_t j = 0; j <= 32; ++j) {
+    for (std::int64_t i = 0; i <= 16; ++i) {
+      const bool wall = j == 0 || i == 0 || j == 32 || i == 16;
+      CHECK(psi.at(j, i) == (wall ? 0.0 : known.at({static_cast<double>(i) / 16.0, static_cast<double>(j) / 16.0})));
+    }
+  }
+  CHECK(psi.closure_error() == 0.0);
+  // A flow that loses mass does not close.
+  state.u[state.index(3, 4)] -= 1.0 / 1024.0;
+  CHECK(streamfunction(problem, state).closure_error() == std::ldexp(1.0, -14));
+}
+
+TEST_CASE("a quadratic vortex is exact wherever its centre lies between corners") {
+  const Problem problem = cavity_of(20, 24, 1.6);
+  for (const double x : {0.5, 0.512, 0.4761, 0.525}) {
+    for (const double y : {0.8, 0.83, 0.91}) {
+      const auto psi = [&](double a, double b) {
+        return -0.1 + (a - x) * (a - x) + 2.0 * (b - y) * (b - y) + 0.8 * (a - x) * (b - y);
+      };
+      const auto found = primary_vortex(problem, streamfunction(problem, flow_of(problem, psi)));
+      REQUIRE(found);
+      CHECK(found->streamfunction == Approx(-0.1));
+      CHECK(found->position[0] == Approx(x));
+      CHECK(found->position[1] == Approx(y));
+    }
+  }
+}
+
+TEST_CASE("there is no vortex at rest, in a single cell, or where all turns the other way") {
+  for (const Problem& problem : {cavity_of(8, 8), cavity_of(1, 1), cavity_of(1, 9)}) {
+    CHECK_FALSE(primary_vortex(problem, streamfunction(problem, FlowState::at_rest(problem))));
+    const auto other_way = [](double x, double y) { return std::sin(pi * x) * std::sin(pi * y); };
+    CHECK_FALSE(primary_vortex(problem, streamfunction(problem, flow_of(problem, other_way))));
+  }
+}
+
+TEST_CASE("figures are those of the profiles and of the streamfunction") {
+  const Problem problem = cavity_of(200, 201);
+  const auto psi = [](double x, double y) { return -0.1 * std::pow(std::sin(pi * x) * std::sin(pi * y), 2.0); };
+  const FlowFigures figures = flow_figures(problem, flow_of(problem, psi));
+  REQUIRE(figures.vortex);
+  CHECK(figures.vortex->streamfunction == Approx(-0.1).epsilon(1e-4));
+  CHECK(figures.vortex->position[0] == Approx(0.5).margin(1e-9));
+  // u = -0.1 pi sin(2 pi y) and v = 0.1 pi sin(2 pi x) on the centre lines.
+  const auto check = [](const Extreme& found, double value, double coordinate) {
+    CHECK(found.value == Approx(value).epsilon(1e-3));
+    CHECK(found.coordinate == Approx(coordinate).margin(1e-3));
+  };
+  check(figures.u_min, -0.1 * pi, 0.25);
+  check(figures.v_min, -0.1 * pi, 0.75);
+  check(figures.v_max, 0.1 * pi, 0.25);
+}
+
+}  // namespace steelyard::test_flow_analysis

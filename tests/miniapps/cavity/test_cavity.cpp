@@ -1,0 +1,279 @@
+// cavity from the outside: what it computes, prints and leaves, and what users get wrong.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/base/json_file.hpp"
+#include "tests/miniapps/app_runs.hpp"
+
+namespace steelyard::tests::test_cavity {
+namespace {
+
+using Catch::Matchers::WithinRel;
+
+const std::filesystem::path program = STEELYARD_CAVITY;
+
+/// run_app() with cavity; neither speeds nor channels are measured before.
+std::vector<Outcome> run_cavity(std::vector<AppRun> runs, const TemporaryFolder& folder) {
+  const TemporaryFolder platform;
+  for (AppRun& run : runs) run.arguments = run.arguments + with_platform(platform);
+  return run_app(program, runs, folder);
+}
+Outcome run_cavity(int ranks, const Words& arguments, const TemporaryFolder& folder) {
+  return run_cavity({{ranks, arguments}}, folder).front();
+}
+
+/// Runs each and compares their checkpoints with that of the host unit of one rank alone, bit by bit.
+void expect_same(const Words& problem, const std::vector<AppRun>& runs, const TemporaryFolder& folder) {
+  std::vector<AppRun> all{{1, problem + Words{"--units", "host", "--checkpoint", "alone"}}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    all.push_back({runs[i].ranks, problem + runs[i].arguments + Words{"--checkpoint", "run" + std::to_string(i)}});
+  }
+  run_cavity(all, folder);
+  const std::string alone = folder.read("alone");
+  REQUIRE(alone.size() > 1000);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    INFO("run " << i << " of " << runs[i].ranks << " ranks");
+    CHECK((folder.read("run" + std::to_string(i)) == alone));
+  }
+}
+
+TEST_CASE("Any units, ranks and ways to solve compute the same flow, bit by bit") {
+  const Words numerics = GENERATE(Words{}, Words{"--pressure-preconditioner", "none", "--scheme", "crank-nicolson"},
+                                  Words{"--pressure-preconditioner", "none", "--reductions", "merged"},
+                                  Words{"--reductions", "merged", "--correctors", "3"});
+  const TemporaryFolder folder;
+  expect_same(Words{"--rows", "29", "--columns", "34", "--reynolds", "400", "--steps", "4"} + numerics,
+              {{1, {"--units", "device"}},
+               {1, {"--units", "host+device"}},
+               {2, {"--units", "host"}},
+               {3, {"--units", "host+device"}},
+               {4, {"--units", "device"}},
+               {6, {"--units", "host+device"}}},
+              folder);
+}
+
+TEST_CASE("Every partition, slow units and units without rows compute the same flow") {
+  const TemporaryFolder folder;
+  std::vector<AppRun> runs{{2, {"--slowdown", "device=3", "rank1=2"}},
+                           {3, with_models(folder, {1e-6, 1.0, 1.0, 1e-6, 1.0, 1e-6})},
+                           {3, with_models(folder, {1.0, 1.0, 1e-6, 1.0, 1.0, 1.0})}};
+  for (const std::string& name : partition_names()) {
+    runs.push_back({3, Words{"--partition", name} + with_models(folder, {1e-6, 3e-6, 2e-6, 7e-6, 5e-7, 4e-6})});
+    runs.push_back({1, Words{"--partition", name} + with_models(folder, {5e-6, 1e-6})});
+  }
+  expect_same({"--size", "31", "--height", "1.5", "--steps", "3"}, runs, folder);
+}
+
+TEST_CASE("A run that goes on from a checkpoint does what one run would have done") {
+  const Words scheme = GENERATE(Words{}, Words{"--scheme", "crank-nicolson"});
+  const TemporaryFolder folder;
+  const Words problem = Words{"--size", "20", "--reynolds", "1000", "--cfl", "0.5"} + scheme;
+  run_cavity({{1, problem + Words{"--steps", "9", "--checkpoint", "whole"}},
+              {2, problem + Words{"--steps", "4", "--checkpoint", "first"}}},
+             folder);
+  const Outcome rest =
+      run_cavity(3, problem + Words{"--steps", "5", "--restart", "first", "--checkpoint", "second"}, folder);
+  CHECK(lines_that_start(rest.out, "restart    from step 4") == 1);
+  CHECK((folder.read("second") == folder.read("whole")));
+  // As little as that may be.
+  const double time = 4.0 * 0.5 / 20.0;
+  for (const Words& end : {Words{"--steps", "0"}, Words{"--end-time", std::to_string(time)}}) {
+    const Outcome none = run_cavity(2, problem + Words{"--restart", "first", "--checkpoint", "again"} + end, folder);
+    CHECK(contains(none.out, "check      passed"));
+    CHECK((folder.read("again") == folder.read("first")));
+  }
+}
+
+TEST_CASE("Runs end with the step, the time or the steadiness that the user wants") {
+  const TemporaryFolder folder;
+  const Words problem{"--size", "16", "--units", "host", "--time-step", "0.05"};
+  for (const auto& [words, end] : {std::pair{Words{"--end-time", "0.52"}, "for 11 steps to t = 0.55 "},
+                                   {{"--end-time", "0.5", "--steps", "4"}, "for 4 steps to t = 0.2 "},
+                                   {{"--steps", "0"}, "for 0 steps to t = 0 "}}) {
+    CHECK(contains(run_cavity(1, problem + words, folder).out, end));
+  }
+  // With the first step that changes less.
+  run_cavity(2, problem + Words{"--steady", "1e-2", "--result", "steady"}, folder);
+  const std::vector<std::string> lines = lines_of(folder.read("steady/solves.jsonl"));
+  CHECK(lines.size() > 10);
+  for (const std::string& line : lines) {
+    CHECK((nlohmann::json::parse(line).at("change") < 1e-2) == (&line == &lines.back()));
+  }
+  const std::string model = write_model(folder, "model.fpm.json", 1e-6);
+  const Words never{"--steps", "3", "--steady", "1e-9", "--model", model, "--checkpoint", "flow"};
+  const Outcome outcome = run(2, program, problem + never, folder.path());
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.status == 3);
+  CHECK(contains(outcome.err, "not steady after 3 steps"));
+  // What there is is kept.
+  CHECK(folder.read("flow").size() > 1000);
+}
+
+TEST_CASE("A dry run of cavity predicts who gets what and writes nothing but its result") {
+  const TemporaryFolder models, folder;
+  const Words words{"--size",   "40",     "--dry-run",    "--units", "host+device",
+                    "--result", "result", "--checkpoint", "flow"};
+  const Outcome outcome = run_cavity(1, with_models(models, {1e-6, 3e-6}) + words, folder);
+  CHECK(slices_in_table(outcome.out, "rows") == std::vector<long long>{30, 10});
+  CHECK(lines_that_start(outcome.out, "predicted") == 1);
+  CHECK(lines_that_start(outcome.out, "time ") == 0);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  CHECK(read_json_file(folder / "result/run.json").at("median_time_s").is_null());
+}
+
+TEST_CASE("cavity's result says what ran, step by step, and is what steelyard predicts of that run") {
+  const int ranks = GENERATE(1, 3);
+  const TemporaryFolder folder;
+  const auto result = folder / "deep" / "result";
+  const Words problem =
+      Words{"--size", "33", "--steps", "5", "--units", "host+device"} + with_models(folder, {2e-6, 3e-6});
+  const Outcome outcome = run_cavity(
+      ranks, problem + Words{"--reynolds", "400", "--repetitions", "2", "--compare-even", "--result", result}, folder);
+  CHECK(lines_that_start(outcome.out, "check      passed") == 1);
+  const auto json = read_run(result, "cavity");
+  CHECK(json.at("params").at("rows") == 33.0);
+  CHECK(json.at("params").at("reynolds") == 400.0);
+  CHECK(json.at("settings").at("scheme") == "euler");
+  CHECK(sum(json.at("distribution").get<std::vector<long long>>()) == 33);
+  CHECK(json.at("check").at("passed") == true);
+  CHECK(read_samples(result).size() == 2);
+  const auto figure = [&](const char* name) { return json.at("figures").at(name).get<double>(); };
+  for (const char* name : {"v_max", "speedup", "speedup_bound", "speedup_computation"}) CHECK(figure(name) > 0.0);
+  for (const char* name : {"streamfunction_min", "u_min", "v_min"}) CHECK(figure(name) < 0.0);
+  CHECK(json.at("figures").at("vortex_centre").size() == 2);
+  const double r = figure("communication_ratio"), time_s = json.at("median_time_s");
+  CHECK_THAT(figure("speedup_bound"), WithinRel((figure("speedup_computation") + r) / (1.0 + r), 1e-12));
+  const double cells = 33.0 * 33.0, n_m = figure("momentum_iterations"), n_p = figure("pressure_iterations");
+  CHECK_THAT(figure("cells_per_s"), WithinRel(5.0 * cells / time_s, 1e-9));
+  // Words of each cell: iterations for momentum, for pressure with a V-cycle, and the rest of a step.
+  const double words = 38.0 * n_m + (10.0 + 45.0 / 8.0) * n_p + 5.0 * (16.0 + 2.0 * 6.0 + 42.0);
+  CHECK_THAT(figure("share_of_bound"), WithinRel(8.0 * cells * words / figure("bound_bytes_per_s") / time_s, 1e-9));
+
+  // With as many iterations as the run needed.
+  const Words paper{"predict", "cavity", "--processes", std::to_string(ranks), "--sample", result, "--format", "json"};
+  const auto predicted =
+      nlohmann::json::parse(good_run(1, steelyard_tool, paper + problem + with_platform(folder), folder.path()).out);
+  CHECK_THAT(json.at("predicted_time_s").get<double>(), WithinRel(predicted.at("time_s").get<double>(), 1e-12));
+  REQUIRE(predicted.at("phases").size() == json.at("phases").size());
+  for (std::size_t i = 0; i < json.at("phases").size(); ++i) {
+    CHECK(json.at("phases")[i].at("name") == predicted.at("phases")[i].at("name"));
+  }
+
+  // Every solve's residuals fall below the tolerance, the last one for the first time.
+  std::istringstream lines(folder.read("deep/result/solves.jsonl"));
+  int steps = 0;
+  double momentum = 0.0, pressure = 0.0, imbalance = 0.0, change = 0.0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto step = nlohmann::json::parse(line);
+    CHECK(step.at("step") == ++steps);
+    CHECK(step.at("pressure").size() == 2);
+    momentum += step.at("momentum").at("iterations").get<double>();
+    for (const auto& solve : step.at("pressure")) {
+      const auto residuals = solve.at("residuals").get<std::vector<double>>();
+      REQUIRE(residuals.size() == solve.at("iterations").get<std::size_t>() + 1);
+      pressure += solve.at("iterations").get<double>();
+      for (std::size_t i = 0; i < residuals.size(); ++i) CHECK((residuals[i] <= 1e-6) == (i + 1 == residuals.size()));
+    }
+    imbalance = std::max(imbalance, step.at("mass_imbalance").get<double>());
+    change = step.at("change");
+  }
+  CHECK(steps == 5);
+  CHECK(momentum == n_m);
+  CHECK(pressure == n_p);
+  CHECK(imbalance == figure("mass_imbalance"));
+  CHECK(change == figure("change"));
+  for (const char* file : {"flow.vti", "centre_lines.csv", "flow.png"}) {
+    CHECK(folder.read(std::string("deep/result/") + file).size() > 100);
+  }
+}
+
+TEST_CASE("What users get wrong is refused by name: options, files and checkpoints of other cavities") {
+  const TemporaryFolder folder;
+  const Words problem{"--rows", "9", "--columns", "8"};
+  run_cavity(1, problem + Words{"--steps", "2", "--checkpoint", "good"}, folder);
+  const WrongRuns runs(program, {"--steps", "1", "--result", "result", "--checkpoint", "flow"});
+  const std::string good = folder.read("good");
+  runs.write("good", good);
+  runs.write("short", good.substr(0, good.size() - 8));
+  // What values options take is in the tests of options.
+  runs.expect_refused({{{"--sise", "9"}, "--sise"},
+                       {{"--partition", "fair"}, "fair"},
+                       {{"--reynolds", "nan"}, "--reynolds"},
+                       {{"--rows", "9"}, "--rows"},
+                       {{"--profiles", "flow"}, "both name"},
+                       {{"--output", "flow.npy"}, ".vti"},
+                       {{"--restart", "missing"}, "missing"}},
+                      runs.with_model(), {2});
+  runs.expect_refused({{{"--restart", runs.path("short")}, "short"},
+                       {{"--restart", runs.path("good"), "--reynolds", "400"}, "400"},
+                       {{"--restart", runs.path("good"), "--end-time", "0.1"}, "--end-time"}},
+                      problem + runs.with_model());
+}
+
+TEST_CASE("A linear solver that does not converge ends the run with 3, and no result is left") {
+  const TemporaryFolder models;
+  const Words words =
+      Words{"--size", "32",           "--steps", "3",       "--result",
+            "result", "--checkpoint", "flow",    "--model", write_model(models, "model.fpm.json", 1e-6)};
+  for (const int ranks : {1, 3}) {
+    for (const auto& [solver, named] :
+         {std::pair{Words{"--most-iterations", "20", "--pressure-preconditioner", "none"}, "pressure: "},
+          {{"--most-iterations", "1", "--momentum-tolerance", "1e-15"}, "momentum: "}}) {
+      const TemporaryFolder empty;
+      const Outcome outcome = run(ranks, program, words + solver, empty.path());
+      INFO(outcome.out << outcome.err);
+      CHECK(outcome.status == 3);
+      CHECK(contains(outcome.err, named));
+      CHECK(contains(outcome.err, "iterations " + solver[1]));
+      CHECK(empty.entries() == 0);
+    }
+  }
+}
+
+TEST_CASE("A solver that fails in the sample costs the prediction, and a line says why") {
+  const TemporaryFolder folder, both;
+  const Words few = Words{"--size", "24", "--most-iterations", "2", "--pressure-preconditioner", "none"} +
+                    Words{"--units", "host+device"} + with_models(both, {1e-6, 1e-6});
+  for (const Words& words : {few + Words{"--steps", "0", "--result", "result"}, few + Words{"--dry-run"}}) {
+    const Outcome outcome = run_cavity(1, words, folder);
+    INFO(outcome.out << outcome.err);
+    CHECK(lines_that_start(outcome.out, "predicted  nothing") == 1);
+    CHECK(contains(outcome.out, "the solver"));
+  }
+  CHECK(read_run(folder / "result", "cavity").at("predicted_time_s").is_null());
+}
+
+TEST_CASE("Files that cannot be written are refused before the run; one that fails keeps no other from being written") {
+  expect_unwritable_refused(program, {"--size", "8", "--steps", "1"});
+  const TemporaryFolder folder, used;
+  folder.write("file", "");
+  for (const char* option : {"--profiles", "--picture", "--checkpoint"}) {
+    const Outcome outcome =
+        run(1, program, {"--size", "8", "--steps", "1", option, folder / "file" / "below"}, folder.path());
+    INFO(option << "\n" << outcome.out << outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.empty());
+  }
+  std::filesystem::create_symlink("/dev/full", used / "full");
+  const Outcome outcome = run(1, program,
+                              {"--size", "8", "--steps", "2", "--units", "host", "--picture", "/dev/full", "--profiles",
+                               "full", "--checkpoint", "k", "--result", "result"},
+                              used.path());
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.status == 3);
+  REQUIRE(outcome.told_by("cavity").size() == 1);
+  const std::string told = outcome.told_by("cavity").front();
+  CHECK(contains(told, "/dev/full: "));
+  CHECK(contains(told, " full: "));
+  for (const char* written : {"k", "result/run.json", "result/flow.png", "result/centre_lines.csv"}) {
+    CHECK(std::filesystem::exists(used / written));
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::tests::test_cavity
