@@ -72,7 +72,7 @@ TEST_CASE("Rectangles are in the table and in the result, as points of each unit
   const Words speeds = with_models(folder, {1e-6, 3e-6, 2e-6, 1e-6, 4e-6, 2e-6});
   const Words dry = GENERATE(Words{}, Words{"--dry-run"});
   const Outcome outcome = run_wave2d(3, arguments + speeds + dry, folder);
-  const auto json = read_run(folder / "result", "wave2d");
+  const auto json = read_json_file(folder / "result" / "run.json");
   CHECK(json.at("params").at("order") == 4.0);
   CHECK(json.at("params").at("time_tile") == 2.0);
   const Rectangles rectangles = rectangles_of(json);
