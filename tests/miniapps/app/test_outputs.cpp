@@ -1,134 +1,43 @@
-#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <complex>
-#include <fstream>
-#include <random>
 
 #include "core/base/errors.hpp"
-#include "core/base/json_file.hpp"
 #include "core/base/npy.hpp"
+#include "core/base/statistics.hpp"
 #include "miniapps/app/outputs.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
-#include "tests/miniapps/app/described_run.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
 namespace steelyard::test_outputs {
 
 using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
-using Kind = ProcessingUnit::Kind;
 
 namespace {
 
-template <class Element>
-Element element_at(std::int64_t row, std::int64_t column) {
-  return static_cast<Element>(100.0 * static_cast<double>(row) + static_cast<double>(column));
-}
-
-template <class Element>
-void hand_over(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns,
-               const BlockSink<Element>& sink) {
-  std::vector<Element> elements;
-  for (std::int64_t i = row; i < row + rows; ++i) {
-    for (std::int64_t j = column; j < column + columns; ++j) elements.push_back(element_at<Element>(i, j));
-  }
-  sink(row, column, columns, elements);
-}
-
-/// Cuts a block in two anywhere, again and again, the same way on all ranks; each part goes to a rank by chance.
-template <class Element>
-void deal_blocks(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns, int times,
-                 std::mt19937& random, const BlockSink<Element>& sink) {
-  if (times == 0) {
-    const bool mine = random() % static_cast<unsigned>(session().size()) == static_cast<unsigned>(session().rank());
-    if (mine) hand_over<Element>(row, column, rows, columns, sink);
-    return;
-  }
-  if (random() % 2 == 0) {
-    const auto above = static_cast<std::int64_t>(random() % static_cast<unsigned>(rows + 1));
-    deal_blocks<Element>(row, column, above, columns, times - 1, random, sink);
-    deal_blocks<Element>(row + above, column, rows - above, columns, times - 1, random, sink);
-  } else {
-    const auto left = static_cast<std::int64_t>(random() % static_cast<unsigned>(columns + 1));
-    deal_blocks<Element>(row, column, rows, left, times - 1, random, sink);
-    deal_blocks<Element>(row, column + left, rows, columns - left, times - 1, random, sink);
-  }
-}
-
-/// Hands over the rows that are this rank's when rows are dealt out like cards, one at a time.
-template <class Element>
-void deal_rows(std::int64_t rows, std::int64_t columns, const BlockSink<Element>& sink) {
-  for (std::int64_t row = session().rank(); row < rows; row += session().size()) {
-    hand_over<Element>(row, 0, 1, columns, sink);
-  }
-}
-
-template <class Element>
-void check_written(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
-  const NpyHeader header = read_npy_matrix_header<Element>(path);
-  CHECK(header.shape == std::vector<std::int64_t>{rows, columns});
-  std::vector<Element> all(static_cast<std::size_t>(rows * columns));
-  read_npy_rows<Element>(path, header, 0, all);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) {
-      CHECK(all[static_cast<std::size_t>(i * columns + j)] == element_at<Element>(i, j));
-    }
-  }
-}
-
-const std::vector<Slot> slots{{0, Kind::host}, {0, Kind::companion}, {1, Kind::host}};
-
-std::vector<KeptModels> model_files() {
-  std::vector<models::FpmFile> files(3);
-  for (std::size_t i = 0; i < files.size(); ++i) files[i].points = {{1.0 + static_cast<double>(i), 1e-3}};
-  return {{"", files}};
+/// A run on three units, the second of which is emulated.
+RunRecord described_run() {
+  RunRecord record;
+  record.app = "app";
+  record.params = {{"ranks", 2.0}, {"size", 9.0}};
+  record.settings = {{"partition", "geometric"}, {"cores", "even share"}};
+  record.units = {
+      {0, "host", "OpenMP", "0-3", 1.0}, {0, "device", "Serial", "4", 2.5}, {1, "host", "OpenMP", "5", 1.0}};
+  record.distribution = {60, 30, 10};
+  return record;
 }
 
 }  // namespace
-
-TEMPLATE_TEST_CASE("a matrix has the rows of all ranks, in a folder that is made where it is missing", "", double,
-                   float, std::complex<double>, std::complex<float>) {
-  const SharedFolder folder;
-  for (const std::int64_t rows : {0, 1, 17}) {
-    const std::filesystem::path path = folder / "new" / "rows of a matrix.npy";
-    write_matrix<TestType>(session(), path, rows, 3,
-                           [&](const BlockSink<TestType>& sink) { deal_rows<TestType>(rows, 3, sink); });
-    CHECK(folder.entries() == 2);
-    check_written<TestType>(path, rows, 3);
-    // Everyone reads before it is written again.
-    CHECK(folder.entries() == 2);
-  }
-}
-
-TEMPLATE_TEST_CASE("a matrix has the blocks of all ranks, whoever has them", "", double, float, std::complex<double>,
-                   std::complex<float>) {
-  const SharedFolder folder;
-  std::mt19937 random(7);
-  for (const auto& [rows, columns] : {std::pair{0, 4}, {4, 0}, {1, 1}, {1, 40}, {40, 1}, {23, 31}}) {
-    const std::filesystem::path path = folder / "a.npy";
-    write_matrix<TestType>(session(), path, rows, columns, [&, r = rows, c = columns](const BlockSink<TestType>& sink) {
-      deal_blocks<TestType>(0, 0, r, c, 4, random, sink);
-    });
-    CHECK(folder.entries() == 1);
-    check_written<TestType>(path, rows, columns);
-    CHECK(folder.entries() == 1);
-  }
-}
-
-TEST_CASE("without --output nothing is asked for or written") {
-  bool asked = false;
-  write_matrix<double>(session(), "", 5, 3, [&](const BlockSink<double>&) { asked = true; });
-  CHECK_FALSE(asked);
-}
 
 TEST_CASE("a rank that fails is everyone's error, and a file that was there stays as it was") {
   const SharedFolder folder;
   const auto write = [&](const char* name, int failing, std::int64_t first_column = 0) {
     write_matrix<double>(session(), folder / name, 8, 3, [&](const BlockSink<double>& sink) {
-      deal_rows<double>(8, 3, sink);
+      const std::vector<double> row{1.0, 2.0, 3.0};
+      for (int i = session().rank(); i < 8; i += session().size()) sink(i, 0, 3, row);
       if (session().rank() != failing) return;
-      if (first_column > 0) hand_over<double>(0, first_column, 1, 3, sink);
+      if (first_column > 0) sink(0, first_column, 3, row);
       throw RuntimeFailure("cannot be read back");
     });
   };
@@ -150,57 +59,58 @@ TEST_CASE("a rank that fails is everyone's error, and a file that was there stay
   CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("a result folder holds the record, the samples and every slot's model, for whoever looks") {
-  const SharedFolder folder;
-  write_result_folder(session(), folder / "deep", described_run(), slots, model_files());
-  CHECK(folder.entries() == 7);
-  CHECK(read_json_file(folder / "deep" / "run.json").at("app") == "app");
-  CHECK(std::filesystem::exists(folder / "deep" / "samples.jsonl"));
-  const char* const names[] = {"rank0-host.fpm.json", "rank0-device.fpm.json", "rank1-host.fpm.json"};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const models::FpmFile file = models::read_fpm_file(folder / "deep" / "models" / names[i]);
-    CHECK(file.points.front().units == 1.0 + static_cast<double>(i));
+TEST_CASE("the table of units says what each is, gets and takes, and is refused without one of each") {
+  const std::vector<double> predicted{1e-3, 2e-3, 0.0}, measured{1e-3, 6e-3, 3e-3}, two(2, 1.0);
+  const UnitHeadings headings{"blocks", "/step", {{"rectangle", {"7 x 5", "2 x 5", "9 x 1"}}}};
+  const std::string table = unit_table(described_run(), headings, predicted, measured);
+  for (const char* text : {"rectangle", "blocks", "predicted/step", "measured/step", "rank 0 device", "2.5 (emulated)",
+                           "7 x 5", "30.0 %", "2.00 ms", "6.00 ms", "100.0 %"}) {
+    CHECK_THAT(table, ContainsSubstring(text));
   }
-  // Everyone reads before the folder goes.
-  CHECK(folder.entries() == 7);
+  // The difference from no prediction.
+  CHECK_THAT(table, !ContainsSubstring("200.0 %"));
+  RunRecord record = described_run();
+  record.distribution = {0, 0, 0};
+  CHECK_THAT(unit_table(record, headings, predicted), !ContainsSubstring("nan") && !ContainsSubstring("measured"));
+  record.distribution.pop_back();
+  CHECK_THROWS_AS(unit_table(record, headings, predicted), InvalidArgument);
+  CHECK_THROWS_AS(unit_table(described_run(), headings, two), InvalidArgument);
+  CHECK_THROWS_AS(unit_table(described_run(), headings, predicted, two), InvalidArgument);
+  CHECK_THROWS_AS(unit_table(described_run(), {"rows", "", {{"at", {"(0, 0)"}}}}, predicted), InvalidArgument);
 }
 
-TEST_CASE("without --result nothing is written") {
-  const SharedFolder folder;
-  write_result_folder(session(), "", described_run(), slots, model_files());
-  require_outputs(session(), {});
-  CHECK(folder.entries() == 0);
-}
-
-TEST_CASE("outputs that cannot be are everyone's error before anything is written") {
-  const SharedFolder folder;
-  if (session().is_root()) std::ofstream(folder / "file") << "in the way";
-  CHECK(folder.entries() == 1);
-  RunOptions good;
-  good.output = folder / "field.npy";
-  good.result = folder / "result";
-  require_outputs(session(), good);
-  RunOptions bad_output = good;
-  bad_output.output = folder / "file" / "field.npy";
-  RunOptions bad_result = good;
-  bad_result.result = folder / "file";
-  for (const RunOptions& options : {bad_output, bad_result}) {
-    const auto error = collective_error([&] { require_outputs(session(), options); });
-    CHECK(error.has_value());
-    if (error) {
-      CHECK_THAT(error->what(), ContainsSubstring("file"));
-      CHECK(error->code() == ExitCode::failed);
-    }
+TEST_CASE("a record has a sample for each repetition, their median and spread and how far the prediction is off") {
+  const std::vector<double> times{3e-3, 1e-3, 2e-3};
+  RunRecord record = described_run();
+  record_times(record, times, 5e-3);
+  CHECK(record.median_time_s == 2e-3);
+  CHECK(record.predicted_time_s == 5e-3);
+  CHECK(record.figures.at("confidence_s") == confidence_half_width(times, 0.95));
+  CHECK(record.figures.at("coefficient_of_variation") == coefficient_of_variation(times));
+  CHECK(record.figures.at("percentage_difference") == percentage_difference(5e-3, 2e-3));
+  CHECK(record.figures.at("proportional_error") == proportional_error(2e-3, 5e-3));
+  REQUIRE(record.samples.size() == times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    auto params = record.params;
+    params["repetition"] = static_cast<double>(i);
+    CHECK(record.samples[i].metric == "time_s");
+    CHECK(record.samples[i].value == times[i]);
+    CHECK(record.samples[i].params == params);
+    CHECK(record.samples[i].keys == record.settings);
   }
-  RunOptions same = good;
-  same.result = folder / "." / "field.npy";
-  const auto twice = collective_error([&] { require_outputs(session(), same); });
-  REQUIRE(twice.has_value());
-  CHECK(twice->code() == ExitCode::wrong_input);
-  const auto error =
-      collective_error([&] { write_result_folder(session(), folder / "file", described_run(), slots, model_files()); });
-  CHECK(error.has_value());
-  CHECK(folder.entries() == 1);
+  CHECK_THAT(time_line(record, "for 7 steps"), ContainsSubstring("2.00 ms for 7 steps (median of 3"));
+  record.predicted_interval_s = Interval{4e-3, 6e-3};
+  CHECK_THAT(predicted_line(record), ContainsSubstring("5.00 ms (4.00 ms to 6.00 ms)") &&
+                                         ContainsSubstring("(repetitions themselves vary by 50 %)"));
+
+  RunRecord once = described_run();
+  record_times(once, std::vector<double>{2e-3}, 0.0);
+  CHECK(once.figures.at("confidence_s") == 0.0);
+  CHECK_FALSE(once.figures.contains("percentage_difference"));
+  CHECK_FALSE(once.figures.contains("proportional_error"));
+  CHECK_THAT(time_line(once, ""), ContainsSubstring("measured once"));
+  CHECK_THAT(predicted_line(once), !ContainsSubstring("difference"));
+  CHECK_THROWS_AS(record_times(once, {}, 1.0), InvalidArgument);
 }
 
 }  // namespace steelyard::test_outputs

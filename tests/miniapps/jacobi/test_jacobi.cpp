@@ -3,9 +3,9 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <nlohmann/json.hpp>
 
-#include "core/base/npy.hpp"
 #include "core/base/text_file.hpp"
 #include "tests/miniapps/app_runs.hpp"
+#include "tests/miniapps/grid.hpp"
 
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
@@ -15,39 +15,25 @@ namespace {
 
 const std::filesystem::path jacobi = STEELYARD_JACOBI;
 
-std::vector<double> read_column(const std::filesystem::path& path, std::int64_t rows) {
-  const NpyHeader header = read_npy_matrix_header<double>(path);
-  REQUIRE(header.shape == std::vector<std::int64_t>{rows, 1});
-  std::vector<double> values(static_cast<std::size_t>(rows));
-  read_npy_rows<double>(path, header, 0, values);
-  return values;
-}
-
 TEST_CASE("Every step halves the distance from the solution, whatever the ranks and the partition") {
   const TemporaryFolder folder;
-  std::vector<AppRun> runs;
+  std::vector<AppRun> runs{{1, {"--size", "20", "--steps", "0"}}, {1, {"--size", "1", "--steps", "1"}}};
+  const Words problem = Words{"--size", "83", "--steps", "60", "--check", "all"} + with_platform(folder);
+  Words files;
   for (const int ranks : {1, 2, 3}) {
     for (const char* partition : {"even", "geometric", "dynamic"}) {
-      const std::string name = std::to_string(ranks) + partition + ".npy";
-      runs.push_back(
-          {ranks,
-           {"--size", "83", "--steps", "60", "--partition", partition, "--check", "all", "--output", folder / name}});
+      files.push_back(folder / (std::to_string(ranks) + partition + ".npy"));
+      runs.push_back({ranks, problem + Words{"--partition", partition, "--output", files.back()}});
     }
   }
-  const TemporaryFolder platform;
-  for (AppRun& run : runs) run.arguments = run.arguments + with_platform(platform);
   run_app(jacobi, runs, folder);
-  for (const AppRun& run : runs) {
-    const std::vector<double> x = read_column(run.arguments[9], 83);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      CHECK_THAT(x[i], WithinAbs(1.0 + static_cast<double>(i % 5) / 8.0, 1e-14));
+  for (const std::string& file : files) {
+    const auto x = read_grid<double>(file);
+    REQUIRE((x.rows == 83 && x.columns == 1));
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      CHECK_THAT(x(i, 0), WithinAbs(1.0 + static_cast<double>(i % 5) / 8.0, 1e-14));
     }
   }
-}
-
-TEST_CASE("Without steps nothing is done, and an equation alone is solved in one") {
-  const TemporaryFolder folder;
-  run_app(jacobi, {{1, {"--size", "20", "--steps", "0"}}, {1, {"--size", "1", "--steps", "1"}}}, folder);
 }
 
 TEST_CASE("Rows move away from a unit that turns out to be slow") {
@@ -65,31 +51,26 @@ TEST_CASE("Rows move away from a unit that turns out to be slow") {
   CHECK(json.at("predicted_time_s").is_null());
 }
 
-TEST_CASE("A prediction is that of the model, and the same without running") {
+TEST_CASE("A prediction is that of the model, and the same without running; without one nothing is predicted") {
   const TemporaryFolder folder;
-  const std::string model = write_model(folder, "unit.fpm.json", 1e-6);
-  const Words problem{"--size", "64", "--steps", "10", "--model", model};
-  const Outcome dry = run(1, jacobi, problem + Words{"--units", "host", "--dry-run"}, folder.path());
-  REQUIRE(dry.status == 0);
-  CHECK(dry.out.find("64.0 us") != std::string::npos);
-  const Outcome forecast =
-      run(1, STEELYARD_TOOL, Words{"predict", "jacobi", "--format", "json"} + problem, folder.path());
-  INFO(forecast.err);
-  REQUIRE(forecast.status == 0);
+  const Words problem{"--size", "64", "--steps", "10", "--model", write_model(folder, "unit.fpm.json", 1e-6)};
+  const Outcome dry = good_run(1, jacobi, problem + Words{"--units", "host", "--dry-run"}, folder.path());
+  CHECK(contains(dry.out, "64.0 us"));
+  const Words predict = Words{"predict", "jacobi", "--format", "json"} + problem;
+  const Outcome forecast = good_run(1, STEELYARD_TOOL, predict, folder.path());
   CHECK_THAT(nlohmann::json::parse(forecast.out).at("time_s").get<double>(), WithinRel(10 * 64e-6, 1e-12));
-  const Outcome scaling =
-      run(1, STEELYARD_TOOL,
-          Words{"predict", "jacobi", "--processes", "4", "--scaling", "strong", "--format", "json"} + problem +
-              with_platform(folder),
-          folder.path());
-  INFO(scaling.err);
-  REQUIRE(scaling.status == 0);
+  const Words strong = Words{"--processes", "4", "--scaling", "strong"} + with_platform(folder);
+  const Outcome scaling = good_run(1, STEELYARD_TOOL, predict + strong, folder.path());
   const auto runs = nlohmann::json::parse(scaling.out).at("runs");
   REQUIRE(runs.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK_THAT(runs[i].at("phases")[0].at("time_s").get<double>(),
                WithinRel(640e-6 / static_cast<double>(1 << i), 1e-12));
   }
+  const Words dynamic{"--size", "32", "--partition", "dynamic", "--units", "host", "--dry-run"};
+  const Outcome nothing = good_run(1, jacobi, dynamic, folder.path());
+  CHECK(lines_that_start(nothing.out, "predicted  nothing") == 1);
+  CHECK_FALSE(contains(nothing.out, "0 ns"));
 }
 
 TEST_CASE("Ranks with different options are refused at once, whatever they differ in") {
@@ -98,7 +79,6 @@ TEST_CASE("Ranks with different options are refused at once, whatever they diffe
   for (const Words& other : {Words{"--size", "17", "--steps", "1"}, same + Words{"--repetitions", "2"}, Words{"--help"},
                              same + Words{"--dry-run"}, Words{"--size", "x"}}) {
     const Outcome outcome = run(2, jacobi, same + Words{":", "-n", "1", jacobi.string()} + other, folder.path());
-    INFO(outcome.out << outcome.err);
     CHECK(outcome.status == 2);
     CHECK(outcome.out.empty());
     REQUIRE(outcome.told_by("jacobi").size() == 1);
@@ -136,14 +116,6 @@ TEST_CASE("A result has a sample for every repetition, every unit in it and ever
   CHECK(contains(next.out, "in place of an earlier run's"));
 }
 
-TEST_CASE("A run that nothing predicts says so, and no unit is predicted to take no time") {
-  const TemporaryFolder folder;
-  const Outcome dry =
-      good_run(1, jacobi, {"--size", "32", "--partition", "dynamic", "--units", "host", "--dry-run"}, folder.path());
-  CHECK(lines_that_start(dry.out, "predicted  nothing") == 1);
-  CHECK_FALSE(contains(dry.out, "0 ns"));
-}
-
 TEST_CASE("A distribution is given by shares, by what the partition tool prints, or by an earlier run") {
   const TemporaryFolder folder;
   const Words models = with_models(folder, {1e-6, 3e-6});
@@ -166,7 +138,7 @@ TEST_CASE("A distribution is given by shares, by what the partition tool prints,
   CHECK(rows({"--distribution", folder / "split.json"}, "32") == nlohmann::json{24, 8});
 }
 
-TEST_CASE("jacobi's mistakes are refused by name") {
+TEST_CASE("jacobi's mistakes are refused by name, and results that cannot be written before it runs") {
   const TemporaryFolder folder;
   write_text_file(folder / "none.json", R"({"units": [1, "two"]})");
   expect_refused(jacobi,
@@ -183,9 +155,6 @@ TEST_CASE("jacobi's mistakes are refused by name") {
                   {{"--model", "missing.fpm.json"}, "missing.fpm.json"}},
                  {"--repetitions", "1"});
   expect_refused(STEELYARD_TOOL, {{{"predict", "jacobi", "--scaling", "weak"}, "--scaling needs --model"}}, {}, {1});
-}
-
-TEST_CASE("jacobi's results that cannot be written are refused before it runs") {
   expect_unwritable_refused(jacobi, {"--size", "8", "--steps", "1"});
 }
 

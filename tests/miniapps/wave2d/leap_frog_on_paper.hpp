@@ -46,22 +46,9 @@ Grid<Scalar> next_level(const Grid<Scalar>& previous, const Grid<Scalar>& curren
   return next;
 }
 
-/// What the scheme makes of two fields: element k is the field k steps after `current`.
-template <class Scalar>
-std::vector<Grid<Scalar>> all_levels(const Grid<Scalar>& previous, const Grid<Scalar>& current, int steps,
-                                     double courant, bool neumann, int order) {
-  std::vector<Grid<Scalar>> levels{current};
-  for (int step = 0; step < steps; ++step) {
-    const Grid<Scalar>& before = step == 0 ? previous : levels[levels.size() - 2];
-    levels.push_back(next_level(before, levels.back(), courant, neumann, order));
-  }
-  return levels;
-}
-
 /// The field `steps` steps after `current`.
 template <class Scalar>
-Grid<Scalar> advanced(Grid<Scalar> previous, Grid<Scalar> current, int steps, double courant, bool neumann,
-                      int order = 2) {
+Grid<Scalar> advanced(Grid<Scalar> previous, Grid<Scalar> current, int steps, double courant, bool neumann, int order) {
   for (int step = 0; step < steps; ++step) {
     Grid<Scalar> next = next_level(previous, current, courant, neumann, order);
     previous = std::move(current);

@@ -18,7 +18,8 @@ class PinnedPart {
   }
   /// With the values of a part of a grid, row after row.
   PinnedPart(const Grid<Scalar>& grid, const partition::Rectangle& part) : PinnedPart(part.area()) {
-    copy(grid, part, data());
+    Scalar* value = data();
+    wave2d::for_points(part, [&](std::int64_t i, std::int64_t j) { *value++ = grid(i, j); });
   }
 
   Scalar* data() const { return view_.data() + guard; }
@@ -34,12 +35,6 @@ class PinnedPart {
   void put(const partition::Rectangle& part, Grid<Scalar>& grid) const {
     const Scalar* value = data();
     wave2d::for_points(part, [&](std::int64_t i, std::int64_t j) { grid(i, j) = *value++; });
-  }
-
-  /// The values of a part of a grid, row after row. Returns what is behind the last one.
-  static Scalar* copy(const Grid<Scalar>& grid, const partition::Rectangle& part, Scalar* to) {
-    wave2d::for_points(part, [&](std::int64_t i, std::int64_t j) { *to++ = grid(i, j); });
-    return to;
   }
 
  private:
