@@ -66,7 +66,7 @@ TEST_CASE("steelyard units names the units of every rank once, in the layout tha
   REQUIRE(measured.starts_with(host));
   const std::string rates = measured.substr(host.size());
   CHECK((contains(rates, "triad") && contains(rates, "GEMM")));
-  CHECK(static_cast<int>(unit_lines(rates).size()) == ranks);
+  for (int rank = 0; rank < ranks; ++rank) CHECK(lines_that_start(rates, std::to_string(rank) + " ") == 1);
 }
 
 TEST_CASE("A layout like another one has its units and slowdowns, rank by rank, on the hosts and cores here") {
@@ -168,7 +168,7 @@ TEST_CASE("steelyard conformance finds nothing wrong in this build, and has spee
   }
   const std::string table = good_tool(folder, "conformance --units host").out;
   int rows = 0;
-  for (const std::string& app : words("gemm summa wave2d fft2d cavity jacobi")) {
+  for (const std::string& app : words("gemm summa wave2d fft2d cavity heat jacobi")) {
     rows += lines_that_start(table, app + " ");
     CHECK((seen.contains({app, "host"}) && seen.contains({app, "device"})));
   }

@@ -177,7 +177,9 @@ TEST_CASE("Targets that cannot be written are found before anything is measured:
     INFO(ranks << " ranks, " << line << "\n" << outcome.out << outcome.err);
     CHECK(outcome.status == 3);
     REQUIRE(outcome.told_by("steelyard").size() == 1);
-    CHECK(contains(outcome.told_by("steelyard").front(), arguments.back()));
+    // The file that is no folder, or the folder that is no file.
+    const std::string in_the_way = arguments.back().substr(0, arguments.back().find('/'));
+    CHECK(contains(outcome.told_by("steelyard").front(), ": " + in_the_way));
     CHECK(outcome.out.empty());
     CHECK(folder.entries() == 2);
   }
