@@ -39,6 +39,13 @@ void expect_refusal(const Outcome& outcome, const std::string& program, int rank
 
 }  // namespace
 
+Words words(const std::string& line) {
+  std::istringstream stream(line);
+  Words all;
+  for (std::string word; stream >> word;) all.push_back(word);
+  return all;
+}
+
 std::string write_model(const TemporaryFolder& folder, const std::string& name, double seconds_per_unit) {
   models::FpmFile file;
   for (const double units : {1.0, 1000.0}) file.points.push_back({units, units * seconds_per_unit, 1, 0.0});
@@ -74,6 +81,10 @@ Outcome good_run(int ranks, const std::filesystem::path& program, const Words& a
   REQUIRE(outcome.status == 0);
   CHECK(outcome.told_by(program.filename()).empty());
   return outcome;
+}
+
+Outcome good_tool(const TemporaryFolder& folder, const std::string& line, int ranks) {
+  return good_run(ranks, steelyard_tool, words(line), folder.path());
 }
 
 std::vector<Outcome> run_app(const std::filesystem::path& program, const std::vector<AppRun>& runs,

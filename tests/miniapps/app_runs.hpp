@@ -16,6 +16,9 @@ inline Words operator+(Words words, const Words& more) {
   return words;
 }
 
+/// The words of a line, which blanks separate.
+Words words(const std::string& line);
+
 inline const std::filesystem::path steelyard_tool = STEELYARD_TOOL;
 
 /// Writes a speed model for any app and problem: computation units at constant speed. Returns its path.
@@ -32,6 +35,9 @@ Words with_platform(const TemporaryFolder& folder);
 /// run() that fails the test unless the program exits 0 and complains of nothing.
 Outcome good_run(int ranks, const std::filesystem::path& program, const Words& arguments,
                  const std::filesystem::path& folder);
+
+/// good_run() of the tool with the words of a line.
+Outcome good_tool(const TemporaryFolder& folder, const std::string& line, int ranks = 1);
 
 /// Ranks and arguments of a run.
 struct AppRun {

@@ -1,8 +1,15 @@
-// The commands that look at the machine: layout and units; and the tool as a whole.
+// The commands that look at the machine: units, layout and conformance; what the shell hands over; Fermi's layouts.
+#include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+#include <utility>
 
 #include "core/unit_plan.hpp"
 #include "tests/miniapps/app_runs.hpp"
@@ -10,48 +17,41 @@
 namespace steelyard::tests::test_steelyard_layout {
 namespace {
 
-/// Lines of the table of units, cell by cell in text.
+/// Lines of the table of units.
 std::vector<std::string> unit_lines(const std::string& out) {
   std::vector<std::string> lines;
   bool inside = false;
   for (const std::string& line : lines_of(out)) {
-    if (inside) lines.push_back(line);
+    if (inside && !line.empty()) lines.push_back(line);
     inside = inside || line.rfind("---", 0) == 0;
   }
   return lines;
 }
 
-int lines_of_rank(const std::vector<std::string>& lines, int rank) {
-  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.rfind(std::to_string(rank) + " ", 0) == 0;
-  }));
+/// A line of the shell, in which `$0` is the program.
+Outcome run_in_shell(const std::string& line, const std::filesystem::path& program = steelyard_tool) {
+  const TemporaryFolder folder;
+  return run(1, "/bin/sh", {"-c", line, program.string()}, folder.path());
 }
 
-TEST_CASE("steelyard units names the units of every rank once") {
-  const int ranks = GENERATE(1, 2, 3);
-  const TemporaryFolder folder;
-  const Outcome outcome = good_run(ranks, steelyard_tool, {"units"}, folder.path());
+CoreList cores_in_layout(const Outcome& outcome) {
   INFO(outcome.out << outcome.err);
-  CHECK(outcome.out.find("kokkos ") == outcome.out.rfind("kokkos "));
-  const std::vector<std::string> lines = unit_lines(outcome.out);
-  for (int rank = 0; rank < ranks; ++rank) CHECK(lines_of_rank(lines, rank) >= 1);
-  CHECK(folder.entries() == 0);
-
-  const Outcome host = run(ranks, steelyard_tool, {"units", "--units", "host"}, folder.path());
-  for (int rank = 0; rank < ranks; ++rank) CHECK(lines_of_rank(unit_lines(host.out), rank) == 1);
-  CHECK(host.out.find(" device ") == std::string::npos);
+  REQUIRE(outcome.status == 0);
+  return parse_layout(outcome.out, "printed").entries.at(0).cores.value();
 }
 
-TEST_CASE("A layout that steelyard writes is what steelyard units follows") {
+}  // namespace
+
+TEST_CASE("steelyard units names the units of every rank once, in the layout that is written, and their rates") {
   const int ranks = GENERATE(1, 2, 3);
   const TemporaryFolder folder;
-  const Outcome plain = run(ranks, steelyard_tool, {"units", "--slowdown", "rank0=3"}, folder.path());
-  REQUIRE(run(ranks, steelyard_tool, {"layout", "--slowdown", "rank0=3", "--output", "here.layout"}, folder.path())
-              .status == 0);
-  const Outcome followed = good_run(ranks, steelyard_tool, {"units", "--layout", "here.layout"}, folder.path());
-  INFO(plain.out << folder.read("here.layout") << followed.out << followed.err);
-  const std::vector<std::string> before = unit_lines(plain.out);
-  const std::vector<std::string> after = unit_lines(followed.out);
+  const auto printed = [&](const std::string& line) { return good_tool(folder, line, ranks).out; };
+  const std::vector<std::string> before = unit_lines(printed("units --slowdown rank0=3"));
+  const std::string text = printed("layout --slowdown rank0=3");
+  CHECK(folder.entries() == 0);
+  printed("layout --slowdown rank0=3 --output here.layout");
+  CHECK(folder.read("here.layout") == text);
+  const std::vector<std::string> after = unit_lines(printed("units --layout here.layout"));
   REQUIRE(after.size() == before.size());
   for (std::size_t i = 0; i < after.size(); ++i) {
     const std::size_t from = after[i].find("layout");
@@ -59,100 +59,182 @@ TEST_CASE("A layout that steelyard writes is what steelyard units follows") {
     // Rank, node, unit, space, cores and slowdown are the same.
     CHECK(after[i].substr(0, from) == before[i].substr(0, from));
   }
-}
-
-TEST_CASE("A layout is printed once without a file to write it to") {
-  const TemporaryFolder folder;
-  const Outcome printed = good_run(3, steelyard_tool, {"layout", "--units", "host"}, folder.path());
-  CHECK(folder.entries() == 0);
-  const std::vector<std::string> lines = lines_of(printed.out);
-  REQUIRE(lines.size() == 4);
-  CHECK(lines[0].rfind("#hostname", 0) == 0);
-  folder.write("pasted.layout", printed.out);
-  CHECK(run(3, steelyard_tool, {"units", "--layout", "pasted.layout"}, folder.path()).status == 0);
+  const std::string host = printed("units --units host");
+  for (int rank = 0; rank < ranks; ++rank) CHECK(lines_that_start(host, std::to_string(rank) + " ") == 1);
+  CHECK(static_cast<int>(unit_lines(host).size()) == ranks);
+  const std::string measured = printed("units --units host --measure");
+  REQUIRE(measured.starts_with(host));
+  const std::string rates = measured.substr(host.size());
+  CHECK((contains(rates, "triad") && contains(rates, "GEMM")));
+  for (int rank = 0; rank < ranks; ++rank) CHECK(lines_that_start(rates, std::to_string(rank) + " ") == 1);
 }
 
 TEST_CASE("A layout like another one has its units and slowdowns, rank by rank, on the hosts and cores here") {
   const TemporaryFolder folder;
-  const std::string other = folder.write("other.layout",
-                                         "# Two nodes that are not here\n"
-                                         "fat-0  0 0-5   host        slowdown=8.5\n"
-                                         "fat-0  1 6     device      device=1,slowdown=1\n"
-                                         "thin-0 0 0-30  host+device slowdown=2,host_slowdown=1.5\n");
-  const Outcome like =
-      good_run(3, steelyard_tool, {"layout", "--like", other, "--output", "here.layout"}, folder.path());
-  INFO(like.err);
+  folder.write("other.layout",
+               "# Two nodes that are not here\n"
+               "fat-0  0 0-5   host        slowdown=8.5\n"
+               "fat-0  1 6     device      device=1,slowdown=1\n"
+               "thin-0 0 0-30  host+device slowdown=2,host_slowdown=1.5\n");
+  good_tool(folder, "layout --like other.layout --output here.layout", 3);
   const Layout layout = read_layout(folder / "here.layout");
-  const Layout here = parse_layout(run(3, steelyard_tool, {"layout"}, folder.path()).out, "here");
+  const Layout here = parse_layout(good_tool(folder, "layout", 3).out, "here");
+  const std::vector<UnitChoice> units{UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device};
   REQUIRE(layout.entries.size() == 3);
   for (std::size_t rank = 0; rank < 3; ++rank) {
     CHECK(layout.entries[rank].host_name == here.entries[rank].host_name);
     CHECK(layout.entries[rank].rank_on_node == here.entries[rank].rank_on_node);
+    CHECK(layout.entries[rank].units == units[rank]);
   }
-  CHECK(layout.entries[0].units == UnitChoice::host);
-  CHECK(layout.entries[1].units == UnitChoice::device);
-  CHECK(layout.entries[2].units == UnitChoice::host_and_device);
   CHECK(unit_slowdowns(layout.entries[0]).host == 8.5);
   CHECK(unit_slowdowns(layout.entries[1]).companion == 1.0);
   CHECK(unit_slowdowns(layout.entries[2]).host == 3.0);
   CHECK(unit_slowdowns(layout.entries[2]).companion == 2.0);
-  // It is followed here.
-  const Outcome units = run(3, steelyard_tool, {"units", "--layout", "here.layout"}, folder.path());
-  CHECK(units.status == 0);
-  CHECK(lines_of_rank(unit_lines(units.out), 2) == 2);
+  CHECK(unit_lines(good_tool(folder, "units --layout here.layout", 3).out).size() == 1 + 1 + 2);
 }
 
-TEST_CASE("A layout like one for another number of ranks is refused, and one with a line that nobody understands") {
-  const TemporaryFolder folder;
-  const std::string two = folder.write("two.layout", "a 0 all host slowdown=2\na 1 all host\n");
-  expect_refused(steelyard_tool, {{{"layout", "--like", two}, "two.layout has 2 lines for"},
-                                  {{"layout", "--like", folder / "missing"}, "missing"},
-                                  {{"layout", "--like", two, "--units", "host"}, "--like"}});
-  const std::string wrong = folder.write("wrong.layout", "a 0 all host slowness=2\n");
-  expect_refused(steelyard_tool, {{{"layout", "--like", wrong}, "slowness"}}, {}, {1});
-}
-
-TEST_CASE("A layout that cannot be written ends with exit code 3 and one line") {
-  const int ranks = GENERATE(1, 3);
-  const TemporaryFolder folder;
-  folder.write("file", "");
-  const Outcome outcome = run(ranks, steelyard_tool, {"layout", "--output", "file/below"}, folder.path());
-  CHECK(outcome.status == 3);
-  CHECK(outcome.told_by("steelyard").size() == 1);
-  CHECK(folder.entries() == 1);
-}
-
-TEST_CASE("Commands and options that the tool does not have are refused by name") {
-  const TemporaryFolder folder;
-  const std::string broken = folder.write("broken.layout", "here 0 0\n");
-  expect_refused(steelyard_tool, {{{}, "command is required"},
-                                  {{"weigh"}, "weigh"},
-                                  {{"units", "--all"}, "--all"},
-                                  {{"units", "--units", "gpu"}, "gpu"},
-                                  {{"units", "--slowdown", "host=0.5"}, "0.5"},
-                                  {{"units", "--layout", folder / "missing"}, "missing"},
-                                  {{"units", "--layout", broken}, "broken.layout: line 1"},
-                                  {{"layout", "--slowdown", "rank9=2"}, "rank 9"}});
-}
-
-TEST_CASE("The tool's help and version are printed once and end well") {
+TEST_CASE("The tool's help and version are printed once and end well, and a measurement's help has app and tool") {
   const TemporaryFolder folder;
   for (const int ranks : {1, 3}) {
-    const Outcome version = run(ranks, steelyard_tool, {"--version"}, folder.path());
-    CHECK(version.status == 0);
-    CHECK(version.out.rfind("steelyard ", 0) == 0);
-    CHECK(lines_of(version.out).size() == 1);
-    const Outcome help = run(ranks, steelyard_tool, {"--help"}, folder.path());
-    CHECK(help.status == 0);
-    for (const char* command : {"  units ", "  layout ", "  partition "}) {
-      CHECK(help.out.find(command) != std::string::npos);
-      CHECK(help.out.find(command) == help.out.rfind(command));
+    CHECK(lines_that_start(good_tool(folder, "--version", ranks).out, "steelyard ") == 1);
+    const std::string help = good_tool(folder, "--help", ranks).out;
+    for (const char* command : {"  units ", "  layout ", "  partition ", "  measure ", "  predict "}) {
+      CHECK(lines_that_start(help, command) == 1);
     }
   }
-  const Outcome partition = run(1, steelyard_tool, {"partition", "--help"}, folder.path());
-  CHECK(partition.status == 0);
-  CHECK(partition.out.find("--algorithm") != std::string::npos);
+  const std::string measure = good_tool(folder, "measure wave2d --help").out;
+  for (const char* option : {"--columns", "--sizes", "--precision", "--slowdown"}) {
+    CHECK(lines_of_option(measure, option) == 1);
+  }
 }
 
+TEST_CASE("A program whose standard output cannot be written ends with exit code 3 and one line") {
+  for (const std::string line : {"--version", "--help", "partition --list", "layout"}) {
+    INFO(line);
+    const Outcome outcome = run_in_shell("\"$0\" " + line + " > /dev/full");
+    CHECK(outcome.status == 3);
+    REQUIRE(outcome.told_by("steelyard").size() == 1);
+    CHECK(contains(outcome.err, "standard output"));
+  }
+  CHECK(run_in_shell("\"$0\" --help > /dev/full", STEELYARD_JACOBI).status == 3);
+  CHECK(run_in_shell("\"$0\" --nonsense > /dev/full").status == 2);
+}
+
+TEST_CASE("A program uses the cores that it is bound to, and fewer threads where the shell's variables say so") {
+  if (std::thread::hardware_concurrency() < 2) SKIP("this machine has one core");
+  const std::string layout = " \"$0\" layout --units host";
+  const Outcome bound = run_in_shell("taskset -c 1" + layout);
+  if (bound.status != 127) {
+    CHECK(cores_in_layout(bound).size() == 1);
+    CHECK(cores_in_layout(bound) != cores_in_layout(run_in_shell(layout)));
+  }
+  for (const std::string variable : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
+    const Outcome one = run_in_shell(variable + "=1" + layout);
+    CHECK(cores_in_layout(one).size() == 1);
+    CHECK(one.err.empty());
+    const Outcome many = run_in_shell(variable + "=9999" + layout);
+    CHECK(many.status == 0);
+    REQUIRE(many.told_by("steelyard").size() == 1);
+    CHECK(contains(many.err, variable + " asks for 9999 threads"));
+    const Outcome wrong = run_in_shell(variable + "=few" + layout);
+    CHECK(wrong.status == 2);
+    CHECK(contains(wrong.err, variable + " is \"few\""));
+    const std::string steps = "=1 \"$0\" --size 16 --steps 1 --repetitions 1 --units host --partition dynamic";
+    const Outcome kokkos = run_in_shell(variable + steps, STEELYARD_JACOBI);
+    CHECK(kokkos.status == 0);
+    CHECK(kokkos.err.empty());
+  }
+}
+
+TEST_CASE("steelyard conformance finds nothing wrong in this build, and has speeds of every app on every unit") {
+  const TemporaryFolder folder;
+  const auto json = nlohmann::json::parse(good_tool(folder, "conformance --format json --units host+device").out);
+  INFO(json.dump(1));
+  CHECK(json.at("passed") == true);
+  REQUIRE(json.at("units").size() == 2);
+  for (const auto& unit : json.at("units")) {
+    CHECK(unit.at("stream_bytes_per_s").at("triad") > 0.0);
+    CHECK(unit.at("gemm_flops_per_s").at("double") > 0.0);
+  }
+  std::set<std::pair<std::string, std::string>> seen;
+  int on_host = 0;
+  for (const auto& one : json.at("cases")) {
+    seen.emplace(one.at("app"), one.at("unit"));
+    on_host += one.at("unit") == "host" ? 1 : 0;
+    CHECK(one.at("passed") == true);
+    CHECK(one.at("error_roundings") <= one.at("tolerance_roundings"));
+    // Cases of small memories only are not timed.
+    if (!contains(one.at("options"), "--device-memory")) CHECK(one.at("flops_per_s") > 0.0);
+  }
+  const std::string table = good_tool(folder, "conformance --units host").out;
+  int rows = 0;
+  for (const std::string& app : words("gemm summa wave2d fft2d cavity heat jacobi")) {
+    rows += lines_that_start(table, app + " ");
+    CHECK((seen.contains({app, "host"}) && seen.contains({app, "device"})));
+  }
+  CHECK(rows == on_host);
+  CHECK_FALSE((contains(table, "WRONG") || contains(table, "  device  ")));
+}
+
+namespace {
+
+/// A row of 001, table 1: nodes of 12 and of 8 cores, processes with 6 to 2 cores, on GPUs, and all.
+struct Row {
+  int nodes_of_12, nodes_of_8;
+  std::array<int, 5> cores;
+  int gpus, processes;
+};
+
+const std::vector<Row> table_1{
+    {1, 0, {2, 0, 0, 0, 0}, 0, 2},    {2, 0, {3, 1, 0, 0, 0}, 1, 5},     {2, 1, {3, 1, 2, 0, 0}, 1, 7},
+    {3, 1, {4, 1, 3, 0, 0}, 3, 11},   {3, 2, {4, 1, 4, 1, 0}, 4, 14},    {3, 3, {4, 1, 5, 1, 1}, 6, 18},
+    {4, 3, {6, 1, 5, 1, 1}, 6, 20},   {8, 0, {11, 3, 2, 0, 0}, 7, 23},   {9, 0, {12, 3, 3, 0, 0}, 9, 27},
+    {9, 1, {12, 3, 5, 0, 0}, 9, 29},  {9, 2, {12, 3, 6, 1, 0}, 10, 32},  {9, 3, {12, 3, 7, 1, 1}, 12, 36},
+    {9, 4, {12, 3, 9, 1, 1}, 12, 38}, {9, 5, {12, 3, 10, 2, 1}, 13, 41}, {9, 6, {12, 3, 11, 2, 2}, 15, 45},
+    {9, 7, {12, 3, 13, 2, 2}, 15, 47}};
+
 }  // namespace
+
+TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cores of its own") {
+  for (std::size_t number = 1; number <= 16; ++number) {
+    INFO("M" << number);
+    const Row& row = table_1[number - 1];
+    const Layout layout = read_layout(fmt::format("{}/M{}.layout", STEELYARD_FERMI, number));
+    CHECK(layout.entries.size() == static_cast<std::size_t>(row.processes));
+    std::map<std::string, std::multiset<int>> cores_of_host;
+    std::set<std::pair<std::string, std::string>> devices;
+    std::map<std::string, int> ranks_of_host;
+    std::array<int, 5> processes{};
+    for (const LayoutEntry& entry : layout.entries) {
+      const CoreList cores = entry.cores.value();
+      const bool has_12 = entry.host_name.rfind("e5649", 0) == 0;
+      CHECK(entry.rank_on_node == ranks_of_host[entry.host_name]++);
+      cores_of_host[entry.host_name].insert(cores.begin(), cores.end());
+      if (entry.units == UnitChoice::device) {
+        CHECK(cores.size() == 1);
+        CHECK(devices.emplace(entry.host_name, entry.suboptions.at("device")).second);
+        CHECK(unit_slowdowns(entry).companion == 1.0);
+        continue;
+      }
+      REQUIRE((cores.size() >= 2 && cores.size() <= 6));
+      ++processes[6 - cores.size()];
+      const double gflops = static_cast<double>(cores.size()) * (has_12 ? 2.53 : 2.27) * 4.0;
+      CHECK_THAT(unit_slowdowns(entry).host, Catch::Matchers::WithinRel(515.0 / gflops, 1e-4));
+      const int socket = has_12 ? 6 : 4;
+      CHECK(cores.front() / socket == cores.back() / socket);
+    }
+    CHECK(processes == row.cores);
+    CHECK(devices.size() == static_cast<std::size_t>(row.gpus));
+    int nodes_of_12 = 0;
+    for (const auto& [host, cores] : cores_of_host) {
+      const bool has_12 = host.rfind("e5649", 0) == 0;
+      CHECK(cores.size() == (has_12 ? 12U : 8U));
+      CHECK(std::set<int>(cores.begin(), cores.end()).size() == cores.size());
+      nodes_of_12 += has_12 ? 1 : 0;
+    }
+    CHECK(nodes_of_12 == row.nodes_of_12);
+    CHECK(static_cast<int>(cores_of_host.size()) == row.nodes_of_12 + row.nodes_of_8);
+  }
+}
+
 }  // namespace steelyard::tests::test_steelyard_layout

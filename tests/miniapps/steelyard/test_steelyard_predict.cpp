@@ -1,27 +1,30 @@
+// steelyard predict: plans on paper are those of runs; across nodes they are as by hand; advice is the best of all
+// ways.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <tuple>
 
-#include "core/base/table.hpp"
-#include "core/unit_plan.hpp"
-#include "models/communication/platform_file.hpp"
+#include "core/base/json_file.hpp"
+#include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
-
-using Catch::Matchers::WithinRel;
-using nlohmann::json;
 
 namespace steelyard::tests::test_steelyard_predict {
 namespace {
 
-std::string write_summa_model(const TemporaryFolder& folder, const std::string& name, const models::FpmFile& facts) {
-  models::FpmFile file = facts;
-  for (const double units : {1.0, 1000.0}) file.points.push_back({units, units * 1e-3, 1, 0.0});
-  models::write_fpm_file(folder / name, file);
-  return folder / name;
+using Catch::Matchers::WithinRel;
+using nlohmann::json;
+
+const std::string on_platform = " --platform made-up.platform.json ", by_unit = " --model unit.fpm.json ";
+
+/// What is predicted of summa, or another app, with files in the folder.
+json predict(const TemporaryFolder& folder, const std::string& line, const std::string& app = "summa") {
+  return predicted(folder, words(line), app);
 }
 
 double phase_s(const json& prediction, const std::string& name) {
@@ -32,17 +35,77 @@ double phase_s(const json& prediction, const std::string& name) {
   return 0.0;
 }
 
+double time_s(const json& prediction) { return prediction.at("time_s"); }
+double upper_s(const json& prediction) { return prediction.at("predicted_interval_s")[1]; }
+
 long long area(const json& rectangle) {
   return rectangle.at("rows").get<long long>() * rectangle.at("columns").get<long long>();
 }
 
-TEST_CASE("Four processes on two nodes take what one gets by hand") {
+/// Writes `NAME.fpm.json` of a unit at constant speed.
+void write_unit(const TemporaryFolder& folder, const std::string& name, double unit_s, models::FpmFile file = {}) {
+  for (const double units : {1.0, 1000.0}) file.points.push_back({units, units * unit_s});
+  models::write_fpm_file(folder / (name + ".fpm.json"), file);
+}
+
+/// As above, which was measured on these cores.
+void write_unit_on(const TemporaryFolder& folder, const std::string& name, const std::string& kind,
+                   const std::string& cores, double unit_s, int time_tile = 1) {
+  models::FpmFile file;
+  file.unit_kind = kind;
+  file.unit_cores = cores;
+  file.parameters["time_tile"] = time_tile;
+  write_unit(folder, name, unit_s, file);
+}
+
+}  // namespace
+
+TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
+  const int ranks = GENERATE(1, 2, 3, 4);
+  const std::string units = GENERATE("host", "host+device");
   const TemporaryFolder folder;
-  const std::string model = write_model(folder, "unit.fpm.json", 1e-4);
-  const Words any{"--size", "64",          "--block", "16",         "--processes",          "4",       "--per-node",
-                  "2",      "--partition", "even",    "--platform", write_platform(folder), "--model", model};
-  const Words arguments = any + Words{"--communication", "paper"};
-  const json paper = predicted(folder, arguments);
+  write_platform(folder);
+  write_model(folder, "column.fpm.json", 2e-6);
+  const int count = ranks * (units == "host" ? 1 : 2);
+  std::vector<double> seconds;
+  for (int i = 0; i < count; ++i) seconds.push_back(1e-6 * (3 + 2 * i % 5));
+  const Words files = with_models(folder, seconds);
+  const Words partitions{"even", "constant:40", "geometric", "numerical", "hpopta", "exact"};
+  auto turn = static_cast<std::size_t>(3 * ranks + count);
+  using App = std::pair<std::filesystem::path, std::string>;
+  for (const auto& [program, problem] :
+       {App{STEELYARD_JACOBI, "--size 301 --steps 17" + on_platform},
+        App{STEELYARD_GEMM, "--m 700 --n 65 --k 33 --block 3 "},
+        App{STEELYARD_SUMMA, "--size 700 --block 32" + on_platform},
+        App{STEELYARD_SUMMA, "--size 90 --block 8 --communication paper" + on_platform},
+        App{STEELYARD_FFT2D, "--size 96" + on_platform},
+        App{STEELYARD_FFT2D,
+            "--rows 60 --columns 99 --transposed --exchange pipelined --column-model column.fpm.json" + on_platform},
+        App{STEELYARD_HEAT, "--rows 131 --columns 90 --steps 30" + on_platform},
+        App{STEELYARD_WAVE2D, "--rows 131 --columns 90 --steps 30 --time-tile 4" + on_platform},
+        App{STEELYARD_CAVITY, "--size 64 --steps 7 --iterations 5 9" + on_platform}}) {
+    const std::string name = program.filename();
+    // Every algorithm has its turn with every app.
+    const Words on = files + words(problem + "--units " + units + " --partition " + partitions[turn++ % 6]);
+    INFO(joined(name, on) << " on " << ranks << " ranks");
+    good_run(ranks, program, on + Words{"--dry-run", "--result", name}, folder.path());
+    const json dry = read_json_file(folder / (name + "/run.json"));
+    const json paper = predicted(folder, on + Words{"--processes", std::to_string(ranks)}, name);
+    CHECK(paper.at("distribution") == dry.at("distribution"));
+    CHECK(paper.at("time_s") == dry.at("predicted_time_s"));
+    CHECK(paper.at("predicted_interval_s") == dry.at("predicted_interval_s"));
+    REQUIRE(paper.at("phases").size() == dry.at("phases").size());
+    for (const json& phase : dry.at("phases")) CHECK(phase_s(paper, phase.at("name")) == phase.at("predicted_s"));
+  }
+}
+
+TEST_CASE("Four processes on two nodes take what one gets by hand, in a table too, on nodes of a layout too") {
+  const TemporaryFolder folder;
+  write_platform(folder);
+  write_unit(folder, "unit", 1e-4);
+  const std::string problem = "--size 64 --block 16 --partition even" + on_platform + by_unit;
+  const std::string on = problem + "--processes 4 --per-node 2 ", by_paper = "--communication paper ";
+  const json paper = predict(folder, on + by_paper);
   // Rectangles of 2 x 2 blocks. In each of 4 iterations two processes send 32 x 16 elements inside their nodes, then
   // two as many across, at the same time.
   const double bytes = 32 * 16 * 8;
@@ -51,125 +114,82 @@ TEST_CASE("Four processes on two nodes take what one gets by hand") {
   const double hockney_s = 4 * (memory_start_s + network_start_s + bytes * (memory_s + network_s));
   CHECK_THAT(phase_s(paper, "update"), WithinRel(computation_s, 1e-12));
   CHECK_THAT(phase_s(paper, "communication"), WithinRel(tau_lop_s, 1e-12));
-  CHECK_THAT(paper.at("time_s").get<double>(), WithinRel(computation_s + tau_lop_s, 1e-12));
+  CHECK_THAT(time_s(paper), WithinRel(computation_s + tau_lop_s, 1e-12));
   CHECK(paper.at("communication_model") == "tau-Lop");
   const json& models = paper.at("models");
   CHECK(models.size() == 4);
-  CHECK_THAT(models.at("tau-Lop").get<double>(), WithinRel(tau_lop_s, 1e-12));
   CHECK_THAT(models.at("tau-Lop event").get<double>(), WithinRel(tau_lop_s, 1e-12));
   CHECK_THAT(models.at("Hockney").get<double>(), WithinRel(hockney_s, 1e-12));
   CHECK_THAT(models.at("HLogGP").get<double>(), WithinRel(hockney_s - 4 * (memory_s + network_s), 1e-9));
   // Overlapped, only the first communication is seen beside the longer computation.
-  const json pipelined = predicted(folder, any + Words{"--communication", "pipelined"});
+  const json pipelined = predict(folder, on + "--communication pipelined");
   const double one_s = phase_s(pipelined, "communication");
   CHECK(one_s < 4e-4);
-  CHECK_THAT(pipelined.at("time_s").get<double>(), WithinRel(computation_s + one_s, 1e-9));
-  // With floats half the bytes; with 60 rows the last blocks have 12.
-  CHECK_THAT(phase_s(predicted(folder, arguments + Words{"--type", "float"}), "communication"),
-             WithinRel(0.5 * tau_lop_s, 1e-12));
-  Words smaller = arguments;
-  smaller[1] = "60";
-  const json last = predicted(folder, smaller);
-  CHECK_THAT(phase_s(last, "update"), WithinRel(3.75 * 4e-4, 1e-12));
-  CHECK_THAT(last.at("models").at("Hockney").get<double>(),
-             WithinRel(4 * (memory_start_s + network_start_s) + 60 * 32 * 8 * (memory_s + network_s), 1e-12));
+  CHECK_THAT(time_s(pipelined), WithinRel(computation_s + one_s, 1e-9));
+
+  folder.write("nodes.layout", "a 0 all host\na 1 all host\nb 0 all host\nb 1 all host\n");
+  CHECK(predict(folder, problem + by_paper + "--layout nodes.layout") == paper);
+  const std::string table = good_tool(folder, "predict summa " + on).out;
+  for (const auto& [model, seconds] : models.items()) CHECK(lines_that_start(table, model + " ") >= 1);
+  CHECK(good_tool(folder, "predict summa " + on, 3).out == table);
+  const std::string detail = good_tool(folder, "predict summa --detail " + on).out;
+  CHECK(lines_of(detail).size() == lines_of(table).size() + 2 + 4);
 }
 
-TEST_CASE("The table for people says what the JSON says, whatever the number of ranks") {
+TEST_CASE("A slice is as much slower as its unit is beside that which was measured, in strong and weak scaling alike") {
   const TemporaryFolder folder;
-  const Words arguments{"predict",     "summa",
-                        "--size",      "64",
-                        "--block",     "16",
-                        "--processes", "4",
-                        "--per-node",  "2",
-                        "--platform",  write_platform(folder),
-                        "--model",     write_model(folder, "unit.fpm.json", 1e-3)};
-  const Outcome table = good_run(1, steelyard_tool, arguments, folder.path());
-  INFO(table.out << table.err);
-  for (const char* model : {"tau-Lop ", "tau-Lop event ", "HLogGP ", "Hockney "}) {
-    CHECK(lines_that_start(table.out, model) >= 1);
-  }
-  CHECK(lines_that_start(table.out, "processes  4 with 4 processing units on 2 nodes") == 1);
-  const json same = json::parse(run(1, steelyard_tool, arguments + Words{"--format", "json"}, folder.path()).out);
-  CHECK(lines_that_start(table.out, "total      " + format_seconds(same.at("time_s")) + " (tau-Lop)") == 1);
-  CHECK(run(3, steelyard_tool, arguments, folder.path()).out == table.out);
-  const Outcome detail = run(1, steelyard_tool, arguments + Words{"--detail"}, folder.path());
-  CHECK(lines_of(detail.out).size() == lines_of(table.out).size() + 2 + 4);
-}
-
-TEST_CASE(
-    "A model is as much slower on a layout's unit as the line says beside what was measured, without one as slow") {
-  const TemporaryFolder folder;
-  const std::string layout = folder.write("two.layout",
-                                          "a 0 0-5 host slowdown=2\n"
-                                          "a 1 6 device device=0\n");
   models::FpmFile facts;
-  facts.app = "summa";
-  facts.element = "double";
-  facts.parameters["block"] = 16;
   facts.slowdown = 4.0;
-  const std::string model = write_summa_model(folder, "slow.fpm.json", facts);
-  const json measured = predicted(folder, {"--size", "96", "--block", "16", "--model", model});
-  CHECK_THAT(phase_s(measured, "update"), WithinRel(6 * 36 * 1e-3, 1e-12));
-  const Words arguments{"--size", "96", "--block", "16", "--layout", layout, "--platform", write_platform(folder)};
-  // 36 blocks: 12 for the unit that takes 0.5 ms a block, 24 for that which takes 0.25 ms.
-  const json one = predicted(folder, arguments + Words{"--model", model});
-  CHECK(area(one.at("rectangles")[0]) == 12);
-  CHECK(area(one.at("rectangles")[1]) == 24);
-  CHECK_THAT(phase_s(one, "update"), WithinRel(6 * 12 * 0.5e-3, 1e-12));
-  facts.slowdown = 1.0;
-  facts.unit_kind = "device";
-  const std::string device = write_summa_model(folder, "device.fpm.json", facts);
-  // Now 1 ms for the device, and 18 blocks each come to 9 ms and 18 ms.
-  const json each = predicted(folder, arguments + Words{"--partition", "even", "--model", model, device});
-  CHECK_THAT(phase_s(each, "update"), WithinRel(6 * 18 * 1e-3, 1e-12));
+  write_unit(folder, "unit", 1e-3, facts);
+  const std::string problem = "--m 640 --block 16 --partition even" + by_unit;
+  const auto on_layout = [&](const std::string& text) {
+    folder.write("some.layout", text);
+    return predict(folder, problem + "--layout some.layout", "gemm");
+  };
+  // 40 block rows.
+  CHECK_THAT(time_s(predict(folder, problem, "gemm")), WithinRel(40e-3, 1e-12));
+  CHECK_THAT(time_s(on_layout("a 0 all host\n")), WithinRel(10e-3, 1e-12));
+  const json uneven = on_layout("a 0 0-5 host slowdown=2\na 1 6 host+device device_slowdown=6\n");
+  CHECK(uneven.at("distribution") == json({14, 13, 13}));
+  CHECK_THAT(phase_s(uneven, "multiply"), WithinRel(13 * 1.5e-3, 1e-12));
+  for (const std::string scaling : {"strong", "weak"}) {
+    const json runs = predict(folder, problem + "--processes 8 --scaling " + scaling, "gemm").at("runs");
+    REQUIRE(runs.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK_THAT(runs[i].at("speedup").get<double>(), WithinRel(static_cast<double>(1 << i), 1e-12));
+      CHECK_THAT(time_s(runs[i]), WithinRel(scaling == "weak" ? 40e-3 : 40e-3 / (1 << i), 1e-12));
+    }
+  }
 }
 
-TEST_CASE("Without models only communication is predicted, and areas go by slowdown") {
+TEST_CASE("Without models only communication is predicted, and areas go by slowdown; one process sends nothing") {
   const TemporaryFolder folder;
-  const std::string layout = folder.write("two.layout", "a 0 all host\nb 0 all host slowdown=3\n");
-  const json prediction =
-      predicted(folder, {"--size", "128", "--block", "16", "--layout", layout, "--platform", write_platform(folder)});
-  REQUIRE(prediction.at("phases").size() == 1);
-  CHECK(prediction.at("time_s") == phase_s(prediction, "communication"));
-  CHECK(area(prediction.at("rectangles")[0]) == 48);
-  CHECK(area(prediction.at("rectangles")[1]) == 16);
-  // A column of the matrix for each process; whoever has the pivot column sends it across.
-  CHECK_THAT(prediction.at("models").at("Hockney").get<double>(),
-             WithinRel(8 * (network_start_s + 128 * 16 * 8 * network_s), 1e-12));
+  write_platform(folder);
+  write_unit(folder, "unit", 1e-3);
+  folder.write("two.layout", "a 0 all host\nb 0 all host slowdown=3\n");
+  const json two = predict(folder, "--size 128 --block 16 --layout two.layout" + on_platform);
+  CHECK(two.at("phases").size() == 1);
+  CHECK(two.at("time_s") == phase_s(two, "communication"));
+  CHECK(area(two.at("rectangles")[0]) == 48);
+  CHECK(area(two.at("rectangles")[1]) == 16);
+  const json one = predict(folder, "--size 128 --block 16" + by_unit);
+  CHECK(phase_s(one, "communication") == 0.0);
+  CHECK_THAT(time_s(one), WithinRel(8 * 64e-3, 1e-12));
 }
 
-TEST_CASE("One process sends nothing and needs no platform") {
+TEST_CASE("Rectangles of a prediction make it again as a partition, and without communication it is no longer") {
   const TemporaryFolder folder;
-  const json prediction =
-      predicted(folder, {"--size", "64", "--block", "16", "--model", write_model(folder, "unit.fpm.json", 1e-3)});
-  CHECK(phase_s(prediction, "communication") == 0.0);
-  CHECK_THAT(prediction.at("time_s").get<double>(), WithinRel(4 * 16e-3, 1e-12));
-}
-
-TEST_CASE("Rectangles of a prediction, given as a partition, make the same prediction") {
-  const TemporaryFolder folder;
-  const Words arguments{"--size",      "320",
-                        "--block",     "16",
-                        "--processes", "7",
-                        "--per-node",  "3",
-                        "--platform",  write_platform(folder),
-                        "--model",     write_model(folder, "unit.fpm.json", 1e-3)};
-  const json prediction = predicted(folder, arguments);
-  const std::string file = folder.write("cut.json", prediction.dump());
-  CHECK(predicted(folder, arguments + Words{"--partition", file}) == prediction);
-  CHECK(predicted(folder, arguments + Words{"--partition", "even"}).at("rectangles") != prediction.at("rectangles"));
-}
-
-TEST_CASE("Where communication is avoided a prediction is no longer, and processes that do not pay get no blocks") {
-  const TemporaryFolder folder;
-  const Words any{"--size",     "256", "--block",         "16",    "--processes", "4",
-                  "--per-node", "2",   "--communication", "paper", "--platform",  write_platform(folder)};
-  for (const auto& [block_s, working] : {std::pair{1e-9, 1}, {1e-4, 0}, {1.0, 4}}) {
+  write_platform(folder);
+  const std::string on =
+      "--size 320 --block 16 --processes 7 --per-node 3 --communication paper" + on_platform + by_unit;
+  for (const auto& [block_s, working] : {std::pair{1e-9, 1}, {1e-4, 0}, {1.0, 7}}) {
     CAPTURE(block_s);
-    const Words arguments = any + Words{"--model", write_model(folder, "unit.fpm.json", block_s)};
-    const json avoided = predicted(folder, arguments + Words{"--avoid-communication"});
-    CHECK(avoided.at("time_s").get<double>() <= predicted(folder, arguments).at("time_s").get<double>() * (1 + 1e-12));
+    write_unit(folder, "unit", block_s);
+    const json prediction = predict(folder, on);
+    folder.write("cut.json", prediction.dump());
+    CHECK(predict(folder, on + "--partition cut.json") == prediction);
+    const json avoided = predict(folder, on + "--avoid-communication");
+    CHECK(time_s(avoided) <= time_s(prediction) * (1 + 1e-12));
     const json& rectangles = avoided.at("rectangles");
     const auto with_blocks =
         std::count_if(rectangles.begin(), rectangles.end(), [](const json& rectangle) { return area(rectangle) > 0; });
@@ -177,194 +197,163 @@ TEST_CASE("Where communication is avoided a prediction is no longer, and process
   }
 }
 
-TEST_CASE("Nodes that the platform names are of their kinds") {
+TEST_CASE("Nodes that the platform names are of their kinds, others like those where all are alike") {
   const TemporaryFolder folder;
   models::Platform platform = made_up_platform();
   platform.nodes = {{"a", "fat", 12}, {"b", "thin", 8}};
   platform.channels[1].between = {"fat", "thin"};
-  models::Channel slow = channel(2, 2 * network_start_s, 2 * network_s);
-  slow.between = {"fat", "fat"};
-  platform.channels.push_back(slow);
-  const std::string file = write_platform(folder, platform);
+  platform.channels.push_back(channel(2, 2 * network_start_s, 2 * network_s));
+  platform.channels.back().between = {"fat", "fat"};
   const auto hockney_s = [&](const std::string& hosts) {
-    const std::string layout = folder.write("two.layout", hosts);
-    return predicted(folder, {"--size", "128", "--block", "16", "--layout", layout, "--platform", file})
-        .at("models")
-        .at("Hockney")
-        .get<double>();
+    write_platform(folder, platform);
+    folder.write("two.layout", hosts);
+    const json prediction = predict(folder, "--size 128 --block 16 --layout two.layout" + on_platform);
+    return prediction.at("models").at("Hockney").get<double>();
   };
+  // A column of the matrix for each process; whoever has the pivot column sends it across.
   const double expected_s = 8 * (network_start_s + 128 * 16 * 8 * network_s);
   CHECK_THAT(hockney_s("a 0 all host\nb 0 all host\n"), WithinRel(expected_s, 1e-12));
-  // Of several kinds, an unknown one may be any.
-  const Words one_unknown{
-      "predict", "summa",      "--size", "128",      "--block",
-      "16",      "--platform", file,     "--layout", folder.write("one.layout", "a 0 all host\nx 0 all host\n")};
-  const Outcome refused = run(1, steelyard_tool, one_unknown, folder.path());
-  CHECK(refused.status == 2);
-  CHECK(contains(refused.err, "x is none of the platform's nodes"));
   // Unknown ones are all like the first that it names.
   CHECK_THAT(hockney_s("x 0 all host\ny 0 all host\n"), WithinRel(2 * expected_s, 1e-12));
+  const std::string unknown = folder.write("one.layout", "a 0 all host\nx 0 all host\n");
+  const Words refused{"predict", "summa", "--platform", write_platform(folder, platform), "--layout", unknown};
+  expect_refused(steelyard_tool, {{refused, "x is none of the platform's nodes"}}, {}, {1});
+  platform.nodes[1].kind = "fat";
+  CHECK_THAT(hockney_s("a 0 all host\nx 0 all host\n"), WithinRel(2 * expected_s, 1e-12));
 }
 
-TEST_CASE("Nodes that a platform of two hosts does not name are like those two where they are alike") {
+TEST_CASE("A thousand processes are predicted in seconds, all blocks of them, and noted where none were measured") {
   const TemporaryFolder folder;
-  models::Platform platform = made_up_platform();
-  platform.nodes = {{"a", "fat", 12}, {"b", "fat", 12}};
-  for (models::Channel& channel : platform.channels) channel.between = {"fat", "fat"};
-  const Words problem{"--size", "128", "--block", "16", "--platform", write_platform(folder, platform), "--layout"};
-  const std::string known = folder.write("known.layout", "a 0 all host\na 1 all host\nb 0 all host\nb 1 all host\n");
-  const std::string other = folder.write("other.layout", "a 0 all host\na 1 all host\nx 0 all host\nx 1 all host\n");
-  CHECK(predicted(folder, problem + Words{known}) == predicted(folder, problem + Words{other}));
-}
-
-TEST_CASE("More processes of a node than transfers were measured at once are noted, fewer are not") {
-  const TemporaryFolder folder;
-  const Words arguments{"predict",    "jacobi",
-                        "--size",     "512",
-                        "--platform", write_platform(folder),
-                        "--model",    write_model(folder, "unit.fpm.json", 1e-3),
-                        "--scaling",  "strong",
-                        "--processes"};
-  const Outcome two = good_run(1, steelyard_tool, arguments + Words{"2"}, folder.path());
-  CHECK(lines_that_start(two.out, "note ") == 0);
-  const Outcome eight = good_run(1, steelyard_tool, arguments + Words{"8"}, folder.path());
-  INFO(eight.out);
-  CHECK(lines_that_start(eight.out, "note       shared memory was measured with up to 2 transfers at once; 8") == 1);
-}
-
-TEST_CASE("A thousand processes are predicted in seconds") {
-  const TemporaryFolder folder;
-  const std::string platform = write_platform(folder), model = write_model(folder, "unit.fpm.json", 1e-3);
-  for (const char* communication : {"paper", "bcast", "pipelined"}) {
-    const json prediction =
-        predicted(folder, {"--size", "16384", "--block", "64", "--processes", "1000", "--per-node", "20", "--platform",
-                           platform, "--model", model, "--communication", communication});
+  write_platform(folder);
+  write_unit(folder, "unit", 1e-3);
+  for (const std::string communication : {"paper", "bcast", "pipelined"}) {
+    const std::string problem = "--size 16384 --block 64 --processes 1000 --per-node 20 --communication ";
+    const json prediction = predict(folder, problem + communication + on_platform + by_unit);
     long long blocks = 0;
     for (const json& rectangle : prediction.at("rectangles")) blocks += area(rectangle);
     CHECK(prediction.at("rectangles").size() == 1000);
     CHECK(blocks == 256LL * 256);
-    CHECK(prediction.at("models").size() == 4);
-    CHECK(prediction.at("time_s").get<double>() >= phase_s(prediction, "update"));
+    CHECK(time_s(prediction) >= phase_s(prediction, "update"));
   }
+  // More processes of a node than transfers were measured at once.
+  const std::string scaling = "predict jacobi --size 512 --scaling strong" + on_platform + by_unit;
+  CHECK(lines_that_start(good_tool(folder, scaling + "--processes 2").out, "note ") == 0);
+  CHECK(lines_that_start(good_tool(folder, scaling + "--processes 8").out, "note ") == 1);
 }
 
-std::string fermi(int number) { return std::string(STEELYARD_FERMI) + "/M" + std::to_string(number) + ".layout"; }
-
-TEST_CASE("Fermi's layouts are predicted as they are: GPUs get the largest rectangles") {
+TEST_CASE("Intervals are a point, or as wide as the models' drift and the channels' error, in every prediction") {
   const TemporaryFolder folder;
-  const std::string platform = write_platform(folder), model = write_model(folder, "gpu.fpm.json", 1e-5);
-  for (const int number : {1, 10, 16}) {
-    const json prediction = predicted(folder, {"--size", "8192", "--block", "32", "--layout", fermi(number),
-                                               "--platform", platform, "--model", model});
-    const Layout layout = read_layout(fermi(number));
-    const json& rectangles = prediction.at("rectangles");
-    REQUIRE(rectangles.size() == layout.entries.size());
-    long long least_gpu = std::numeric_limits<long long>::max(), most_host = 0, blocks = 0;
-    for (std::size_t i = 0; i < layout.entries.size(); ++i) {
-      blocks += area(rectangles[i]);
-      if (layout.entries[i].units == UnitChoice::device) {
-        least_gpu = std::min(least_gpu, area(rectangles[i]));
-      } else {
-        most_host = std::max(most_host, area(rectangles[i]));
-      }
-    }
-    CHECK(blocks == 256LL * 256);
-    CHECK(least_gpu > 8 * most_host);
-    CHECK(prediction.at("models").at("tau-Lop").get<double>() > 0.0);
+  const std::string gemm = "--m 640 --block 16" + by_unit;
+  write_unit(folder, "unit", 1e-3);
+  CHECK(upper_s(predict(folder, gemm, "gemm")) == 40e-3);
+  models::FpmFile drifting;
+  drifting.drift = {0.02, 1000};
+  write_unit(folder, "unit", 1e-3, drifting);
+  const double wide = 1.0 + std::hypot(1.646 * std::sqrt(2.0) * 0.02, 1.645 * models::later_drift);
+  for (const json& one :
+       {predict(folder, gemm, "gemm"), predict(folder, gemm + "--processes 4 --scaling strong", "gemm").at("runs")[2],
+        predict(folder, "--size 64 --steps 10 --iterations 7 12" + by_unit, "cavity")}) {
+    CHECK_THAT(upper_s(one) / time_s(one), WithinRel(wide, 1e-4));
+    const double lower_s = one.at("predicted_interval_s")[0];
+    CHECK_THAT(lower_s * upper_s(one), WithinRel(std::pow(time_s(one), 2), 1e-12));
   }
+  models::Platform platform = made_up_platform();
+  for (models::Channel& one : platform.channels) one.error = 0.5;
+  write_platform(folder, platform);
+  const json communication = predict(folder, "--size 64 --processes 4" + on_platform);
+  CHECK_THAT(upper_s(communication), WithinRel(1.5 * time_s(communication), 1e-12));
 }
 
-TEST_CASE("gemm's processes send nothing: its slowest slice is predicted from models alone") {
-  const TemporaryFolder folder;
-  const std::string model = write_model(folder, "unit.fpm.json", 1e-3);
-  const std::string layout = folder.write("two.layout", "a 0 all host\nb 0 all host+device host_slowdown=2\n");
-  const Words problem{"--m", "640", "--n", "96", "--k", "64", "--block", "16", "--model", model};
-  // 40 block rows: 16 for each of two units, 8 for the one that is twice as slow.
-  const json uneven = predicted(folder, problem + Words{"--layout", layout}, "gemm");
-  CHECK(uneven.at("distribution") == json({16, 8, 16}));
-  CHECK_THAT(uneven.at("time_s").get<double>(), WithinRel(16e-3, 1e-12));
-  CHECK_THAT(phase_s(uneven, "multiply"), WithinRel(16e-3, 1e-12));
-  CHECK(uneven.at("phases").size() == 1);
-  CHECK(uneven.at("models").size() == 1);
-  const json even = predicted(folder, problem + Words{"--partition", "even", "--layout", layout}, "gemm");
-  CHECK_THAT(even.at("time_s").get<double>(), WithinRel(2 * 13e-3, 1e-12));
-  // Any number of processes, for as much work in all, and for as much work each.
-  for (const char* scaling : {"strong", "weak"}) {
-    const json runs = predicted(folder, problem + Words{"--processes", "8", "--scaling", scaling}, "gemm").at("runs");
-    REQUIRE(runs.size() == 4);
-    for (std::size_t i = 0; i < 4; ++i) {
-      CHECK_THAT(runs[i].at("speedup").get<double>(), WithinRel(static_cast<double>(1 << i), 1e-12));
-      const double time_s = scaling == std::string("weak") ? 40e-3 : 40e-3 / (1 << i);
-      CHECK_THAT(runs[i].at("time_s").get<double>(), WithinRel(time_s, 1e-12));
-    }
-  }
-  // As a dry run says on one process, to which the time of starting its units is added.
-  const Outcome dry = good_run(1, STEELYARD_GEMM, problem + Words{"--units", "host", "--dry-run"}, folder.path());
-  INFO(dry.out << dry.err);
-  CHECK(dry.out.find(format_seconds(40e-3)) != std::string::npos);
-  expect_refused(steelyard_tool,
-                 {{{"predict", "gemm", "--processes", "2"}, "--model is missing (expected speed models, for gemm"},
-                  {{"predict", "gemm", "--platform", "any.platform.json"}, "--platform"},
-                  {{"predict", "gemm", "--model", model, "--partition", "fair"}, "partition \"fair\" is unknown"},
-                  {{"predict", "gemm", "--model", model, "--size", "64", "--m", "64"}, "--size"},
-                  {{"predict", "gemm", "--model", model, "--beta", "nan"}, "--beta"}},
-                 {}, {1});
-}
+namespace {
 
-TEST_CASE("Predictions that cannot be made are refused by name") {
-  const TemporaryFolder folder;
-  const std::string platform = write_platform(folder);
-  models::Platform memory_alone = made_up_platform();
-  memory_alone.channels.pop_back();
-  models::write_platform_file(folder / "memory.platform.json", memory_alone);
-  const std::string layout = folder.write("two.layout", "a 0 all host\na 1 all device\n");
-  const std::string wrong_layout = folder.write("wrong.layout", "a 0 all host slowness=3\n");
-  const std::string cut = folder.write("cut.json", R"({"rectangles": []})");
-  models::FpmFile facts;
-  facts.app = "summa";
-  facts.element = "double";
-  facts.parameters["block"] = 32;
-  facts.unit_kind = "host";
-  const std::string model = write_summa_model(folder, "host.fpm.json", facts);
-  models::FpmFile other = facts;
-  other.app = "gemm";
-  const std::string gemm = write_summa_model(folder, "gemm.fpm.json", other);
-  const auto summa = [](const Words& more) { return Words{"predict", "summa", "--size", "64"} + more; };
-  expect_refused(
-      steelyard_tool,
-      {{{"predict"}, "An app to predict"},
-       {{"predict", "chess"}, "chess"},
-       {summa({"--processes", "2"}), "--platform is missing (expected measured channels for 2 processes)"},
-       {summa({"--processes", "0"}), "--processes"},
-       {summa({"--size", "0"}), "--size"},
-       {{"predict", "summa", "--size", "1073741824", "--block", "1"}, "1073741824 iterations"},
-       {summa({"--layout", layout, "--processes", "2"}), "--processes"},
-       {summa({"--layout", layout, "--per-node", "2"}), "--per-node"},
-       {summa({"--layout", folder / "missing", "--platform", platform}), "missing"},
-       {summa({"--layout", wrong_layout}), "wrong.layout: rank 0 of a: suboption \"slowness\""},
-       {summa({"--processes", "2", "--platform", folder / "none"}), "none"},
-       {summa({"--block", "16", "--processes", "2", "--per-node", "1", "--platform", folder / "memory.platform.json"}),
-        "no channel between nodes"},
-       {summa({"--partition", "fair"}), "partition \"fair\" is unknown (expected one of even"},
-       {summa({"--model", model, "--kind", "round"}), "model kind \"round\" is unknown"},
-       {summa({"--partition", cut}), "cut.json: rectangles"},
-       {summa({"--communication", "pigeons"}), "pigeons"},
-       {summa({"--avoid-communication"}), "--avoid-communication without --model"},
-       {summa({"--format", "xml"}), "xml"},
-       {summa({"--units", "gpu"}), "--units"},
-       {summa({"--layout", layout, "--units", "device"}), "--units"},
-       {summa({"--advise"}), "--advise needs --model"},
-       {summa({"--model", model, "--advise", "--partition", "even"}), "--partition"},
-       {summa({"--block", "32", "--model", model, "--advise", "--processes", "2"}), "--platform is missing"},
-       {summa({"--block", "16", "--model", model}), "parameters.block: is 32 (expected 16)"},
-       {summa({"--block", "32", "--type", "float", "--model", model}), "element: is double (expected float)"},
-       {summa({"--block", "32", "--model", gemm}), "app: is gemm (expected summa)"},
-       {summa({"--block", "32", "--model", model, model}), "--model names 2 files for 1 processing units"},
-       {summa({"--block", "32", "--layout", layout, "--platform", platform, "--model", model, model}),
-        "unit.kind: is host (expected device"}},
-      {}, {1});
-  expect_refused(steelyard_tool, {{summa({"--processes", "2"}), "--platform is missing"}}, {}, {3});
+/// Ways to run an app: the first is as good as the fastest, the others come in the order of their times.
+json advised(const TemporaryFolder& folder, const std::string& app, const std::string& line) {
+  const json result = predict(folder, "--advise " + line, app);
+  std::vector<double> times_s;
+  for (const json& run : result.at("runs")) times_s.push_back(run.at("time_s"));
+  CHECK(std::is_sorted(times_s.begin() + 1, times_s.end()));
+  CHECK(times_s.front() <= 1.05 * *std::min_element(times_s.begin(), times_s.end()));
+  return result;
 }
 
 }  // namespace
+
+TEST_CASE(
+    "Advice takes the simplest of the ways that are within 5 % of the fastest, each predicted as when asked for") {
+  const unsigned seed = GENERATE(1U, 2U, 3U, 4U);
+  std::mt19937 random(seed);
+  const auto speed_s = [&] { return 1e-3 * (1.0 + static_cast<double>(random() % 1000) / 1000.0); };
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "alone");
+  write_unit_on(folder, "alone/host", "host", "0-1", speed_s());
+  write_unit_on(folder, "host", "host", "0", speed_s());
+  // As fast as the host, or of no use.
+  write_unit_on(folder, "device", "device", "1", speed_s() * (seed % 2 == 0 ? 100.0 : 1.0));
+  const std::string problem = "--m 640 --block 16 ";
+  const std::string all = problem + "--processes 2 --model alone/host.fpm.json host.fpm.json device.fpm.json";
+  const json advice = advised(folder, "gemm", all);
+  INFO("seed " << seed << "\n" << advice.dump(1));
+  struct Way {
+    std::string name, options;
+    std::size_t units;
+  };
+  const Way ways[] = {{"host 0-1", "--units host --model alone/host.fpm.json", 1},
+                      {"host 0", "--units host --model host.fpm.json", 1},
+                      {"device 1", "--units device --model device.fpm.json", 1},
+                      {"host 0 + device 1", "--units host+device --model host.fpm.json device.fpm.json", 2}};
+  const json& best = advice.at("runs")[0];
+  std::pair<int, std::size_t> simplicity;
+  double least_s = time_s(best);
+  std::vector<std::tuple<int, std::size_t, double>> asked;
+  for (const auto& [name, options, units] : ways) {
+    if (best.at("units") == name) simplicity = {best.at("processes"), units};
+    for (const std::string partition : {"even", "geometric", "exact"}) {
+      for (const int processes : {1, 2}) {
+        const std::string how = " --partition " + partition + " --processes " + std::to_string(processes);
+        const double way_s = time_s(predict(folder, problem + options + how, "gemm"));
+        asked.emplace_back(processes, units, way_s);
+        least_s = std::min(least_s, way_s);
+        for (const json& run : advice.at("runs")) {
+          const bool is_it =
+              run.at("units") == name && run.at("processes") == processes && run.at("partition") == partition;
+          if (is_it) CHECK(run.at("time_s") == way_s);
+        }
+      }
+    }
+  }
+  CHECK(time_s(best) <= 1.05 * least_s);
+  for (const auto& [processes, units, way_s] : asked) {
+    CHECK((way_s > 1.05 * least_s || std::pair(processes, units) >= simplicity));
+  }
+  const std::string text = advice.at("advice");
+  const bool pays = contains(best.at("units"), "device");
+  CHECK(contains(text, pays ? "; the companion pays (" : "; a companion does not pay ("));
+  const std::string table = good_tool(folder, "predict gemm --advise " + all).out;
+  CHECK(lines_that_start(table, "advice     " + text) == 1);
+  CHECK(lines_of(table).size() == 1 + 2 + advice.at("runs").size() + 1);
+}
+
+TEST_CASE("Advice takes more processes where they pay and nodes have cores, and the fastest time tile") {
+  const TemporaryFolder folder;
+  models::Platform platform = made_up_platform();
+  platform.nodes = {{"a", "", 2}};
+  write_platform(folder, platform);
+  const auto processes = [&](const std::string& cores, double row_s, const std::string& more = "") {
+    write_unit_on(folder, "unit", "host", cores, row_s);
+    const std::string line = "--size 1024 --processes 4 " + more + on_platform + by_unit;
+    return advised(folder, "jacobi", line).at("runs")[0].at("processes").get<int>();
+  };
+  CHECK(processes("0", 1e-4, "--per-node 1") == 4);
+  CHECK(processes("0", 1e-9, "--per-node 1") == 1);
+  CHECK(processes("0", 1e-4) == 2);
+  CHECK(processes("0-1", 1e-4) == 1);
+  write_unit_on(folder, "single", "host", "0", 1e-4);
+  for (const double pass_s : {4e-4, 16e-4}) {
+    write_unit_on(folder, "tiled", "host", "0", pass_s, 8);
+    const json advice = advised(folder, "wave2d", "--size 512 --steps 80 --model single.fpm.json tiled.fpm.json");
+    REQUIRE(advice.at("runs").size() == 2);
+    CHECK(advice.at("runs")[0].at("variant") == (pass_s < 8e-4 ? "time_tile 8" : "time_tile 1"));
+  }
+}
+
 }  // namespace steelyard::tests::test_steelyard_predict

@@ -1,11 +1,14 @@
+// What shows results: steelyard compare and report, the main job's table, and `--result` of programs that print tables.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include "benchmarks/table_result.hpp"
+#include "core/base/json_file.hpp"
 #include "core/base/run_record.hpp"
 #include "tests/miniapps/app_runs.hpp"
-
-using Catch::Matchers::ContainsSubstring;
 
 namespace steelyard::tests::test_steelyard_report {
 namespace {
@@ -28,10 +31,6 @@ void write_result(const std::filesystem::path& folder, const std::vector<double>
 }
 
 const std::vector<double> times_s{1.00, 1.01, 1.02, 1.03, 1.04};
-
-Outcome tool(const TemporaryFolder& folder, const Words& arguments) {
-  return run_all({{1, steelyard_tool, arguments, folder.path()}}).front();
-}
 
 void write_experiment(const TemporaryFolder& folder) {
   folder.write("experiment.json", R"json({"schema": "steelyard.experiment/1", "paper": "000", "figure": "fig9.9",
@@ -60,26 +59,14 @@ TEST_CASE("steelyard compare tells a change from noise, and says what else diffe
     write_result(folder / "b" / "even" / round, {1.21, 1.22, 1.20, 1.23, 1.24}, "exact");
     write_result(folder / "c" / "even" / round, {1.02, 1.00, 1.04, 1.01, 1.03});
   }
-  const Outcome slower = tool(folder, {"compare", "a", "b", "--regression", "10"});
+  const Outcome slower = run(1, steelyard_tool, words("compare a b --regression 10"), folder.path());
   CHECK(slower.status == 1);
-  CHECK_THAT(slower.out, ContainsSubstring("slower"));
-  CHECK_THAT(slower.out, ContainsSubstring("settings.partition: \"even\" -> \"exact\""));
-  CHECK(tool(folder, {"compare", "a", "b", "--regression", "30"}).status == 0);
-  const Outcome same = tool(folder, {"compare", "a", "c", "--regression", "0"});
-  CHECK(same.status == 0);
-  CHECK_THAT(same.out, ContainsSubstring("no difference seen"));
-  CHECK_THAT(tool(folder, {"compare", "b", "a"}).out, ContainsSubstring("faster"));
-  const Outcome csv = tool(folder, {"compare", "a", "b", "c", "--format", "csv"});
-  CHECK(lines_that_start(csv.out, "\"even\",") == 2);
-}
-
-TEST_CASE("steelyard compare refuses folders without results, and such that share no run") {
-  const TemporaryFolder folder;
-  write_result(folder / "a" / "even", times_s);
-  write_result(folder / "b" / "exact", times_s);
-  CHECK(tool(folder, {"compare", "a", "b"}).status == 2);
-  CHECK(tool(folder, {"compare", "a", "nowhere"}).status == 2);
-  CHECK(tool(folder, {"compare", "a"}).status == 2);
+  CHECK(contains(slower.out, "slower"));
+  CHECK(contains(slower.out, "settings.partition: \"even\" -> \"exact\""));
+  good_tool(folder, "compare a b --regression 30");
+  CHECK(contains(good_tool(folder, "compare a c --regression 0").out, "no difference seen"));
+  CHECK(contains(good_tool(folder, "compare b a").out, "faster"));
+  CHECK(lines_that_start(good_tool(folder, "compare a b c --format csv").out, "\"even\",") == 2);
 }
 
 TEST_CASE("steelyard report shows every run and every experiment on one page") {
@@ -87,29 +74,90 @@ TEST_CASE("steelyard report shows every run and every experiment on one page") {
   write_result(folder / "runs" / "even", times_s);
   write_result(folder / "runs" / "exact", times_s, "exact");
   write_experiment(folder);
-  for (const char* const format : {"html", "markdown"}) {
-    INFO(format);
-    const Outcome page = tool(folder, {"report", "runs", ".", "--format", format});
-    CHECK(page.status == 0);
+  for (const std::string format : {"html", "markdown"}) {
+    const std::string page = good_tool(folder, "report runs . --format " + format).out;
     for (const char* const text : {"jacobi", "A processor", "30 + 10", "even", "exact", "sweeps", "66.7 %", "2.00",
                                    "000, fig9.9: Speeds &", "How fast?", "not finished", "99.5",
                                    "In the paper: Table 9.", "What differs: A smaller machine.", "time, s"}) {
-      CHECK_THAT(page.out, ContainsSubstring(text));
+      INFO(text << " in " << format);
+      CHECK(contains(page, text));
     }
   }
-  CHECK(tool(folder, {"report", "runs", "--output", "page.html"}).status == 0);
-  CHECK_THAT(folder.read("page.html"), ContainsSubstring("<!doctype html>"));
+  good_tool(folder, "report runs --output page.html");
+  CHECK(contains(folder.read("page.html"), "<!doctype html>"));
 }
 
-TEST_CASE("steelyard report refuses what is no result, by file and key") {
+TEST_CASE("Folders without results, of no common run and with broken points are refused by name") {
   const TemporaryFolder folder;
+  write_result(folder / "a" / "even", times_s);
+  write_result(folder / "b" / "exact", times_s);
   std::filesystem::create_directory(folder / "empty");
-  CHECK(tool(folder, {"report", "empty"}).status == 2);
   write_experiment(folder);
   folder.write("points.jsonl", "no point\n");
-  const Outcome outcome = tool(folder, {"report", "."});
-  CHECK(outcome.status == 2);
-  CHECK_THAT(outcome.err, ContainsSubstring("points.jsonl"));
+  expect_refused(steelyard_tool,
+                 {{{"compare", folder / "a", folder / "b"}, "share no run"},
+                  {{"compare", folder / "a", folder / "nowhere"}, "nowhere"},
+                  {{"compare", folder / "a"}, "DIR"},
+                  {{"report", folder / "empty"}, "empty"},
+                  {{"report", folder.path()}, "points.jsonl"}},
+                 {}, {1});
+}
+
+TEST_CASE("The main job's table shows a plain result under its folder's name, predicted and checked or not") {
+  const TemporaryFolder folder;
+  write_model(folder, "unit.fpm.json", 1e-6);
+  for (const std::string more : {"--partition dynamic", "--partition dynamic --check none", "--model unit.fpm.json"}) {
+    const Words arguments = words("--size 32 --steps 3 --units host --repetitions 2 --result plain " + more);
+    good_run(1, STEELYARD_JACOBI, arguments, folder.path());
+    const bool is_checked = !contains(more, "none"), is_predicted = contains(more, "--model");
+    for (const char* place : {"plain", "."}) {
+      const Outcome table = run(1, STEELYARD_MAIN_TABLE, {place}, folder.path());
+      INFO(table.out << table.err);
+      CHECK(table.status == 0);
+      REQUIRE(lines_that_start(table.out, "32 x 32, 3 steps  plain") == 1);
+      CHECK(contains(table.out, is_checked ? "passed" : "not done"));
+      CHECK(contains(table.out, "difference of predictions") == is_predicted);
+      CHECK_FALSE(contains(table.out, "1.00x"));
+    }
+  }
+  // Beside the predictions, and beside the other rounds.
+  nlohmann::json json = read_json_file(folder / "plain/run.json");
+  json["predicted_time_s"] = 1.0;
+  json["predicted_interval_s"] = {0.9, 1.15};
+  for (const double time_s : {1.0, 1.1, 1.2}) {
+    json["median_time_s"] = time_s;
+    const std::filesystem::path round = folder / fmt::format("job/jacobi/32/host/{:.0f}", 10.0 * time_s);
+    std::filesystem::create_directories(round);
+    write_json_file(round / "run.json", json);
+  }
+  const Outcome table = run(1, STEELYARD_MAIN_TABLE, {"job"}, folder.path());
+  INFO(table.out << table.err);
+  CHECK(contains(table.out, "2 of 3 runs within their 90 % intervals, median half width 13.0 %"));
+  // Of 1.0, 1.1 and 1.2 s: from 1 s, and from 1.15, 1.1 and 1.05 s.
+  CHECK(contains(table.out,
+                 "half are within 9.5 % of their predictions and 13.3 % of the median of their other rounds; "
+                 "nine of ten within 18.2 % and 14.0 %"));
+}
+
+TEST_CASE("A program's tables are kept number by number in SI units, beside the words of their rows") {
+  const TemporaryFolder folder;
+  CLI::App parser("", "steelyard-some-speed");
+  char program[] = "steelyard-some-speed";
+  char* arguments[] = {program};
+  const TableResult result(parser, 1, arguments);
+  parser.parse(std::vector<std::string>{(folder / "r").string(), "--result"});
+  Table table({"kernel", "n", "time", "speed"});
+  table.add_row({"plain", "64", "2.50 ms", "-"});
+  table.add_row({"ours", "64", "1.00 ms", "7.5"});
+  CHECK_FALSE(table.text().empty());
+  CHECK(read_json_file(folder / "r/run.json").at("app") == "steelyard-some-speed");
+  const auto times = read_samples(folder / "r", "time");
+  REQUIRE(times.size() == 2);
+  CHECK(times[0].at("value") == 2.5e-3);
+  CHECK(times[0].at("kernel") == "plain");
+  CHECK(times[1].at("kernel") == "ours");
+  CHECK(read_samples(folder / "r", "n").size() == 2);
+  CHECK(read_samples(folder / "r", "speed").size() == 1);
 }
 
 }  // namespace steelyard::tests::test_steelyard_report
