@@ -50,7 +50,7 @@ std::string unit_table(const RunRecord& record, const UnitHeadings& headings, st
   require_one_each(record.distribution.size(), "slices", record);
   require_one_each(predicted_s.size(), "predicted times", record);
   if (!measured_s.empty()) require_one_each(measured_s.size(), "measured times", record);
-  std::vector<std::string> columns{"unit", "space", "core numbers", "slowdown"};
+  std::vector<std::string> columns{"unit", "space", "core-ids", "slowdown"};
   for (const UnitColumn& column : headings.columns) {
     require_one_each(column.cells.size(), "cells of column " + column.heading, record);
     columns.push_back(column.heading);

@@ -71,7 +71,7 @@ ExitCode print_units(Session& session, const UnitsOptions& options) {
                     format_cores(unit.cores), unit.emulated() ? fmt::format("{:g} (emulated)", unit.slowdown) : "-",
                     units.cores_from + (units.oversubscribed ? ", oversubscribed" : "")});
   }
-  Table table({"rank", "node", "unit", "space", "core numbers", "slowdown", "cores from"});
+  Table table({"rank", "node", "unit", "space", "core-ids", "slowdown", "cores from"});
   for (const ordered_json& row : join_arrays(session, mine)) table.add_row(row);
   session.print(table.text());
   if (options.measure) session.print("\n" + measured_rates(session, options));

@@ -272,7 +272,7 @@ TEST_CASE("files are read as NumPy writes them, of all versions, spellings and n
   for (const std::string& dictionary :
        {good_dictionary, std::string("{'shape': (2, 3), 'fortran_order': False, 'descr': '<f8'}"),
         std::string("{'descr':'<f8','fortran_order':False,'shape':(2,3)}"), dictionary_of("( 2 , 3 , )"),
-        good_dictionary + std::string(60000, ' ')}) {
+        dictionary_of("(2L, 3L)"), good_dictionary + std::string(60000, ' ')}) {
     for (const int version : {1, 2, 3}) {
       REQUIRE(shape_of(dictionary, version) == Shape{2, 3});
       std::vector<double> last_row(3);
@@ -338,13 +338,14 @@ TEST_CASE("a header that the suite cannot use is refused with the key that is wr
                             "(4611686018427387904, 4)", "(2 3)", "(2,, 3)", "(, 2, 3)", "(6)", "(+2, 3)"}) {
     refused(dictionary_of(shape), "shape");
   }
+  refused("{'descr': [('a', '<f8', (2,))], 'fortran_order': False, 'shape': (2, 3), }", "descr: is [('a'");
   const std::string most = "{'descr': '<f8', 'fortran_order': False";
   refused("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", "fortran_order");
   refused("{'descr': '<f8', 'shape': (2, 3)}", "fortran_order");
   refused(most + "}", "shape");
   refused(most + ", 'shape': (2, 3", "shape");
   for (const std::string& dictionary :
-       {std::string("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 3), }"),
+       {std::string("{'descr': [('a', '<f8'), 'fortran_order': False, 'shape': (2, 3), }"),
         std::string("{'fortran_order': False, 'shape': (2, 3)}"), std::string("{'descr'"), std::string(),
         std::string("{'descr': x<f8x, 'fortran_order': False, 'shape': (2, 3), }"),
         std::string("{'descr': '<f8, 'fortran_order': False, 'shape': (2, 3), }"),

@@ -188,6 +188,8 @@ TEST_CASE("shares that come out whole are kept exactly, others rounded down or u
   const std::vector<const models::SpeedModel*> three(3, &model);
   CHECK(find_algorithm("shares:2:2:2").distribute(8, three).units == Slices{3, 3, 2});
   CHECK(find_algorithm("shares:1:0:3").distribute(5, three).units == Slices{1, 0, 4});
+  CHECK(find_algorithm("shares:1e308:1e308:1e308").distribute(9, three).units == Slices{3, 3, 3});
+  CHECK(find_algorithm("shares:5e-324:1e308:0").distribute(9, three).units == Slices{0, 9, 0});
 }
 
 TEST_CASE("in multiples every slice is one, within memory, and exact is as fast as the best such split") {

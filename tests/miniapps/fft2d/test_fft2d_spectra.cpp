@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tests/miniapps/fft2d/fft2d_runs.hpp"
@@ -89,6 +90,24 @@ TEMPLATE_TEST_CASE("A file's spectrum is FFTW's, on any number of ranks, and the
   }
   run_fft2d(2, Words{from[0], from[1], "--input", "2.npy", "--inverse", "--output", "back.npy"}, folder);
   check_file<TestType>(folder / "back.npy", same);
+}
+
+TEST_CASE("The check holds for the largest and the smallest numbers, and for NaN and Inf") {
+  const TemporaryFolder folder;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double factor : {1e-300, 1e290, infinity, std::numeric_limits<double>::quiet_NaN()}) {
+    auto input = random_grid<double>(20, 30, 7);
+    if (std::isfinite(factor)) {
+      for (double& value : input.values) value *= factor;
+    } else {
+      input(11, 7) = factor;
+    }
+    run_fft2d({{1, Words{"--real"} + from_file(folder, input, true) + Words{"0.npy"}},
+               {3, Words{"--real", "--fft", "portable"} + from_file(folder, input, true) + Words{"1.npy"}}},
+              folder);
+  }
+  write_grid(folder / "real.npy", random_grid<double>(4, 4, 1));
+  expect_refused(fft2d_program, {{{"--input", folder / "real.npy"}, "--real"}}, {}, {1});
 }
 
 TEMPLATE_TEST_CASE("Real input has half a spectrum, that of the same complex input", "", double, float) {
