@@ -4,6 +4,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "core/base/json_file.hpp"
 #include "tests/miniapps/wave2d/wave2d_runs.hpp"
@@ -120,8 +121,8 @@ TEST_CASE("A standing wave from one file converges in second order") {
     Grid<double> wave(points, points);
     for (std::int64_t i = 0; i < points; ++i) {
       for (std::int64_t j = 0; j < points; ++j) {
-        const double y = 2.0 * M_PI * static_cast<double>(i) / static_cast<double>(points - 1);
-        const double x = M_PI * static_cast<double>(j) / static_cast<double>(points - 1);
+        const double y = 2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(points - 1);
+        const double x = std::numbers::pi * static_cast<double>(j) / static_cast<double>(points - 1);
         wave(i, j) = neumann ? std::cos(y) * std::cos(x) : std::sin(y) * std::sin(x);
         if (!neumann && wave.is_edge(i, j)) wave(i, j) = 0.0;
       }
@@ -132,7 +133,7 @@ TEST_CASE("A standing wave from one file converges in second order") {
                {"--input", "start.npy", "--output", "end.npy", "--steps", std::to_string(points - 1), "--order",
                 std::to_string(order), "--boundary", neumann ? "neumann" : "dirichlet"},
                folder);
-    for (double& value : wave.values) value *= std::cos(0.5 * M_PI * std::sqrt(5.0));
+    for (double& value : wave.values) value *= std::cos(0.5 * std::numbers::pi * std::sqrt(5.0));
     const double error = largest_difference(read_grid<double>(folder / "end.npy"), wave);
     if (before > 0.0) CHECK(error < before / 3.5);
     before = error;
