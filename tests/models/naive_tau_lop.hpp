@@ -45,11 +45,6 @@ inline bool ordered_as_in_the_paper(const models::ReducedForm& form) {
   });
 }
 
-inline bool identical(const models::Expression& a, const models::Expression& b) {
-  return a.kind == b.kind && a.multiplicity == b.multiplicity && a.channel == b.channel && a.size == b.size &&
-         std::ranges::equal(a.parts, b.parts, identical);
-}
-
 /// The same expression with neighbours of a sequence that go through one channel merged by A1, where both are of at
 /// least the size `merge_from`. What stands between them in writing only is left out: parentheses, empty messages, n
 /// times the same instead of n ||.
@@ -67,7 +62,7 @@ inline models::Expression merged_neighbours(models::Expression expression, doubl
     for (models::Expression& known : parts) {
       if (expression.kind != concurrent) break;
       const auto copies = std::exchange(part.multiplicity, known.multiplicity);
-      if (identical(part, known)) {
+      if (to_string(part) == to_string(known)) {
         known.multiplicity += copies;
         return;
       }

@@ -137,19 +137,14 @@ TEST_CASE("where the goal is met nothing is to be measured, and a kernel of one 
 TEST_CASE("of several units the least certain one decides, and the size lies inside its gap") {
   Random random(9);
   const AdaptiveGoal goal{16, 4096, 0.03, 0.01};
-  const Speed flat = [](double) { return 1000.0; };
-  const Speed fallen = cliff(500.0, 0.1, 0.6);
   std::vector<Points> units(2);
   for (const std::int64_t size : first_sizes(goal)) {
-    insert(units[0], measure(flat, size, 0.0, random));
-    insert(units[1], measure(fallen, size, 0.0, random));
+    insert(units[0], measure([](double) { return 1000.0; }, size, 0.0, random));
+    insert(units[1], measure(cliff(500.0, 0.1, 0.6), size, 0.0, random));
   }
-  const auto gap = least_certain_gap(goal, units);
-  REQUIRE(gap);
-  const std::vector<Points> alone{units[1]};
-  CHECK(least_certain_gap(goal, alone)->next == gap->next);
-  CHECK(static_cast<double>(gap->next) > gap->left);
-  CHECK(static_cast<double>(gap->next) < gap->right);
+  const auto gap = least_certain_gap(goal, units), alone = least_certain_gap(goal, {units.begin() + 1, 1});
+  REQUIRE((gap && alone && alone->next == gap->next));
+  CHECK((static_cast<double>(gap->next) > gap->left && static_cast<double>(gap->next) < gap->right));
   CHECK(gap->error > goal.error);
 }
 

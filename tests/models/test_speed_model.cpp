@@ -1,6 +1,5 @@
 // Laws that every kind of model obeys; what one kind promises beyond them is in that kind's test.
 #include <algorithm>
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -85,19 +84,6 @@ std::vector<double> even_breakpoints(int count, double last) {
   std::vector<double> breakpoints;
   for (int i = 1; i <= count; ++i) breakpoints.push_back(last * i / count);
   return breakpoints;
-}
-
-/// Grows in all, with waves of several lengths on it, none of them shorter than `shortest`.
-Given::Time wavy(Random& random, double shortest) {
-  std::vector<std::array<double, 3>> waves;
-  for (int i = 0; i < 4; ++i) {
-    waves.push_back({uniform(random, 5.0, 40.0), uniform(random, shortest, 400.0), uniform(random, 0.0, 6.0)});
-  }
-  return [waves](double units) {
-    double time_s = 0.3 * units + 200.0;
-    for (const auto& [height, length, phase] : waves) time_s += height * std::sin(6.28 * units / length + phase);
-    return time_s;
-  };
 }
 
 }  // namespace
@@ -284,31 +270,6 @@ TEST_CASE("where time grows, the largest size within it is its inverse, with any
     REQUIRE_THAT(found, WithinRel(units, 1e-12));
   }
   CHECK(largest_size_within(Given([](double units) { return units; }), infinity, {}) == infinity);
-}
-
-TEST_CASE("where time has hills and valleys, no larger size fits than the one that is found") {
-  Random random(2);
-  constexpr double last = 1000.0;
-  for (int trial = 0; trial < 100; ++trial) {
-    const int count = whole(random, 5, 20);
-    const Given::Time time = wavy(random, 2.0 * last / count);  // half a gap up and down
-    const double limit = random_limit(random, 100.0, 1000.0);
-    const Given model(time, limit);
-    const auto breakpoints = even_breakpoints(count, last);
-    for (int i = 0; i < 10; ++i) {
-      const double time_s = time(uniform(random, 0.0, last)) * uniform(random, 0.8, 1.1);
-      const double found = largest_size_within(model, time_s, breakpoints);
-      REQUIRE(found <= limit);
-      REQUIRE((found == 0.0 || model.time_s(found) <= time_s));
-      // Beyond the last breakpoint time has to grow, so stop there; a dip may lie between two parts of a gap.
-      const double end = std::min(limit, last);
-      double shortest = infinity;
-      for (double units = found * (1.0 + 1e-9) + 1e-9; units < end; units += last / 20000.0) {
-        shortest = std::min(shortest, model.time_s(units));
-      }
-      REQUIRE(shortest > 0.99 * time_s);
-    }
-  }
 }
 
 TEST_CASE("a valley as wide as a part of its gap, the limit and a jump at a breakpoint are found") {
