@@ -2,7 +2,6 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -88,21 +87,6 @@ TEST_CASE("points without spread on a straight line of speed are certain everywh
   }
   CHECK(estimate(file, 33.0, 0.0).half_width_s() == 0.0);
   CHECK(estimate(FpmFile(), 33.0, 1.0).half_width_s() == 0.0);
-}
-
-TEST_CASE("more repetitions make an interval narrower, and noise makes it wider") {
-  double before = std::numeric_limits<double>::infinity();
-  for (const int repetitions : {2, 3, 5, 10, 100}) {
-    FpmFile file;
-    const double confidence_s = student_quantile(0.95, repetitions - 1) * 0.02 / std::sqrt(repetitions);
-    file.points = {{10.0, 1.0, repetitions, confidence_s}};
-    const double half_width_s = estimate(file, 10.0, 1.0).half_width_s();
-    CHECK(half_width_s < before);
-    const double own_s = estimate(file, 10.0, 1.0).own_s;
-    file.points.front().confidence_s *= 2.0;
-    CHECK_THAT(estimate(file, 10.0, 1.0).own_s, WithinRel(2.0 * own_s, 1e-12));
-    before = half_width_s;
-  }
 }
 
 TEST_CASE("between points of a bent speed an interval is as wide as the line is wrong, and at the points it is none") {

@@ -2,18 +2,21 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.hpp"
 #include "models/shape.hpp"
+#include "models/variation.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_shape {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
@@ -91,66 +94,38 @@ Points test_points(Random& random, int trial) {
 
 }  // namespace
 
-TEST_CASE("points that are kept satisfy the restriction on the shape") {
+TEST_CASE("points that are kept satisfy the restriction on the shape, and no other choice has more of them") {
   Random random(1);
   const Shape shape = GENERATE(Shape::as_measured, Shape::increasing_time, Shape::unimodal);
   for (int trial = 0; trial < 600; ++trial) {
-    Points points = trial % 2 == 0 ? test_points(random, trial) : tests::random_points(random, 40, 100.0);
+    const bool is_small = trial % 2 == 0;
+    const Points points = is_small ? test_points(random, trial / 2) : tests::random_points(random, 40, 100.0);
     const std::vector<bool> keep = points_in_shape(points, shape);
     REQUIRE(keep.size() == points.size());
-    REQUIRE(satisfies(chosen(points, keep), shape));
+    const Points kept = chosen(points, keep);
+    REQUIRE(satisfies(kept, shape));
+    if (is_small) REQUIRE(kept.size() == most_kept(points, shape));
   }
 }
 
-TEST_CASE("no choice of points in shape has more of them") {
-  Random random(2);
-  const Shape shape = GENERATE(Shape::as_measured, Shape::increasing_time, Shape::unimodal);
-  for (int trial = 0; trial < 300; ++trial) {
-    const Points points = test_points(random, trial);
-    const std::vector<bool> keep = points_in_shape(points, shape);
-    REQUIRE(static_cast<std::size_t>(std::count(keep.begin(), keep.end(), true)) == most_kept(points, shape));
-  }
-}
-
-TEST_CASE("points that are in shape are all kept") {
+TEST_CASE("points that are in shape are all kept, also speeds on a rising straight line, however they are rounded") {
   Random random(3);
-  for (int trial = 0; trial < 200; ++trial) {
-    // Rising along a root and falling along a hyperbola, flat in between.
-    const double peak = uniform(random, 1.0, 100.0);
+  for (int trial = 0; trial < 400; ++trial) {
+    const double peak = uniform(random, 1.0, 100.0), slope = uniform(random, 0.001, 10.0);
+    const double start = uniform(random, 10.0, 1000.0);
     Points points = tests::random_points(random, whole(random, 1, 40), 100.0);
     for (MeasuredPoint& point : points) {
+      // Rising along a root and falling along a hyperbola, flat in between; the hyperbola itself would make the times
+      // equal.
       const double speed = point.units < peak         ? std::sqrt(point.units / peak)
                            : point.units < 1.2 * peak ? 1.0
                                                       : 1.2 * peak / point.units;
-      // The hyperbola itself would make the times equal.
-      point.time_s = point.units / (7.0 * (0.5 + speed));
+      point.time_s = point.units / (trial % 2 == 0 ? 7.0 * (0.5 + speed) : start + slope * point.units);
     }
     for (const Shape shape : {Shape::as_measured, Shape::increasing_time, Shape::unimodal}) {
       const std::vector<bool> keep = points_in_shape(points, shape);
       REQUIRE(std::count(keep.begin(), keep.end(), false) == 0);
     }
-  }
-}
-
-TEST_CASE("speeds on a rising straight line are concave, however they are rounded") {
-  Random random(4);
-  for (int trial = 0; trial < 200; ++trial) {
-    const double start = uniform(random, 10.0, 1000.0), slope = uniform(random, 0.001, 10.0);
-    Points points = tests::random_points(random, 30, 100.0);
-    for (MeasuredPoint& point : points) point.time_s = point.units / (start + slope * point.units);
-    const std::vector<bool> keep = points_in_shape(points, Shape::unimodal);
-    REQUIRE(std::count(keep.begin(), keep.end(), false) == 0);
-  }
-}
-
-TEST_CASE("a single slow run in a rising speed is dropped and nothing else") {
-  Points points;
-  for (int i = 1; i <= 20; ++i) points.push_back({10.0 * i, 10.0 * i / (100.0 * std::sqrt(i))});
-  points[7].time_s *= 3.0;
-  for (const Shape shape : {Shape::increasing_time, Shape::unimodal}) {
-    const std::vector<bool> keep = points_in_shape(points, shape);
-    CHECK_FALSE(keep[7]);
-    CHECK(std::count(keep.begin(), keep.end(), false) == 1);
   }
 }
 
@@ -166,17 +141,46 @@ TEST_CASE("shapes have the names that users type, and another name is refused wi
   }
 }
 
-TEST_CASE("the largest unimodal choice of a thousand points is found in seconds") {
-  Random random(5);
-  Points points = tests::random_points(random, 1000, 1000.0);
-  if (GENERATE(false, true)) {
-    for (MeasuredPoint& point : points) point.time_s = point.units / (10.0 + std::sqrt(point.units));
+TEST_CASE("variation and its band are those of the lines through the extrema, of which the ends are two") {
+  Random random(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    Points points = tests::random_points(random, whole(random, 1, 30), 100.0);
+    for (MeasuredPoint& point : points) point.time_s = point.units / uniform(random, 1.0, 10.0);
+    std::vector<double> extrema{points.front().speed()};
+    std::vector<std::size_t> minima{0}, maxima{0};
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const bool is_last = i + 1 == points.size();
+      const double rise = points[i].speed() - points[i - 1].speed();
+      const double rise_after = is_last ? 0.0 : points[i + 1].speed() - points[i].speed();
+      if (is_last || (rise < 0.0 && rise_after > 0.0)) minima.push_back(i);
+      if (is_last || (rise > 0.0 && rise_after < 0.0)) maxima.push_back(i);
+      if (is_last || rise * rise_after < 0.0) extrema.push_back(points[i].speed());
+    }
+    double largest = 0.0, widest = 0.0;
+    for (std::size_t i = 1; i < extrema.size(); ++i) {
+      largest = std::max(largest, std::abs(extrema[i] - extrema[i - 1]) / std::min(extrema[i], extrema[i - 1]));
+    }
+    const Variation found = variation(points);
+    REQUIRE(found.bands.size() == points.size());
+    const auto line = [&](const std::vector<std::size_t>& through, std::size_t i) {
+      const auto right = std::lower_bound(through.begin(), through.end(), i);
+      const MeasuredPoint &b = points[*right], &a = points[right == through.begin() ? *right : *(right - 1)];
+      const double gap = b.units - a.units;
+      return gap > 0.0 ? a.speed() + (points[i].units - a.units) / gap * (b.speed() - a.speed()) : b.speed();
+    };
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double low = std::min(line(minima, i), line(maxima, i)), high = std::max(line(minima, i), line(maxima, i));
+      REQUIRE(found.bands[i].units == points[i].units);
+      REQUIRE_THAT(found.bands[i].speed_low, WithinRel(low, 1e-12));
+      REQUIRE_THAT(found.bands[i].speed_high, WithinRel(high, 1e-12));
+      widest = std::max(widest, high / low - 1.0);
+    }
+    REQUIRE_THAT(found.largest, WithinRel(largest, 1e-12));
+    REQUIRE_THAT(found.widest + 1.0, WithinRel(widest + 1.0, 1e-12));
   }
-  const auto start = std::chrono::steady_clock::now();
-  const std::vector<bool> keep = points_in_shape(points, Shape::unimodal);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  CHECK(satisfies(chosen(points, keep), Shape::unimodal));
-  CHECK(seconds.count() < 10.0);  // far more than that, so that a sanitizer may look
+  CHECK(variation({}).bands.empty());
+  const Points equal{{1.0, 0.2}, {2.0, 0.4}, {3.0, 0.6}};
+  CHECK(variation(equal).largest < 1e-12);
 }
 
 }  // namespace steelyard::test_shape

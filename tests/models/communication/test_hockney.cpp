@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
@@ -14,6 +17,7 @@ namespace steelyard::test_hockney {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using Messages = std::vector<MessageTime>;
@@ -23,155 +27,247 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Sizes 0, 1, 2, 4, … and their times on a channel.
-Messages exact_messages(const Hockney& channel, double most_bytes) {
-  Messages messages{{0.0, channel.time_s(0.0)}};
-  for (double bytes = 1.0; bytes <= most_bytes; bytes *= 2.0) messages.push_back({bytes, channel.time_s(bytes)});
+/// Eager messages without a copy, with one, and a rendezvous.
+const PiecewiseHockney three_protocols{{{1024.0, {3e-7, 3e9}}, {65536.0, {1.5e-6, 5e9}}, {infinity, {2e-5, 1.2e10}}}};
+
+std::vector<double> powers_of_two(double most_bytes) {
+  std::vector<double> sizes;
+  for (double bytes = 1.0; bytes <= most_bytes; bytes *= 2.0) sizes.push_back(bytes);
+  return sizes;
+}
+
+/// Every kilobyte up to 100, as 003 measures.
+std::vector<double> kilobytes() {
+  std::vector<double> sizes;
+  for (int i = 1; i <= 100; ++i) sizes.push_back(1000.0 * i);
+  return sizes;
+}
+
+Messages exact_messages(const PiecewiseHockney& channel, const std::vector<double>& sizes) {
+  Messages messages;
+  for (const double bytes : sizes) messages.push_back({bytes, channel.time_s(bytes)});
   return messages;
 }
 
-/// Weighted squares that the fit promises to make least.
-double weighted_squares(const Hockney& channel, const Messages& messages) {
+Messages noisy(Messages messages, double deviation, std::mt19937_64& random) {
+  if (deviation == 0.0) return messages;
+  std::normal_distribution<double> noise(1.0, deviation);
+  for (MessageTime& message : messages) message.time_s *= std::max(0.1, noise(random));
+  return messages;
+}
+
+/// Squares that the fit promises to make least.
+double relative_squares(const std::function<double(double)>& time_s, const Messages& messages) {
   double squares = 0.0;
   for (const MessageTime& message : messages) {
-    const double miss = (channel.time_s(message.bytes) - message.time_s) / message.time_s;
+    const double miss = (time_s(message.bytes) - message.time_s) / message.time_s;
     squares += miss * miss;
   }
   return squares;
 }
 
+double relative_squares(const PiecewiseHockney& channel, const Messages& messages) {
+  return relative_squares([&](double bytes) { return channel.time_s(bytes); }, messages);
+}
+
+bool times_grow(const Messages& messages) {
+  try {
+    fit_hockney(messages);
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+  return true;
+}
+
+/// Of the best line without fall; messages of at least two sizes.
+double least_squares_of(const Messages& messages) {
+  if (times_grow(messages)) {
+    const Hockney line = fit_hockney(messages);
+    return relative_squares([&](double bytes) { return line.time_s(bytes); }, messages);
+  }
+  double weights = 0.0, sum = 0.0;
+  for (const MessageTime& message : messages) {
+    weights += 1.0 / (message.time_s * message.time_s);
+    sum += 1.0 / message.time_s;
+  }
+  return relative_squares([&](double) { return sum / weights; }, messages);
+}
+
+/// By trying all ways to cut messages [from, end) of different sizes into `segments` runs of at least three.
+double brute_force(const Messages& messages, std::size_t from, std::size_t segments) {
+  const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(from);
+  if (segments == 1) {
+    const Messages last(begin, messages.end());
+    return last.size() >= 3 && times_grow(last) ? least_squares_of(last) : infinity;
+  }
+  double least = infinity;
+  for (std::size_t to = from + 3; to + 3 * (segments - 1) <= messages.size(); ++to) {
+    const Messages first(begin, messages.begin() + static_cast<std::ptrdiff_t>(to));
+    least = std::min(least, least_squares_of(first) + brute_force(messages, to, segments - 1));
+  }
+  return least;
+}
+
+/// The criterion of the fit, as documented.
+double criterion(double squares, double n, std::size_t segments) {
+  const double p = 4.0 * static_cast<double>(segments) - 2.0;
+  return p < n ? std::log(squares / (n - p)) + 0.299 * p * std::pow(std::log(n), 2.1) / n : infinity;
+}
+
 }  // namespace
 
-TEST_CASE("a message takes the latency and its bytes over the bandwidth") {
-  const Hockney channel{2e-6, 1e9};
-  CHECK(channel.time_s(0.0) == 2e-6);
-  CHECK_THAT(channel.time_s(1e6), WithinRel(1.002e-3, 1e-14));
-  CHECK_THAT(channel.time_s(3e6) - channel.time_s(2e6), WithinRel(1e-3, 1e-9));
-  CHECK(channel.time_s(infinity) == infinity);
-}
-
-TEST_CASE("one message is never slower than its two halves") {
-  const Hockney channel{1e-6, 5e8};
-  for (double bytes = 1.0; bytes < 1e9; bytes *= 3.0) {
-    CHECK(channel.time_s(bytes) < 2.0 * channel.time_s(0.5 * bytes));
+TEST_CASE("a message takes latency and bytes over bandwidth of the first segment that holds its size") {
+  for (const double bytes : {0.0, 1.0, 1024.0, 1024.5, 65536.0, 65537.0, 1e9}) {
+    const Hockney& hockney = three_protocols.segments[bytes <= 1024.0 ? 0 : bytes <= 65536.0 ? 1 : 2].hockney;
+    CHECK_THAT(hockney.time_s(bytes), WithinRel(hockney.latency_s + bytes / hockney.bandwidth_bytes_per_s, 1e-15));
+    CHECK(three_protocols.time_s(bytes) == hockney.time_s(bytes));
   }
+  CHECK(three_protocols.time_s(infinity) == infinity);
 }
 
-TEST_CASE("a fit of exact times gives the parameters back") {
-  const double latency_s = GENERATE(1e-7, 2.5e-6, 1e-4);
-  const double bandwidth = GENERATE(1e8, 1.25e9, 5e10);
-  const Hockney fit = fit_hockney(exact_messages({latency_s, bandwidth}, 1 << 26));
-  CHECK_THAT(fit.latency_s, WithinRel(latency_s, 1e-9));
-  CHECK_THAT(fit.bandwidth_bytes_per_s, WithinRel(bandwidth, 1e-9));
-}
-
-TEST_CASE("two sizes are enough and repeated measurements change nothing") {
-  const Hockney channel{3e-6, 2e9};
-  Messages messages = {{8.0, channel.time_s(8.0)}, {4096.0, channel.time_s(4096.0)}};
-  const Hockney once = fit_hockney(messages);
-  CHECK_THAT(once.latency_s, WithinRel(3e-6, 1e-9));
-  CHECK_THAT(once.bandwidth_bytes_per_s, WithinRel(2e9, 1e-9));
-  for (int i = 0; i < 5; ++i) messages.insert(messages.end(), {messages[0], messages[1]});
-  const Hockney often = fit_hockney(messages);
-  CHECK_THAT(often.latency_s, WithinRel(once.latency_s, 1e-9));
-  CHECK_THAT(often.bandwidth_bytes_per_s, WithinRel(once.bandwidth_bytes_per_s, 1e-9));
-}
-
-TEST_CASE("a fit of noisy times is right on average") {
-  const Hockney channel{2e-6, 1e9};
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> noise(1.0, 0.02);
-  double latency_s = 0.0, seconds_per_byte = 0.0;
-  constexpr int experiments = 1000;
-  for (int i = 0; i < experiments; ++i) {
-    Messages messages = exact_messages(channel, 1 << 22);
-    for (MessageTime& message : messages) message.time_s *= noise(random);
-    const Hockney fit = fit_hockney(messages);
-    latency_s += fit.latency_s / experiments;
-    seconds_per_byte += 1.0 / fit.bandwidth_bytes_per_s / experiments;
-  }
-  CHECK_THAT(latency_s, WithinRel(channel.latency_s, 0.005));
-  CHECK_THAT(1.0 / seconds_per_byte, WithinRel(channel.bandwidth_bytes_per_s, 0.005));
-}
-
-TEST_CASE("no nearby parameters fit noisy times better") {
+TEST_CASE("a line has the least relative squares of all nearby ones, and a latency that is not negative") {
   std::mt19937_64 random(2);
-  std::normal_distribution<double> noise(1.0, 0.1);
-  for (int trial = 0; trial < 100; ++trial) {
-    Messages messages = exact_messages({5e-6, 1e9}, 1 << 20);
-    for (MessageTime& message : messages) message.time_s *= std::max(0.2, noise(random));
+  int without_latency = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const Hockney channel{trial % 2 == 0 ? 5e-6 : 0.0, 1e9};
+    Messages messages{{trial % 4 < 2 ? 0.0 : 100.0, channel.time_s(100.0)}};
+    for (double bytes = 1000.0; bytes <= 1 << 20; bytes *= 2.0) messages.push_back({bytes, channel.time_s(bytes)});
+    messages = noisy(messages, 0.1, random);
+    for (const std::size_t i : {3, 4}) messages.push_back(messages[i]);  // measured twice
     const Hockney fit = fit_hockney(messages);
-    const double least = weighted_squares(fit, messages);
-    for (const double a : {0.999, 1.0, 1.001}) {
+    REQUIRE(fit.latency_s >= 0.0);
+    without_latency += fit.latency_s == 0.0 ? 1 : 0;
+    const auto squares = [&](double latency_s, double bandwidth) {
+      const Hockney near{std::max(0.0, latency_s), bandwidth};
+      return relative_squares([&](double bytes) { return near.time_s(bytes); }, messages);
+    };
+    const double least = squares(fit.latency_s, fit.bandwidth_bytes_per_s);
+    for (const double a : {-1e-9, 0.0, 1e-9}) {
       for (const double b : {0.999, 1.0, 1.001}) {
-        const Hockney near{fit.latency_s * a, fit.bandwidth_bytes_per_s * b};
-        REQUIRE(weighted_squares(near, messages) >= least * (1.0 - 1e-12));
+        REQUIRE(squares(fit.latency_s + a, fit.bandwidth_bytes_per_s * b) >= least * (1.0 - 1e-12));
       }
+    }
+    const PiecewiseHockney one = fit_piecewise_hockney(messages, 1);
+    REQUIRE(one.segments.size() == 1);
+    REQUIRE(one.segments[0].up_to_bytes == infinity);
+    REQUIRE_THAT(one.time_s(0.0), WithinRel(fit.latency_s, 1e-9) || WithinAbs(fit.latency_s, 1e-15));
+    REQUIRE_THAT(one.segments[0].hockney.bandwidth_bytes_per_s, WithinRel(fit.bandwidth_bytes_per_s, 1e-9));
+  }
+  CHECK(without_latency > 0);
+}
+
+TEST_CASE("the noise of a channel with one protocol is not taken for more") {
+  const double deviation = GENERATE(0.0, 0.001, 0.01, 0.03, 0.1);
+  const std::vector<double> sizes = GENERATE(powers_of_two(1 << 22), powers_of_two(1 << 16), kilobytes());
+  std::mt19937_64 random(3);
+  const Messages messages = exact_messages({{{infinity, {2e-6, 1e9}}}}, sizes);
+  int cut = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    if (fit_piecewise_hockney(noisy(messages, deviation, random)).segments.size() > 1) ++cut;
+  }
+  CHECK(cut <= 10);
+}
+
+TEST_CASE("no other cuts and no other number of segments are better") {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> factor(0.5, 2.0);
+  for (int trial = 0; trial < 200; ++trial) {
+    PiecewiseHockney channel = three_protocols;
+    for (HockneySegment& segment : channel.segments) segment.hockney.latency_s *= factor(random);
+    channel.segments[0].up_to_bytes = 64.0;
+    channel.segments[1].up_to_bytes = 4096.0;
+    const double deviation = trial % 2 == 0 ? 0.02 : 0.3;
+    const Messages messages = noisy(exact_messages(channel, powers_of_two(1 << 14)), deviation, random);
+    const std::size_t most = messages.size() / 3;
+    Messages in_any_order = messages;
+    std::shuffle(in_any_order.begin(), in_any_order.end(), random);
+    const PiecewiseHockney fit = fit_piecewise_hockney(in_any_order, static_cast<int>(most));
+    const double squares = relative_squares(fit, messages);
+    REQUIRE_THAT(squares, WithinRel(brute_force(messages, 0, fit.segments.size()), 1e-4));
+    const auto n = static_cast<double>(messages.size());
+    for (std::size_t segments = 1; segments <= most; ++segments) {
+      REQUIRE(criterion(squares, n, fit.segments.size()) <=
+              criterion(brute_force(messages, 0, segments), n, segments) + 1e-4);
     }
   }
 }
 
-TEST_CASE("a clock in other units and sizes in other units scale the fit alike") {
-  std::mt19937_64 random(3);
-  std::uniform_real_distribution<double> noise(0.9, 1.1);
-  for (int trial = 0; trial < 100; ++trial) {
-    Messages messages = exact_messages({5e-6, 1e9}, 1 << 20);
-    for (MessageTime& message : messages) message.time_s *= noise(random);
-    const Hockney fit = fit_hockney(messages);
-    for (MessageTime& message : messages) message = {8.0 * message.bytes, 1000.0 * message.time_s};
-    const Hockney scaled = fit_hockney(messages);
-    REQUIRE_THAT(scaled.latency_s, WithinRel(1000.0 * fit.latency_s, 1e-9));
-    REQUIRE_THAT(scaled.bandwidth_bytes_per_s, WithinRel(8e-3 * fit.bandwidth_bytes_per_s, 1e-9));
+TEST_CASE("segments whose lines meet between the measured sizes end there") {
+  const double bend = GENERATE(2100.0, 3000.0, 4000.0);
+  const Hockney lower{1e-6, 1e9}, upper{1e-6 + bend * (1e-9 - 2e-10), 5e9};
+  const PiecewiseHockney channel{{{bend, lower}, {infinity, upper}}};
+  const PiecewiseHockney fit = fit_piecewise_hockney(exact_messages(channel, powers_of_two(1 << 22)));
+  REQUIRE(fit.segments.size() == 2);
+  CHECK_THAT(fit.segments[0].up_to_bytes, WithinRel(bend, 1e-6));
+  CHECK_THAT(fit.time_s(bend), WithinRel(channel.time_s(bend), 1e-9));
+}
+
+TEST_CASE("whatever was measured, a fit has what a platform file can hold") {
+  std::mt19937_64 random(9);
+  std::uniform_real_distribution<double> exponent(-7.0, 1.0);
+  int fitted = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    Messages messages;
+    for (int i = 0; i < 2 + trial % 29; ++i) {
+      for (int j = trial % 3; j >= 0; --j) {
+        messages.push_back({std::floor(std::pow(1.8, i)), std::pow(10.0, exponent(random))});
+      }
+    }
+    PiecewiseHockney fit;
+    try {
+      fit = fit_piecewise_hockney(messages, 1 + trial % 6);
+    } catch (const InvalidArgument&) {
+      continue;  // times that fall towards the longest messages
+    }
+    ++fitted;
+    double previous = 0.0;
+    for (const auto& [up_to_bytes, hockney] : fit.segments) {
+      REQUIRE(up_to_bytes > previous);
+      REQUIRE((hockney.latency_s >= 0.0 && std::isfinite(hockney.latency_s)));
+      REQUIRE((hockney.bandwidth_bytes_per_s > 0.0 && std::isfinite(hockney.bandwidth_bytes_per_s)));
+      previous = up_to_bytes;
+    }
+    REQUIRE(previous == infinity);
   }
+  CHECK(fitted > 100);
 }
 
-TEST_CASE("short messages count as much as long ones") {
-  Messages messages = exact_messages({2e-6, 1e9}, 1 << 26);
-  for (MessageTime& message : messages) message.time_s *= message.bytes > 1e6 ? 1.05 : 1.0;  // ms against us
-  CHECK_THAT(fit_hockney(messages).latency_s, WithinRel(2e-6, 0.02));
-}
-
-TEST_CASE("a latency that would be negative becomes zero and the bandwidth is fitted without it") {
-  const Messages messages = {{100.0, 0.5}, {200.0, 2.0}, {400.0, 5.0}};
-  const Hockney fit = fit_hockney(messages);
-  CHECK(fit.latency_s == 0.0);
-  const double least = weighted_squares(fit, messages);
-  for (const double factor : {0.99, 1.01}) {
-    CHECK(weighted_squares({0.0, fit.bandwidth_bytes_per_s * factor}, messages) > least);
+TEST_CASE("messages that fit no channel are refused with their values") {
+  struct Bad {
+    Messages messages;
+    const char* says;
+  };
+  std::vector<Bad> all{{{}, "one size"},
+                       {{{8.0, 1e-6}, {8.0, 2e-6}, {8.0, 1.5e-6}}, "one size"},
+                       {{{0.0, 1e-6}, {0.0, 2e-6}}, "one size"},
+                       {{{1.0, 2e-6}, {1000.0, 1e-6}}, "do not grow"},
+                       {{{1.0, 1e-6}, {10.0, 1e-6}, {100.0, 1e-6}, {1000.0, 1e-6}}, "do not grow"},
+                       {{{1.0, 1e-6}, {-12.5, 1.5}}, "-12.5 bytes took 1.5 s"}};
+  for (const double bad : {0.0, -1e-6, not_a_number}) all.push_back({{{1.0, 1e-6}, {2.0, bad}, {4.0, 2e-6}}, "took"});
+  all.push_back({{{1.0, 1e-6}, {not_a_number, 2e-6}, {4.0, 2e-6}}, "took"});
+  for (const Bad& bad : all) {
+    CHECK_THROWS_MATCHES(fit_hockney(bad.messages), InvalidArgument, MessageMatches(ContainsSubstring(bad.says)));
+    CHECK_THROWS_MATCHES(fit_piecewise_hockney(bad.messages), InvalidArgument,
+                         MessageMatches(ContainsSubstring(bad.says)));
   }
-}
-
-TEST_CASE("messages of one size or none are refused") {
-  CHECK_THROWS_AS(fit_hockney({}), InvalidArgument);
-  CHECK_THROWS_AS(fit_hockney(Messages{{8.0, 1e-6}}), InvalidArgument);
-  CHECK_THROWS_AS(fit_hockney(Messages{{0.0, 1e-6}, {0.0, 2e-6}}), InvalidArgument);
-  CHECK_THROWS_MATCHES(fit_hockney(Messages{{8.0, 1e-6}, {8.0, 2e-6}, {8.0, 1.5e-6}}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("one size")));
-}
-
-TEST_CASE("times that do not grow with size are refused") {
-  CHECK_THROWS_MATCHES(fit_hockney(Messages{{1.0, 2e-6}, {1000.0, 1e-6}}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("do not grow")));
-  CHECK_THROWS_AS(fit_hockney(Messages{{1.0, 1e-6}, {1000.0, 1e-6}}), InvalidArgument);
-}
-
-TEST_CASE("messages with impossible sizes or times are refused with their values") {
-  for (const double bad : {0.0, -1e-6, not_a_number, infinity}) {
-    CHECK_THROWS_AS(fit_hockney(Messages{{1.0, 1e-6}, {2.0, bad}, {4.0, 2e-6}}), InvalidArgument);
+  for (const MessageTime& bad : {MessageTime{2.0, infinity}, MessageTime{infinity, 2e-6}}) {
+    CHECK_THROWS_AS(fit_hockney(Messages{{1.0, 1e-6}, bad, {4.0, 2e-6}}), InvalidArgument);
+    CHECK_THROWS_AS(fit_piecewise_hockney(Messages{{1.0, 1e-6}, bad, {4.0, 2e-6}}), InvalidArgument);
   }
-  for (const double bad : {-1.0, not_a_number, infinity}) {
-    CHECK_THROWS_AS(fit_hockney(Messages{{1.0, 1e-6}, {bad, 2e-6}, {4.0, 2e-6}}), InvalidArgument);
-  }
-  CHECK_THROWS_MATCHES(fit_hockney(Messages{{-12.5, 1.5}}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("-12.5 bytes") && ContainsSubstring("1.5 s")));
+  CHECK_THROWS_MATCHES(fit_piecewise_hockney(Messages{{1.0, 1e-6}, {2.0, 2e-6}}, 0), InvalidArgument,
+                       MessageMatches(ContainsSubstring("0 segments")));
 }
 
-TEST_CASE("a negative message or a channel without bandwidth has no time") {
-  const Hockney channel{1e-6, 1e9};
-  for (const double bad : {-1.0, -infinity, not_a_number}) CHECK_THROWS_AS(channel.time_s(bad), InvalidArgument);
-  CHECK_THROWS_MATCHES(channel.time_s(-12.5), InvalidArgument, MessageMatches(ContainsSubstring("-12.5")));
-  CHECK_THROWS_AS(Hockney{}.time_s(1.0), InvalidArgument);
+TEST_CASE("sizes that are none or that no segment holds, and channels without a bandwidth, have no time") {
+  for (const double bad : {-1.0, -infinity, not_a_number}) {
+    CHECK_THROWS_AS((Hockney{1e-6, 1e9}.time_s(bad)), InvalidArgument);
+    CHECK_THROWS_AS(three_protocols.time_s(bad), InvalidArgument);
+  }
   CHECK_THROWS_MATCHES((Hockney{0.0, -2.5}.time_s(1.0)), InvalidArgument, MessageMatches(ContainsSubstring("-2.5")));
+  CHECK_THROWS_AS(Hockney{}.time_s(1.0), InvalidArgument);
+  CHECK_THROWS_MATCHES((PiecewiseHockney{{{4096.0, {1e-6, 1e9}}}}.time_s(4097.0)), InvalidArgument,
+                       MessageMatches(ContainsSubstring("4097") && ContainsSubstring("4096")));
+  CHECK_THROWS_AS(PiecewiseHockney{}.time_s(0.0), InvalidArgument);
 }
 
 }  // namespace steelyard::test_hockney

@@ -3,15 +3,20 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <functional>
 #include <limits>
-#include <numeric>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/errors.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "models/communication/tau_lop/event_evaluation.hpp"
-#include "tests/models/similar_forms.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_message_pattern {
@@ -25,6 +30,13 @@ using Catch::Matchers::WithinRel;
 namespace {
 
 using Sends = Phase::Sends;
+using Contention = Placement::Contention;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr int most_processes = 17;
+constexpr double bytes = 48.0;
+
+std::size_t at(int process) { return static_cast<std::size_t>(process); }
 
 /// Memory 0 inside nodes, network 1 between them.
 Platform memory_and_network(Platform platform) {
@@ -38,215 +50,290 @@ std::string text_of(std::vector<Phase> phases) {
   return to_string(expression({"test", 4, std::move(phases)}, two_nodes()));
 }
 
-Phase random_phase(Random& random, int processes) {
-  Phase phase;
-  phase.sends = whole(random, 0, 1) == 0 ? Sends::in_order : Sends::at_once;
-  for (int count = whole(random, 0, 2 * processes); count > 0; --count) {
-    const int from = whole(random, 0, processes - 1);
-    const int to = (from + whole(random, 1, processes - 1)) % processes;
-    phase.messages.push_back({from, to, uniform(random, 0.1, 100.0)});
-  }
-  return phase;
-}
-
-MessagePattern random_pattern(Random& random, int processes) {
-  MessagePattern pattern{"random", processes, {}};
-  for (int count = whole(random, 0, 4); count > 0; --count) pattern.phases.push_back(random_phase(random, processes));
-  return pattern;
-}
-
-std::vector<int> random_nodes(Random& random, int processes) {
-  std::vector<int> nodes;
-  for (int i = 0; i < processes; ++i) nodes.push_back(whole(random, 0, 2));
-  return nodes;
-}
-
-/// The same pattern of processes that are called `names[process]`.
-MessagePattern renamed(MessagePattern pattern, const std::vector<int>& names) {
-  const auto name = [&](int process) { return names[static_cast<std::size_t>(process)]; };
-  for (Phase& phase : pattern.phases) {
-    for (Message& message : phase.messages) message = {name(message.from), name(message.to), message.bytes};
-  }
-  return pattern;
-}
-
-/// Seconds by both evaluations.
-std::pair<double, double> costs_s(const MessagePattern& pattern, const Placement& placement, const TauLop& model) {
-  const Expression whole = expression(pattern, placement);
-  return {cost_s(aligned_form(whole, model), model), cost_s(event_form(whole, model), model)};
-}
-
 double latency_and_bytes_s(const Message& message) { return 5.0 + 2.0 * message.bytes; }
+
+void for_each_number(int at_least, const std::function<void(int)>& visit) {
+  for (int processes = at_least; processes <= most_processes; ++processes) {
+    INFO(processes << " processes");
+    visit(processes);
+  }
+}
+
+/// The largest q with 2^q <= P.
+int whole_logarithm(int processes) {
+  int q = 0;
+  while ((2 << q) <= processes) ++q;
+  return q;
+}
+
+/// ceil(log2 P).
+std::size_t stages(int processes) {
+  const int q = whole_logarithm(processes);
+  return at((1 << q) == processes ? q : q + 1);
+}
+
+void require_of_one_size(const MessagePattern& pattern, int processes) {
+  REQUIRE(pattern.processes == processes);
+  for (const Phase& phase : pattern.phases) {
+    for (const Message& message : phase.messages) REQUIRE(message.bytes == bytes);
+  }
+}
+
+/// Everybody has what process 0 had, received once, from someone who had it before the phase.
+void require_broadcast(const MessagePattern& pattern, int processes) {
+  require_of_one_size(pattern, processes);
+  std::set<int> have = {0};
+  for (const Phase& phase : pattern.phases) {
+    const std::set<int> had = have;
+    for (const Message& message : phase.messages) {
+      REQUIRE(had.contains(message.from));
+      REQUIRE(have.insert(message.to).second);
+    }
+  }
+  REQUIRE(have.size() == at(processes));
+}
+
+/// Every process sends one message to the next.
+void require_shift(const Phase& phase, int processes) {
+  REQUIRE(phase.sends == Sends::at_once);
+  std::set<int> senders;
+  for (const Message& message : phase.messages) {
+    REQUIRE(senders.insert(message.from).second);
+    REQUIRE(message.to == (message.from + 1) % processes);
+  }
+  REQUIRE(senders.size() == at(processes));
+}
+
+/// How often the vector of each process is in a sum.
+using Sum = std::map<int, int>;
+
+/// The sum of every process after the phases. Whoever sends without receiving before the first exchange gives its
+/// vector away.
+std::vector<Sum> reduced(const MessagePattern& pattern) {
+  std::vector<Sum> sums(at(pattern.processes));
+  for (int process = 0; process < pattern.processes; ++process) sums[at(process)] = {{process, 1}};
+  bool has_exchanged = false;
+  for (const Phase& phase : pattern.phases) {
+    const std::vector<Sum> before = sums;
+    std::set<int> receivers;
+    for (const Message& message : phase.messages) receivers.insert(message.to);
+    for (const Message& message : phase.messages) {
+      for (const auto& [process, count] : before[at(message.from)]) sums[at(message.to)][process] += count;
+      if (receivers.contains(message.from)) {
+        has_exchanged = true;
+      } else if (!has_exchanged) {
+        sums[at(message.from)].clear();
+      }
+    }
+  }
+  return sums;
+}
+
+double serial_s(const MessagePattern& pattern) {
+  return serial_cost_s(pattern, [](const Message& message) { return message.bytes; });
+}
 
 }  // namespace
 
-TEST_CASE("phases follow each other, processes of a phase send at once") {
-  CHECK(text_of({Phase{{{0, 1, 7}, {2, 3, 8}}, Sends::in_order}, Phase{{{1, 2, 9}}, Sends::in_order}}) ==
-        "T0(7)||T0@1(8)+T1(9)||T1@1(9)");
+TEST_CASE("a message takes the first channel between the kinds of its nodes, or else the first between any") {
+  Random random(1);
+  const std::vector<std::string> kinds{"fat", "thin", "odd"};
+  const auto any_kind = [&] { return kinds[at(whole(random, 0, 2))]; };
+  for (int trial = 0; trial < 300; ++trial) {
+    Platform platform;
+    for (int i = whole(random, 1, 9); i > 0; --i) {
+      Channel& channel = platform.channels.emplace_back();
+      channel.id = 10 + i;
+      channel.scope = static_cast<Channel::Scope>(whole(random, 0, 2));
+      if (whole(random, 0, 2) > 0) channel.between = {any_kind(), any_kind()};
+      if (channel.scope == Channel::Scope::node && !channel.between.empty()) channel.between[1] = channel.between[0];
+    }
+    platform.nodes = {{"a", any_kind(), 8}, {"b", any_kind(), 64}};
+    std::vector<int> nodes;
+    for (int process = 0; process < 8; ++process) nodes.push_back(whole(random, 0, 3));
+    std::vector<std::string> kind_of_node;
+    for (int node = 0; node < 4; ++node) kind_of_node.push_back(any_kind());
+    if (trial % 3 == 0) kind_of_node.clear();  // all of the kind of the platform's first
+    const bool per_node = trial % 2 == 0;
+    const Placement placement(platform, nodes, kind_of_node, per_node ? Contention::per_node : Contention::per_channel);
+    REQUIRE(placement.processes() == 8);
+    for (int from = 0; from < 8; ++from) {
+      for (int to = 0; to < 8; ++to) {
+        const bool is_inside = nodes[at(from)] == nodes[at(to)];
+        const auto kind = [&](int process) {
+          return kind_of_node.empty() ? platform.nodes[0].kind : kind_of_node[at(nodes[at(process)])];
+        };
+        const std::vector<std::string> way{kind(from), kind(to)}, back{kind(to), kind(from)};
+        std::optional<int> between, any;
+        for (const Channel& channel : platform.channels) {
+          if (channel.scope != (is_inside ? Channel::Scope::node : Channel::Scope::network)) continue;
+          if (!between && (channel.between == way || channel.between == back)) between = channel.id;
+          if (!any && channel.between.empty()) any = channel.id;
+        }
+        if (!between && !any) {
+          const std::string what = is_inside ? "no channel inside nodes of kind '" + way[0] + "'"
+                                             : "no channel between nodes of kind '" + way[0] + "' and '" + way[1] + "'";
+          CHECK_THROWS_MATCHES(placement.channel(from, to), InvalidArgument, MessageMatches(ContainsSubstring(what)));
+          continue;
+        }
+        const int id = between ? *between : *any;
+        REQUIRE(placement.channel(from, to) == ChannelInstance{id, per_node ? nodes[at(from)] : 0});
+        REQUIRE(placement.receiving_channel(from, to) == ChannelInstance{id, per_node ? nodes[at(to)] : 0});
+      }
+    }
+  }
 }
 
-TEST_CASE("a process sends its messages one after the other, or all at once") {
+TEST_CASE("phases follow each other, processes of a phase send at once, one after the other or all at once") {
+  CHECK(text_of({Phase{{{0, 1, 7}, {2, 3, 8}}, Sends::in_order}, Phase{{{1, 2, 9}}, Sends::in_order}}) ==
+        "T0(7)||T0@1(8)+T1(9)||T1@1(9)");
   const std::vector<Message> messages = {{0, 1, 7}, {1, 0, 6}, {0, 2, 8}, {0, 3, 9}};
   CHECK(text_of({Phase{messages, Sends::in_order}}) == "(T0(7)+T1(8)+T1(9))||(T1@1(8)+T1@1(9))||T0(6)");
   CHECK(text_of({Phase{messages, Sends::at_once}}) == "(T0(7)||T1(8)||T1(9))||(T1@1(8)||T1@1(9))||T0(6)");
-}
-
-TEST_CASE("what a process sends through one channel stands together, in the order of sending") {
+  // What a process sends through one channel stands together, in the order of sending.
   CHECK(text_of({Phase{{{0, 3, 5}, {0, 1, 7}, {0, 2, 4}, {0, 1, 1}}, Sends::in_order}}) ==
         "(T0(7)+T0(1)+T1(5)+T1(4))||(T1@1(5)+T1@1(4))");
-}
-
-TEST_CASE("messages of a phase contend where the placement says so") {
-  const Platform platform = memory_and_network(unit_platform(2));
-  const MessagePattern pattern{"two pairs", 4, {Phase{{{0, 1, 7}, {2, 3, 8}}, {}}}};
-  const Placement apart(platform, {0, 0, 1, 1});
-  const Placement together(platform, {0, 0, 1, 1}, {}, Placement::Contention::per_channel);
-  const TauLop model(platform);
-  CHECK(to_string(aligned_form(expression(pattern, apart), model)) == "T0@1(8)");
-  CHECK(to_string(aligned_form(expression(pattern, together), model)) == "2||T0(7)+T0(1)");
-}
-
-TEST_CASE("messages between two nodes contend with one another, whoever sends them, and with none of other nodes") {
-  Random random(4);
-  for (int trial = 0; trial < 100; ++trial) {
-    const Platform platform = memory_and_network(measured_platform(random, 2));
-    const TauLop model(platform, BeyondMeasured::proportional);
-    // Processes 0, 1, 2 on one node, 3, 4, 5 on the other; the same again on two more.
-    MessagePattern pattern{"between nodes", 6, {Phase{}}}, twice{"twice", 12, {Phase{}}};
-    pattern.phases[0].sends = twice.phases[0].sends = trial % 2 == 0 ? Sends::in_order : Sends::at_once;
-    for (int count = whole(random, 1, 8); count > 0; --count) {
-      Message message{whole(random, 0, 2), whole(random, 3, 5), uniform(random, 0.1, 100.0)};
-      if (whole(random, 0, 1) == 0) std::swap(message.from, message.to);
-      pattern.phases[0].messages.push_back(message);
-      twice.phases[0].messages.push_back(message);
-      twice.phases[0].messages.push_back({message.from + 6, message.to + 6, message.bytes});
-    }
-    const std::vector<int> nodes{0, 0, 0, 1, 1, 1};
-    const auto [aligned_s, event_s] = costs_s(pattern, Placement(platform, nodes), model);
-    const auto [paper_s, paper_event_s] =
-        costs_s(pattern, Placement(platform, nodes, {}, Placement::Contention::per_channel), model);
-    const auto [twice_s, twice_event_s] =
-        costs_s(twice, Placement(platform, {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}), model);
-    REQUIRE_THAT(aligned_s, WithinRel(paper_s, 1e-9));
-    REQUIRE_THAT(event_s, WithinRel(paper_event_s, 1e-9));
-    REQUIRE_THAT(twice_s, WithinRel(aligned_s, 1e-9));
-    REQUIRE_THAT(twice_event_s, WithinRel(event_s, 1e-9));
-  }
-}
-
-TEST_CASE("a node that many send to is as busy as one that sends to many") {
-  const Platform platform = memory_and_network(unit_platform(2));
-  const TauLop model(platform, BeyondMeasured::proportional);
-  const Placement placement(platform, {0, 1, 2, 3});
-  const MessagePattern gather{"gather", 4, {Phase{{{1, 0, 9}, {2, 0, 9}, {3, 0, 9}}, Sends::at_once}}};
-  const MessagePattern scatter{"scatter", 4, {Phase{{{0, 1, 9}, {0, 2, 9}, {0, 3, 9}}, Sends::at_once}}};
-  const MessagePattern ring{"ring", 4, {Phase{{{0, 1, 9}, {1, 2, 9}, {2, 3, 9}, {3, 0, 9}}, Sends::at_once}}};
-  for (const MessagePattern& pattern : {gather, scatter}) {
-    CHECK(to_string(aligned_form(expression(pattern, placement), model)) == "3||T1(9)");
-  }
-  // Every node sends one and receives one.
-  CHECK(to_string(aligned_form(expression(ring, placement), model)) == "2||T1(9)");
-}
-
-TEST_CASE("a pattern without messages is nothing, in no time") {
-  CHECK(text_of({}).empty());
   CHECK(text_of({Phase{}, Phase{}}).empty());
-  CHECK(serial_cost_s({"none", 4, {Phase{}}}, latency_and_bytes_s) == 0.0);
-  CHECK(serial_cost_s({"none", 0, {}}, latency_and_bytes_s) == 0.0);
 }
 
 TEST_CASE("without contention a phase takes as long as its busiest sender, a pattern as long as all its phases") {
-  const Phase phase{{{0, 1, 1}, {2, 3, 30}, {0, 2, 10}, {0, 3, 20}, {1, 0, 35}}, Sends::in_order};
-  // Process 0 sends three messages of 31 bytes together, 1 and 2 one each.
-  CHECK_THAT(serial_cost_s({"test", 4, {phase}}, latency_and_bytes_s), WithinRel(3 * 5.0 + 2.0 * 31.0, 1e-12));
-  const Phase next{{{3, 0, 4}, {1, 2, 3}}, Sends::at_once};
-  CHECK_THAT(serial_cost_s({"test", 4, {phase, Phase{}, next}}, latency_and_bytes_s),
-             WithinRel(77.0 + 5.0 + 8.0, 1e-12));
-}
-
-TEST_CASE("without contention it does not matter whether a process waits between its messages") {
   Random random(1);
   for (int trial = 0; trial < 100; ++trial) {
-    MessagePattern pattern = random_pattern(random, 6);
-    const double seconds = serial_cost_s(pattern, latency_and_bytes_s);
-    for (Phase& phase : pattern.phases) {
-      phase.sends = phase.sends == Sends::at_once ? Sends::in_order : Sends::at_once;
+    MessagePattern pattern{"random", 6, {}};
+    double expected_s = 0.0;
+    for (int phases = whole(random, 0, 4); phases > 0; --phases) {
+      Phase& phase = pattern.phases.emplace_back();
+      phase.sends = whole(random, 0, 1) == 0 ? Sends::in_order : Sends::at_once;
+      std::map<int, double> sums_s;
+      for (int count = whole(random, 0, 12); count > 0; --count) {
+        const int from = whole(random, 0, 5);
+        phase.messages.push_back({from, (from + whole(random, 1, 5)) % 6, uniform(random, 0.1, 100.0)});
+        sums_s[from] += latency_and_bytes_s(phase.messages.back());
+      }
+      double longest_s = 0.0;
+      for (const auto& [sender, sum_s] : sums_s) longest_s = std::max(longest_s, sum_s);
+      expected_s += longest_s;
     }
-    REQUIRE(serial_cost_s(pattern, latency_and_bytes_s) == seconds);
+    REQUIRE_THAT(serial_cost_s(pattern, latency_and_bytes_s), WithinRel(expected_s, 1e-12));
   }
 }
 
-TEST_CASE("receivers cost nothing of their own: only the sender's messages add up") {
-  const MessagePattern gather{"gather", 4, {Phase{{{1, 0, 9}, {2, 0, 9}, {3, 0, 9}}, {}}}};
-  const MessagePattern scatter{"scatter", 4, {Phase{{{0, 1, 9}, {0, 2, 9}, {0, 3, 9}}, {}}}};
-  CHECK_THAT(serial_cost_s(gather, latency_and_bytes_s), WithinRel(23.0, 1e-12));
-  CHECK_THAT(serial_cost_s(scatter, latency_and_bytes_s), WithinRel(69.0, 1e-12));
+TEST_CASE("a broadcast gives everybody the root's data: flat one after the other, binomial in ceil(log2 P) phases") {
+  for_each_number(1, [](int processes) {
+    const MessagePattern flat = flat_broadcast(processes, bytes), binomial = binomial_broadcast(processes, bytes);
+    require_broadcast(flat, processes);
+    REQUIRE(flat.phases.size() == 1);
+    REQUIRE(flat.phases[0].sends == Sends::in_order);
+    REQUIRE(serial_s(flat) == (processes - 1) * bytes);
+    require_broadcast(binomial, processes);
+    REQUIRE(binomial.phases.size() == stages(processes));
+    REQUIRE(serial_s(binomial) == static_cast<double>(stages(processes)) * bytes);
+  });
 }
 
-TEST_CASE("costs do not depend on what processes are called") {
+TEST_CASE("a binomial broadcast through one channel costs what the paper says (001, equation 4)") {
+  Random random(1);
+  const Evaluation no_merging{infinity};
+  for_each_number(1, [&](int processes) {
+    const Platform platform = measured_platform(random, 1);
+    const TauLop model(platform);
+    const double m = uniform(random, 1.0, 500.0);
+    const Placement placement(platform, std::vector<int>(at(processes), 0));
+    const Expression broadcast = expression(binomial_broadcast(processes, m), placement);
+    double equation_4_s = 0.0;
+    for (int have = 1; have < processes; have *= 2) {
+      // Of the last stage only the messages that remain.
+      equation_4_s += model.transmission_s(0, m, std::min(have, processes - have));
+    }
+    REQUIRE_THAT(cost_s(aligned_form(broadcast, model, no_merging), model), WithinRel(equation_4_s, 1e-12));
+    REQUIRE_THAT(cost_s(event_form(broadcast, model, no_merging), model), WithinRel(equation_4_s, 1e-9));
+  });
+}
+
+TEST_CASE("in a ring every process sends to the next, and in P - 1 of them everybody gets all blocks") {
   Random random(2);
-  for (int trial = 0; trial < 200; ++trial) {
-    const int processes = whole(random, 2, 8);
-    const MessagePattern pattern = random_pattern(random, processes);
-    const std::vector<int> nodes = random_nodes(random, processes);
-    std::vector<int> names(static_cast<std::size_t>(processes));
-    std::iota(names.begin(), names.end(), 0);
-    std::ranges::shuffle(names, random);
-    std::vector<int> renamed_nodes(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) renamed_nodes[static_cast<std::size_t>(names[i])] = nodes[i];
-    const MessagePattern other = renamed(pattern, names);
-
-    REQUIRE(serial_cost_s(other, latency_and_bytes_s) == serial_cost_s(pattern, latency_and_bytes_s));
-    const Platform platform = memory_and_network(measured_platform(random, 2));
+  for_each_number(2, [&](int processes) {
+    const MessagePattern once = ring(processes, bytes), allgather = ring_allgather(processes, bytes);
+    require_of_one_size(once, processes);
+    REQUIRE(once.phases.size() == 1);
+    require_shift(once.phases[0], processes);
+    require_of_one_size(allgather, processes);
+    REQUIRE(allgather.phases.size() == at(processes - 1));
+    for (const Phase& phase : allgather.phases) require_shift(phase, processes);
+    // On one channel a ring is what its transfer times are measured with: P || T(m).
+    const Platform platform = measured_platform(random, 1);
     const TauLop model(platform);
-    const Expression one = expression(pattern, Placement(platform, nodes));
-    const Expression two = expression(other, Placement(platform, renamed_nodes));
-    INFO(to_string(one) << " and " << to_string(two));
-    REQUIRE(similar(aligned_form(one, model), aligned_form(two, model)));
-    REQUIRE_THAT(cost_s(event_form(two, model), model), WithinRel(cost_s(event_form(one, model), model), 1e-9));
-  }
+    const Placement placement(platform, std::vector<int>(at(processes), 0));
+    REQUIRE_THAT(cost_s(aligned_form(expression(once, placement), model), model),
+                 WithinRel(model.transmission_s(0, bytes, processes), 1e-12));
+  });
+  CHECK(ring_allgather(1, bytes).phases.empty());
 }
 
-TEST_CASE("a pattern costs what its phases cost, one by one") {
-  Random random(3);
-  for (int trial = 0; trial < 100; ++trial) {
-    const MessagePattern pattern = random_pattern(random, 6);
-    const Platform platform = memory_and_network(measured_platform(random, 2));
-    const TauLop model(platform);
-    const Placement placement(platform, random_nodes(random, 6));
-    const Evaluation no_merging{std::numeric_limits<double>::infinity()};
-    double sum_s = 0.0;
-    for (const Phase& phase : pattern.phases) {
-      sum_s += cost_s(aligned_form(expression({"phase", 6, {phase}}, placement), model, no_merging), model);
+TEST_CASE("an allreduce gives everybody the sum of all vectors, each counted once, in log2 P exchanges and two more") {
+  for_each_number(1, [](int processes) {
+    const MessagePattern pattern = recursive_doubling_allreduce(processes, bytes);
+    require_of_one_size(pattern, processes);
+    Sum all;
+    for (int process = 0; process < processes; ++process) all[process] = 1;
+    for (const Sum& sum : reduced(pattern)) REQUIRE(sum == all);
+    const int q = whole_logarithm(processes);
+    REQUIRE(pattern.phases.size() == at((1 << q) < processes ? q + 2 : q));
+    REQUIRE(serial_s(pattern) == static_cast<double>(pattern.phases.size()) * bytes);
+  });
+}
+
+TEST_CASE("in a 1D halo exchange neighbours exchange, and nobody else") {
+  for_each_number(1, [](int processes) {
+    const MessagePattern pattern = halo_1d(processes, bytes);
+    REQUIRE(pattern.phases.size() == 1);
+    require_of_one_size(pattern, processes);
+    std::set<std::pair<int, int>> pairs;
+    for (const Message& message : pattern.phases[0].messages) {
+      REQUIRE(std::abs(message.from - message.to) == 1);
+      REQUIRE(pairs.emplace(message.from, message.to).second);
     }
-    const Expression whole = expression(pattern, placement);
-    REQUIRE_THAT(cost_s(aligned_form(whole, model, no_merging), model), WithinRel(sum_s, 1e-9));
-  }
+    REQUIRE(pairs.size() == at(2 * (processes - 1)));
+    REQUIRE(pattern.phases[0].sends == Sends::at_once);
+  });
 }
 
-TEST_CASE("messages that nobody can send or receive are refused with pattern, processes and size") {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const double not_a_number = std::numeric_limits<double>::quiet_NaN();
-  for (const Message& message : {Message{-1, 0, 1}, {0, -1, 1}, {4, 0, 1}, {0, 4, 1}, {2, 2, 1}}) {
-    const MessagePattern pattern{"odd", 4, {Phase{}, Phase{{{0, 1, 1}, message}, {}}}};
-    const std::string what = "odd: message from " + std::to_string(message.from) + " to " + std::to_string(message.to);
-    CHECK_THROWS_MATCHES(require_pattern(pattern), InvalidArgument, MessageMatches(ContainsSubstring(what)));
-    CHECK_THROWS_AS(expression(pattern, two_nodes()), InvalidArgument);
-    CHECK_THROWS_AS(serial_cost_s(pattern, latency_and_bytes_s), InvalidArgument);
+TEST_CASE("processes and messages that cannot be are refused with their values") {
+  const auto refused = [](const auto& call, const std::string& what) {
+    CHECK_THROWS_MATCHES(call(), InvalidArgument, MessageMatches(ContainsSubstring(what)));
+  };
+  for (const auto& [from, to] : {std::pair{-1, 0}, {0, -1}, {4, 0}, {0, 4}}) {
+    refused([&, from = from, to = to] { return two_nodes().channel(from, to); }, "expected 0 … 3");
   }
-  for (const double bytes : {-1.0, infinity, not_a_number}) {
-    const MessagePattern pattern{"odd", 4, {Phase{{{0, 1, bytes}}, {}}}};
-    CHECK_THROWS_MATCHES(require_pattern(pattern), InvalidArgument, MessageMatches(ContainsSubstring("bytes")));
-    CHECK_THROWS_AS(expression(pattern, two_nodes()), InvalidArgument);
-    CHECK_THROWS_AS(serial_cost_s(pattern, latency_and_bytes_s), InvalidArgument);
+  const Platform platform = unit_platform(2);
+  refused([&] { return Placement(platform, {}); }, "no processes");
+  refused([&] { return Placement(platform, {0, -1}); }, "node -1 (expected 0, 1, …)");
+  refused([&] { return Placement(platform, {0, 1}, {"fat"}); }, "node 1 (expected 0 … 0");
+  for (const Message& message : {Message{-1, 0, 1},
+                                 {0, -1, 1},
+                                 {4, 0, 1},
+                                 {0, 4, 1},
+                                 {2, 2, 1},
+                                 {0, 1, -1},
+                                 {0, 1, infinity},
+                                 {0, 1, not_a_number}}) {
+    const MessagePattern pattern{"odd", 4, {Phase{}, Phase{{{0, 1, 1}, message}, {}}}};
+    const std::string what =
+        message.bytes == 1.0 ? "odd: message from " + std::to_string(message.from) + " to " + std::to_string(message.to)
+                             : "odd: message of ";
+    refused([&] { require_pattern(pattern); }, what);
+    refused([&] { expression(pattern, two_nodes()); }, what);
+    refused([&] { serial_cost_s(pattern, latency_and_bytes_s); }, what);
   }
   require_pattern({"fine", 4, {Phase{{{0, 1, 0.0}, {3, 0, 1e300}}, {}}}});
-}
-
-TEST_CASE("a pattern of processes that are placed nowhere is refused") {
-  const MessagePattern pattern{"too many", 6, {Phase{{{0, 5, 1}}, {}}}};
-  CHECK_THROWS_MATCHES(expression(pattern, two_nodes()), InvalidArgument,
-                       MessageMatches(ContainsSubstring("from process 0 to 5")));
+  refused([] { expression({"too many", 6, {Phase{{{0, 5, 1}}, {}}}}, two_nodes()); }, "from process 0 to 5");
+  for (const auto pattern :
+       {&flat_broadcast, &binomial_broadcast, &ring, &ring_allgather, &recursive_doubling_allreduce, &halo_1d}) {
+    const int least = pattern == &ring ? 2 : 1;
+    for (const int processes : {-3, 0, least - 1}) refused([&] { pattern(processes, bytes); }, "expected at least");
+    for (const double size : {-1.0, infinity, not_a_number}) refused([&] { pattern(least, size); }, "bytes");
+    CHECK_NOTHROW(require_pattern(pattern(least, 0.0)));
+  }
 }
 
 }  // namespace steelyard::test_message_pattern

@@ -1,13 +1,15 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "core/base/errors.hpp"
 #include "models/kinds/polynomial_model.hpp"
+#include "models/kinds/shrunk_model.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_polynomial_model {
@@ -24,14 +26,17 @@ using Points = std::vector<MeasuredPoint>;
 
 namespace {
 
-/// A speed that grows from 100 to 200 units/s up to 1000 units, a polynomial of this degree.
-double growing(int degree, double units) { return 100.0 + 100.0 * std::pow(units / 1000.0, degree); }
+constexpr int count = 40;
 
-Points points_of(int count, int degree) {
+/// Points of a smooth speed, measured with normal deviations of this size as shares of the speed, which is what the
+/// intervals say.
+Points measured(Random& random, double noise) {
+  std::normal_distribution<double> normal;
   Points points;
   for (int i = 1; i <= count; ++i) {
-    const double units = 1000.0 * i / count;
-    points.push_back({units, units / growing(degree, units)});
+    const double units = 10.0 * i;
+    const double time_s = units / ((100.0 + 0.1 * units) * (1.0 + noise * normal(random)));
+    points.push_back({units, time_s, 10, 1.96 * noise * time_s});
   }
   return points;
 }
@@ -77,114 +82,32 @@ double left_out_squares(const Points& points, int degree) {
 
 }  // namespace
 
-TEST_CASE("a polynomial is reproduced without noise, by its own degree, a higher one and the chosen one") {
-  const int degree = GENERATE(1, 2, 3, 5, 8);
-  const Points points = points_of(20, degree);
-  for (const int wanted : {0, degree, degree + 2}) {
-    const PolynomialModel model(points, wanted);
-    INFO(wanted);
-    CHECK(model.degree() >= degree);
-    for (double units = 50.0; units <= 1000.0; units += 3.7) {
-      CHECK_THAT(model.speed(units), WithinRel(growing(degree, units), 1e-9));
-    }
-  }
-}
-
-TEST_CASE("a polynomial model is constant before the first and after the last point") {
+TEST_CASE("a polynomial has the least squares of the relative deviations, by the normal equations, within its bounds") {
   Random random(1);
-  for (int trial = 0; trial < 50; ++trial) {
-    const Points points = random_points(random, whole(random, 1, 20), 500.0);
-    const PolynomialModel model(points, whole(random, 0, 6));
-    for (const double share : {0.0, 1e-9, 0.5}) {
-      REQUIRE_THAT(model.speed(share * points.front().units), WithinRel(model.speed(points.front().units), 1e-12));
-    }
-    REQUIRE_THAT(model.speed(1.5 * points.back().units), WithinRel(model.speed(points.back().units), 1e-12));
-  }
-}
-
-TEST_CASE("a polynomial model never leaves the range of the measured speeds") {
-  Random random(2);
-  const int degree = GENERATE(0, 1, 4, 9, 30);
-  for (int trial = 0; trial < 100; ++trial) {
-    const Points points = random_points(random, whole(random, 1, 40), 500.0);
-    double slowest = std::numeric_limits<double>::infinity(), fastest = 0.0;
-    for (const MeasuredPoint& point : points) {
-      slowest = std::min(slowest, point.speed());
-      fastest = std::max(fastest, point.speed());
-    }
-    const PolynomialModel model(points, degree);
-    for (int i = 0; i < 50; ++i) {
-      const double speed = model.speed(uniform(random, 0.0, 1200.0));
-      REQUIRE(speed >= slowest);
-      REQUIRE(speed <= fastest);
-    }
-  }
-}
-
-TEST_CASE("a polynomial has the degree that was asked for, but never more than points less one") {
-  const Points points = points_of(12, 3);
-  for (const int degree : {1, 2, 7, 11}) CHECK(PolynomialModel(points, degree).degree() == degree);
-  CHECK(PolynomialModel(points, 12).degree() == 11);
-  CHECK(PolynomialModel(points, 30).degree() == 11);
-  CHECK(PolynomialModel(Points{points[4]}, 5).degree() == 0);
-  CHECK(PolynomialModel(Points{points[4]}, 0).degree() == 0);
-  CHECK(PolynomialModel(points, 3).kind() == "polynomial");
-}
-
-TEST_CASE("of as many points as parameters a polynomial misses none") {
-  Random random(3);
-  for (int trial = 0; trial < 50; ++trial) {
-    const Points points = random_points(random, whole(random, 2, 8), 500.0);
-    CHECK(PolynomialModel(points, static_cast<int>(points.size()) - 1).fit_error().largest < 1e-6);
-  }
-}
-
-TEST_CASE("a fit of a given degree has the least squares of the relative deviations: that of the normal equations") {
-  Random random(4);
-  for (int trial = 0; trial < 50; ++trial) {
-    Points points = points_of(15, 1);
-    for (MeasuredPoint& point : points) point.time_s *= uniform(random, 0.9, 1.1);
-    double w = 0.0, wx = 0.0, wxx = 0.0, b0 = 0.0, b1 = 0.0;
-    for (const MeasuredPoint& point : points) {
-      const double weight = 1.0 / (point.speed() * point.speed());
-      w += weight;
-      wx += weight * point.units;
-      wxx += weight * point.units * point.units;
-      b0 += weight * point.speed();
-      b1 += weight * point.speed() * point.units;
-    }
-    const double slope = (w * b1 - wx * b0) / (w * wxx - wx * wx);
-    const double start = (b0 - slope * wx) / w;
-    const PolynomialModel model(points, 1);
-    for (const double units : {400.0, 500.0, 600.0}) {
-      REQUIRE_THAT(model.speed(units), WithinRel(start + slope * units, 1e-10));
-    }
-  }
-}
-
-TEST_CASE("noise about a polynomial is not taken for a higher degree, nor a lower one chosen that misses it") {
-  Random random(5);
-  const int degree = GENERATE(0, 1, 2, 3);
-  int right = 0;
-  constexpr int trials = 50;
-  for (int trial = 0; trial < trials; ++trial) {
-    std::normal_distribution<double> noise(1.0, 0.02);
-    Points points = points_of(100, std::max(1, degree));
+  for (int trial = 0; trial < 200; ++trial) {
+    // Some speeds are a polynomial themselves, which is then reproduced.
+    Points points = random_points(random, whole(random, 1, 20), 500.0);
+    const double noise = trial % 3 == 0 ? 0.0 : trial % 3 == 1 ? 0.1 : 1.0;
     for (MeasuredPoint& point : points) {
       const double u = point.units / 1000.0;
-      // Chebyshev's polynomials: nothing of a lower degree comes near.
-      const double wave = degree == 0   ? 0.0
-                          : degree == 1 ? 2.0 * u - 1.0
-                          : degree == 2 ? 8.0 * u * u - 8.0 * u + 1.0
-                                        : ((32.0 * u - 48.0) * u + 18.0) * u - 1.0;
-      point.time_s = point.units / (300.0 + 60.0 * wave) * noise(random);
+      point.time_s = point.units / ((300.0 + 60.0 * u - 200.0 * u * u) * std::exp(noise * uniform(random, -1.0, 1.0)));
     }
-    const int chosen = PolynomialModel(points).degree();
-    REQUIRE(chosen >= degree);
-    right += chosen == degree ? 1 : 0;
+    const int wanted = whole(random, 1, 6);
+    const PolynomialModel model(points, wanted);
+    const int degree = std::min(wanted, static_cast<int>(points.size()) - 1);
+    REQUIRE(model.degree() == degree);
+    const auto compare = [](const MeasuredPoint& a, const MeasuredPoint& b) { return a.speed() < b.speed(); };
+    const auto [slowest, fastest] = std::minmax_element(points.begin(), points.end(), compare);
+    const double first = points.front().units, last = points.back().units;
+    for (int i = 0; i < 30; ++i) {
+      const double units = i == 0 ? 0.0 : uniform(random, 0.0, 1200.0), inside = std::clamp(units, first, last);
+      const double expected =
+          last > first ? static_cast<double>(fitted(points, degree, first, last, inside)) : points.front().speed();
+      REQUIRE_THAT(model.speed(units), WithinRel(std::clamp(expected, slowest->speed(), fastest->speed()), 1e-9));
+      REQUIRE(model.speed(units) >= slowest->speed());
+      REQUIRE(model.speed(units) <= fastest->speed());
+    }
   }
-  INFO(right);
-  CHECK(right >= 0.9 * trials);
 }
 
 TEST_CASE(
@@ -206,12 +129,71 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a degree that means nothing is refused with its value") {
-  const Points points = points_of(5, 1);
+TEST_CASE("a polynomial has at most as many parameters as points, and a degree that means nothing is refused") {
+  Random random(3);
+  for (int trial = 0; trial < 50; ++trial) {
+    const Points points = random_points(random, whole(random, 1, 8), 500.0);
+    const int most = static_cast<int>(points.size()) - 1;
+    CHECK(PolynomialModel(points, std::max(1, most)).fit_error().largest < 1e-6);
+    CHECK(PolynomialModel(points, 30).degree() == most);
+    CHECK(PolynomialModel(points, 0).degree() <= most);
+  }
   for (const int bad : {-1, -7, 31}) {
-    CHECK_THROWS_MATCHES(PolynomialModel(points, bad), InvalidArgument,
+    CHECK_THROWS_MATCHES(PolynomialModel(measured(random, 0.0), bad), InvalidArgument,
                          MessageMatches(ContainsSubstring(std::to_string(bad))));
   }
+}
+
+TEST_CASE("a shrunk model is the smooth one and what the deviations exceed noise by, linear between points") {
+  Random random(4);
+  int moved = 0, left_out = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    Points points = trial % 2 == 0 ? measured(random, 0.02) : random_points(random, whole(random, 1, 20), 400.0);
+    if (trial % 2 == 0) {
+      for (int i = 0; i < 4; ++i) points[static_cast<std::size_t>(whole(random, 0, count - 1))].time_s *= 1.5;
+      points[7].confidence_s *= 1e-3;
+      points[8].confidence_s = 0.0;
+    }
+    const PolynomialModel smooth(points);
+    const auto variance = [](const MeasuredPoint& point) {
+      return std::pow(point.confidence_s / (1.96 * point.time_s), 2);
+    };
+    std::vector<double> known, deviations;
+    for (const MeasuredPoint& point : points) {
+      if (point.confidence_s > 0.0) known.push_back(variance(point));
+    }
+    std::sort(known.begin(), known.end());
+    const std::size_t half = known.size() / 2;
+    const double median = known.empty()           ? 0.0
+                          : known.size() % 2 == 1 ? known[half]
+                                                  : 0.5 * (known[half - 1] + known[half]);
+    int deviating = 0;
+    for (const MeasuredPoint& point : points) {
+      const double v = point.confidence_s > 0.0 ? std::max(variance(point), median) : 0.0;
+      const double d = point.speed() / smooth.speed(point.units) - 1.0;
+      const double share = 1.0 - 2.0 * std::log(static_cast<double>(points.size())) * v / (d * d);
+      deviations.push_back(share > 0.0 ? d * share : 0.0);
+      deviating += deviations.back() != 0.0 ? 1 : 0;
+    }
+    moved += deviating;
+    left_out += static_cast<int>(points.size()) - deviating;
+    const ShrunkModel shrunk(points);
+    CHECK(shrunk.deviating() == deviating);
+    for (int i = 0; i < 40; ++i) {
+      const double units = i < 10 ? points[static_cast<std::size_t>(i) % points.size()].units
+                                  : uniform(random, 0.0, 1.2 * points.back().units);
+      std::size_t right = 0;
+      while (right < points.size() && points[right].units <= units) ++right;
+      double deviation = right == 0 ? deviations.front() : deviations[right - 1];
+      if (right > 0 && right < points.size()) {
+        const double share = (units - points[right - 1].units) / (points[right].units - points[right - 1].units);
+        deviation = (1.0 - share) * deviations[right - 1] + share * deviations[right];
+      }
+      REQUIRE_THAT(shrunk.speed(units), WithinRel(smooth.speed(units) * (1.0 + deviation), 1e-9));
+    }
+  }
+  CHECK(moved > 100);
+  CHECK(left_out > 100);
 }
 
 }  // namespace steelyard::test_polynomial_model

@@ -1,15 +1,20 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/errors.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/models/naive_tau_lop.hpp"
 #include "tests/models/random_models.hpp"
+#include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_tau_lop {
 
@@ -24,6 +29,7 @@ using tests::whole;
 namespace {
 
 constexpr int measured_concurrency = 8;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Overheads and transfer times for up to 8 transfers, within the restrictions of the model.
 TauLopTables random_tables(Random& random) {
@@ -41,167 +47,163 @@ TauLopTables random_tables(Random& random) {
   return {SizeTable(overhead, SizeTable::Outside::constant), TransferTable(transfer)};
 }
 
-Channel channel(int id, const std::string& name, const std::vector<int>& path) {
-  Channel channel;
-  channel.id = id;
-  channel.name = name;
-  channel.path = path;
-  return channel;
-}
-
 /// Shared memory (equation 1), a network through the memories of both nodes (2), one that writes into the receiver's
 /// memory (3), and one without parameters.
 Platform random_platform(Random& random) {
   Platform platform;
-  platform.channels = {channel(0, "shared memory", {0, 0}), channel(1, "TCP", {0, 1, 0}),
-                       channel(2, "InfiniBand", {2}),       channel(3, "unmeasured", {3}),
-                       channel(4, "through 3", {4, 3}),     channel(5, "to nowhere", {9})};
-  for (Channel& channel : platform.channels) {
+  platform.channels.resize(6);
+  const std::vector<std::string> names{"shared memory", "TCP", "InfiniBand", "unmeasured", "through 3", "to nowhere"};
+  const std::vector<std::vector<int>> paths{{0, 0}, {0, 1, 0}, {2}, {3}, {4, 3}, {9}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Channel& channel = platform.channels[i];
+    channel.id = static_cast<int>(i);
+    channel.name = names[i];
+    channel.path = paths[i];
     if (channel.id != 3) channel.tau_lop = random_tables(random);
   }
   return platform;
 }
 
-/// o^c(m).
-double o(const Platform& platform, int channel, double bytes) {
-  return platform.channel(channel).tau_lop->overhead.time_s(bytes);
-}
-
-/// L^c(m, tau).
-double l(const Platform& platform, int channel, double bytes, std::int64_t tau) {
-  return platform.channel(channel).tau_lop->transfer.time_s(bytes, tau);
+/// Whole sizes, also 0, which add up without rounding.
+ReducedForm random_terms(Random& random) {
+  ReducedForm terms;
+  for (int count = whole(random, 0, 12); count > 0; --count) {
+    terms.push_back({whole(random, 1, 4), {whole(random, 0, 2), whole(random, 0, 1)}, 1.0 * whole(random, 0, 20)});
+  }
+  return terms;
 }
 
 }  // namespace
 
-TEST_CASE("a transmission costs its overhead and the transfers of its path (001, equations 1-3)") {
+TEST_CASE("transmissions cost their overhead and the transfers of their path, which they share (001, equations 1-3)") {
   Random random(1);
   for (int trial = 0; trial < 200; ++trial) {
-    const Platform p = random_platform(random);
-    const TauLop model(p);
-    const double m = uniform(random, 0.0, 2e6);
-    REQUIRE_THAT(model.transmission_s(0, m), WithinRel(o(p, 0, m) + 2.0 * l(p, 0, m, 1), 1e-12));
-    REQUIRE_THAT(model.transmission_s(1, m), WithinRel(o(p, 1, m) + 2.0 * l(p, 0, m, 1) + l(p, 1, m, 1), 1e-12));
-    REQUIRE_THAT(model.transmission_s(2, m), WithinRel(o(p, 2, m) + l(p, 2, m, 1), 1e-12));
-    for (const int channel : {0, 1, 2}) REQUIRE(model.overhead_s(channel, m) == o(p, channel, m));
-  }
-}
-
-TEST_CASE("concurrent transmissions share channels, but no overhead") {
-  Random random(2);
-  for (int trial = 0; trial < 200; ++trial) {
-    const Platform p = random_platform(random);
-    const TauLop model(p);
-    const double m = uniform(random, 0.0, 2e6);
-    const int a = whole(random, 1, measured_concurrency);
-    REQUIRE_THAT(model.transmission_s(0, m, a), WithinRel(o(p, 0, m) + 2.0 * l(p, 0, m, a), 1e-12));
-    REQUIRE_THAT(model.transmission_s(1, m, a), WithinRel(o(p, 1, m) + 2.0 * l(p, 0, m, a) + l(p, 1, m, a), 1e-12));
-    REQUIRE_THAT(model.transmission_s(2, m, a), WithinRel(o(p, 2, m) + l(p, 2, m, a), 1e-12));
+    const Platform platform = random_platform(random);
+    const TauLop model(platform), extrapolates(platform, BeyondMeasured::proportional);
+    const double m = trial % 10 == 0 ? 0.0 : uniform(random, 0.0, 2e6);
+    const int a = whole(random, 1, 3 * measured_concurrency);
+    const auto o = [&](int channel) { return platform.channel(channel).tau_lop->overhead.time_s(m); };
+    const auto l = [&](int channel) {
+      return platform.channel(channel).tau_lop->transfer.time_s(m, a, BeyondMeasured::proportional);
+    };
+    const std::vector<double> expected_s{o(0) + 2.0 * l(0), o(1) + 2.0 * l(0) + l(1), o(2) + l(2)};
     for (const int channel : {0, 1, 2}) {
-      const double one_s = model.transmission_s(channel, m), all_s = model.transmission_s(channel, m, a);
-      REQUIRE(one_s <= all_s * (1.0 + 1e-12));
-      REQUIRE(all_s - o(p, channel, m) <= a * (one_s - o(p, channel, m)) * (1.0 + 1e-9) + 1e-18);
+      REQUIRE(model.overhead_s(channel, m) == o(channel));
+      REQUIRE_THAT(extrapolates.transmission_s(channel, m, a), WithinRel(expected_s[channel], 1e-12));
+      if (a > measured_concurrency) continue;
+      REQUIRE_THAT(model.transmission_s(channel, m, a), WithinRel(expected_s[channel], 1e-12));
+      if (a == 1) REQUIRE(model.transmission_s(channel, m) == model.transmission_s(channel, m, 1));
     }
   }
-}
-
-TEST_CASE("a message of no bytes costs its overhead") {
-  Random random(3);
-  const Platform p = random_platform(random);
-  const TauLop model(p);
-  for (const int channel : {0, 1, 2}) {
-    CHECK(model.transmission_s(channel, 0.0) == o(p, channel, 0.0));
-    CHECK(model.transmission_s(channel, 0.0, measured_concurrency) == o(p, channel, 0.0));
-  }
-}
-
-TEST_CASE("more concurrent transmissions than measured are refused, or proportional if asked for") {
-  Random random(4);
-  const Platform p = random_platform(random);
-  const TauLop refuses(p), extrapolates(p, BeyondMeasured::proportional);
-  const std::int64_t a = std::int64_t{3} * measured_concurrency;
-  CHECK_THROWS_MATCHES(refuses.transmission_s(2, 100.0, a), InvalidArgument,
-                       MessageMatches(ContainsSubstring("channel 2 (InfiniBand)") && ContainsSubstring("24") &&
-                                      ContainsSubstring("at most the 8")));
-  CHECK_THROWS_MATCHES(refuses.transmission_s(1, 100.0, a), InvalidArgument,
-                       MessageMatches(ContainsSubstring("channel 0 (shared memory)")));
-  CHECK_THAT(extrapolates.transmission_s(1, 100.0, a),
-             WithinRel(o(p, 1, 100.0) + 3.0 * (2.0 * l(p, 0, 100.0, 8) + l(p, 1, 100.0, 8)), 1e-12));
 }
 
 TEST_CASE("overhead matters up to the longest measured message of which it is more than a share") {
-  Platform p;
-  CHECK(TauLop(p).overhead_matters_up_to_bytes() == 0.0);
-  p.channels = {channel(0, "memory", {0, 0}), channel(1, "unmeasured", {1}), channel(2, "network", {0, 2})};
-  const auto overhead_s = [](double time_s) {
-    return SizeTable({{1.0, time_s}, {10.0, time_s}, {100.0, time_s}}, SizeTable::Outside::constant);
-  };
-  // Shares of 1/3, 1/21 and 1/201 of a message through memory.
-  p.channels[0].tau_lop = TauLopTables{overhead_s(1.0), TransferTable({{1.0, 1, 1.0}})};
-  const TauLop model(p);
-  CHECK(model.overhead_matters_up_to_bytes(0.5) == 0.0);
-  CHECK(model.overhead_matters_up_to_bytes() == 1.0);
-  CHECK(model.overhead_matters_up_to_bytes(0.04) == 10.0);
-  CHECK(model.overhead_matters_up_to_bytes(0.004) == 100.0);
-  // 3/5, 3/23 and 3/203 through the network.
-  p.channels[2].tau_lop = TauLopTables{overhead_s(3.0), TransferTable({{1.0, 1, 1.0}})};
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(0.5) == 1.0);
-  CHECK(TauLop(p).overhead_matters_up_to_bytes() == 10.0);
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(0.01) == 100.0);
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(1.0) == 0.0);
-  // Of one of them, whatever the other has or lacks.
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{0}) == 1.0);
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{2}) == 10.0);
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{}) == 0.0);
-  CHECK_THROWS_AS(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{1}), InvalidArgument);
-  CHECK_THROWS_AS(TauLop(p).overhead_matters_up_to_bytes(std::set<int>{7}), InvalidArgument);
-  p.channels[0].tau_lop = p.channels[2].tau_lop = TauLopTables{overhead_s(0.0), TransferTable({{1.0, 1, 1.0}})};
-  CHECK(TauLop(p).overhead_matters_up_to_bytes(0.0) == 0.0);
+  Random random(2);
+  CHECK(TauLop(Platform{}).overhead_matters_up_to_bytes() == 0.0);
+  for (int trial = 0; trial < 100; ++trial) {
+    Platform platform = random_platform(random);
+    CHECK_THROWS_AS(TauLop(platform).overhead_matters_up_to_bytes(), InvalidArgument);
+    platform.channels.resize(4);
+    const TauLop model(platform);
+    for (const double share : {0.0, 0.001, 0.01, 0.1, 0.3, 0.9, 1.0}) {
+      std::map<int, double> largest;
+      for (const int channel : {0, 1, 2}) {
+        largest[channel] = 0.0;
+        for (const SizeTable::Point& point : platform.channel(channel).tau_lop->overhead.points()) {
+          const bool matters = point.time_s > share * model.transmission_s(channel, point.bytes);
+          if (matters) largest[channel] = std::max(largest[channel], point.bytes);
+        }
+        REQUIRE(model.overhead_matters_up_to_bytes(std::set<int>{channel}, share) == largest[channel]);
+      }
+      REQUIRE(model.overhead_matters_up_to_bytes(share) == std::max({largest[0], largest[1], largest[2]}));
+    }
+    REQUIRE(model.overhead_matters_up_to_bytes() == model.overhead_matters_up_to_bytes(0.1));
+  }
 }
 
-TEST_CASE("beyond the size up to which overhead matters, it is no more than the share of any measured message") {
-  Random random(6);
-  for (int trial = 0; trial < 100; ++trial) {
-    Platform p = random_platform(random);
-    CHECK_THROWS_AS(TauLop(p).overhead_matters_up_to_bytes(), InvalidArgument);
-    p.channels.resize(4);
-    const TauLop model(p);
-    double last = 2e6;
-    for (const double share : {0.001, 0.01, 0.1, 0.3, 0.9, 1.0}) {
-      const double largest = model.overhead_matters_up_to_bytes(share);
-      bool matters = largest == 0.0;
-      for (const int channel : {0, 1, 2}) {
-        for (const SizeTable::Point& point : p.channel(channel).tau_lop->overhead.points()) {
-          const bool above = point.time_s > share * model.transmission_s(channel, point.bytes);
-          REQUIRE((point.bytes <= largest || !above));
-          matters = matters || (point.bytes == largest && above);
-        }
+TEST_CASE("terms of one channel and multiplicity from a size on become one, and are ordered as in the paper") {
+  Random random(3);
+  for (int trial = 0; trial < 500; ++trial) {
+    ReducedForm terms = random_terms(random);
+    const double merge_from = trial % 3 == 0 ? 0.0 : trial % 9 == 1 ? infinity : whole(random, 1, 20);
+    ReducedForm expected;
+    std::map<std::pair<ChannelInstance, std::int64_t>, double> merged;
+    for (const Term& term : terms) {
+      if (term.size >= merge_from) {
+        merged[{term.channel, term.multiplicity}] += term.size;
+      } else if (term.size > 0.0) {
+        expected.push_back(term);
       }
-      REQUIRE(matters);
-      REQUIRE(largest <= last);
-      last = largest;
     }
-    CHECK(last == 0.0);
+    for (const auto& [key, size] : merged) expected.push_back({key.second, key.first, size});
+    const ReducedForm once = collected(terms, merge_from);
+    INFO(to_string(terms) << " from " << merge_from << ": " << to_string(once));
+    REQUIRE(tests::similar(once, expected));
+    for (const Term& term : once) REQUIRE(term.size > 0.0);
+    REQUIRE(tests::ordered_as_in_the_paper(once));
+    REQUIRE(collected(once, merge_from) == once);
+    std::ranges::shuffle(terms, random);
+    REQUIRE(collected(terms, merge_from) == once);
   }
+}
+
+TEST_CASE("a reduced form costs what its terms cost together") {
+  Random random(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    const Platform platform = tests::measured_platform(random, 3);
+    const TauLop model(platform);
+    const ReducedForm terms = random_terms(random);
+    const double block = trial % 2 == 0 ? 1.0 : uniform(random, 0.5, 8.0);
+    double sum_s = 0.0;
+    for (const Term& term : terms) {
+      sum_s += model.transmission_s(term.channel.channel, term.size * block, term.multiplicity);
+    }
+    REQUIRE_THAT(cost_s(terms, model, {0.0, block}), WithinRel(sum_s, 1e-12));
+    if (block == 1.0) REQUIRE(cost_s(terms, model) == cost_s(terms, model, {0.0, block}));
+  }
+}
+
+TEST_CASE("a reduced form is printed as the paper writes it") {
+  CHECK(to_string(ReducedForm{}) == "0");
+  // Expressions 8 and 9 become expression 10.
+  const ReducedForm sum{{2, {0}, 116}, {1, {0}, 18}, {2, {1}, 104}, {1, {1}, 54},
+                        {3, {1}, 35},  {2, {1}, 62}, {1, {1}, 27}};
+  CHECK(to_string(collected(sum)) == "3||T1(35)+2||T1(166)+T1(81)+2||T0(116)+T0(18)");
+  CHECK(to_string(ReducedForm{{1, {1, 3}, 123456789.0}}) == "T1@3(123456789)");
+  CHECK(to_string(ReducedForm{{1, {0}, 1.0 / 3.0}, {1, {0}, 1234.5678}}) == "T0(0.333333)+T0(1234.57)");
 }
 
 TEST_CASE("what tau-Lop cannot cost is refused naming the channel") {
   Random random(5);
-  const Platform p = random_platform(random);
-  const TauLop model(p);
+  const Platform platform = random_platform(random);
+  const TauLop model(platform);
   const auto refused = [](const auto& call, const std::string& channel, const std::string& reason) {
     CHECK_THROWS_MATCHES(call(), InvalidArgument,
                          MessageMatches(ContainsSubstring(channel) && ContainsSubstring(reason)));
   };
-  refused([&] { return model.transmission_s(7, 1.0); }, "channel 7", "0, 1, 2, 3, 4, 5");
+  struct Bad {
+    int channel;
+    double bytes;
+    std::int64_t concurrency;
+    const char* named;
+    const char* reason;
+  };
+  for (const Bad& bad :
+       {Bad{7, 1.0, 1, "channel 7", "0, 1, 2, 3, 4, 5"}, Bad{5, 1.0, 1, "channel 9", "0, 1, 2"},
+        Bad{3, 1.0, 1, "channel 3 (unmeasured)", "no tau-Lop parameters"},
+        Bad{4, 1.0, 1, "channel 3 (unmeasured)", "no tau-Lop parameters"},
+        Bad{1, -1.0, 1, "channel 1 (TCP)", "-1 bytes"}, Bad{2, 1.0, 0, "channel 2 (InfiniBand)", "0 concurrent"},
+        Bad{2, 100.0, 24, "channel 2 (InfiniBand): 24", "at most the 8"},
+        Bad{1, 100.0, 9, "channel 0 (shared memory)", "at most the 8"}}) {
+    refused([&] { return model.transmission_s(bad.channel, bad.bytes, bad.concurrency); }, bad.named, bad.reason);
+    refused([&] { return cost_s({{bad.concurrency, {bad.channel}, bad.bytes}}, model); }, bad.named, bad.reason);
+  }
   refused([&] { return model.overhead_s(7, 1.0); }, "channel 7", "0, 1, 2, 3, 4, 5");
-  refused([&] { return model.transmission_s(5, 1.0); }, "channel 9", "0, 1, 2, 3, 4, 5");
-  refused([&] { return model.transmission_s(3, 1.0); }, "channel 3 (unmeasured)", "no tau-Lop parameters");
   refused([&] { return model.overhead_s(3, 1.0); }, "channel 3 (unmeasured)", "no tau-Lop parameters");
-  refused([&] { return model.transmission_s(4, 1.0); }, "channel 3 (unmeasured)", "no tau-Lop parameters");
-  refused([&] { return model.transmission_s(1, -1.0); }, "channel 1 (TCP)", "-1 bytes");
   refused([&] { return model.overhead_s(1, -1.0); }, "channel 1 (TCP)", "-1 bytes");
-  refused([&] { return model.transmission_s(2, 1.0, 0); }, "channel 2 (InfiniBand)", "0 concurrent");
+  for (const int channel : {3, 7}) {
+    CHECK_THROWS_AS(model.overhead_matters_up_to_bytes(std::set<int>{channel}), InvalidArgument);
+  }
 }
 
 }  // namespace steelyard::test_tau_lop

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -17,17 +18,51 @@ namespace steelyard::test_transfer_table {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;
 using tests::whole;
-using Points = std::vector<TransferPoint>;
+using Outside = SizeTable::Outside;
+using SizePoints = std::vector<SizeTable::Point>;
+using TransferPoints = std::vector<TransferPoint>;
+using Times = std::map<double, double>;
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Linear between sizes, outside of them constant or proportional.
+double interpolated_s(const Times& times, double bytes, Outside outside) {
+  const auto& [first, first_s] = *times.begin();
+  const auto& [last, last_s] = *times.rbegin();
+  const bool constant = outside == Outside::constant;
+  if (bytes <= first) return constant ? first_s : first_s * bytes / first;
+  if (bytes >= last) return constant ? last_s : last_s * bytes / last;
+  const auto b = times.upper_bound(bytes), a = std::prev(b);
+  return ((b->first - bytes) * a->second + (bytes - a->first) * b->second) / (b->first - a->first);
+}
+
+/// Times by number of transfers, for all sizes, within the restrictions, as the definition says.
+std::map<int, Times> bounded_times(const TransferPoints& points) {
+  std::map<int, Times> measured, bounded;
+  for (const TransferPoint& point : points) measured[point.concurrency][point.bytes] = point.time_s;
+  int before = 0;
+  for (const auto& [tau, times] : measured) {
+    for (const TransferPoint& point : points) {
+      double time_s = interpolated_s(times, point.bytes, Outside::proportional);
+      if (before > 0) {
+        const double least = bounded[before][point.bytes];
+        time_s = std::min(std::max(time_s, least), least * tau / before);
+      }
+      bounded[tau][point.bytes] = time_s;
+    }
+    before = tau;
+  }
+  return bounded;
+}
 
 /// Numbers of concurrent transfers that were measured: 1 and some more.
 std::vector<int> random_concurrencies(Random& random) {
@@ -43,13 +78,12 @@ std::vector<double> random_sizes(Random& random) {
 }
 
 /// Times that know no law; with `gaps`, of some sizes only.
-Points noisy_points(Random& random, bool gaps) {
+TransferPoints noisy_points(Random& random, bool gaps) {
   const std::vector<double> sizes = random_sizes(random);
-  Points points;
+  TransferPoints points;
   for (const int concurrency : random_concurrencies(random)) {
     for (const double bytes : sizes) {
-      if (gaps && concurrency > 1 && whole(random, 0, 2) == 0) continue;
-      if (gaps && concurrency == 1 && bytes != sizes.front() && whole(random, 0, 1) == 0) continue;
+      if (gaps && (concurrency > 1 || bytes != sizes.front()) && whole(random, 0, 2) == 0) continue;
       points.push_back({bytes, concurrency, 1e-9 * bytes * concurrency * std::exp(uniform(random, -2.0, 2.0))});
     }
   }
@@ -57,13 +91,12 @@ Points noisy_points(Random& random, bool gaps) {
   return points;
 }
 
-/// Times that the restrictions allow: L(m, 1) free; from each concurrency to the next by a factor from 1 to its ratio,
-/// both ends included now and then.
-Points lawful_points(Random& random) {
-  const std::vector<double> sizes = random_sizes(random);
+/// Times that the restrictions allow: from each concurrency to the next by a factor from 1 to its ratio, both ends
+/// included now and then.
+TransferPoints lawful_points(Random& random) {
   const std::vector<int> concurrencies = random_concurrencies(random);
-  Points points;
-  for (const double bytes : sizes) {
+  TransferPoints points;
+  for (const double bytes : random_sizes(random)) {
     double time_s = 1e-9 * bytes * std::exp(uniform(random, -1.0, 1.0));
     int previous = 1;
     for (const int concurrency : concurrencies) {
@@ -78,193 +111,132 @@ Points lawful_points(Random& random) {
   return points;
 }
 
-double largest_size(const Points& points) {
-  double largest = 0.0;
-  for (const TransferPoint& point : points) largest = std::max(largest, point.bytes);
-  return largest;
-}
-
 }  // namespace
 
-TEST_CASE("A transfers cost from one to A times what one costs, whatever was measured") {
+TEST_CASE("a size table is linear between measured sizes, and constant or proportional outside of them") {
   Random random(1);
-  constexpr double rounding = 1.0 + 1e-12;
-  for (int trial = 0; trial < 300; ++trial) {
-    const Points points = noisy_points(random, trial % 2 == 0);
-    const TransferTable table(points);
-    std::vector<double> sizes{uniform(random, 0.0, 1.0), 2.0 * largest_size(points)};
-    for (int i = 0; i < 6; ++i) sizes.push_back(uniform(random, 0.0, 1.2) * largest_size(points));
-    for (const TransferPoint& point : points) sizes.push_back(point.bytes);
-    for (const double bytes : sizes) {
-      const auto time_s = [&](std::int64_t concurrency) {
-        return table.time_s(bytes, concurrency, BeyondMeasured::proportional);
-      };
-      for (std::int64_t tau = 1; tau <= table.largest_concurrency() + 3; ++tau) {
-        REQUIRE(time_s(tau) <= time_s(tau + 1) * rounding);
-        REQUIRE(time_s(1) <= time_s(tau) * rounding);
-        REQUIRE(time_s(tau) <= static_cast<double>(tau) * time_s(1) * rounding);
-        for (std::int64_t times = 2; times * tau <= table.largest_concurrency() + 3; ++times) {
-          REQUIRE(time_s(tau) <= time_s(times * tau) * rounding);
-          REQUIRE(time_s(times * tau) <= static_cast<double>(times) * time_s(tau) * rounding);
-        }
-      }
+  for (int trial = 0; trial < 400; ++trial) {
+    const Outside outside = trial % 2 == 0 ? Outside::constant : Outside::proportional;
+    SizePoints points;
+    Times times;
+    double bytes = trial % 4 == 0 ? 0.0 : std::exp(uniform(random, -3.0, 12.0));
+    for (int i = whole(random, 1, 12); i > 0; --i) {
+      points.push_back({bytes, std::exp(uniform(random, -20.0, 0.0))});
+      times[bytes] = points.back().time_s;
+      bytes += std::exp(uniform(random, -3.0, 12.0));
     }
-  }
-}
-
-TEST_CASE("measured times within the restrictions are returned exactly") {
-  Random random(2);
-  for (int trial = 0; trial < 500; ++trial) {
-    const Points points = lawful_points(random);
-    const TransferTable table(points);
-    for (const TransferPoint& point : points) {
-      REQUIRE(table.time_s(point.bytes, point.concurrency) == point.time_s);
-    }
-    REQUIRE(table.largest_adjustment() == 0.0);
+    const SizeTable table(points, outside);
     REQUIRE(table.points() == points);
+    for (const auto& [size, time_s] : times) REQUIRE(table.time_s(size) == time_s);
+    for (int i = 0; i < 20; ++i) {
+      const double size = i == 0 ? 0.0 : std::exp(uniform(random, -4.0, 14.0));
+      const double expected_s = interpolated_s(times, size, outside);
+      REQUIRE_THAT(table.time_s(size), WithinRel(expected_s, 1e-9) || WithinAbs(expected_s, 1e-12));
+    }
   }
 }
 
-TEST_CASE("times proportional to size and to concurrency are within the restrictions, in spite of rounding") {
-  Random random(3);
-  for (int trial = 0; trial < 500; ++trial) {
-    const double seconds_per_byte = std::exp(uniform(random, -25.0, 0.0));
-    Points points;
-    for (const int concurrency : random_concurrencies(random)) {
-      for (const double bytes : random_sizes(random)) {
-        points.push_back({bytes, concurrency, seconds_per_byte * bytes * concurrency});
+TEST_CASE("transfer times are linear between sizes and numbers of transfers, and are moved into the restrictions") {
+  Random random(2);
+  for (int trial = 0; trial < 300; ++trial) {
+    const TransferPoints points = noisy_points(random, trial % 2 == 0);
+    const TransferTable table(points);
+    const std::map<int, Times> bounded = bounded_times(points);
+    const int most = bounded.rbegin()->first;
+    REQUIRE(table.points() == points);
+    REQUIRE(table.largest_concurrency() == most);
+    double adjustment = 0.0;
+    for (const TransferPoint& point : points) {
+      const double time_s = bounded.at(point.concurrency).at(point.bytes);
+      adjustment = std::max(adjustment, std::abs(time_s - point.time_s) / std::max(time_s, point.time_s));
+    }
+    REQUIRE_THAT(table.largest_adjustment(), WithinAbs(adjustment, 1e-12));
+    for (int i = 0; i < 50; ++i) {
+      const double bytes = i % 5 == 0 ? points[static_cast<std::size_t>(i) % points.size()].bytes
+                                      : std::exp(uniform(random, -2.0, 16.0));
+      const int tau = whole(random, 1, most + 3);
+      const auto above = bounded.lower_bound(std::min(tau, most));
+      double expected_s = interpolated_s(above->second, bytes, Outside::proportional);
+      if (tau > most) expected_s *= static_cast<double>(tau) / most;
+      if (tau < above->first) {
+        const auto below = std::prev(above);
+        const double share = static_cast<double>(tau - below->first) / (above->first - below->first);
+        expected_s = share * expected_s + (1.0 - share) * interpolated_s(below->second, bytes, Outside::proportional);
       }
+      REQUIRE_THAT(table.time_s(bytes, tau, BeyondMeasured::proportional), WithinRel(expected_s, 1e-9));
+      if (tau <= most) REQUIRE(table.time_s(bytes, tau) == table.time_s(bytes, tau, BeyondMeasured::proportional));
+    }
+    REQUIRE(table.time_s(0.0, most) == 0.0);
+  }
+}
+
+TEST_CASE("measured times within the restrictions are returned exactly, in spite of rounding") {
+  Random random(4);
+  for (int trial = 0; trial < 500; ++trial) {
+    TransferPoints points = lawful_points(random);
+    if (trial % 2 == 0) {  // in proportion to size and number, which is a bound
+      const double seconds_per_byte = std::exp(uniform(random, -25.0, 0.0));
+      for (TransferPoint& point : points) point.time_s = seconds_per_byte * point.bytes * point.concurrency;
     }
     const TransferTable table(points);
-    REQUIRE(table.largest_adjustment() == 0.0);
     for (const TransferPoint& point : points) {
       REQUIRE(table.time_s(point.bytes, point.concurrency) == point.time_s);
     }
-    const double bytes = uniform(random, 0.0, 2.0) * largest_size(points);
-    const int tau = whole(random, 1, table.largest_concurrency());
-    REQUIRE_THAT(table.time_s(bytes, tau), WithinRel(seconds_per_byte * bytes * tau, 1e-12));
+    REQUIRE(table.largest_adjustment() == 0.0);
   }
 }
 
-TEST_CASE("a measured time outside of the restrictions is moved to the nearer bound") {
-  const double measured_s = GENERATE(0.0, 0.5, 0.999, 2.001, 7.0);
-  const TransferTable table({{1000.0, 1, 1.0}, {1000.0, 2, measured_s}});
-  const double bound_s = measured_s < 1.0 ? 1.0 : 2.0;
-  CHECK(table.time_s(1000.0, 2) == bound_s);
-  CHECK_THAT(table.largest_adjustment(),
-             WithinRel(std::abs(bound_s - measured_s) / std::max(bound_s, measured_s), 1e-12));
-  CHECK(table.points() == Points{{1000.0, 1, 1.0}, {1000.0, 2, measured_s}});
-}
-
-TEST_CASE("restrictions hold against what smaller numbers of transfers were moved to") {
-  // 2 transfers: 0.5 s become 1 s. 4 transfers: 0.9 s become 1 s; against 0.5 s they would have stayed.
-  const TransferTable low({{8.0, 1, 1.0}, {8.0, 2, 0.5}, {8.0, 4, 0.9}});
-  CHECK(low.time_s(8.0, 4) == 1.0);
-  CHECK(low.largest_adjustment() == 0.5);
-  // 2 transfers: 4 s become 2 s. 4 transfers: 6 s become 4 s.
-  const TransferTable high({{8.0, 1, 1.0}, {8.0, 2, 4.0}, {8.0, 4, 6.0}});
-  CHECK(high.time_s(8.0, 4) == 4.0);
-  CHECK(high.largest_adjustment() == 0.5);
-}
-
-TEST_CASE("data that break the restrictions show in the largest adjustment") {
-  Random random(4);
-  for (int trial = 0; trial < 300; ++trial) {
-    Points points = lawful_points(random);
-    TransferPoint& point = points[static_cast<std::size_t>(whole(random, 0, static_cast<int>(points.size()) - 1))];
-    if (point.concurrency == 1) continue;
-    const bool low = whole(random, 0, 1) == 0;
-    const TransferTable before(points);
-    const double one_s = before.time_s(point.bytes, 1);
-    const double factor = uniform(random, 0.01, 0.9);
-    point.time_s = low ? factor * one_s : point.concurrency * one_s / factor;
-    const TransferTable table(points);
-    REQUIRE(table.largest_adjustment() >= (1.0 - factor) * (1.0 - 1e-9));
-    REQUIRE(table.time_s(point.bytes, point.concurrency) != point.time_s);
+TEST_CASE("tables refuse points that are none") {
+  struct BadSizes {
+    SizePoints points;
+    Outside outside;
+    std::string message;
+  };
+  for (const BadSizes& bad :
+       {BadSizes{{}, Outside::constant, "at least one"}, BadSizes{{{-1.0, 1.0}}, Outside::constant, "-1 bytes in 1 s"},
+        BadSizes{{{1.0, -2.0}}, Outside::constant, "1 bytes in -2 s"},
+        BadSizes{{{infinity, 1.0}}, Outside::constant, "inf bytes"},
+        BadSizes{{{1.0, not_a_number}}, Outside::constant, "in nan s"},
+        BadSizes{{{8.0, 1.0}, {4.0, 2.0}}, Outside::constant, "4 bytes after one for 8 bytes"},
+        BadSizes{{{8.0, 1.0}, {8.0, 2.0}}, Outside::constant, "8 bytes after one for 8 bytes"},
+        BadSizes{{{0.0, 1.0}}, Outside::proportional, "above 0"}}) {
+    CHECK_THROWS_MATCHES(SizeTable(bad.points, bad.outside), InvalidArgument,
+                         MessageMatches(ContainsSubstring(bad.message)));
+  }
+  struct BadTransfers {
+    TransferPoints points;
+    std::string message;
+  };
+  for (const BadTransfers& bad :
+       {BadTransfers{{}, "no transfer times for concurrency 1"},
+        BadTransfers{{{8.0, 2, 1.0}}, "no transfer times for concurrency 1"},
+        BadTransfers{{{8.0, 0, 1.0}}, "concurrency 0 (expected 1, 2"},
+        BadTransfers{{{8.0, 1, 1.0}, {8.0, 2, 1.0}, {8.0, 1, 2.0}}, "two transfer times for 8 bytes and concurrency 1"},
+        BadTransfers{{{0.0, 1, 1.0}}, "0 bytes in 1 s with concurrency 1"},
+        BadTransfers{{{8.0, 1, 1.0}, {8.0, 2, -1.0}}, "8 bytes in -1 s with concurrency 2"},
+        BadTransfers{{{8.0, 1, 1.0}, {9.0, 1, not_a_number}}, "9 bytes in nan s"},
+        BadTransfers{{{8.0, 1, 1.0}, {infinity, 1, 1.0}}, "inf bytes"}}) {
+    CHECK_THROWS_MATCHES(TransferTable(bad.points), InvalidArgument, MessageMatches(ContainsSubstring(bad.message)));
   }
 }
 
-TEST_CASE("transfer times are linear between measured numbers of transfers and between sizes") {
-  const TransferTable table({{100.0, 1, 1.0}, {200.0, 1, 3.0}, {100.0, 5, 3.0}, {200.0, 5, 7.0}});
-  CHECK(table.largest_adjustment() == 0.0);
-  CHECK(table.largest_concurrency() == 5);
-  CHECK_THAT(table.time_s(100.0, 2), WithinRel(1.5, 1e-12));
-  CHECK_THAT(table.time_s(100.0, 3), WithinRel(2.0, 1e-12));
-  CHECK_THAT(table.time_s(150.0, 1), WithinRel(2.0, 1e-12));
-  CHECK_THAT(table.time_s(150.0, 5), WithinRel(5.0, 1e-12));
-  CHECK_THAT(table.time_s(150.0, 3), WithinRel(3.5, 1e-12));
-}
-
-TEST_CASE("transfer times are proportional to size below and above measured sizes") {
-  Random random(5);
-  for (int trial = 0; trial < 200; ++trial) {
-    const Points points = noisy_points(random, trial % 2 == 0);
-    const TransferTable table(points);
-    const int tau = whole(random, 1, table.largest_concurrency());
-    const double factor = uniform(random, 0.0, 1.0), largest = largest_size(points);
-    const auto less = [](const TransferPoint& a, const TransferPoint& b) { return a.bytes < b.bytes; };
-    const double smallest = std::min_element(points.begin(), points.end(), less)->bytes;
-    REQUIRE_THAT(table.time_s(factor * smallest, tau), WithinRel(factor * table.time_s(smallest, tau), 1e-12));
-    REQUIRE_THAT(table.time_s((1.0 + factor) * largest, tau),
-                 WithinRel((1.0 + factor) * table.time_s(largest, tau), 1e-12));
-    REQUIRE(table.time_s(0.0, tau) == 0.0);
-  }
-}
-
-TEST_CASE("sizes may differ from one number of transfers to another") {
-  const TransferTable table({{100.0, 1, 1.0}, {300.0, 1, 3.0}, {200.0, 4, 6.0}});
-  CHECK(table.time_s(100.0, 1) == 1.0);
-  CHECK_THAT(table.time_s(200.0, 1), WithinRel(2.0, 1e-12));
-  CHECK(table.time_s(200.0, 4) == 6.0);
-  CHECK_THAT(table.time_s(100.0, 4), WithinRel(3.0, 1e-12));
-  CHECK_THAT(table.time_s(300.0, 4), WithinRel(9.0, 1e-12));
-  CHECK(table.largest_adjustment() == 0.0);
-}
-
-TEST_CASE("more transfers than measured are refused with both numbers") {
+TEST_CASE("tables refuse sizes and numbers of transfers that are none or were not measured") {
   const TransferTable table({{100.0, 1, 1.0}, {100.0, 6, 3.0}});
-  CHECK(table.time_s(100.0, 6) == 3.0);
+  for (const double bytes : {-1.0, infinity, not_a_number}) {
+    for (const Outside outside : {Outside::constant, Outside::proportional}) {
+      CHECK_THROWS_AS(SizeTable({{8.0, 1e-6}}, outside).time_s(bytes), InvalidArgument);
+    }
+    CHECK_THROWS_AS(table.time_s(bytes, 1), InvalidArgument);
+    CHECK_THROWS_AS(table.time_s(bytes, 7, BeyondMeasured::proportional), InvalidArgument);
+  }
+  for (const std::int64_t concurrency : {0, -1}) {
+    CHECK_THROWS_AS(table.time_s(1.0, concurrency, BeyondMeasured::proportional), InvalidArgument);
+  }
   for (const std::int64_t concurrency : {std::int64_t{7}, std::int64_t{1} << 40}) {
     CHECK_THROWS_MATCHES(
         table.time_s(100.0, concurrency), InvalidArgument,
         MessageMatches(ContainsSubstring(std::to_string(concurrency)) && ContainsSubstring("at most the 6")));
-    CHECK_THAT(table.time_s(50.0, concurrency, BeyondMeasured::proportional),
-               WithinRel(static_cast<double>(concurrency) / 6.0 * 1.5, 1e-12));
   }
-  CHECK(table.time_s(100.0, 6, BeyondMeasured::proportional) == 3.0);
-}
-
-TEST_CASE("a transfer table refuses what is no number of transfers and no size") {
-  const TransferTable table({{100.0, 1, 1.0}});
-  for (const std::int64_t concurrency : {0, -1}) {
-    CHECK_THROWS_MATCHES(table.time_s(1.0, concurrency, BeyondMeasured::proportional), InvalidArgument,
-                         MessageMatches(ContainsSubstring(std::to_string(concurrency) + " concurrent")));
-  }
-  for (const double bytes : {-1.0, infinity, not_a_number}) {
-    CHECK_THROWS_AS(table.time_s(bytes, 1), InvalidArgument);
-    CHECK_THROWS_AS(table.time_s(bytes, 2, BeyondMeasured::proportional), InvalidArgument);
-  }
-}
-
-TEST_CASE("a transfer table refuses points that are none") {
-  struct Mistake {
-    Points points;
-    std::string message;
-  };
-  const auto mistake = GENERATE(
-      Mistake{{}, "no transfer times for concurrency 1"},
-      Mistake{{{8.0, 2, 1.0}}, "no transfer times for concurrency 1"},
-      Mistake{{{8.0, 0, 1.0}}, "concurrency 0 (expected 1, 2"}, Mistake{{{8.0, -3, 1.0}}, "concurrency -3"},
-      Mistake{{{8.0, 1, 1.0}, {8.0, 2, 1.0}, {8.0, 1, 2.0}}, "two transfer times for 8 bytes and concurrency 1"},
-      Mistake{{{0.0, 1, 1.0}}, "0 bytes in 1 s with concurrency 1"},
-      Mistake{{{8.0, 1, 1.0}, {-8.0, 2, 1.0}}, "-8 bytes in 1 s with concurrency 2"},
-      Mistake{{{8.0, 1, 1.0}, {8.0, 2, -1.0}}, "8 bytes in -1 s with concurrency 2"},
-      Mistake{{{8.0, 1, 1.0}, {9.0, 1, not_a_number}}, "9 bytes in nan s"},
-      Mistake{{{8.0, 1, 1.0}, {9.0, 1, infinity}}, "9 bytes in inf s"},
-      Mistake{{{8.0, 1, 1.0}, {infinity, 1, 1.0}}, "inf bytes"},
-      Mistake{{{8.0, 1, 1.0}, {16.0, 1, 1.0}, {not_a_number, 1, 1.0}}, "nan bytes in 1 s with concurrency 1"});
-  CHECK_THROWS_MATCHES(TransferTable(mistake.points), InvalidArgument,
-                       MessageMatches(ContainsSubstring(mistake.message)));
 }
 
 }  // namespace steelyard::test_transfer_table
