@@ -84,7 +84,6 @@ void add(std::vector<double>& sizes, double size, double merge_from) {
 }
 
 std::string format_size(double size) {
-  if (size < 1e-20) return "0";
   return size == std::floor(size) && size < 1e15 ? fmt::format("{:.0f}", size) : fmt::format("{:.6g}", size);
 }
 

@@ -241,8 +241,8 @@ class Normalizer {
   Part add(const Expression& expression) {
     switch (expression.kind) {
       case Expression::Kind::transmission:
-        return {intern({expression.kind, expression.channel, std::max(expression.size, almost_nothing), {}}),
-                expression.multiplicity};
+        if (!(expression.size > 0.0)) return {};
+        return {intern({expression.kind, expression.channel, expression.size, {}}), expression.multiplicity};
       case Expression::Kind::sequence:
         return add_sequence(expression);
       case Expression::Kind::concurrent:

@@ -48,12 +48,8 @@ std::string to_string(const Expression& expression);
 /// 500
 Expression parse_expression(const std::string& text);
 
-/// Size of a transmission of no bytes in evaluations, which go by sizes; less than what rounding leaves of others.
-inline constexpr double almost_nothing = 1e-30;
-
 /// An expression as a table in which equal parts stand once: nested sequences and nested concurrent parts are
-/// flattened, equal concurrent parts counted, empty parts left out. A message of no bytes still has its overhead: it
-/// counts as one of `almost_nothing`.
+/// flattened, equal concurrent parts counted, transmissions of size 0 and empty parts left out.
 struct NormalizedExpression {
   struct Part {
     int node = -1;                  ///< index into `nodes`
