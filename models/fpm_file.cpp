@@ -1,7 +1,6 @@
 #include "models/fpm_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -45,9 +44,8 @@ class FupermodReader {
       return;
     }
     const Words words = split(line);
-    if (words.size() > columns_.size()) {
-      fail(fmt::format("has {} columns (expected {})", words.size(), fmt::join(columns_, " ")));
-    }
+    if (named_.size() == words.size()) columns_ = named_;
+    named_.clear();
     MeasuredPoint point;
     point.units = required(words, "d");
     point.time_s = required(words, "t");
@@ -73,15 +71,15 @@ class FupermodReader {
     throw FileFormatError(path_, fmt::format("line {}", line_), problem);
   }
 
-  /// A comment is a header where it consists of names of columns alone.
+  /// A comment that has the words d and t names columns: at once where it has no word but those that are known, and
+  /// otherwise where the next line has as many.
   void take_columns(const Words& words) {
     static const Words known{"d", "t", "reps", "ci"};
-    const auto count = [](const Words& where, const std::string& name) {
-      return std::count(where.begin(), where.end(), name);
-    };
-    if (std::any_of(words.begin(), words.end(), [&](const std::string& word) { return count(known, word) == 0; }))
-      return;
-    if (count(words, "d") == 1 && count(words, "t") == 1) columns_ = words;
+    if (std::count(words.begin(), words.end(), "d") != 1 || std::count(words.begin(), words.end(), "t") != 1) return;
+    const bool all_known = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+      return std::find(known.begin(), known.end(), word) != known.end();
+    });
+    (all_known ? columns_ : named_) = words;
   }
 
   double required(const Words& words, const std::string& name) const {
@@ -105,6 +103,7 @@ class FupermodReader {
   std::string path_;
   int line_ = 0;
   Words columns_{"d", "t", "reps", "ci"};
+  Words named_;  ///< columns if the next line has as many
   std::vector<MeasuredPoint> points_;
 };
 

@@ -277,6 +277,7 @@ TEST_CASE("Fupermod's columns are d t reps ci or as a comment names them, whatev
         "\n\n10 0.5 5 0.01\n \t\r\n20 1.25 3 0\n\n1000000 3e4 1 2.5\n\n\r\n",
         "# made by builder\n#\n10 0.5 5 0.01\n   # the next one took long\n20 1.25 3 0\r\n#\r\n1e6 3e4 1 2.5\n#",
         "# d\tt\treps\tci\r\n10 0.5 5 0.01\r\n20 1.25 3 0\r\n1e6 3e4 1 2.5\r\n",
+        "# d is the size and t its time\n10 0.5 5 0.01\n# t or d\n20 1.25 3 0\n1e6 3e4 1 2.5\n",
         "# t name d reps speed ci\n0.5 a 10 5 20 0.01\n1.25 b 20 3 16 0\n3e4 c 1e6 1 1 2.5\n",
         "10 0.5 5 0.01 20 words nan\n20 1.25 3 -0 -1\n1e6 3e4 1 2.5 #\n"}) {
     INFO(text);

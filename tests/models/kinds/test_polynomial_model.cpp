@@ -129,6 +129,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a spike moves no other point's speed far") {
+  for (const double factor : {0.0125, 80.0}) {
+    Points points;
+    for (int i = 1; i <= 24; ++i) points.push_back({100.0 * i, 0.01 * i});
+    points[11].time_s *= factor;
+    const PolynomialModel model(points);
+    for (const MeasuredPoint& point : points) {
+      if (point.units != 1200.0) CHECK_THAT(model.time_s(point.units), WithinRel(point.time_s, 0.3));
+    }
+  }
+}
+
 TEST_CASE("a polynomial has at most as many parameters as points, and a degree that means nothing is refused") {
   Random random(3);
   for (int trial = 0; trial < 50; ++trial) {
