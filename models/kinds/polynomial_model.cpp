@@ -32,16 +32,15 @@ double position(double units, double first, double last) {
   return last > first ? 2.0 * (units - first) / (last - first) - 1.0 : 0.0;
 }
 
-/// The speed that a point's deviation is relative to: its own, or where that is off by more than a factor of two, the
-/// median of it and its neighbours, as many on either side. Relative to a spike's own, the rest would count for
-/// nothing.
+/// The speed that a point's deviation is relative to: its own, or where that is less than half the median of it and its
+/// neighbours, as many on either side, this. Relative to that of a slow spike, the rest would count for nothing.
 double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
   const std::size_t beside = std::min({std::size_t{2}, at, points.size() - 1 - at});
   std::vector<double> speeds;
   for (const MeasuredPoint& point : points.subspan(at - beside, 2 * beside + 1)) speeds.push_back(point.speed());
   const double typical = median(speeds);
   const double own = points[at].speed();
-  return own < 0.5 * typical || own > 2.0 * typical ? typical : own;
+  return own < 0.5 * typical ? typical : own;
 }
 
 Fit fit(std::span<const MeasuredPoint> points, int degree) {

@@ -6,8 +6,8 @@ namespace steelyard::models {
 
 /// Smoothed functional performance model: speed is a polynomial of the size, fitted by least squares of the relative
 /// deviations, and constant before the first and after the last point. It never leaves the range of the measured
-/// speeds. A point whose speed is twice or half its neighbours' counts relative to theirs, so that a spike does not
-/// outweigh the rest. Source: 002, section 6 (smooth-FPM).
+/// speeds. A point that is less than half as fast as its neighbours counts relative to their speed, so that it does
+/// not outweigh them. Source: 002, section 6 (smooth-FPM).
 class PolynomialModel : public SpeedModel {
  public:
   /// @param degree 0: the lowest, up to 8, that predicts points left out of the fit as well as the best one does,
