@@ -83,14 +83,18 @@ TEST_CASE("host and companion work at the same time, each for its own seconds") 
     }
     const auto short_work = [] { sleep_s(0.005); };
     const auto long_work = [] { sleep_s(0.100); };
-    const UnitSeconds host_long = co_execution.run(long_work, short_work);
-    CHECK(host_long.host_s >= 0.100);
-    CHECK(host_long.companion_s >= 0.005);
-    CHECK(host_long.companion_s < host_long.host_s);
-    const UnitSeconds companion_long = co_execution.run(short_work, long_work);
-    CHECK(companion_long.companion_s >= 0.100);
-    CHECK(companion_long.host_s >= 0.005);
-    CHECK(companion_long.host_s < companion_long.companion_s);
+    // On a machine that is busy a short work can take long now and then.
+    bool is_shorter = false;
+    for (int attempt = 0; attempt < 10 && !is_shorter; ++attempt) {
+      const UnitSeconds host_long = co_execution.run(long_work, short_work);
+      const UnitSeconds companion_long = co_execution.run(short_work, long_work);
+      REQUIRE(host_long.host_s >= 0.100);
+      REQUIRE(host_long.companion_s >= 0.005);
+      REQUIRE(companion_long.companion_s >= 0.100);
+      REQUIRE(companion_long.host_s >= 0.005);
+      is_shorter = host_long.companion_s < host_long.host_s && companion_long.host_s < companion_long.companion_s;
+    }
+    CHECK(is_shorter);
   }
 }
 
