@@ -70,7 +70,8 @@ TEST_CASE("cavity's checkpoint of an interrupted run is that of as many steps, a
   const TemporaryFolder folder;
   const Words problem = words("--size 24 --units host --model " + write_model(folder, "unit.fpm.json", 1e-5));
   const Words endless = words("--steps 100000000 --checkpoint stopped --checkpoint-every 7");
-  const Outcome outcome = interrupted(ranks, cavity, problem + endless, "[(]step [0-9]{2,}", folder, signal);
+  const std::string told = signal == SIGKILL ? "[(]step [0-9]{2,}" : "[(]step ";
+  const Outcome outcome = interrupted(ranks, cavity, problem + endless, told, folder, signal);
   if (signal == SIGKILL) {
     const Words again = problem + words("--restart stopped --steps 1");
     const long step = number_after(good_run(1, cavity, again, folder.path()).out, "from step ");
