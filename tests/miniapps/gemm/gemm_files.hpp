@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
+#include "tests/core/naive_gemm.hpp"
 #include "tests/miniapps/app_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 
@@ -36,40 +36,27 @@ struct GemmFiles {
   /// terms are added up in any order: (k + 3) u (|alpha| sum_l |A_il B_lj| + |beta C_ij|). Infinite for other extents
   /// and where a NaN or Inf is not the one of a naive multiplication.
   double deviation(const Grid<Scalar>& found, double alpha, double beta) const {
-    if (found.rows != c.rows || found.columns != c.columns) return std::numeric_limits<double>::infinity();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (found.rows != c.rows || found.columns != c.columns) return infinity;
     double largest = 0.0;
-    for (std::int64_t i = 0; i < c.rows; ++i) {
-      for (std::int64_t j = 0; j < c.columns; ++j) {
-        largest = std::max(largest, deviation(i, j, found(i, j), alpha, beta));
-      }
+    auto next = found.values.begin();
+    for (const auto& [value, bound] : naive_gemm(c.rows, c.columns, a.columns, static_cast<Scalar>(alpha), At{a}, At{b},
+                                                 static_cast<Scalar>(beta), At{c})) {
+      const auto element = static_cast<long double>(*next++);
+      if (std::isfinite(value) ? std::isnan(element) : std::isnan(value) != std::isnan(element)) return infinity;
+      if (std::isnan(value) || element == value) continue;
+      // `bound` has two u, the distance of 1 and the next number.
+      const long double share = std::isinf(value) ? infinity : std::abs(element - value) / (bound / 2.0L);
+      largest = std::max(largest, static_cast<double>(share));
     }
     return largest;
   }
 
  private:
-  using Wide = std::conditional_t<std::is_same_v<Scalar, float>, double, long double>;
-
-  double deviation(std::int64_t i, std::int64_t j, Scalar found, double alpha, double beta) const {
-    Wide product = 0, size = 0;
-    for (std::int64_t l = 0; l < a.columns && alpha != 0.0; ++l) {
-      const Wide term = static_cast<Wide>(a(i, l)) * static_cast<Wide>(b(l, j));
-      product += term;
-      size += std::abs(term);
-    }
-    product *= static_cast<Wide>(alpha);
-    const Wide before = beta == 0.0 ? Wide{0} : static_cast<Wide>(beta) * static_cast<Wide>(c(i, j));
-    const Wide expected = product + before;
-    if (!std::isfinite(expected)) {
-      const bool same = std::isnan(expected) ? std::isnan(found) : static_cast<Wide>(found) == expected;
-      return same ? 0.0 : std::numeric_limits<double>::infinity();
-    }
-    const Wide error = std::abs(static_cast<Wide>(found) - expected);
-    if (error == 0) return 0.0;
-    const Wide unit = static_cast<Wide>(std::numeric_limits<Scalar>::epsilon()) / 2;
-    const Wide most =
-        static_cast<Wide>(a.columns + 3) * unit * (size * static_cast<Wide>(std::abs(alpha)) + std::abs(before));
-    return std::isnan(found) ? std::numeric_limits<double>::infinity() : static_cast<double>(error / most);
-  }
+  struct At {
+    const Grid<Scalar>& grid;
+    Scalar at(std::int64_t i, std::int64_t j) const { return grid(i, j); }
+  };
 };
 
 }  // namespace steelyard::tests
