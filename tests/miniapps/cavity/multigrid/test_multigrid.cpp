@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdint>
@@ -50,13 +51,12 @@ TEST_CASE("multigrid is symmetric, the same bits however rows are shared out, an
   TestUnits units;
   std::mt19937 random(1);
   for (int trial = 0; trial < 28; ++trial) {
-    // From single cells to some levels that are shared out; cells up to 16 times longer in one direction.
+    // From single cells to some levels that are shared out; cells of many shapes.
     const std::int64_t most = trial < 12 ? 12 : trial < 26 ? 300 : 520;
     const std::int64_t rows = 1 + static_cast<std::int64_t>(random()) % most;
     auto system = pressure_system(rows, 1 + static_cast<std::int64_t>(random()) % most);
     Problem& problem = system.problem;
-    const double ratio = std::vector{0.06, 0.1, 0.25, 0.5, 1.0, 4.0, 16.0}[random() % 7];
-    problem.height = ratio * static_cast<double>(problem.rows) / static_cast<double>(problem.columns);
+    problem.height = std::vector{0.1, 0.5, 1.0, 4.0}[random() % 4];
     // The longer the step, the less weigh rows and columns next to walls.
     problem.time_step = std::vector{1e-9, 1e9}[random() % 2];
     CAPTURE(trial, problem.rows, problem.columns, problem.height, problem.time_step);
@@ -71,8 +71,10 @@ TEST_CASE("multigrid is symmetric, the same bits however rows are shared out, an
     const Way way{.by_cg = true, .multigrid = true};
     const SolveReport report = solve(units, shares[1], system, way, random_values(cells, 4), to(1e-8)).report;
     CHECK(report.outcome == SolveOutcome::converged);
-    // Small ones are solved directly; otherwise 10 or 11 were measured.
-    CHECK(report.iterations <= (cells <= 64 ? 1 : 12));
+    // Small ones are solved directly; otherwise 10 or 11 were measured, and 14 where cells stay half as long again.
+    double longer = std::max(problem.dx() / problem.dy(), problem.dy() / problem.dx());
+    while (longer > 1.5) longer *= 0.5;
+    CHECK(report.iterations <= (cells <= 64 ? 1 : longer > 1.4 ? 14 : 12));
   }
 }
 
