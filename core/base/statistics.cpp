@@ -175,8 +175,7 @@ double proportional_error(double measured, double estimated) {
 std::string difference_text(double measured, double estimated) {
   constexpr double far = 2.0;
   const double mu = proportional_error(measured, estimated);
-  return mu < far ? fmt::format("{:.1f} %", percentage_difference(measured, estimated))
-                  : fmt::format("mu {:.2f}", mu);
+  return mu < far ? fmt::format("{:.1f} %", percentage_difference(measured, estimated)) : fmt::format("mu {:.2f}", mu);
 }
 
 }  // namespace steelyard
