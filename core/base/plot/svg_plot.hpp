@@ -17,10 +17,10 @@ struct SvgPlot {
     std::vector<double> x;
     std::vector<double> y;
     std::vector<double> error = {};  ///< half length of the error bar of each point; empty, 0 or not finite for none
-    std::vector<double> error_below = {};  ///< of bars that end elsewhere below their points; empty: as above
-    bool line = false;                     ///< joined by a line; otherwise marks
+    bool line = false;               ///< joined by a line; otherwise marks
     /// Number of the colour, so that a line can have that of its points; otherwise the place in the chart's series.
     std::optional<std::size_t> colour = {};
+    std::vector<double> error_below = {};  ///< of bars that end elsewhere below their points; empty: as above
   };
 
   /// A rectangle between values of both axes: of a bar chart, a time line or a matrix that is shared out.
