@@ -118,9 +118,9 @@ void add_gains(Document& document, const Results& results) {
       if (configuration == even->second || same_slices) continue;
       const Ratio gain = ratio(configuration->times_s, even->second->times_s, 0.95);
       const bool known = std::isfinite(gain.interval.upper);
-      rows.push_back({name, seconds(median(even->second->times_s)), seconds(median(configuration->times_s)),
-                      fmt::format("{:.2f}x", gain.median),
-                      known ? fmt::format("{:.2f}x to {:.2f}x", gain.interval.lower, gain.interval.upper) : "-"});
+      rows.push_back({name, fmt::format("{:.2f}x", gain.median),
+                      known ? fmt::format("{:.2f}x to {:.2f}x", gain.interval.lower, gain.interval.upper) : "-",
+                      seconds(median(even->second->times_s)), seconds(median(configuration->times_s))});
       if (gain.median <= most) continue;
       most = gain.median;
       most_of = name;
@@ -136,7 +136,7 @@ void add_gains(Document& document, const Results& results) {
                         mus.size(), median(mus), *std::max_element(mus.begin(), mus.end()));
   }
   if (!text.empty()) document.add_text(text);
-  if (!rows.empty()) document.add_table({"run", "even slices", "its own", "gain", "95 % interval"}, rows);
+  if (!rows.empty()) document.add_table({"run", "gain", "95 % interval", "even slices", "its own"}, rows);
 }
 
 void add_machine(Document& document, const nlohmann::json& run) {
