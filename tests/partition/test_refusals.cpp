@@ -125,7 +125,7 @@ TEST_CASE("tables are refused unless they are some and a sum of their sizes is t
          {invalid({{4, not_a_number}}), {"nan"}},
          {invalid({{4, infinity}}), {"inf"}},
          {[] { tabulate(roomy, -3); }, {"-3"}},
-         {[&] { tabulate(unlike, large); }, {"granularity >= 16385"}},
+         {[&] { tabulate(unlike, large); }, {"granularity of 32768 or more"}},
          {[&] { popta(13, table, 3); }, {"13 computation units"}},
          {[&] { popta(19, table, 3); }, {"19 computation units for 3 processors"}},
          {[&] { popta(-1, table, 3); }, {"-1 computation units"}},

@@ -342,7 +342,7 @@ TEST_CASE("a missing value breaks a line, a value between two missing ones is a 
   CHECK(std::count(path.begin(), path.end(), 'M') == 3);
   CHECK(std::count(path.begin(), path.end(), 'L') == 1);
   CHECK(std::count(path.begin(), path.end(), 'h') == 2);
-  CHECK_THAT(plot.text(), ContainsSubstring("<title>1.5: 2.5 ± 0.5</title>"));
+  CHECK_THAT(plot.text(), ContainsSubstring("<title>1.5: 2.5 (2 to 3)</title>"));
 }
 
 TEST_CASE("charts of one point, of equal points and of long texts stay in their box, on every scale") {

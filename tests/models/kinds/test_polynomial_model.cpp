@@ -41,18 +41,29 @@ Points measured(Random& random, double noise) {
   return points;
 }
 
+/// What the deviation of point i is relative to: its own speed, or where that is less than half of it, the median of as
+/// many neighbours on either side.
+long double weighted_by(const Points& points, std::size_t i) {
+  const std::size_t beside = std::min({std::size_t{2}, i, points.size() - 1 - i});
+  std::vector<double> speeds;
+  for (std::size_t k = i - beside; k <= i + beside; ++k) speeds.push_back(points[k].speed());
+  std::sort(speeds.begin(), speeds.end());
+  const double own = points[i].speed(), median = speeds[beside];
+  return own < 0.5 * median ? median : own;
+}
+
 /// Weighted least squares of a polynomial in u from -1 to 1 by the normal equations, and its value at one more u.
 long double fitted(const Points& points, int degree, double first, double last, double units) {
   const auto size = static_cast<std::size_t>(degree) + 1;
   const auto position = [&](double x) { return 2.0L * (x - first) / (last - first) - 1.0L; };
   std::vector<std::vector<long double>> rows(size, std::vector<long double>(size + 1, 0.0L));
-  for (const MeasuredPoint& point : points) {
-    const long double speed = point.speed();
+  for (std::size_t point = 0; point < points.size(); ++point) {
+    const long double weight = 1.0L / std::pow(weighted_by(points, point), 2.0L);
     std::vector<long double> powers{1.0L};
-    while (powers.size() < size) powers.push_back(powers.back() * position(point.units));
+    while (powers.size() < size) powers.push_back(powers.back() * position(points[point].units));
     for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j < size; ++j) rows[i][j] += powers[i] * powers[j] / (speed * speed);
-      rows[i][size] += powers[i] / speed;
+      for (std::size_t j = 0; j < size; ++j) rows[i][j] += powers[i] * powers[j] * weight;
+      rows[i][size] += powers[i] * points[point].speed() * weight;
     }
   }
   for (std::size_t k = 0; k < size; ++k) {
