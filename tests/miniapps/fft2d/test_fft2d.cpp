@@ -48,7 +48,7 @@ TEST_CASE("What a user can get wrong is refused with its name, value or file") {
                        {{"--input", file("missing.npy")}, "missing.npy"},
                        {{"--input", file("short.npy")}, "short.npy"},
                        {{"--input", file("float.npy")}, "is '<c8' (expected '<c16')"},
-                       {{"--input", file("real.npy")}, "is '<f8' (expected '<c16')"},
+                       {{"--input", file("real.npy")}, "is '<f8' (expected complex numbers, or --real)"},
                        {{"--input", file("complex.npy"), "--real"}, "is '<c16' (expected '<f8')"},
                        {{"--input", file("complex.npy"), "--type", "float"}, "complex.npy"},
                        {{"--input", file("empty.npy")}, "0 x 7"},

@@ -106,8 +106,6 @@ TEST_CASE("The check holds for the largest and the smallest numbers, and for NaN
                {3, Words{"--real", "--fft", "portable"} + from_file(folder, input, true) + Words{"1.npy"}}},
               folder);
   }
-  write_grid(folder / "real.npy", random_grid<double>(4, 4, 1));
-  expect_refused(fft2d_program, {{{"--input", folder / "real.npy"}, "--real"}}, {}, {1});
 }
 
 TEMPLATE_TEST_CASE("Real input has half a spectrum, that of the same complex input", "", double, float) {
