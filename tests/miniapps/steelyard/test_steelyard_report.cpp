@@ -79,7 +79,7 @@ TEST_CASE("steelyard report shows every run and every experiment on one page") {
     const std::string page = good_tool(folder, "report runs . --format " + format).out;
     for (const char* const text :
          {"jacobi", "A processor", "30 + 10", "20 + 20", "sweeps", "66.7 %", "2.00",
-          "up to 1.96 times as fast as even ones (exact)", "6 predictions", "000, fig9.9: Speeds &", "How fast?",
+          "up to 1.96 times as fast as even ones (exact)", "2 predictions", "000, fig9.9: Speeds &", "How fast?",
           "not finished", "99.5", "In the paper: Table 9.", "What differs: A smaller machine.", "time, s"}) {
       INFO(text << " in " << format);
       CHECK(contains(page, text));
@@ -98,11 +98,11 @@ TEST_CASE("Folders without results, of no common run and with broken points are 
   folder.write("points.jsonl", "no point\n");
   write_result(folder / "c" / "even", times_s);
   std::string other = folder.read("c/even/run.json");
-  other.replace(other.find("40.0"), 4, "80.0");
+  other.replace(other.find("\"rows\": 40"), 10, "\"rows\": 80");
   folder.write("c/even/run.json", other);
   expect_refused(steelyard_tool,
                  {{{"compare", folder / "a", folder / "b"}, "share no run"},
-                  {{"compare", folder / "a", folder / "c"}, "even: rows is 40.0 in one and 80.0 in the other"},
+                  {{"compare", folder / "a", folder / "c"}, "even: rows is 40 in one and 80 in the other"},
                   {{"compare", folder / "a", folder / "nowhere"}, "nowhere"},
                   {{"compare", folder / "a"}, "DIR"},
                   {{"report", folder / "empty"}, "empty"},
