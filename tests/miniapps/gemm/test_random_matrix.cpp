@@ -31,7 +31,7 @@ void check_mean(const Numbers& x, const Numbers& y, double mean, double variance
 }  // namespace
 
 TEST_CASE(
-    "elements are uniform in [-1, 1), signs are +1 and -1, and no element or sign tells another one, of a neighbour, "
+    "elements are uniform from -1 to 1, signs are +1 and -1, and no element or sign tells another one, of a neighbour, "
     "far away, of another matrix, vector or seed") {
   constexpr std::int64_t far = (std::int64_t{1} << 31) - extent;
   std::vector<Numbers> matrices, signs;
