@@ -132,13 +132,18 @@ models::Platform start_platform(const Session& session, const CalibrateOptions& 
   return platform;
 }
 
-/// Adds a channel to the platform. @throws InvalidArgument where its times are too uncertain, or no model fits them
+/// Adds a channel to the platform. @throws InvalidArgument where its times say nothing, or no model fits them
 int fit(models::Platform& platform, const ChannelPlan& plan, const MeasuredChannel& measured) {
-  constexpr double most_error = 1.0;
+  constexpr double most_error = 10.0;  // two rounds that differ by a factor of two have 4
   const double error = measured.quality.typical_error;
   if (std::isfinite(error) && error > most_error) {
-    throw InvalidArgument(fmt::format("half of its times are uncertain by {:.0f} % or more (expected at most {:.0f} %)",
-                                      100.0 * error, 100.0 * most_error));
+    throw InvalidArgument(fmt::format("half of its times are uncertain by {:.0f} % or more", 100.0 * error));
+  }
+  for (const auto& [concurrency, times] : measured.times.rings) {
+    for (const models::MessageTime& message : times) {
+      if (message.time_s > 0.0) continue;
+      throw InvalidArgument(fmt::format("{} of {} at once took no time", concurrency, format_bytes(message.bytes)));
+    }
   }
   return add_channel(platform, plan, measured.times);
 }
