@@ -96,9 +96,9 @@ struct DeviceRows {
   KOKKOS_INLINE_FUNCTION void add_columns(const Member& member, const Part& part, const std::int64_t j, Shared& shared,
                                           int& turn) const {
     constexpr int step = lanes, count = N, of_lane = cells_of_lane;
-    const int width = member.team_size() * step;
-    for (std::int64_t first = 0; first < columns; first += std::int64_t{of_lane} * width) {
-      const int cells = columns - first < of_lane * width ? static_cast<int>(columns - first) : of_lane * width;
+    const int width = member.team_size() * step, tile = of_lane * width;
+    for (std::int64_t first = 0; first < columns; first += tile) {
+      const int cells = columns - first < tile ? static_cast<int>(columns - first) : tile;
       auto& of_cells = shared.of_cells[turn];
       turn = 1 - turn;
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, member.team_size()), [&](const int thread) {
