@@ -353,7 +353,7 @@ TEST_CASE("charts of one point, of equal points and of long texts stay in their 
         plot.series = {
             {.name = "one", .x = {value, value}, .y = {value, value}, .error = {value, 1e308}, .line = line}};
         require_inside(elements_of(plot.text()));
-        plot.series = {{.name = std::string(500, 'x'), .x = {value}, .y = {value}, .error = {infinity}, .line = line}};
+        plot.series = {{.name = std::string(150, 'x'), .x = {value}, .y = {value}, .error = {infinity}, .line = line}};
         plot.title = plot.x_label = plot.y_label = plot.series[0].name;
         plot.markers = {{value, plot.title}, {infinity, "no limit"}};
         require_inside(elements_of(plot.text()));
