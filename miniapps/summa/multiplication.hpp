@@ -69,7 +69,7 @@ class Multiplication {
     group_.run([&](const auto& peer) {
       Unit& unit = units_[peer.kind()];
       if (unit.rows == 0) return;
-      const gemm::PanelProblem of_rows{unit.rows, tile_.columns, problem.n, problem.block};
+      const gemm::PanelProblem of_rows{unit.rows, tile_.columns, problem.n, std::min(problem.block, problem.n)};
       unit.gemm = std::make_unique<gemm::UnitGemm<Scalar>>(peer.kind(), of_rows, device_memory_bytes);
     });
   }
