@@ -36,7 +36,7 @@ void require_valid(const TimeTable& table, std::size_t index) {
   }
 }
 
-/// What to type in place of a granularity that is too small: the least divisor of the total from `least` on.
+/// Names a granularity that is large enough: the least divisor of the total from `least` on.
 std::string larger_granularity(std::int64_t total, std::int64_t least) {
   constexpr std::int64_t most_tried = 10'000'000;
   std::int64_t found = total;

@@ -29,7 +29,8 @@ dt { color: var(--faint); }
 dd { margin: 0; overflow-wrap: anywhere; }
 summary { cursor: pointer; margin: 1.2rem 0 .4rem; font-weight: 600; }
 figure { margin: 1rem 0; max-width: 60rem; overflow-x: auto; }
-figure svg { display: block; box-sizing: border-box; width: 100%; min-width: 34rem; height: auto; border: 1px solid var(--line); border-radius: .4rem; }
+figure svg { display: block; box-sizing: border-box; width: 100%; min-width: 34rem; height: auto;
+             border: 1px solid var(--line); border-radius: .4rem; }
 .table { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); }

@@ -27,7 +27,7 @@ struct DeviceRows {
   using Total = typename Operation::Total;
   static constexpr int lanes = 8;
   static constexpr int most_threads = 16;
-  static constexpr int cells_of_lane = N < 3 ? 4 : 2;  ///< as many as scratch memory has room for
+  static constexpr int cells_of_lane = N < 3 ? 4 : 2;  ///< evaluated between barriers; scratch memory holds no more
 
   Body body;
   RowPieces rows;  ///< of this launch

@@ -17,7 +17,7 @@ void require_one_each(std::size_t count, const std::string& what, const RunRecor
       fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
 }
 
-/// Of a line: `, difference 7.5 %` or `, mu 5.59`.
+/// Ends a line: `, difference 7.5 %` or `, mu 5.59`.
 std::string behind_prediction(double measured, double estimated) {
   const std::string difference = difference_text(measured, estimated);
   return (difference.starts_with("mu") ? ", " : ", difference ") + difference;

@@ -23,7 +23,7 @@ namespace steelyard::fft2d {
 ///
 /// With e = 2^-53 or 2^-24, N points and the input's norm |x|, an FFT's errors in a bin are about e log2(N) |x|, and in
 /// a bin that stands out the same share of it. So a bin X_k may be off by 8 e (4 + log2 N) max(|x|, |X_k|), and the
-/// spectrum's norm by that share of itself. Of an input with NaN or Inf, which every bin sums up, no bin is finite.
+/// spectrum's norm by that share of itself. No bin is finite where the input has NaN or Inf.
 /// Source: N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 24.1 (error analysis of the FFT).
 template <class Scalar>
 class SpectrumCheck {

@@ -41,23 +41,15 @@ struct Comparison {
   std::string verdict() const { return is_slower() ? "slower" : is_faster() ? "faster" : "no difference seen"; }
 };
 
-/// @throws InvalidArgument where runs are of different apps, or of different problems: what is computed, not how
+/// @throws InvalidArgument naming what differs where runs are of different apps or problems
 void require_same_problem(const std::string& name, const nlohmann::json& base, const nlohmann::json& other) {
-  static const std::set<std::string> ways{"ranks", "time_tile", "barrier", "block"};
-  const auto require = [&](const std::string& what, const nlohmann::json& a, const nlohmann::json& b) {
-    if (a == b) return;
-    throw InvalidArgument(fmt::format("{}{} is {} in one and {} in the other (expected runs of the same problem)",
-                                      name.empty() ? "" : name + ": ", what, a.dump(), b.dump()));
-  };
-  const auto member = [](const nlohmann::json& json, const char* object, const std::string& key) {
-    return json.value(object, nlohmann::json::object()).value(key, nlohmann::json());
-  };
-  require("app", base.value("app", ""), other.value("app", ""));
-  require("element", member(base, "settings", "element"), member(other, "settings", "element"));
-  for (const nlohmann::json* one : {&base, &other}) {
-    const nlohmann::json params = one->value("params", nlohmann::json::object());
-    for (const auto& [key, value] : params.items()) {
-      if (!ways.contains(key)) require(key, member(base, "params", key), member(other, "params", key));
+  const nlohmann::json a = problem_of(base), b = problem_of(other);
+  for (const nlohmann::json* problem : {&a, &b}) {
+    for (const auto& [key, value] : problem->items()) {
+      const nlohmann::json of_a = a.value(key, nlohmann::json()), of_b = b.value(key, nlohmann::json());
+      if (of_a == of_b) continue;
+      throw InvalidArgument(fmt::format("{}{} is {} in one and {} in the other (expected runs of the same problem)",
+                                        name.empty() ? "" : name + ": ", key, of_a.dump(), of_b.dump()));
     }
   }
 }

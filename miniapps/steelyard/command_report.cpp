@@ -84,19 +84,13 @@ std::string distribution(const nlohmann::json& run) {
   return text.empty() ? "-" : text;
 }
 
-/// What is computed, and on which units: runs in which both are the same differ in how they share out the work.
-std::string problem_and_units(const nlohmann::json& run) {
-  return run.value("params", nlohmann::json()).dump() + run.value("/settings/element"_json_pointer, "") +
-         unit_names(run);
-}
-
-/// What balanced slices gain over even ones, and how far predictions were off, in a sentence each and in a table.
+/// Adds what balanced slices gain over even ones of the same problem and units, and how far predictions were off.
 void add_gains(Document& document, const Results& results) {
   std::map<std::string, std::vector<std::pair<std::string, const Configuration*>>> alike;
   std::vector<double> mus;
   for (const auto& [name, configuration] : results) {
     const nlohmann::json& run = configuration.runs.front();
-    alike[run.value("app", "") + problem_and_units(run)].emplace_back(name, &configuration);
+    alike[problem_of(run).dump() + unit_names(run)].emplace_back(name, &configuration);
     const auto measured_s = median_of(configuration, "median_time_s"),
                predicted_s = median_of(configuration, "predicted_time_s");
     if (measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0) {

@@ -36,6 +36,17 @@ std::string folder_name(const std::filesystem::path& folder) {
   return (folder / "").lexically_normal().parent_path().filename().string();
 }
 
+nlohmann::json problem_of(const nlohmann::json& run) {
+  nlohmann::json problem{{"app", run.value("app", "")}};
+  const nlohmann::json nothing = nlohmann::json::object(), settings = run.value("settings", nothing);
+  for (const char* const name : {"element", "boundary", "direction", "scheme"}) {
+    if (settings.contains(name)) problem[name] = settings.at(name);
+  }
+  problem.update(run.value("params", nothing));
+  for (const char* const way : {"ranks", "time_tile", "barrier", "block"}) problem.erase(way);
+  return problem;
+}
+
 Results read_results(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> runs;
   if (std::filesystem::exists(folder / "run.json")) {

@@ -21,6 +21,9 @@ using Results = std::map<std::string, Configuration>;
 /// The last word of a path, also where it ends with a slash.
 std::string folder_name(const std::filesystem::path& folder);
 
+/// What a run computes, by name: its app, element type and parameters but for those that say how it does.
+nlohmann::json problem_of(const nlohmann::json& run);
+
 /// Reads a result (`--result`), whose name is then empty, or all below a folder; those of experiments, in whose folder
 /// an `experiment.json` lies, count as theirs and are left out. @throws FileFormatError for a file that is no result's
 Results read_results(const std::filesystem::path& folder);

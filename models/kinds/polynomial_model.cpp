@@ -32,8 +32,8 @@ double position(double units, double first, double last) {
   return last > first ? 2.0 * (units - first) / (last - first) - 1.0 : 0.0;
 }
 
-/// The speed that a point's deviation is relative to: its own, or where that is less than half the median of it and its
-/// neighbours, as many on either side, this. Relative to that of a slow spike, the rest would count for nothing.
+/// Weighs a point: by its own speed, or by the median of it and as many neighbours on either side where its own is less
+/// than half of that. By that of a slow spike, all other points would count for nothing.
 double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
   const std::size_t beside = std::min({std::size_t{2}, at, points.size() - 1 - at});
   std::vector<double> speeds;
