@@ -84,31 +84,47 @@ class StandingWave {
   double discrete_phase_;              ///< v
 };
 
-/// The level before a field u at rest, of a rectangle: u + C^2 / 2 (D_x u + D_y u), which the scheme brings to the same
-/// level after u; second order in time, as the scheme. Source: Taylor's series of u(-dt) with u_t = 0.
+/// The level before a field u at rest: u + C^2 / 2 (D_x u + D_y u), which the scheme brings to the same level after u;
+/// second order in time, as the scheme. Source: Taylor's series of u(-dt) with u_t = 0.
+template <class Scalar, int Radius>
+struct BeforeRest {
+  Stencil<Scalar, Radius> stencil;
+  const Scalar* around;  ///< u in the rectangle `wide`, row after row
+  partition::Rectangle wide;
+  std::int64_t last_row, last_column;  ///< of the grid
+  bool mirrored;
+
+  KOKKOS_INLINE_FUNCTION Scalar field(std::int64_t i, std::int64_t j) const {
+    return around[(i - wide.row) * wide.columns + j - wide.column];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t i, std::int64_t j) const {
+    const Scalar here = field(i, j);
+    const bool is_edge = i == 0 || i == last_row || j == 0 || j == last_column;
+    if (is_edge && !mirrored) return here;
+    const auto at = [&](int d) {
+      return beyond_edges<Scalar>(mirrored, i + d, 0, last_row, [&](std::int64_t k) { return field(k, j); });
+    };
+    const auto beside = [&](int d) {
+      return beyond_edges<Scalar>(mirrored, j + d, 0, last_column, [&](std::int64_t k) { return field(i, k); });
+    };
+    // A step with the field before itself moves by twice as much as one from rest.
+    return (here + stencil.next(here, here, at, beside)) / 2;
+  }
+};
+
+/// Fills a rectangle with the level before a field at rest.
 /// @param around the field in the rectangle widened by `Radius`
 template <int Radius, class Scalar>
 void fill_before_rest(const Problem& problem, const partition::Rectangle& part, const std::vector<Scalar>& around,
                       std::span<Scalar> values) {
-  const partition::Rectangle wide = widened(problem, part, Radius);
-  const Stencil<Scalar, Radius> stencil(problem.courant);
-  const bool mirrored = problem.boundary == Boundary::neumann;
-  const auto field = [&](std::int64_t i, std::int64_t j) {
-    return around[static_cast<std::size_t>((i - wide.row) * wide.columns + j - wide.column)];
-  };
+  const BeforeRest<Scalar, Radius> before{Stencil<Scalar, Radius>(problem.courant),
+                                          around.data(),
+                                          widened(problem, part, Radius),
+                                          problem.rows - 1,
+                                          problem.columns - 1,
+                                          problem.boundary == Boundary::neumann};
   auto value = values.begin();
-  for_points(part, [&](std::int64_t i, std::int64_t j) {
-    const Scalar here = field(i, j);
-    const auto at = [&](int d) {
-      return beyond_edges<Scalar>(mirrored, i + d, 0, problem.rows - 1, [&](std::int64_t k) { return field(k, j); });
-    };
-    const auto beside = [&](int d) {
-      return beyond_edges<Scalar>(mirrored, j + d, 0, problem.columns - 1, [&](std::int64_t k) { return field(i, k); });
-    };
-    const bool held = is_edge(problem, i, j) && !mirrored;
-    // A step with the field before itself moves by twice as much as one from rest.
-    *value++ = held ? here : (here + stencil.next(here, here, at, beside)) / 2;
-  });
+  for_points(part, [&](std::int64_t i, std::int64_t j) { *value++ = before(i, j); });
 }
 
 /// Fills a rectangle of one of the two levels that a run starts from, row after row without gaps: that of the files, or
