@@ -21,7 +21,7 @@
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "models/communication/tau_lop/event_evaluation.hpp"
 #include "partition/rectangles/column.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace {
 
@@ -119,7 +119,7 @@ Row evaluate_summa(const Options& options, const models::Platform& platform,
   for (std::int64_t k = 0; k < options.blocks; ++k) {
     models::Expression expression;
     row.expression_s += seconds(once, [&] {
-      const models::MessagePattern pattern = partition::summa_pattern(rectangles, k, options.block_bytes);
+      const models::MessagePattern pattern = partition::summa_pattern(rectangles, k, 1, options.block_bytes);
       for (const models::Phase& phase : pattern.phases) row.transmissions += phase.messages.size();
       expression = models::expression(pattern, placement);
     });
@@ -143,7 +143,7 @@ std::vector<Row> evaluate_all(const Options& options) {
       areas.push_back(1.0 + 3.0 * static_cast<double>(random()) / 1.8446744073709552e19);
     const partition::ColumnPartition partition = partition::column(areas, {options.blocks, options.blocks});
     rows.push_back(evaluate(options, platform, [&] {
-      return partition::summa_pattern(partition.rectangles, options.blocks / 2, options.block_bytes);
+      return partition::summa_pattern(partition.rectangles, options.blocks / 2, 1, options.block_bytes);
     }));
     if (options.all_iterations) rows.push_back(evaluate_summa(options, platform, partition.rectangles));
     rows.push_back(evaluate(options, platform, [&] {

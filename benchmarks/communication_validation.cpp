@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/calibration.hpp"
-#include "comm/measurement/pattern_run.hpp"
+#include "comm/measurement/channel_measurement.hpp"
+#include "comm/measurement/message_exchange.hpp"
 #include "comm/session.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
@@ -29,7 +29,7 @@
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "models/communication/tau_lop/event_evaluation.hpp"
 #include "partition/rectangles/column.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace {
 
@@ -72,7 +72,7 @@ std::vector<models::MessagePattern> patterns(int processes, double bytes) {
           models::recursive_doubling_allreduce(processes, bytes),
           models::halo_1d(processes, bytes),
           partition::halo_pattern(blocks, bytes / 32.0),
-          partition::summa_pattern(blocks, 16, bytes / 32.0)};
+          partition::summa_pattern(blocks, 16, 1, bytes / 32.0)};
 }
 
 std::vector<Case> make_cases(int processes) {
@@ -91,10 +91,9 @@ std::vector<Case> make_cases(int processes) {
 
 void measure_round(const Session& session, const Options& options, std::vector<Case>& cases) {
   for (Case& one : cases) {
-    PatternRun run(session.comm(), one.pattern);
-    const double once_s = median(run.times_s(3));
+    const double once_s = median(pattern_s(session.comm(), one.pattern, 3));
     const auto repetitions = static_cast<int>(std::clamp(options.time_s / once_s, 3.0, 2000.0));
-    one.rounds_s.push_back(median(run.times_s(repetitions)));
+    one.rounds_s.push_back(median(pattern_s(session.comm(), one.pattern, repetitions)));
   }
 }
 

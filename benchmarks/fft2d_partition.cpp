@@ -32,7 +32,6 @@
 #include "miniapps/fft2d/transform.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/granularity.hpp"
 
 namespace {
 

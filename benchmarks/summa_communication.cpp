@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/calibration.hpp"
+#include "comm/measurement/channel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/run_record.hpp"

@@ -15,30 +15,6 @@
 #include "core/base/table.hpp"
 
 namespace steelyard {
-namespace {
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 1;
-  STEELYARD_MPI(MPI_Comm_size(comm, &size));
-  return size;
-}
-
-std::string broadcast_from(MPI_Comm comm, int root, const std::string& text) {
-  int length = static_cast<int>(text.size());
-  STEELYARD_MPI(MPI_Bcast(&length, 1, MPI_INT, root, comm));
-  std::string received = text;
-  received.resize(static_cast<std::size_t>(length));
-  STEELYARD_MPI(MPI_Bcast(received.data(), length, MPI_CHAR, root, comm));
-  return received;
-}
-
-}  // namespace
 
 std::string message_of(const std::exception& error) {
   if (std::string_view(error.what()) != std::bad_alloc().what()) return error.what();
@@ -53,24 +29,26 @@ std::string message_of(const std::exception& error) {
       format_bytes(held_bytes), format_bytes(node_bytes));
 }
 
+ExitCode code_of(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  return known != nullptr ? known->code() : ExitCode::failed;
+}
+
 void collectively(MPI_Comm comm, const std::function<void()>& work) {
   std::string message;
   int code = 0;
   try {
     work();
-  } catch (const Error& error) {
-    message = error.what();
-    code = static_cast<int>(error.code());
   } catch (const std::exception& error) {
     message = message_of(error);
-    code = static_cast<int>(ExitCode::failed);
+    code = static_cast<int>(code_of(error));
   }
   const int size = size_of(comm);
   int teller = code != 0 ? rank_in(comm) : size;
   STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &teller, 1, MPI_INT, MPI_MIN, comm));
   if (teller == size) return;
   STEELYARD_MPI(MPI_Bcast(&code, 1, MPI_INT, teller, comm));
-  throw CollectiveError(broadcast_from(comm, teller, message), static_cast<ExitCode>(code), teller);
+  throw CollectiveError(broadcast_text(comm, message, teller), static_cast<ExitCode>(code), teller);
 }
 
 void on_root(MPI_Comm comm, const std::function<void()>& work) {
@@ -97,7 +75,14 @@ std::vector<std::string> all_gather_text(MPI_Comm comm, const std::string& text)
   return texts;
 }
 
-std::string broadcast_text(MPI_Comm comm, const std::string& text) { return broadcast_from(comm, 0, text); }
+std::string broadcast_text(MPI_Comm comm, const std::string& text, int root) {
+  int length = static_cast<int>(text.size());
+  STEELYARD_MPI(MPI_Bcast(&length, 1, MPI_INT, root, comm));
+  std::string received = text;
+  received.resize(static_cast<std::size_t>(length));
+  STEELYARD_MPI(MPI_Bcast(received.data(), length, MPI_CHAR, root, comm));
+  return received;
+}
 
 std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values) {
   const int count = static_cast<int>(values.size());

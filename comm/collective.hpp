@@ -28,6 +28,8 @@ class CollectiveError : public Error {
 /// Message of an exception for the user: its own words or, where memory is short, how much there was, for
 /// std::bad_alloc says no more than its name.
 std::string message_of(const std::exception& error);
+/// Exit code of a program that an exception ends.
+ExitCode code_of(const std::exception& error);
 
 /// Runs `work` on every rank; if it throws on any, throws on all the error of the lowest such rank. `work` itself must
 /// not communicate, for a rank that throws would leave the others waiting. Collective. @throws CollectiveError,
@@ -40,8 +42,8 @@ void on_root(MPI_Comm comm, const std::function<void()>& work);
 /// Text of every rank, on every rank. Collective.
 std::vector<std::string> all_gather_text(MPI_Comm comm, const std::string& text);
 
-/// Text of rank 0 for everyone. Collective.
-std::string broadcast_text(MPI_Comm comm, const std::string& text);
+/// The root's text for everyone. Collective.
+std::string broadcast_text(MPI_Comm comm, const std::string& text, int root = 0);
 
 /// Values of every rank, one after the other; as many from each. Collective.
 std::vector<double> all_gather(MPI_Comm comm, const std::vector<double>& values);

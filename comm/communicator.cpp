@@ -28,12 +28,10 @@ void relax() {
 }  // namespace
 
 Communicator::Communicator(MPI_Comm comm, int color) {
-  int rank = 0;
-  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
-  STEELYARD_MPI(MPI_Comm_split(comm, color, rank, &comm_));
+  STEELYARD_MPI(MPI_Comm_split(comm, color, rank_in(comm), &comm_));
   STEELYARD_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
-  STEELYARD_MPI(MPI_Comm_rank(comm_, &rank_));
-  STEELYARD_MPI(MPI_Comm_size(comm_, &size_));
+  rank_ = rank_in(comm_);
+  size_ = size_of(comm_);
 }
 
 Communicator::~Communicator() { MPI_Comm_free(&comm_); }

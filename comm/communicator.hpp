@@ -38,4 +38,9 @@ void rest_between_looks(int look, bool may_spin);
 /// Returns when MPI has completed the requests. @param may_spin see rest_between_looks(). @throws MpiError
 void wait_all(std::span<MPI_Request> requests, bool may_spin);
 
+/// Whether the MPI library sends from and receives into the memory of the device that Kokkos was built for, so that
+/// nothing needs to be staged in host memory: what Open MPI and its relatives tell at run time, no where a library does
+/// not tell, and no in a host build. In core/device/device_aware.cpp, beside all else that a back end decides.
+bool mpi_takes_device_memory();
+
 }  // namespace steelyard

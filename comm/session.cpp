@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "comm/collective.hpp"
@@ -19,22 +23,20 @@ namespace steelyard {
 
 Nodes find_nodes(MPI_Comm comm, const std::string& host_name) {
   Nodes nodes;
-  int rank = 0;
-  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
+  const int rank = rank_in(comm);
   MPI_Comm node = MPI_COMM_NULL;
   STEELYARD_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
-  STEELYARD_MPI(MPI_Comm_rank(node, &nodes.rank_on_node));
-  STEELYARD_MPI(MPI_Comm_size(node, &nodes.ranks_on_node));
+  nodes.rank_on_node = rank_in(node);
+  nodes.ranks_on_node = size_of(node);
   int lowest = rank;
   STEELYARD_MPI(MPI_Bcast(&lowest, 1, MPI_INT, 0, node));
   STEELYARD_MPI(MPI_Comm_free(&node));
 
   const std::vector<std::string> names = all_gather_text(comm, host_name);
-  std::vector<int> lowest_of_rank(names.size());
-  STEELYARD_MPI(MPI_Allgather(&lowest, 1, MPI_INT, lowest_of_rank.data(), 1, MPI_INT, comm));
-  std::vector<int> leaders;
+  const std::vector<double> lowest_of_rank = all_gather(comm, {static_cast<double>(lowest)});
+  std::vector<double> leaders;
   for (std::size_t r = 0; r < names.size(); ++r) {
-    const auto leader = std::find(leaders.begin(), leaders.end(), lowest_of_rank[r]);
+    const auto leader = std::ranges::find(leaders, lowest_of_rank[r]);
     nodes.node_of_rank.push_back(static_cast<int>(leader - leaders.begin()));
     if (leader == leaders.end()) {
       leaders.push_back(lowest_of_rank[r]);
@@ -72,8 +74,8 @@ Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
   int provided = MPI_THREAD_SINGLE;
   STEELYARD_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
   STEELYARD_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-  STEELYARD_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
-  STEELYARD_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  rank_ = rank_in(MPI_COMM_WORLD);
+  size_ = size_of(MPI_COMM_WORLD);
   if (provided < MPI_THREAD_FUNNELED) throw RuntimeFailure("this MPI cannot run beside other threads");
   nodes_ = find_nodes(MPI_COMM_WORLD, machine_.host_name());
   share_launcher_cores();
@@ -180,8 +182,7 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
       if (session.rank() == error.teller()) tell(error.what());
       return static_cast<int>(error.code());
     } catch (const std::exception& error) {
-      const auto* known = dynamic_cast<const Error*>(&error);
-      const auto code = static_cast<int>(known != nullptr ? known->code() : ExitCode::failed);
+      const auto code = static_cast<int>(code_of(error));
       tell(message_of(error));
       // The other ranks may be waiting in a call that this one will never make.
       if (session.size() > 1) MPI_Abort(session.comm(), code);
@@ -202,6 +203,103 @@ std::vector<Slot> gather_slots(const Session& session, const RankUnits& units) {
     if (have[at + 1] > 0.0) slots.push_back({rank, ProcessingUnit::Kind::companion});
   }
   return slots;
+}
+
+namespace {
+
+nlohmann::json describe_units(int rank, const RankUnits& units) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
+    if (!*unit) continue;
+    json.push_back({{"rank", rank},
+                    {"kind", (*unit)->name()},
+                    {"space", (*unit)->space},
+                    {"cores", format_cores((*unit)->cores)},
+                    {"slowdown", (*unit)->slowdown}});
+  }
+  return json;
+}
+
+/// Variables that decide how many threads and which devices a program uses, and how MPI and Kokkos work; not those that
+/// MPI itself sets for its processes.
+bool is_kept(const std::string& variable) {
+  const auto begins_with = [&](const char* prefix) { return variable.starts_with(prefix); };
+  constexpr std::array own = {"OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix"};
+  constexpr std::array kept = {
+      "OMP_",  "KOKKOS_",      "OMPI_MCA_",    "STEELYARD_", "CUDA_VISIBLE",       "HIP_VISIBLE",
+      "ROCR_", "SLURM_JOB_ID", "SLURM_NTASKS", "OPENBLAS_",  "SLURM_CPUS_PER_TASK"};
+  return std::none_of(own.begin(), own.end(), begins_with) && std::any_of(kept.begin(), kept.end(), begins_with);
+}
+
+std::map<std::string, std::string> kept_environment() {
+  std::map<std::string, std::string> kept;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    if (is_kept(name)) kept[name] = text.substr(std::min(name.size() + 1, text.size()));
+  }
+  return kept;
+}
+
+/// The command line of this process's parent where that is one that starts ranks.
+std::vector<std::string> launch_line() {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", getppid()), std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  if (words.empty()) return {};
+  const std::string name = std::filesystem::path(words.front()).filename().string();
+  for (const char* const launcher : {"mpirun", "mpiexec", "orterun", "prterun", "srun", "hydra_pmi_proxy", "orted"}) {
+    if (name.starts_with(launcher)) return words;
+  }
+  return {};
+}
+
+/// One of each host, in the order of nodes().hosts.
+std::vector<std::string> processors(const Session& session) {
+  const bool speaks = session.nodes().rank_on_node == 0;
+  std::vector<std::string> all;
+  for (const std::string& text :
+       all_gather_text(session.comm(), speaks ? "." + session.machine().processor() : std::string{})) {
+    if (!text.empty()) all.push_back(text.substr(1));
+  }
+  return all;
+}
+
+}  // namespace
+
+bool any_oversubscribed(const Session& session, const RankUnits& units) {
+  return all_max(session.comm(), units.oversubscribed ? 1.0 : 0.0) > 0.0;
+}
+
+bool any_unbound(const Session& session, const RankUnits& units) {
+  return all_max(session.comm(), units.bound ? 0.0 : 1.0) > 0.0;
+}
+
+RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
+                       const RankUnits& units) {
+  RunRecord record;
+  record.app = app;
+  record.date = date_now();
+  record.argv = session.arguments();
+  record.launch = launch_line();
+  record.environment = kept_environment();
+  record.seed = options.seed;
+  record.kokkos = kokkos_version();
+  record.blas = host_blas().name;
+  record.mpi = Session::mpi_version();
+  record.hosts = session.nodes().hosts;
+  record.processors = processors(session);
+  record.params["ranks"] = static_cast<double>(session.size());
+  record.settings["element"] = element_name(options.element);
+  record.settings["partition"] = options.partition;
+  record.settings["cores"] = units.cores_from + (any_oversubscribed(session, units) ? ", oversubscribed" : "") +
+                             (any_unbound(session, units) ? ", unbound" : "");
+  for (const std::string& text : all_gather_text(session.comm(), describe_units(session.rank(), units).dump())) {
+    for (const nlohmann::json& unit : nlohmann::json::parse(text)) {
+      record.units.push_back({unit["rank"], unit["kind"], unit["space"], unit["cores"], unit["slowdown"], {}, {}});
+    }
+  }
+  return record;
 }
 
 }  // namespace steelyard

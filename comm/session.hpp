@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/base/run_record.hpp"
 #include "core/machine.hpp"
 #include "core/options.hpp"
 #include "core/processing_unit.hpp"
@@ -100,5 +101,17 @@ struct Slot {
 
 /// Slots of all ranks. Collective.
 std::vector<Slot> gather_slots(const Session& session, const RankUnits& units);
+
+/// Makes the part of a record that all apps share: program, versions, hosts, units of all ranks, and the options that
+/// every app has. `settings["cores"]` says who chose the cores and whether they are oversubscribed or unbound.
+/// Collective.
+RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
+                       const RankUnits& units);
+
+/// True when some rank's threads could not be bound to their cores. Collective.
+bool any_unbound(const Session& session, const RankUnits& units);
+
+/// True when some core of the run serves two threads. Collective.
+bool any_oversubscribed(const Session& session, const RankUnits& units);
 
 }  // namespace steelyard

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 
 namespace steelyard {

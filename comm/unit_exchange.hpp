@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/device_aware.hpp"
+#include "comm/communicator.hpp"
 #include "comm/unit_group.hpp"
 #include "core/memory/home.hpp"
 #include "core/memory/untouched_array.hpp"

@@ -21,9 +21,12 @@ void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
 }  // namespace
 
 UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots)
-    : comm_(comm), co_execution_(&co_execution), slots_(slots), may_spin_(units.may_spin()) {
-  STEELYARD_MPI(MPI_Comm_rank(comm_, &rank_));
-  STEELYARD_MPI(MPI_Comm_size(comm_, &size_));
+    : comm_(comm),
+      rank_(rank_in(comm)),
+      size_(size_of(comm)),
+      co_execution_(&co_execution),
+      slots_(slots),
+      may_spin_(units.may_spin()) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].rank != rank_) continue;
     slot_of_[unit_index(slots_[i].kind)] = static_cast<int>(i);
@@ -49,8 +52,7 @@ UnitGroup::~UnitGroup() {
 }
 
 void UnitGroup::begin_run() {
-  if (given_up_ || begun_[0].open || begun_[1].open)
-    throw RuntimeFailure("processing units that have lost each other in an earlier run cannot run again");
+  if (given_up_) throw RuntimeFailure("the unit group is out of step after a failed run and cannot run again");
   failed_ = false;
   error_ = nullptr;
 }
@@ -76,54 +78,32 @@ void UnitGroup::await(const Signal& signal, std::uint64_t count, const CoExecuti
   }
 }
 
-void UnitGroup::start_ranks_sum() {
-  const Begun& own = begun_[0];
-  if (unit_count_ == 2) {
-    await(companion_has_values_, own.sums);
-    const Values& others = companion_values_[own.sums % 2];
-    for (std::size_t i = 0; i < own.values; ++i) own_values_[i].add(others[i]);
+void UnitGroup::sum(ProcessingUnit::Kind kind, std::span<const CompensatedSum> values, std::span<double> totals) {
+  if (values.size() > most_values || totals.size() != values.size()) {
+    throw InvalidArgument(fmt::format("a sum of {} values into {} (expected as many, at most {})", values.size(),
+                                      totals.size(), most_values));
   }
-  if (size_ > 1) {
-    STEELYARD_MPI(MPI_Iallreduce(MPI_IN_PLACE, own_values_.data(), static_cast<int>(own.values), type_, operation_,
-                                 comm_, &request_));
-  }
-  ranks_sum_started_ = true;
-}
-
-void UnitGroup::begin_sum(ProcessingUnit::Kind kind, std::span<const CompensatedSum> values) {
-  if (values.size() > most_values) {
-    throw InvalidArgument(fmt::format("a sum of {} values (expected at most {})", values.size(), most_values));
-  }
-  Begun& own = begun(kind);
-  ++own.sums;
-  own.values = values.size();
-  own.open = true;
-  if (drives(kind)) ++sync_counts_.sums;
-  if (!drives(kind)) {
-    std::copy(values.begin(), values.end(), companion_values_[own.sums % 2].begin());
-    companion_has_values_.raise(own.sums);
-    return;
-  }
-  std::copy(values.begin(), values.end(), own_values_.begin());
-  ranks_sum_started_ = false;
-  if (unit_count_ == 1 || companion_has_values_.reached(own.sums)) start_ranks_sum();
-}
-
-void UnitGroup::end_sum(ProcessingUnit::Kind kind, std::span<double> totals) {
-  Begun& own = begun(kind);
-  if (totals.size() != own.values) {
-    throw InvalidArgument(fmt::format("{} totals of a sum of {} values", totals.size(), own.values));
-  }
-  Values& sums = totals_[own.sums % 2];
+  const std::uint64_t number = drives(kind) ? ++sums_ : ++companion_sums_;  // the same on both units
+  Values& sums = totals_[number % 2];
   if (drives(kind)) {
-    if (!ranks_sum_started_) start_ranks_sum();
-    if (size_ > 1) wait_all({&request_, 1}, may_spin_);
-    sums = own_values_;
-    totals_are_known_.raise(own.sums);
+    ++sync_counts_.sums;
+    std::ranges::copy(values, sums.begin());
+    if (unit_count_ == 2) {
+      await(companion_has_values_, number);
+      for (std::size_t i = 0; i < values.size(); ++i) sums[i].add(companion_values_[i]);
+    }
+    if (size_ > 1) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      STEELYARD_MPI(MPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(values.size()), type_, operation_, comm_,
+                                   &request));
+      wait_all({&request, 1}, may_spin_);
+    }
+    totals_are_known_.raise(number);
   } else {
-    await(totals_are_known_, own.sums);
+    std::ranges::copy(values, companion_values_.begin());
+    companion_has_values_.raise(number);
+    await(totals_are_known_, number);
   }
-  own.open = false;
   for (std::size_t i = 0; i < totals.size(); ++i) totals[i] = sums[i].value();
 }
 

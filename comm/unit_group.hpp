@@ -44,11 +44,10 @@ class UnitGroup {
 
   /// Runs `program(peer)` on every unit of this rank at once; `peer` is a UnitPeer of its execution space. Collective.
   /// Where a unit throws, the other of this rank stops waiting for what it has not done, and the first error is thrown
-  /// again; other ranks are not told. What all units throw at the same place leaves a group that can run again; but not
-  /// where one has given up waiting, or in the middle of a sum.
-  /// @throws RuntimeFailure for such a group
-  /// @return seconds that each unit spent in UnitPeer::compute(), with what an emulated slowdown adds; of a unit alone
-  /// 0
+  /// again; other ranks are not told. What all units throw at the same place leaves a group that can run again.
+  /// @throws RuntimeFailure for a group of which one unit has given up waiting in an earlier run
+  /// @return seconds that each unit spent in UnitPeer::compute(), with what an emulated slowdown adds; 0 of a unit
+  /// alone
   template <class Program>
   UnitSeconds run(const Program& program);
 
@@ -119,26 +118,15 @@ class UnitGroup {
   /// @throws RuntimeFailure where another unit has failed before that
   void await(const Signal& signal, std::uint64_t count, const CoExecution::Work& meanwhile = {});
 
-  /// The two halves of a sum over all units; work may be done in between. One sum at a time.
-  /// @param values as many from every unit, at most `most_values`. @throws InvalidArgument for more
-  void begin_sum(ProcessingUnit::Kind kind, std::span<const CompensatedSum> values);
-  /// @param totals the same on all units, bit by bit. @throws InvalidArgument for another number than began
-  void end_sum(ProcessingUnit::Kind kind, std::span<double> totals);
+  /// Sums up over all units. @param values as many from every unit, at most `most_values`
+  /// @param totals as many; the same on all units, bit by bit @throws InvalidArgument for other numbers of them
+  void sum(ProcessingUnit::Kind kind, std::span<const CompensatedSum> values, std::span<double> totals);
 
  private:
   using Values = std::array<CompensatedSum, most_values>;
-  /// State that only one thread uses.
-  struct alignas(apart) Begun {
-    std::uint64_t sums = 0;
-    std::size_t values = 0;  ///< of the last sum
-    bool open = false;       ///< it has not ended
-  };
-
   void begin_run();
   void end_run();
   void fail(std::exception_ptr error);
-  Begun& begun(ProcessingUnit::Kind kind) { return begun_[drives(kind) ? 0 : 1]; }
-  void start_ranks_sum();
 
   MPI_Comm comm_;
   int rank_ = 0;
@@ -154,14 +142,12 @@ class UnitGroup {
   std::atomic<bool> given_up_{false};  ///< a unit has not waited for another to the end
   std::exception_ptr error_;
 
-  std::array<Begun, 2> begun_;  ///< of the unit that drives MPI, and of the other
+  alignas(apart) std::uint64_t sums_ = 0;            ///< that the unit that drives MPI has begun
+  alignas(apart) std::uint64_t companion_sums_ = 0;  ///< that the other unit has begun
   Signal companion_has_values_;
   Signal totals_are_known_;
-  alignas(apart) std::array<Values, 2> companion_values_;  ///< by parity of the sum
-  alignas(apart) std::array<Values, 2> totals_;            ///< likewise
-  alignas(apart) Values own_values_;
-  bool ranks_sum_started_ = false;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  alignas(apart) Values companion_values_;
+  alignas(apart) std::array<Values, 2> totals_;  ///< by parity of the sum: one may be read when the next one begins
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op operation_ = MPI_OP_NULL;
 };
@@ -187,11 +173,8 @@ class UnitPeer {
     });
   }
 
-  void begin_sum(std::span<const CompensatedSum> values) const { group_->begin_sum(kind_, values); }
-  void end_sum(std::span<double> totals) const { group_->end_sum(kind_, totals); }
   void sum(std::span<const CompensatedSum> values, std::span<double> totals) const {
-    begin_sum(values);
-    end_sum(totals);
+    group_->sum(kind_, values, totals);
   }
 
  private:

@@ -184,7 +184,8 @@ void read_unit(const JsonReader& unit, FpmFile& file) {
 }
 
 Drift read_drift(const JsonReader& reader) {
-  const Drift drift{reader.number("share"), read_count(reader, "degrees", 0.0), read_count(reader, "rounds", 1.0)};
+  const Drift drift{reader.number("share"), read_count(reader, "degrees", reader.number("degrees")),
+                    read_count(reader, "rounds", 1.0)};
   if (!(drift.share >= 0.0)) reader.fail("share", fmt::format("is {} (expected a number >= 0)", drift.share));
   return drift;
 }

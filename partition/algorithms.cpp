@@ -6,14 +6,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <deque>
+#include <limits>
 #include <sstream>
 
 #include "core/base/errors.hpp"
 #include "partition/exact.hpp"
-#include "partition/geometric.hpp"
 #include "partition/hpopta.hpp"
-#include "partition/numerical.hpp"
-#include "partition/proportional.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -62,6 +61,40 @@ Algorithm by_shares(const std::string& name) {
           [shares](std::int64_t total, Models models) { return by_shares(total, models, shares); }};
 }
 
+/// A model whose computation unit is a piece of several.
+class PieceModel : public models::SpeedModel {
+ public:
+  PieceModel(const models::SpeedModel& model, double piece)
+      : SpeedModel(std::max(std::floor(model.max_units() / piece), std::numeric_limits<double>::min())),
+        model_(model),
+        piece_(piece) {}
+
+  std::string kind() const override { return model_.kind(); }
+  double units_within(double time_s) const override { return model_.units_within(time_s) / piece_; }
+  std::vector<double> breakpoints() const override {
+    std::vector<double> pieces = model_.breakpoints();
+    for (double& size : pieces) size /= piece_;
+    return pieces;
+  }
+
+ private:
+  double fitted_speed(double units) const override { return model_.speed(units * piece_) / piece_; }
+  void refit() override {}
+
+  const models::SpeedModel& model_;
+  double piece_;
+};
+
+/// `constant:N`.
+Algorithm constant_at(double units) {
+  if (!(units > 0.0)) throw InvalidArgument(fmt::format("partition constant:{} (expected constant:N, N > 0)", units));
+  Algorithm algorithm = find_algorithm("constant");
+  algorithm.name += fmt::format(":{}", units);
+  algorithm.distribute = [units](std::int64_t total, Models models) { return constant(total, models, units); };
+  algorithm.constant_at = units;
+  return algorithm;
+}
+
 }  // namespace
 
 std::span<const Algorithm> algorithms() {
@@ -80,15 +113,6 @@ std::span<const Algorithm> algorithms() {
   return all;
 }
 
-Algorithm constant_at(double units) {
-  if (!(units > 0.0)) throw InvalidArgument(fmt::format("partition constant:{} (expected constant:N, N > 0)", units));
-  Algorithm algorithm = find_algorithm("constant");
-  algorithm.name += fmt::format(":{}", units);
-  algorithm.distribute = [units](std::int64_t total, Models models) { return constant(total, models, units); };
-  algorithm.constant_at = units;
-  return algorithm;
-}
-
 Algorithm find_algorithm(const std::string& name, const std::string& others) {
   if (name.starts_with("shares:")) return by_shares(name);
   if (name.starts_with("constant:")) {
@@ -101,6 +125,25 @@ Algorithm find_algorithm(const std::string& name, const std::string& others) {
     names += (names.empty() ? "" : ", ") + algorithm.name;
   }
   throw InvalidArgument(fmt::format("partition \"{}\" is unknown (expected one of {}{})", name, names, others));
+}
+
+Distribution distribute_in_multiples(std::int64_t total, Models models, const Algorithm& algorithm,
+                                     std::int64_t granularity) {
+  if (granularity < 1 || total % granularity != 0) {
+    throw InvalidArgument(
+        fmt::format("granularity {} for {} computation units (expected a divisor)", granularity, total));
+  }
+  if (granularity == 1) return algorithm.distribute(total, models);
+  std::deque<PieceModel> pieces;
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::SpeedModel* model : models) {
+    pointers.push_back(&pieces.emplace_back(*model, static_cast<double>(granularity)));
+  }
+  const Algorithm of_pieces =
+      algorithm.constant_at > 0.0 ? constant_at(algorithm.constant_at / static_cast<double>(granularity)) : algorithm;
+  std::vector<std::int64_t> units = of_pieces.distribute(total / granularity, pointers).units;
+  for (std::int64_t& slice : units) slice *= granularity;
+  return predict(std::move(units), models);
 }
 
 }  // namespace steelyard::partition

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
 
 #include "core/base/errors.hpp"
 
@@ -34,53 +33,63 @@ Distribution predict(std::vector<std::int64_t> units, Models models) {
   return distribution;
 }
 
+std::vector<std::int64_t> even_slices(std::int64_t total, std::size_t unit_count) {
+  if (total < 0) throw InvalidArgument(fmt::format("{} computation units to distribute (expected >= 0)", total));
+  if (unit_count == 0) throw InvalidArgument("no processing units to distribute over (expected at least one)");
+  const auto count = static_cast<std::int64_t>(unit_count);
+  std::vector<std::int64_t> slices;
+  for (std::int64_t i = 0; i < count; ++i) slices.push_back(total / count + (i < total % count ? 1 : 0));
+  return slices;
+}
+
 std::int64_t capacity(const models::SpeedModel& model, std::int64_t total) {
   const double most = std::floor(model.max_units());
   return most >= static_cast<double>(total) ? total : static_cast<std::int64_t>(most);
 }
 
+std::int64_t capacity(Models models, std::int64_t total) {
+  std::int64_t room = 0;
+  for (const models::SpeedModel* model : models) room += std::min(capacity(*model, total), total - room);
+  return room;
+}
+
 void require_feasible(std::int64_t total, Models models) {
   if (total < 0) throw InvalidArgument(fmt::format("{} computation units to distribute (expected >= 0)", total));
   if (models.empty()) throw InvalidArgument("no processing units to distribute over (expected at least one)");
-  std::int64_t room = 0;
-  for (const models::SpeedModel* model : models) {
-    room += std::min(capacity(*model, total), total - room);
-  }
+  const std::int64_t room = capacity(models, total);
   if (room < total) {
     throw InvalidArgument(
         fmt::format("{} computation units do not fit: the processing units hold {} together", total, room));
   }
 }
 
-void distribute_remainder(std::int64_t remainder, std::vector<std::int64_t>& units, Models models) {
-  struct Offer {
-    double time_s;
-    std::size_t index;
-    bool operator>(const Offer& other) const {
-      return time_s != other.time_s ? time_s > other.time_s : index > other.index;
-    }
-  };
-  std::priority_queue<Offer, std::vector<Offer>, std::greater<>> offers;
-  const auto offer = [&](std::size_t index) {
-    const double next = static_cast<double>(units[index] + 1);
-    if (next <= models[index]->max_units()) offers.push({models[index]->time_s(next), index});
-  };
-  for (std::size_t i = 0; i < units.size(); ++i) offer(i);
-  for (; remainder > 0; --remainder) {
-    if (offers.empty()) {
-      throw InvalidArgument(fmt::format("{} computation units do not fit on any processing unit", remainder));
-    }
-    const std::size_t index = offers.top().index;
-    offers.pop();
-    ++units[index];
-    offer(index);
+std::vector<std::int64_t> proportional_parts(std::int64_t total, std::span<const double> shares,
+                                             std::span<const double> seconds_per_part) {
+  // By a power of two, which changes no quotient, so that the sum of large shares is finite.
+  const int exponent = std::ilogb(*std::max_element(shares.begin(), shares.end()));
+  const auto share = [&](std::size_t i) { return std::scalbn(shares[i], -exponent); };
+  double sum = 0.0;
+  for (std::size_t i = 0; i < shares.size(); ++i) sum += share(i);
+  std::vector<std::int64_t> parts;
+  std::vector<std::size_t> by_time;
+  std::int64_t left = total;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double quota = static_cast<double>(total) * (share(i) / sum);
+    // A quota that is whole but for rounding errors counts as whole, else its unit would lose a part to another.
+    parts.push_back(static_cast<std::int64_t>(std::floor(quota * (1.0 + 1e-12))));
+    left -= parts.back();
+    if (shares[i] > 0.0) by_time.push_back(i);
   }
+  const auto time_s = [&](std::size_t i) { return static_cast<double>(parts[i] + 1) * seconds_per_part[i]; };
+  std::stable_sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return time_s(a) < time_s(b); });
+  for (std::int64_t i = 0; i < left; ++i) ++parts[by_time[static_cast<std::size_t>(i)]];
+  return parts;
 }
 
 namespace {
 
 bool same_points(std::span<const models::MeasuredPoint> one, std::span<const models::MeasuredPoint> other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](const auto& a, const auto& b) {
+  return std::ranges::equal(one, other, [](const auto& a, const auto& b) {
     return a.units == b.units && a.time_s == b.time_s && a.confidence_s == b.confidence_s;
   });
 }

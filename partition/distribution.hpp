@@ -30,12 +30,21 @@ Distribution predict(std::vector<std::int64_t> units, Models models);
 /// @throws InvalidArgument for a negative total, no models, or a total that exceeds what the units hold together
 void require_feasible(std::int64_t total, Models models);
 
-/// The most whole computation units that one model holds, at most `total`.
-std::int64_t capacity(const models::SpeedModel& model, std::int64_t total);
+/// An equal number for each unit; the first `total mod p` get one more.
+/// @throws InvalidArgument for a negative total and no units
+std::vector<std::int64_t> even_slices(std::int64_t total, std::size_t unit_count);
 
-/// Hands out what rounding left over, one computation unit at a time, always to the processing unit that would be done
-/// first with it; ties go to the lower index. @throws InvalidArgument when nobody has room
-void distribute_remainder(std::int64_t remainder, std::vector<std::int64_t>& units, Models models);
+/// Whole computation units that a model holds, or all of several together, at most `total`.
+std::int64_t capacity(const models::SpeedModel& model, std::int64_t total);
+std::int64_t capacity(Models models, std::int64_t total);
+
+/// Whole parts of `total` in proportion to `shares`: each the exact quota, total share_i / (sum of shares), rounded
+/// down or up, and the sum is exactly `total`. Rounds up where (whole + 1) seconds_per_part_i is least, so that the
+/// longest of parts_i seconds_per_part_i is least among all such roundings; ties go to the lower index, a share of 0
+/// gets nothing.
+/// @param shares not negative, one above 0 @param seconds_per_part as many, in any unit of time
+std::vector<std::int64_t> proportional_parts(std::int64_t total, std::span<const double> shares,
+                                             std::span<const double> seconds_per_part);
 
 /// Whether two models are one, or of the same kind, points, limits and breakpoints, so that they answer alike. Models
 /// given as formulas, without points, are the same only where they are one.

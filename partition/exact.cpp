@@ -9,9 +9,7 @@
 #include <span>
 
 #include "core/base/errors.hpp"
-#include "partition/search/bottleneck.hpp"
 #include "partition/search/least_total.hpp"
-#include "partition/search/near_largest.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -19,21 +17,17 @@ namespace {
 /// The order of times >= 0 as whole numbers: the bits of IEEE 754 numbers of one sign are in the order of their values.
 std::int64_t ordinal(double time_s) { return std::bit_cast<std::int64_t>(time_s + 0.0); }
 
-/// Choices of each unit, sizes in steps of `divisor`, with the ordinals of times as costs.
-Choices choices_of(std::int64_t total, TimeTables tables, std::int64_t granularity, std::int64_t divisor) {
+/// Choices of each unit up to the total, sizes in steps of `divisor`, with the ordinals of times as costs.
+Choices choices_of(std::int64_t total, TimeTables tables, std::int64_t divisor) {
   Choices choices;
   choices.reserve(tables.size());
   for (const TimeTable& table : tables) {
-    const auto end = std::upper_bound(table.entries.begin(), table.entries.end(), total,
-                                      [](std::int64_t size, const auto& entry) { return size < entry.units; });
-    const std::span<const TimeTable::Entry> entries(table.entries.begin(), end);
-    auto& unit = choices.emplace_back(entries.size() + 1);
-    std::size_t count = 1;  // behind nothing at no cost
-    for (const TimeTable::Entry& entry : entries) {
-      unit[count] = {divisor > 1 ? entry.units / divisor : entry.units, ordinal(entry.time_s)};
-      count += granularity == 1 || entry.units % granularity == 0 ? 1 : 0;
-    }
-    unit.resize(count);
+    const auto end = std::ranges::upper_bound(table.entries, total, {}, &TimeTable::Entry::units);
+    // Behind the choice of nothing at no cost.
+    auto& unit = choices.emplace_back(static_cast<std::size_t>(end - table.entries.begin()) + 1);
+    std::transform(table.entries.begin(), end, unit.begin() + 1, [&](const TimeTable::Entry& entry) {
+      return Choice{divisor > 1 ? entry.units / divisor : entry.units, ordinal(entry.time_s)};
+    });
   }
   return choices;
 }
@@ -99,32 +93,22 @@ LeastTotal least_total_within(std::int64_t total, const Choices& choices, std::i
 
 }  // namespace
 
-ExactResult exact(std::int64_t total, TimeTables tables, const ExactOptions& options) {
+ExactResult exact(std::int64_t total, TimeTables tables, std::int64_t most_work) {
   require_feasible(total, tables);
-  const std::int64_t granularity = options.granularity;
-  if (granularity < 1 || total % granularity != 0) {
-    throw InvalidArgument(
-        fmt::format("granularity {} for {} computation units (expected a divisor of the total)", granularity, total));
-  }
   std::int64_t divisor = 0;
   for (const TimeTable& table : tables) {
     for (const TimeTable::Entry& entry : table.entries) {
       if (divisor == 1) break;
-      if (granularity == 1 || entry.units % granularity == 0) divisor = std::gcd(divisor, entry.units);
+      divisor = std::gcd(divisor, entry.units);
     }
   }
   divisor = std::max<std::int64_t>(divisor, 1);
-  const Choices choices = choices_of(total, tables, granularity, divisor);
+  const Choices choices = choices_of(total, tables, divisor);
   const auto makespan = total % divisor == 0 ? least_bottleneck(total / divisor, choices) : std::nullopt;
-  if (!makespan) {
-    throw InvalidArgument(fmt::format(
-        "{} computation units cannot be split: no sum of the sizes in the {} time tables{} is {}", total, tables.size(),
-        granularity > 1 ? fmt::format(" that are multiples of {}", granularity) : "", total));
-  }
+  if (!makespan) throw no_split(total, tables);
   ExactResult result;
-  result.makespan_s = std::bit_cast<double>(*makespan);
-  const Ticks ticks = ticks_for(choices, result.makespan_s);
-  LeastTotal least = least_total_within(total / divisor, choices, *makespan, ticks, options.most_work);
+  const Ticks ticks = ticks_for(choices, std::bit_cast<double>(*makespan));
+  LeastTotal least = least_total_within(total / divisor, choices, *makespan, ticks, most_work);
   for (std::int64_t& units : least.units) units *= divisor;
   result.total_time_is_least = least.is_least;
   result.total_time_excess_s = least.excess_bound * ticks.tick_s;

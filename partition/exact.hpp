@@ -6,18 +6,9 @@ namespace steelyard::partition {
 
 struct ExactResult {
   Distribution distribution;
-  double makespan_s = 0.0;
   double total_time_s = 0.0;         ///< sum of all units' times
   bool total_time_is_least = false;  ///< proven among all distributions with this makespan
   double total_time_excess_s = 0.0;  ///< at most this much above the least; 0 where proven
-};
-
-struct ExactOptions {
-  /// Only sizes that are multiples of this are chosen. It must divide the total: a remainder would be a size of its
-  /// own, which no table has been asked for.
-  std::int64_t granularity = 1;
-  /// Steps of the search for the least total time before it settles for a bound; a step is about a nanosecond.
-  std::int64_t most_work = 300'000'000;
 };
 
 /// The least makespan of any tables, min max_i t_i(x_i) subject to sum_i x_i = total, x_i in table i or 0: the problem
@@ -35,9 +26,9 @@ struct ExactOptions {
 /// units whose times are affine or concave and where some have to stay below the others. There the result says so, and
 /// by how much it may be off; the split is then still the same on every machine, but of several of equal total time it
 /// need not be the lexicographically greatest.
-/// @throws InvalidArgument as require_feasible(), for a granularity that is < 1 or does not divide the total, and where
-/// no sum of sizes is `total`
-ExactResult exact(std::int64_t total, TimeTables tables, const ExactOptions& options = {});
+/// @param most_work steps of the search for the least total time before it settles for a bound; about a nanosecond each
+/// @throws InvalidArgument as require_feasible(), and where no sum of sizes is `total`
+ExactResult exact(std::int64_t total, TimeTables tables, std::int64_t most_work = 300'000'000);
 
 /// Solves for models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and exact()
 Distribution exact(std::int64_t total, Models models);

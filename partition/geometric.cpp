@@ -1,5 +1,3 @@
-#include "partition/geometric.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,10 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <queue>
 
 #include "core/base/errors.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -43,6 +43,24 @@ double upper_bound_s(std::int64_t total, Models models) {
   return longest_s;
 }
 
+/// Hands out what rounding left over, one computation unit at a time, always to the processing unit that would be done
+/// first with it; ties go to the lower index.
+void distribute_remainder(std::int64_t remainder, std::vector<std::int64_t>& units, Models models) {
+  using Offer = std::pair<double, std::size_t>;  // seconds with one more, and index
+  std::priority_queue<Offer, std::vector<Offer>, std::greater<>> offers;
+  const auto offer = [&](std::size_t index) {
+    const auto next = static_cast<double>(units[index] + 1);
+    if (models[index]->fits(next)) offers.emplace(models[index]->time_s(next), index);
+  };
+  for (std::size_t i = 0; i < units.size(); ++i) offer(i);
+  for (; remainder > 0; --remainder) {
+    const std::size_t index = offers.top().second;
+    offers.pop();
+    ++units[index];
+    offer(index);
+  }
+}
+
 }  // namespace
 
 Distribution geometric(std::int64_t total, Models models) {
@@ -57,7 +75,7 @@ Distribution geometric(std::int64_t total, Models models) {
   if (!std::isfinite(upper_s)) {
     upper_s = std::numeric_limits<double>::max();
     if (slices_within(upper_s, total, models, candidate).value_or(total) < total) {
-      throw InvalidArgument(fmt::format("{} computation units take longer than numbers can say", total));
+      throw InvalidArgument(fmt::format("{} computation units take longer than a number can hold", total));
     }
   }
   // Some 2000 times at most, where speeds are as far apart as numbers can be.
@@ -74,9 +92,7 @@ Distribution geometric(std::int64_t total, Models models) {
     // What is left is handed out one by one, always to who is done first, which keeps the makespan least.
     if (total - *sum <= count) break;
   }
-  std::int64_t sum = 0;
-  for (const std::int64_t slice : units) sum += slice;
-  distribute_remainder(total - sum, units, models);
+  distribute_remainder(total - std::accumulate(units.begin(), units.end(), std::int64_t{0}), units, models);
   return predict(std::move(units), models);
 }
 

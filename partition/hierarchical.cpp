@@ -7,26 +7,16 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "partition/distribution.hpp"
 
 namespace steelyard::partition {
 
-namespace {
-
-/// Whole computation units that all hold together; a group that holds none still needs a limit above 0.
-double limit_of(Models models, std::int64_t total) {
-  std::int64_t room = 0;
-  for (const models::SpeedModel* model : models) room += std::min(capacity(*model, total), total - room);
-  return room > 0 ? static_cast<double>(room) : 0.5;
-}
-
-}  // namespace
-
+// A group that holds no whole computation unit still needs a limit above 0.
 GroupModel::GroupModel(std::vector<const models::SpeedModel*> units, const Algorithm& inner, std::int64_t total)
-    : SpeedModel(limit_of(units, total)), units_(std::move(units)), inner_(inner) {
+    : SpeedModel(std::max(0.5, static_cast<double>(capacity(units, total)))), units_(std::move(units)), inner_(inner) {
   if (units_.empty()) throw InvalidArgument("a group without processing units (expected at least one)");
 }
 
@@ -88,25 +78,14 @@ std::vector<Members> members_of_groups(std::size_t count, std::span<const int> g
     throw InvalidArgument(
         fmt::format("{} group numbers for {} models (expected as many)", group_of_unit.size(), count));
   }
-  std::vector<Members> groups;
-  for (std::size_t i = 0; i < count; ++i) {
-    // More groups than units would leave one empty.
-    if (group_of_unit[i] < 0 || static_cast<std::size_t>(group_of_unit[i]) >= count) {
-      throw InvalidArgument(fmt::format("unit {} in group {} (expected 0 to {})", i, group_of_unit[i], count - 1));
-    }
-    const auto group = static_cast<std::size_t>(group_of_unit[i]);
-    if (group >= groups.size()) groups.resize(group + 1);
-    groups[group].push_back(i);
-  }
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    if (groups[group].empty()) throw InvalidArgument(fmt::format("no unit in group {} of {}", group, groups.size()));
-  }
-  return groups;
+  std::map<int, Members> groups;
+  for (std::size_t i = 0; i < count; ++i) groups[group_of_unit[i]].push_back(i);
+  const auto members = std::views::values(groups);
+  return {members.begin(), members.end()};
 }
 
 bool same_units(Models one, Models other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](const auto* a, const auto* b) { return same_model(*a, *b); });
+  return std::ranges::equal(one, other, [](const auto* a, const auto* b) { return same_model(*a, *b); });
 }
 
 }  // namespace
@@ -122,8 +101,7 @@ HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::sp
   for (const Members& members : groups) {
     std::vector<const models::SpeedModel*> units;
     for (const std::size_t unit : members) units.push_back(models[unit]);
-    auto kind = std::find_if(kinds.begin(), kinds.end(),
-                             [&](const GroupModel& known) { return same_units(known.units(), units); });
+    auto kind = std::ranges::find_if(kinds, [&](const GroupModel& known) { return same_units(known.units(), units); });
     if (kind == kinds.end()) {
       kinds.emplace_back(std::move(units), inner, total);
       kind = kinds.end() - 1;

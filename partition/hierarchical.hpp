@@ -52,8 +52,8 @@ struct HierarchicalDistribution {
 ///
 /// With algorithms of least makespan on both levels the makespan is the least of all distributions, whatever the groups
 /// are: the longest of the groups' least times.
-/// @param group_of_unit group number of every unit, from 0 and without gaps, as Nodes::node_of_rank for ranks
-/// @throws InvalidArgument as require_feasible(), for group numbers as above, and as the algorithms do
+/// @param group_of_unit group number of every unit, as Nodes::node_of_rank for ranks
+/// @throws InvalidArgument as require_feasible(), for another number of group numbers, and as the algorithms do
 HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::span<const int> group_of_unit,
                                       const Algorithm& outer, const Algorithm& inner);
 

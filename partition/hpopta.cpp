@@ -21,8 +21,7 @@ class Search {
     for (const TimeTable& table : tables) {
       by_time_.push_back(table.entries);
       // Ties in order of size, as in figure 5.
-      std::stable_sort(by_time_.back().begin(), by_time_.back().end(),
-                       [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
+      std::ranges::stable_sort(by_time_.back(), {}, &TimeTable::Entry::time_s);
       for (const TimeTable::Entry& entry : table.entries) divisor_ = std::gcd(divisor_, entry.units);
     }
     largest_within();
@@ -41,9 +40,7 @@ class Search {
       if (out_of_nodes_) {
         throw RuntimeFailure(fmt::format("HPOPTA found no split of {} in {} nodes", total_, result_.nodes));
       }
-      throw InvalidArgument(
-          fmt::format("{} computation units cannot be split: no sum of the sizes in the {} time tables is {}", total_,
-                      levels_, total_));
+      throw no_split(total_, tables_);
     }
     result_.distribution = predict(best_, tables_);
     return std::move(result_);
@@ -54,19 +51,24 @@ class Search {
 
   /// Algorithm 1, lines 3-6.
   void start_with_load_equal() {
-    const auto count = static_cast<std::int64_t>(levels_);
-    std::vector<std::int64_t> equal;
-    tau_ = 0.0;
-    std::size_t slowest = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      equal.push_back(total_ / count + (i < total_ % count ? 1 : 0));
-      const double time_s = tables_[static_cast<std::size_t>(i)].time_s(equal.back());
-      if (time_s > tau_) slowest = static_cast<std::size_t>(i);
-      tau_ = std::max(tau_, time_s);
-    }
+    std::vector<std::int64_t> equal = even_slices(total_, levels_);
+    const std::size_t slowest = slowest_level(equal);
+    tau_ = tables_[slowest].time_s(equal[slowest]);
     if (tau_ < infinity) best_ = equal;
     update_size_thresholds();
     result_.solutions.push_back({std::move(equal), tau_, sigma_, slowest, {}});
+  }
+
+  /// Level of the longest time, of several the nearest to the root.
+  std::size_t slowest_level(const std::vector<std::int64_t>& units) const {
+    std::size_t slowest = 0;
+    double longest_s = 0.0;
+    for (std::size_t c = 0; c < levels_; ++c) {
+      const double time_s = tables_[c].time_s(units[c]);
+      if (time_s > longest_s) slowest = c;
+      longest_s = std::max(longest_s, time_s);
+    }
+    return slowest;
   }
 
   /// Largest size among the first j + 1 entries by time, so that a new tau costs a binary search and not a scan.
@@ -85,8 +87,7 @@ class Search {
     std::int64_t sum = 0;
     for (std::size_t c = levels_; c-- > 0;) {
       const auto& entries = by_time_[c];
-      const auto end = std::lower_bound(entries.begin(), entries.end(), tau_,
-                                        [](const auto& entry, double time_s) { return entry.time_s < time_s; });
+      const auto end = std::ranges::lower_bound(entries, tau_, {}, &TimeTable::Entry::time_s);
       const std::int64_t most =
           end == entries.begin() ? 0 : largest_[c][static_cast<std::size_t>(end - entries.begin() - 1)];
       // Saturates: beyond any workload the exact threshold no longer matters to Cut.
@@ -125,37 +126,28 @@ class Search {
   /// Function ProcessSolution: the current distribution is faster than tau. Levels from `from_memory` on are saved
   /// already.
   void process_solution(std::size_t from_memory) {
-    std::vector<double> time_s(levels_);
-    double longest_s = 0.0;
-    int slowest = 0;
-    for (std::size_t c = 0; c < levels_; ++c) {
-      time_s[c] = tables_[c].time_s(current_[c]);
-      if (time_s[c] > longest_s) {
-        longest_s = time_s[c];
-        slowest = static_cast<int>(c);
-      }
-    }
-    backtrack_to_ = slowest;
+    const std::size_t slowest = slowest_level(current_);
+    const double longest_s = tables_[slowest].time_s(current_[slowest]);
+    backtrack_to_ = static_cast<int>(slowest);
     if (!(longest_s < tau_)) return;
     tau_ = longest_s;
     best_ = current_;
     update_size_thresholds();
-    result_.solutions.push_back({current_, tau_, sigma_, static_cast<std::size_t>(slowest), {}});
-    save(time_s, from_memory);
+    result_.solutions.push_back({current_, tau_, sigma_, slowest, {}});
+    save(from_memory);
   }
 
   /// Operation Save.
-  void save(const std::vector<double>& time_s, std::size_t from_memory) {
+  void save(std::size_t from_memory) {
     std::int64_t workload = 0;
     double longest_s = 0.0;
     for (std::size_t c = levels_; c-- > 1;) {
       workload += current_[c];
-      longest_s = std::max(longest_s, time_s[c]);
+      longest_s = std::max(longest_s, tables_[c].time_s(current_[c]));
       if (!is_remembered(c) || workload == 0) continue;
       HpoptaMemory& memory = cell(c, workload);
       if (c < from_memory) {
         memory = {c, workload, current_[c], index_[c], longest_s, false, true};
-        ++result_.saves;
       }
       result_.solutions.back().saved.push_back(memory);
     }
@@ -170,7 +162,6 @@ class Search {
       backtrack_to_ = nowhere;  // a level below was the slowest and has been left
       return false;
     }
-    ++result_.backtracks;
     if (target == static_cast<int>(c)) {
       // Later entries of this level take no less time than the one that is the slowest now.
       finalise(workload, c);

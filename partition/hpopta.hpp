@@ -32,10 +32,8 @@ struct HpoptaResult {
   bool complete = true;            ///< false where `most_nodes` ended the search: the distribution may not be optimal
   std::int64_t nodes = 0;          ///< invocations of the kernel (algorithm 2)
   std::int64_t cuts = 0;           ///< nodes above their level's size threshold
-  std::int64_t saves = 0;          ///< memory cells written
   std::int64_t memory_reads = 0;   ///< nodes that found a usable solution in memory
   std::int64_t memory_misses = 0;  ///< nodes that memory says cannot be faster than tau
-  std::int64_t backtracks = 0;     ///< nodes left early
 };
 
 /// HPOPTA as published: depth-first search of the tree of all distributions, each processing unit's sizes in order of

@@ -1,5 +1,7 @@
-#include "partition/numerical.hpp"
-
+// Equal times: the sizes x_i(T) that units do within T are eliminated, and x_1(T) + … + x_p(T) = total is solved for T
+// (solve_common_time). Where the sum jumps past the total, the unit that jumps takes T and the others less
+// (split_by_common_times). Where that fails, T is bisected further with the sums of all ranges of sizes within T
+// (split_in_ranges); then times other than the makespan are not equalised.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,14 +10,18 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "core/base/errors.hpp"
-#include "partition/geometric.hpp"
-#include "partition/search/range_sums.hpp"
+#include "partition/algorithms.hpp"
+#include "partition/time_profile.hpp"
 
 namespace steelyard::partition {
-
 namespace {
+
+using Sizes = std::vector<std::int64_t>;
+/// One profile per processing unit.
+using TimeProfiles = std::span<const TimeProfile* const>;
 
 /// A sum that may exceed what fits into 64 bits, compared with a total that does not.
 struct Sum {
@@ -32,8 +38,20 @@ struct Sum {
   }
 };
 
-}  // namespace
+/// A time within which all units together can do a total, if each does as much as it can, and a shorter one in which
+/// they cannot. The sizes are those of the least such time.
+struct CommonTime {
+  double time_s = 0.0;
+  double before_s = 0.0;  ///< the largest time found that does not suffice
+  Sizes units;            ///< largest sizes within `time_s`, together at least the total
+  Sizes units_before;     ///< largest sizes within `before_s`, together less than the total
+};
 
+/// Solves x_1(T) + … + x_p(T) = total for T, where x_i(T) is the largest size, at most the total, with t_i(x_i) <= T:
+/// 000, equation 2.1, with the sizes eliminated. Root finder: algorithm 748 of Alefeld, Potra and Shi, which keeps a
+/// bracket. It ends where the sizes sum to the total, and that split has the least makespan; where the sum jumps past
+/// the total, with two neighbouring numbers `before_s` and `time_s`, and no split has a makespan below `time_s` then.
+/// @return nothing where `within_s` does not suffice
 std::optional<CommonTime> solve_common_time(std::int64_t total, TimeProfiles profiles, double within_s) {
   const std::size_t count = profiles.size();
   CommonTime result;
@@ -74,9 +92,13 @@ std::optional<CommonTime> solve_common_time(std::int64_t total, TimeProfiles pro
   return result;
 }
 
-std::optional<std::vector<std::int64_t>> split_by_common_times(std::int64_t total, TimeProfiles profiles,
-                                                               double within_s, double& least_s) {
-  std::vector<std::int64_t> split(profiles.size(), 0);
+/// A split whose makespan is as small as that of solve_common_time() for the total, where sizes are found by repeating
+/// it: where the sum of sizes jumps past the total, as many of the units that jump keep their sizes after the jump as
+/// it takes, and the others solve for what is left, in less time. Nothing where too little is left for them.
+/// @param least_s is set to the bound: no split is faster
+std::optional<Sizes> split_by_common_times(std::int64_t total, TimeProfiles profiles, double within_s,
+                                           double& least_s) {
+  Sizes split(profiles.size(), 0);
   std::vector<std::size_t> index(profiles.size());
   std::iota(index.begin(), index.end(), std::size_t{0});
   std::vector<const TimeProfile*> others(profiles.begin(), profiles.end());
@@ -114,9 +136,101 @@ std::optional<std::vector<std::int64_t>> split_by_common_times(std::int64_t tota
   }
 }
 
-namespace {
+/// How far the others have to reach for all sums up to the largest to exist.
+std::int64_t widest_gap(const SizeRanges& ranges) {
+  std::int64_t widest = 0;
+  for (std::size_t i = 1; i < ranges.size(); ++i) widest = std::max(widest, ranges[i].first - ranges[i - 1].last - 1);
+  return widest;
+}
 
-using Sizes = std::vector<std::int64_t>;
+void keep_longest(SizeRanges& ranges, std::size_t most) {
+  if (ranges.size() <= most) return;
+  const auto longer = [](const SizeRange& a, const SizeRange& b) {
+    return a.last - a.first != b.last - b.first ? a.last - a.first > b.last - b.first : a.first < b.first;
+  };
+  std::nth_element(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(most), ranges.end(), longer);
+  ranges.resize(most);
+  std::sort(ranges.begin(), ranges.end(), [](const SizeRange& a, const SizeRange& b) { return a.first < b.first; });
+}
+
+/// The largest size in `ranges` that leaves one of `sums` of the `total`; -1 where there is none.
+std::int64_t largest_leaving(std::int64_t total, const SizeRanges& ranges, const SizeRanges& sums) {
+  for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+    for (const SizeRange& sum : sums) {
+      if (sum.first > total) break;
+      const std::int64_t size = std::min(range->last, total - sum.first);
+      if (size >= range->first && total - size <= sum.last) return size;
+    }
+  }
+  return -1;
+}
+
+/// All sums up to `most` of a size of the one and a size of the other.
+SizeRanges sum_of(const SizeRanges& one, const SizeRanges& other, std::int64_t most) {
+  SizeRanges all;
+  all.reserve(one.size() * other.size());
+  for (const SizeRange& a : one) {
+    for (const SizeRange& b : other) {
+      if (a.first > most - b.first) break;
+      all.push_back({a.first + b.first, a.last > most - b.last ? most : a.last + b.last});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const SizeRange& a, const SizeRange& b) { return a.first < b.first; });
+  SizeRanges merged;
+  for (const SizeRange& range : all) {
+    if (!merged.empty() && range.first - 1 <= merged.back().last) {
+      merged.back().last = std::max(merged.back().last, range.last);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+/// One size out of the ranges of each, so that they sum to `total`; nothing where none was found. Units without gaps,
+/// or only such as the others fill, cost next to nothing. For the rest, sums are kept as ranges: at most `most_ranges`
+/// over all steps together, and where sums break up into more, the shortest ranges are let go. Only then can a split
+/// that exists be missed. @param ranges each with 0 in its first range
+std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRanges> ranges) {
+  constexpr std::size_t most_ranges = std::size_t{1} << 20;
+  std::vector<std::int64_t> gaps;
+  for (const SizeRanges& each : ranges) gaps.push_back(widest_gap(each));
+  std::vector<std::size_t> order(ranges.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gaps[a] < gaps[b]; });
+
+  // While no gap is wider than what the ones before it reach, their sums are all sizes up to the sum of the largest.
+  std::vector<std::int64_t> reach{0};
+  while (reach.size() <= order.size() && gaps[order[reach.size() - 1]] <= reach.back()) {
+    const std::int64_t largest = ranges[order[reach.size() - 1]].back().last;
+    reach.push_back(largest > total - reach.back() ? total : reach.back() + largest);
+  }
+  const std::size_t filled = reach.size() - 1;
+  std::vector<SizeRanges> sums{{{0, reach.back()}}};
+  const std::size_t most = std::max<std::size_t>(64, most_ranges / (order.size() - filled + 1));
+  for (std::size_t i = filled; i < order.size() && sums.back().back().last < total; ++i) {
+    sums.push_back(sum_of(sums.back(), ranges[order[i]], total));
+    // The total is what all of this is for, however short its range.
+    const SizeRange end = sums.back().back();
+    keep_longest(sums.back(), most);
+    if (end.last == total && sums.back().back() != end) sums.back().push_back(end);
+  }
+
+  std::vector<std::int64_t> sizes(ranges.size(), 0);
+  std::int64_t left = total;
+  if (sums.back().back().last < total) return std::nullopt;
+  for (std::size_t i = sums.size() - 1; i > 0; --i) {
+    const std::size_t unit = order[filled + i - 1];
+    sizes[unit] = largest_leaving(left, ranges[unit], sums[i - 1]);
+    left -= sizes[unit];
+  }
+  for (std::size_t i = filled; i > 0; --i) {
+    const std::size_t unit = order[i - 1];
+    sizes[unit] = largest_leaving(left, ranges[unit], {{0, reach[i - 1]}});
+    left -= sizes[unit];
+  }
+  return sizes;
+}
 
 std::optional<Sizes> split_within(double time_s, std::int64_t total, TimeProfiles profiles) {
   std::vector<SizeRanges> ranges;
@@ -151,19 +265,6 @@ bool may_be_beaten(double makespan_s, Models models, TimeProfiles profiles) {
   return false;
 }
 
-/// A time within which everything can be done: of the even split where it fits, else of the slowest size of all.
-double sufficient_time_s(std::int64_t total, TimeProfiles profiles) {
-  const auto count = static_cast<std::int64_t>(profiles.size());
-  const std::int64_t share = total / count + (total % count > 0 ? 1 : 0);
-  double even_s = 0.0;
-  double longest_s = 0.0;
-  for (const TimeProfile* profile : profiles) {
-    even_s = std::max(even_s, profile->time_s(share));
-    longest_s = std::max(longest_s, profile->longest_s());
-  }
-  return std::isfinite(even_s) ? even_s : longest_s;
-}
-
 }  // namespace
 
 Distribution numerical(std::int64_t total, Models models) {
@@ -172,15 +273,19 @@ Distribution numerical(std::int64_t total, Models models) {
   std::map<const models::SpeedModel*, const TimeProfile*> known;
   std::deque<TimeProfile> owned;
   std::vector<const TimeProfile*> profiles;
+  const auto count = static_cast<std::int64_t>(models.size());
+  const std::int64_t even_share = total / count + (total % count > 0 ? 1 : 0);
+  double even_s = 0.0;
+  double longest_s = 0.0;
   for (const models::SpeedModel* model : models) {
     const TimeProfile*& profile = known[model];
     if (profile == nullptr) profile = &owned.emplace_back(*model, total);
     profiles.push_back(profile);
+    even_s = std::max(even_s, profile->time_s(even_share));
+    longest_s = std::max(longest_s, profile->longest_s());
   }
-  double longest_s = 0.0;
-  for (const TimeProfile* profile : profiles) longest_s = std::max(longest_s, profile->longest_s());
-
-  double least_s = sufficient_time_s(total, profiles);
+  // A time within which everything can be done: of the even split where it fits, else of the slowest size of all.
+  double least_s = std::isfinite(even_s) ? even_s : longest_s;
   std::optional<Sizes> split = split_by_common_times(total, profiles, least_s, least_s);
   if (!split) split = split_by_ranges(total, profiles, least_s, longest_s);
   if (!split) {

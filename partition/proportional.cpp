@@ -1,66 +1,60 @@
-#include "partition/proportional.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/errors.hpp"
 #include "models/kinds/constant_model.hpp"
-#include "partition/geometric.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard::partition {
 
 Distribution even(std::int64_t total, Models models) {
   require_feasible(total, models);
-  const auto count = static_cast<std::int64_t>(models.size());
-  std::vector<std::int64_t> units;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t share = total / count + (i < total % count ? 1 : 0);
-    if (share > capacity(*models[static_cast<std::size_t>(i)], total)) {
-      throw InvalidArgument(fmt::format("even share of {} computation units does not fit on unit {}, which holds {}",
-                                        share, i, models[static_cast<std::size_t>(i)]->max_units()));
-    }
-    units.push_back(share);
+  std::vector<std::int64_t> units = even_slices(total, models.size());
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i] <= capacity(*models[i], total)) continue;
+    throw InvalidArgument(fmt::format("even share of {} computation units does not fit on unit {}, which holds {}",
+                                      units[i], i, models[i]->max_units()));
   }
   return predict(std::move(units), models);
 }
 
 Distribution constant(std::int64_t total, Models models, double at_units) {
   require_feasible(total, models);
+  if (total == 0) return predict(std::vector<std::int64_t>(models.size(), 0), models);
   const double size = at_units > 0.0 ? at_units : static_cast<double>(total) / static_cast<double>(models.size());
-  std::vector<models::ConstantModel> constants;
-  constants.reserve(models.size());
-  std::vector<const models::SpeedModel*> pointers;
+  std::vector<double> speeds, max_units;
   for (const models::SpeedModel* model : models) {
-    constants.emplace_back(model->speed(std::min(size, model->max_units())), model->max_units());
-    pointers.push_back(&constants.back());
+    max_units.push_back(model->max_units());
+    const double at = std::min(size, max_units.back());
+    speeds.push_back(model->speed(at));
+    if (speeds.back() > 0.0) continue;
+    throw InvalidArgument(
+        fmt::format("{} model of unit {} has no speed at {} computation units (expected constant:N "
+                    "with a size N that all models answer for)",
+                    model->kind(), speeds.size() - 1, at));
   }
-  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
-  return predict(geometric(total, pointers).units, models);
+  return predict(constant_speeds(total, speeds, max_units).units, models);
 }
 
-std::vector<std::int64_t> proportional_parts(std::int64_t total, std::span<const double> shares,
-                                             std::span<const double> seconds_per_part) {
-  // By a power of two, which changes no quotient, so that the sum of large shares is finite.
-  const int exponent = std::ilogb(*std::max_element(shares.begin(), shares.end()));
-  const auto share = [&](std::size_t i) { return std::scalbn(shares[i], -exponent); };
-  double sum = 0.0;
-  for (std::size_t i = 0; i < shares.size(); ++i) sum += share(i);
-  std::vector<std::int64_t> parts;
-  std::vector<std::size_t> by_time;
-  std::int64_t left = total;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const double quota = static_cast<double>(total) * (share(i) / sum);
-    // A quota that is whole but for rounding errors counts as whole, else its unit would lose a part to another.
-    parts.push_back(static_cast<std::int64_t>(std::floor(quota * (1.0 + 1e-12))));
-    left -= parts.back();
-    if (shares[i] > 0.0) by_time.push_back(i);
+Distribution constant_speeds(std::int64_t total, std::span<const double> speeds, std::span<const double> max_units) {
+  std::vector<models::ConstantModel> constants;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    if (speeds[i] == 0.0) continue;
+    constants.emplace_back(speeds[i], max_units.empty() ? std::numeric_limits<double>::infinity() : max_units[i]);
+    places.push_back(i);
   }
-  const auto time_s = [&](std::size_t i) { return static_cast<double>(parts[i] + 1) * seconds_per_part[i]; };
-  std::stable_sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return time_s(a) < time_s(b); });
-  for (std::int64_t i = 0; i < left; ++i) ++parts[by_time[static_cast<std::size_t>(i)]];
-  return parts;
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::ConstantModel& constant : constants) pointers.push_back(&constant);
+  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
+  const Distribution shares = geometric(total, pointers);
+  Distribution distribution{std::vector<std::int64_t>(speeds.size(), 0), std::vector<double>(speeds.size(), 0.0)};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    distribution.units[places[i]] = shares.units[i];
+    distribution.predicted_s[places[i]] = shares.predicted_s[i];
+  }
+  return distribution;
 }
 
 }  // namespace steelyard::partition

@@ -4,9 +4,18 @@
 #include <vector>
 
 #include "models/speed_model.hpp"
-#include "partition/search/range_sums.hpp"
 
 namespace steelyard::partition {
+
+/// Whole sizes from `first` to `last`, both included.
+struct SizeRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool operator==(const SizeRange&) const = default;
+};
+
+/// Increasing, with gaps in between.
+using SizeRanges = std::vector<SizeRange>;
 
 /// Where the time of a model turns, at whole sizes: between neighbouring turning points it only grows or only falls, so
 /// that all sizes within a time are found by a few bracketed root searches, t(x) = T. Turning points are looked for in

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/errors.hpp"
-
 namespace steelyard::partition {
 namespace {
 
@@ -50,46 +48,37 @@ std::string larger_granularity(std::int64_t total, std::int64_t least) {
                          "such as geometric";
 }
 
-void require_granularity(std::int64_t granularity) {
-  if (granularity < 1) throw InvalidArgument(fmt::format("granularity {} (expected >= 1)", granularity));
-}
-
 }  // namespace
 
 double TimeTable::time_s(std::int64_t units) const {
   if (units == 0) return 0.0;
-  const auto found = std::lower_bound(entries.begin(), entries.end(), units,
-                                      [](const Entry& entry, std::int64_t size) { return entry.units < size; });
-  if (found == entries.end() || found->units != units) return std::numeric_limits<double>::infinity();
-  return found->time_s;
+  const auto found = std::ranges::lower_bound(entries, units, {}, &Entry::units);
+  return found == entries.end() || found->units != units ? std::numeric_limits<double>::infinity() : found->time_s;
 }
 
-TimeTable tabulate(const models::SpeedModel& model, std::int64_t total, std::int64_t granularity) {
+TimeTable tabulate(const models::SpeedModel& model, std::int64_t total) {
   if (total < 0) throw InvalidArgument(fmt::format("{} computation units to tabulate (expected >= 0)", total));
-  require_granularity(granularity);
-  const std::int64_t steps = capacity(model, total) / granularity;
+  const std::int64_t most = capacity(model, total);
   TimeTable table;
-  table.entries.reserve(static_cast<std::size_t>(steps));
-  for (std::int64_t step = 1; step <= steps; ++step) {
-    const std::int64_t units = step * granularity;
+  table.entries.reserve(static_cast<std::size_t>(most));
+  for (std::int64_t units = 1; units <= most; ++units) {
     const double time_s = model.time_s(static_cast<double>(units));
     if (std::isfinite(time_s)) table.entries.push_back({units, time_s});
   }
   return table;
 }
 
-std::vector<TimeTable> tabulate(Models models, std::int64_t total, std::int64_t granularity) {
+std::vector<TimeTable> tabulate(Models models, std::int64_t total) {
   require_feasible(total, models);
-  require_granularity(granularity);
   const auto count = static_cast<std::int64_t>(models.size());
-  if (total / granularity > most_entries / count) {
-    throw InvalidArgument(fmt::format(
-        "{} computation units in steps of {} for each of {} processing units are more than {} table entries ({})",
-        total, granularity, count, most_entries, larger_granularity(total, total / (most_entries / count) + 1)));
+  if (total > most_entries / count) {
+    throw InvalidArgument(
+        fmt::format("{} computation units for each of {} processing units are more than {} table entries ({})", total,
+                    count, most_entries, larger_granularity(total, total / (most_entries / count) + 1)));
   }
   std::vector<TimeTable> tables;
   tables.reserve(models.size());
-  for (const models::SpeedModel* model : models) tables.push_back(tabulate(*model, total, granularity));
+  for (const models::SpeedModel* model : models) tables.push_back(tabulate(*model, total));
   return tables;
 }
 
@@ -105,6 +94,12 @@ void require_feasible(std::int64_t total, TimeTables tables) {
     throw InvalidArgument(
         fmt::format("{} computation units do not fit: the time tables allow {} together", total, room));
   }
+}
+
+InvalidArgument no_split(std::int64_t total, TimeTables tables) {
+  return InvalidArgument(
+      fmt::format("{} computation units cannot be split: no sum of the sizes in the {} time tables is {}", total,
+                  tables.size(), total));
 }
 
 Distribution predict(std::vector<std::int64_t> units, TimeTables tables) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/errors.hpp"
 #include "partition/distribution.hpp"
 
 namespace steelyard::partition {
@@ -15,7 +16,7 @@ struct TimeTable {
   struct Entry {
     std::int64_t units = 0;
     double time_s = 0.0;
-    friend bool operator==(const Entry&, const Entry&) = default;
+    bool operator==(const Entry&) const = default;
   };
   std::vector<Entry> entries;  ///< sizes > 0 and strictly increasing, times >= 0 and finite
 
@@ -26,19 +27,21 @@ struct TimeTable {
 /// One table per processing unit, in the order of the units.
 using TimeTables = std::span<const TimeTable>;
 
-/// Times of a model at granularity, 2 granularity, … up to min(total, max_units()), without the sizes whose time is not
-/// finite (not measured, or does not fit).
-/// @throws InvalidArgument for a negative total or a granularity < 1
-TimeTable tabulate(const models::SpeedModel& model, std::int64_t total, std::int64_t granularity = 1);
+/// Times of a model at 1, 2, … up to min(total, max_units()), without the sizes whose time is not finite (not measured,
+/// or does not fit). @throws InvalidArgument for a negative total
+TimeTable tabulate(const models::SpeedModel& model, std::int64_t total);
 
-/// One table per model. @throws InvalidArgument as tabulate() and require_feasible(), and where the tables would be so
-/// large (2^27 entries together) that a coarser granularity is called for
-std::vector<TimeTable> tabulate(Models models, std::int64_t total, std::int64_t granularity = 1);
+/// One table per model. @throws InvalidArgument as require_feasible(), and where the tables would be so large (2^27
+/// entries together) that multiples of a granularity are called for
+std::vector<TimeTable> tabulate(Models models, std::int64_t total);
 
 /// Checks the input of every algorithm on tables.
 /// @throws InvalidArgument for a negative total, no tables, a table that is not as TimeTable says, or a total larger
 /// than the largest sizes together
 void require_feasible(std::int64_t total, TimeTables tables);
+
+/// The error of a total that no sizes in the tables sum to.
+InvalidArgument no_split(std::int64_t total, TimeTables tables);
 
 /// A split with the times that the tables give. @throws InvalidArgument unless there is one table per entry
 Distribution predict(std::vector<std::int64_t> units, TimeTables tables);

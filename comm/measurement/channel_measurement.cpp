@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "comm/communicator.hpp"
@@ -20,33 +22,34 @@
 namespace steelyard {
 namespace {
 
-/// Ranks of one ring among all.
-class Participants {
- public:
-  /// Collective on `comm`.
-  Participants(MPI_Comm comm, std::vector<int> ranks, const CalibrationDepth& depth) {
-    int rank = 0;
-    STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
-    takes_part_ = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-    communicator_ = std::make_unique<Communicator>(comm, takes_part_ ? 1 : 0);
-    if (!takes_part_) return;
-    // In the new communicator ranks are in the order of the old one.
-    std::vector<int> sorted = ranks;
-    std::sort(sorted.begin(), sorted.end());
-    for (int& member : ranks) {
-      member = static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), member) - sorted.begin());
-    }
-    exchange_ =
-        std::make_unique<MessageExchange>(communicator_->get(), ranks, depth.largest_bytes, depth.footprint_bytes);
-  }
-  /// Nothing for ranks that do not take part.
-  MessageExchange* exchange() const { return exchange_.get(); }
-
- private:
-  bool takes_part_ = false;
-  std::unique_ptr<Communicator> communicator_;
-  std::unique_ptr<MessageExchange> exchange_;
+/// A ring among all ranks; its messages on those that take part.
+struct Ring {
+  int ranks = 0;
+  std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<MessageExchange> exchange;
 };
+
+/// Collective on `comm`.
+Ring make_ring(MPI_Comm comm, std::span<const int> ranks, const CalibrationDepth& depth) {
+  const bool takes_part = std::ranges::find(ranks, rank_in(comm)) != ranks.end();
+  Ring ring{static_cast<int>(ranks.size()), std::make_unique<Communicator>(comm, takes_part ? 1 : 0), {}};
+  if (!takes_part) return ring;
+  // In the new communicator ranks are in the order of the old one.
+  std::vector<int> sorted(ranks.begin(), ranks.end()), order;
+  std::ranges::sort(sorted);
+  for (const int member : ranks) order.push_back(static_cast<int>(std::ranges::find(sorted, member) - sorted.begin()));
+  ring.exchange = std::make_unique<MessageExchange>(ring.communicator->get(), std::move(order), depth.largest_bytes,
+                                                    depth.footprint_bytes);
+  return ring;
+}
+
+template <class Number>
+void broadcast(MPI_Comm comm, int root, MPI_Datatype type, std::vector<Number>& numbers) {
+  auto count = static_cast<int>(numbers.size());
+  STEELYARD_MPI(MPI_Bcast(&count, 1, MPI_INT, root, comm));
+  numbers.resize(static_cast<std::size_t>(count));
+  STEELYARD_MPI(MPI_Bcast(numbers.data(), count, type, root, comm));
+}
 
 /// Values of the rounds for one size and concurrency.
 struct Sample {
@@ -61,76 +64,6 @@ struct Sample {
   }
 };
 
-void append(std::vector<double>& values, const std::vector<models::MessageTime>& messages) {
-  values.push_back(static_cast<double>(messages.size()));
-  for (const models::MessageTime& message : messages) {
-    values.push_back(message.bytes);
-    values.push_back(message.time_s);
-  }
-}
-
-std::vector<models::MessageTime> take_messages(const std::vector<double>& values, std::size_t& next) {
-  std::vector<models::MessageTime> messages(static_cast<std::size_t>(values[next++]));
-  for (models::MessageTime& message : messages) {
-    message.bytes = values[next++];
-    message.time_s = values[next++];
-  }
-  return messages;
-}
-
-std::vector<double> packed(const MeasuredChannel& channel) {
-  const models::ChannelTimes& times = channel.times;
-  const MeasuringQuality& quality = channel.quality;
-  std::vector<double> values{times.eager_limit_bytes,
-                             times.empty_s,
-                             times.empty_synchronous_s,
-                             times.loggp.send_overhead_s,
-                             times.loggp.receive_overhead_s,
-                             times.error,
-                             quality.typical_error,
-                             quality.largest_error,
-                             static_cast<double>(quality.outliers),
-                             static_cast<double>(quality.repetitions)};
-  append(values, times.one_way);
-  append(values, times.loggp.trains);
-  values.push_back(static_cast<double>(times.rings.size()));
-  for (const auto& [concurrency, ring] : times.rings) {
-    values.push_back(concurrency);
-    append(values, ring);
-  }
-  return values;
-}
-
-MeasuredChannel unpacked(const std::vector<double>& values) {
-  MeasuredChannel channel;
-  models::ChannelTimes& times = channel.times;
-  MeasuringQuality& quality = channel.quality;
-  std::size_t next = 0;
-  for (double* value :
-       {&times.eager_limit_bytes, &times.empty_s, &times.empty_synchronous_s, &times.loggp.send_overhead_s,
-        &times.loggp.receive_overhead_s, &times.error, &quality.typical_error, &quality.largest_error}) {
-    *value = values[next++];
-  }
-  quality.outliers = static_cast<int>(values[next++]);
-  quality.repetitions = static_cast<int>(values[next++]);
-  times.one_way = take_messages(values, next);
-  times.loggp.trains = take_messages(values, next);
-  for (auto rings = static_cast<int>(values[next++]); rings > 0; --rings) {
-    const auto concurrency = static_cast<int>(values[next++]);
-    times.rings[concurrency] = take_messages(values, next);
-  }
-  return channel;
-}
-
-MeasuredChannel broadcast(MPI_Comm comm, int root, const MeasuredChannel& channel) {
-  std::vector<double> values = packed(channel);
-  auto count = static_cast<int>(values.size());
-  STEELYARD_MPI(MPI_Bcast(&count, 1, MPI_INT, root, comm));
-  values.resize(static_cast<std::size_t>(count));
-  STEELYARD_MPI(MPI_Bcast(values.data(), count, MPI_DOUBLE, root, comm));
-  return unpacked(values);
-}
-
 }  // namespace
 
 std::string MeasuringQuality::text() const {
@@ -143,32 +76,27 @@ std::string MeasuringQuality::text() const {
 /// One channel on the ranks that measure it.
 class ChannelMeasurement::ChannelRun {
  public:
-  ChannelRun(MPI_Comm comm, const ChannelPlan& plan, const CalibrationDepth& depth) : depth_(depth) {
+  ChannelRun(MPI_Comm comm, const ChannelPlan& plan, const CalibrationDepth& depth)
+      : comm_(comm), root_(plan.ranks.front()), depth_(depth) {
     // The first ring is the pair that plays ping-pong.
-    std::vector<int> rings{2};
+    std::vector<std::size_t> rings{2};
     for (const int concurrency : plan.concurrencies) {
-      if (concurrency > 2) rings.push_back(concurrency);
+      if (concurrency > 2) rings.push_back(static_cast<std::size_t>(concurrency));
     }
     has_pair_ring_ = !plan.concurrencies.empty() && plan.concurrencies.front() == 2;
-    for (const int ranks : rings) {
-      rings_.emplace_back(ranks, Participants(comm, {plan.ranks.begin(), plan.ranks.begin() + ranks}, depth));
-    }
+    for (const std::size_t ranks : rings) rings_.push_back(make_ring(comm, std::span(plan.ranks).first(ranks), depth));
     std::vector<int> steps;
-    if (MessageExchange* pair = rings_.front().second.exchange()) {
+    if (MessageExchange* pair = rings_.front().exchange.get()) {
       eager_limit_ = pair->eager_limit();
       steps = pair->protocol_steps(depth.smallest_bytes);
     }
     sleeping_barrier(comm);
-    auto count = static_cast<int>(steps.size());
-    STEELYARD_MPI(MPI_Bcast(&count, 1, MPI_INT, plan.ranks.front(), comm));
-    steps.resize(static_cast<std::size_t>(count));
-    STEELYARD_MPI(MPI_Bcast(steps.data(), count, MPI_INT, plan.ranks.front(), comm));
+    broadcast(comm, root_, MPI_INT, steps);
     sizes_ = calibration_sizes(depth, steps);
   }
 
   void round() {
-    for (auto& [ranks, participants] : rings_) {
-      MessageExchange* exchange = participants.exchange();
+    for (const auto& [ranks, communicator, exchange] : rings_) {
       if (exchange == nullptr) continue;
       const bool is_pair = ranks == 2;
       if (is_pair) measure_empty(*exchange);
@@ -179,16 +107,18 @@ class ChannelMeasurement::ChannelRun {
     }
   }
 
-  /// Complete on the first rank of the plan.
+  /// On every rank what the first one of the plan has found. Collective.
   MeasuredChannel result() const {
     MeasuredChannel channel;
-    channel.times.eager_limit_bytes = eager_limit_;
+    models::ChannelTimes& times = channel.times;
+    MeasuringQuality& quality = channel.quality;
+    std::vector<double> seconds;  // with what they are of, each
     std::vector<double> errors, next_errors;
     for (const auto& [key, sample] : samples_) {
       const double time_s = median(sample.rounds_s);
-      add_time(channel.times, key, time_s);
-      channel.quality.outliers += sample.outliers;
-      channel.quality.repetitions += sample.repetitions;
+      seconds.insert(seconds.end(), {static_cast<double>(key.first), static_cast<double>(key.second), time_s});
+      quality.outliers += sample.outliers;
+      quality.repetitions += sample.repetitions;
       if (key.first <= 0 || sample.rounds_s.size() < 2 || !(time_s > 0.0)) continue;
       errors.push_back(confidence_half_width(sample.rounds_s, 0.95) / time_s);
       // The mean of n rounds and one more: sqrt(1 / n + 1) s, where the mean's own is sqrt(1 / n) s.
@@ -196,9 +126,18 @@ class ChannelMeasurement::ChannelRun {
       next_errors.push_back(further * confidence_half_width(sample.rounds_s, models::interval_level) / time_s);
     }
     if (!errors.empty()) {
-      channel.times.error = median(next_errors);
-      channel.quality.typical_error = median(errors);
-      channel.quality.largest_error = *std::max_element(errors.begin(), errors.end());
+      times.error = median(next_errors);
+      quality.typical_error = median(errors);
+      quality.largest_error = *std::max_element(errors.begin(), errors.end());
+    }
+    times.eager_limit_bytes = eager_limit_;
+    STEELYARD_MPI(MPI_Bcast(&times.eager_limit_bytes, 1, MPI_DOUBLE, root_, comm_));
+    STEELYARD_MPI(MPI_Bcast(&times.error, 1, MPI_DOUBLE, root_, comm_));
+    static_assert(std::is_trivially_copyable_v<MeasuringQuality>);
+    STEELYARD_MPI(MPI_Bcast(&quality, static_cast<int>(sizeof quality), MPI_BYTE, root_, comm_));
+    broadcast(comm_, root_, MPI_DOUBLE, seconds);
+    for (std::size_t i = 0; i < seconds.size(); i += 3) {
+      add_time(times, {static_cast<int>(seconds[i]), static_cast<int>(seconds[i + 1])}, seconds[i + 2]);
     }
     return channel;
   }
@@ -291,10 +230,12 @@ class ChannelMeasurement::ChannelRun {
     samples_[{ranks, bytes}].add(exchange.ring_s(bytes, repetitions(one_s + exchange.sweep_s())));
   }
 
+  MPI_Comm comm_;
+  int root_;  ///< the rank that knows all times
   CalibrationDepth depth_;
   bool has_pair_ring_ = false;
   int eager_limit_ = 0;
-  std::vector<std::pair<int, Participants>> rings_;  ///< by their number of ranks
+  std::vector<Ring> rings_;
   std::vector<int> sizes_;
   std::map<Key, Sample> samples_;
 };
@@ -319,10 +260,7 @@ std::vector<int> calibration_sizes(const CalibrationDepth& depth, const std::vec
 ChannelMeasurement::ChannelMeasurement(MPI_Comm comm, const std::vector<ChannelPlan>& channels,
                                        const CalibrationDepth& depth)
     : comm_(comm) {
-  for (const ChannelPlan& channel : channels) {
-    roots_.push_back(channel.ranks.front());
-    runs_.emplace_back(comm, channel, depth);
-  }
+  for (const ChannelPlan& channel : channels) runs_.emplace_back(comm, channel, depth);
 }
 
 ChannelMeasurement::~ChannelMeasurement() = default;
@@ -336,7 +274,7 @@ void ChannelMeasurement::round() {
 
 std::vector<MeasuredChannel> ChannelMeasurement::result() const {
   std::vector<MeasuredChannel> result;
-  for (std::size_t i = 0; i < runs_.size(); ++i) result.push_back(broadcast(comm_, roots_[i], runs_[i].result()));
+  for (const ChannelRun& run : runs_) result.push_back(run.result());
   return result;
 }
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/measurement/calibration_plan.hpp"
-#include "models/communication/channel_fit.hpp"
+#include "comm/measurement/calibration.hpp"
 
 namespace steelyard {
 
@@ -63,7 +62,6 @@ class ChannelMeasurement {
  private:
   class ChannelRun;
   MPI_Comm comm_;
-  std::vector<int> roots_;  ///< of each channel, the rank that knows all its times
   std::vector<ChannelRun> runs_;
 };
 

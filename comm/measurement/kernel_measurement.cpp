@@ -57,7 +57,8 @@ void require_precision(const Precision& precision) {
   }
 }
 
-GroupPoint measure_group(MPI_Comm group, const RunOnce& run, const Precision& precision, const RunCounts& counts) {
+GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run, const Precision& precision,
+                         const PerUnit<int>& counts) {
   GroupPoint point;
   std::vector<double> host;
   std::vector<double> companion;
@@ -140,32 +141,30 @@ class KernelMeasurement::Instances {
  public:
   Instances(CoExecution& co_execution, const MeasurableKernel& kernel, const UnitSizes& sizes)
       : co_execution_(co_execution) {
-    const auto make = [&](std::optional<TimedKernel>& unit, ProcessingUnit::Kind kind, std::int64_t units) {
-      if (units > 0) unit.emplace(kernel.allocate(kind, units));
-    };
-    co_execution_.run([&] { make(host_, ProcessingUnit::Kind::host, sizes.host); },
-                      [&] { make(companion_, ProcessingUnit::Kind::companion, sizes.companion); });
+    on_both([&](ProcessingUnit::Kind kind) {
+      if (sizes[kind] > 0) units_[kind].emplace(kernel.allocate(kind, sizes[kind]));
+    });
+  }
+
+  UnitSeconds run(const PerUnit<int>& counts) {
+    const UnitSeconds seconds = on_both([&](ProcessingUnit::Kind kind) {
+      for (int i = 0; units_[kind] && i < counts[kind]; ++i) units_[kind]->run();
+    });
+    return {units_.host ? seconds.host_s : 0.0, units_.companion ? seconds.companion_s : 0.0};
   }
 
   void complete(GroupPoint& point) const {
-    if (host_) point.host.parts_s = host_->parts_of(point.host.time_s);
-    if (companion_) point.companion.parts_s = companion_->parts_of(point.companion.time_s);
-  }
-
-  UnitSeconds run(const RunCounts& counts) {
-    const UnitSeconds seconds =
-        co_execution_.run([&] { repeat(host_, counts.host); }, [&] { repeat(companion_, counts.companion); });
-    return {host_ ? seconds.host_s : 0.0, companion_ ? seconds.companion_s : 0.0};
+    if (units_.host) point.host.parts_s = units_.host->parts_of(point.host.time_s);
+    if (units_.companion) point.companion.parts_s = units_.companion->parts_of(point.companion.time_s);
   }
 
  private:
-  static void repeat(std::optional<TimedKernel>& unit, int count) {
-    for (int i = 0; unit && i < count; ++i) unit->run();
+  UnitSeconds on_both(const std::function<void(ProcessingUnit::Kind)>& work) {
+    return co_execution_.run([&] { work(ProcessingUnit::Kind::host); }, [&] { work(ProcessingUnit::Kind::companion); });
   }
 
   CoExecution& co_execution_;
-  std::optional<TimedKernel> host_;
-  std::optional<TimedKernel> companion_;
+  PerUnit<std::optional<TimedKernel>> units_;
 };
 
 KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, const MeasurableKernel& kernel,
@@ -179,14 +178,14 @@ GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
   collectively(group, [&] { instances = std::make_unique<Instances>(co_execution_, kernel_, sizes); });
   UnitSeconds once;
   const auto run_once = [&] {
-    collectively(group, [&] { once = instances->run({}); });
+    collectively(group, [&] { once = instances->run({1, 1}); });
     return all_max(group, std::max(once.host_s, once.companion_s));
   };
   // The first run touches memory and wakes threads, which does not matter for one that is long.
   double slowest_s = run_once();
   if (slowest_s < precision_.time_limit_s) slowest_s = run_once();
   const double target_s = std::max(shortest_repetition_s, slowest_s);
-  const RunCounts counts{runs_to_fill(target_s, once.host_s), runs_to_fill(target_s, once.companion_s)};
+  const PerUnit<int> counts{runs_to_fill(target_s, once.host_s), runs_to_fill(target_s, once.companion_s)};
   GroupPoint point = measure_group(
       group, [&] { return instances->run(counts); }, precision_, counts);
   point.host.units = static_cast<double>(sizes.host);
@@ -198,10 +197,7 @@ GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
 GroupPoint KernelMeasurement::together(const UnitSizes& sizes) { return measure(group_, sizes); }
 
 GroupPoint KernelMeasurement::alone(const UnitSizes& sizes) {
-  int rank = 0;
-  int size = 1;
-  STEELYARD_MPI(MPI_Comm_rank(group_, &rank));
-  STEELYARD_MPI(MPI_Comm_size(group_, &size));
+  const int rank = rank_in(group_), size = size_of(group_);
   GroupPoint point;
   for (int turn = 0; turn < size; ++turn) {
     std::exception_ptr error;

@@ -27,15 +27,6 @@ struct Precision {
 /// @throws InvalidArgument naming the value that makes no sense
 void require_precision(const Precision& precision);
 
-/// Kernel runs that a unit makes within one timed repetition.
-struct RunCounts {
-  int host = 1;
-  int companion = 1;
-};
-
-/// Seconds of one repetition on each unit of this rank.
-using RunOnce = std::function<UnitSeconds()>;
-
 /// Times of one rank's units for one run; `units` of the points is left for the caller to fill in.
 struct GroupPoint {
   models::MeasuredPoint host;
@@ -48,9 +39,11 @@ struct GroupPoint {
 /// Measures all units of all ranks at the same time, each repetition started at a barrier, until every one is precise,
 /// the time is up or the repetitions are used up: contention for shared resources is part of the result. Source: 000,
 /// sections 3.2 and 6.1.2. Collective.
+/// @param run one repetition, and its seconds on each unit of this rank
 /// @param counts kernel runs in a repetition of this rank's units
 /// @throws CollectiveError when `run` throws on any rank
-GroupPoint measure_group(MPI_Comm group, const RunOnce& run, const Precision& precision, const RunCounts& counts = {});
+GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run, const Precision& precision,
+                         const PerUnit<int>& counts = {1, 1});
 
 /// Computation units for each unit of a rank; 0 for a unit that stays idle.
 using UnitSizes = PerUnit<std::int64_t>;

@@ -20,6 +20,7 @@ namespace steelyard {
 namespace {
 
 constexpr int message_tag = 22;
+constexpr int pattern_tag = 23;
 constexpr int unused_tag = 24;
 
 constexpr std::align_val_t huge_page{huge_page_bytes};
@@ -34,6 +35,19 @@ void progress_for(double seconds, MPI_Comm comm) {
   }
 }
 
+/// Seconds of `work` after a barrier and `before` that, each time on the rank that takes longest.
+std::vector<double> longest_s(MPI_Comm comm, int repetitions, const auto& before, const auto& work) {
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) {
+    before();
+    STEELYARD_MPI(MPI_Barrier(comm));
+    const double start_s = now_s();
+    work();
+    times.push_back(now_s() - start_s);
+  }
+  return all_max(comm, std::move(times));
+}
+
 }  // namespace
 
 MessageMemory::MessageMemory(std::size_t bytes, char content)
@@ -45,9 +59,9 @@ MessageMemory::MessageMemory(std::size_t bytes, char content)
 
 void MessageMemory::Free::operator()(char* bytes) const { ::operator delete[](bytes, huge_page); }
 
-void CacheSweep::run() {
+void MessageExchange::sweep() {
   constexpr std::size_t line = 64;
-  for (std::size_t i = 0; i < memory_.size(); i += line) ++memory_[i];
+  for (std::size_t i = 0; i < other_memory_.size(); i += line) ++other_memory_[i];
 }
 
 MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes)
@@ -56,23 +70,23 @@ MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int larg
       largest_bytes_(largest_bytes),
       out_(static_cast<std::size_t>(largest_bytes) + 1, '\1'),
       in_(static_cast<std::size_t>(largest_bytes) + 1, '\2'),
-      is_cold_(footprint_bytes > 0),
-      sweep_(footprint_bytes) {
-  int rank = 0;
-  int size = 0;
-  STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
-  STEELYARD_MPI(MPI_Comm_size(comm, &size));
+      other_memory_(footprint_bytes, '\1') {
+  const int size = size_of(comm);
   std::vector<int> all(static_cast<std::size_t>(size));
   std::iota(all.begin(), all.end(), 0);
-  if (size < 2 || !std::is_permutation(order_.begin(), order_.end(), all.begin(), all.end())) {
+  if (size < 2 || !std::ranges::is_permutation(order_, all)) {
     throw InvalidArgument(fmt::format("messages between {} ranks in an order of {} (expected two or more, each once)",
                                       size, order_.size()));
   }
-  position_ = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
+  position_ = static_cast<int>(std::ranges::find(order_, rank_in(comm)) - order_.begin());
 }
 
-void MessageExchange::send(int bytes, int to) {
-  STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+void MessageExchange::send(int bytes, int to, bool synchronous) {
+  if (synchronous) {
+    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+  } else {
+    STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+  }
 }
 
 void MessageExchange::receive(int bytes, int from) {
@@ -84,16 +98,9 @@ double MessageExchange::from_first(double value) const {
   return value;
 }
 
-void MessageExchange::throw_to(int partner, int bytes, bool synchronous) {
-  if (synchronous) {
-    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, partner, message_tag, comm_));
-  } else {
-    send(bytes, partner);
-  }
-}
-
 double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous) {
-  return is_cold_ ? cold_one_way_s(bytes, repetitions, synchronous) : warm_ping_pong_s(bytes, repetitions, synchronous);
+  return is_cold() ? cold_one_way_s(bytes, repetitions, synchronous)
+                   : warm_ping_pong_s(bytes, repetitions, synchronous);
 }
 
 double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchronous) {
@@ -103,36 +110,32 @@ double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchr
     // The first one warms up, and makes good for leaving the barrier at different times.
     if (i == 0) start_s = now_s();
     if (is_first()) {
-      throw_to(at(1), bytes, synchronous);
+      send(bytes, at(1), synchronous);
       receive(bytes, at(1));
     } else if (is_second()) {
       receive(bytes, at(0));
-      throw_to(at(0), bytes, synchronous);
+      send(bytes, at(0), synchronous);
     }
   }
   return from_first((now_s() - start_s) / (2.0 * repetitions));
 }
 
 double MessageExchange::cold_one_way_s(int bytes, int repetitions, bool synchronous) {
-  std::vector<double> times;
-  for (int i = 0; i < repetitions; ++i) {
-    sweep_.run();
-    STEELYARD_MPI(MPI_Barrier(comm_));
-    const double start_s = now_s();
-    if (is_first()) {
-      throw_to(at(1), bytes, synchronous);
-    } else if (is_second()) {
-      receive(bytes, at(0));
-    }
-    times.push_back(now_s() - start_s);
-  }
-  return mean(all_max(comm_, std::move(times)));
+  return mean(longest_s(
+      comm_, repetitions, [this] { sweep(); },
+      [&] {
+        if (is_first()) {
+          send(bytes, at(1), synchronous);
+        } else if (is_second()) {
+          receive(bytes, at(0));
+        }
+      }));
 }
 
 double MessageExchange::sweep_s() {
-  if (!is_cold_) return 0.0;
+  if (!is_cold()) return 0.0;
   const double start_s = now_s();
-  sweep_.run();
+  sweep();
   return from_first(now_s() - start_s);
 }
 
@@ -140,18 +143,14 @@ std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
   const int ranks = static_cast<int>(order_.size());
   const int next = at((position_ + 1) % ranks);
   const int previous = at((position_ + ranks - 1) % ranks);
-  std::vector<double> times;
-  for (int i = 0; i < repetitions; ++i) {
-    sweep_.run();
-    STEELYARD_MPI(MPI_Barrier(comm_));
-    const double start_s = now_s();
-    MPI_Request requests[2];
-    STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, message_tag, comm_, &requests[0]));
-    STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, message_tag, comm_, &requests[1]));
-    STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
-    times.push_back(now_s() - start_s);
-  }
-  return all_max(comm_, std::move(times));
+  return longest_s(
+      comm_, repetitions, [this] { sweep(); },
+      [&] {
+        MPI_Request requests[2];
+        STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, message_tag, comm_, &requests[0]));
+        STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, message_tag, comm_, &requests[1]));
+        STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+      });
 }
 
 double MessageExchange::send_overhead_s(int bytes, int repetitions) {
@@ -273,6 +272,68 @@ std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
     lower_s = upper_s;
   }
   return steps;
+}
+
+namespace {
+
+/// Messages of one rank in a phase.
+struct Step {
+  struct Transfer {
+    int partner = 0;
+    std::vector<char> buffer;
+  };
+  std::vector<Transfer> sends;
+  std::vector<Transfer> receives;
+  bool at_once = false;
+};
+
+void run_pattern(MPI_Comm comm, std::vector<Step>& steps) {
+  std::vector<MPI_Request> requests;
+  for (Step& step : steps) {
+    requests.clear();
+    for (Step::Transfer& receive : step.receives) {
+      STEELYARD_MPI(MPI_Irecv(receive.buffer.data(), static_cast<int>(receive.buffer.size()), MPI_BYTE, receive.partner,
+                              pattern_tag, comm, &requests.emplace_back()));
+    }
+    for (const Step::Transfer& send : step.sends) {
+      const auto bytes = static_cast<int>(send.buffer.size());
+      if (step.at_once) {
+        STEELYARD_MPI(
+            MPI_Isend(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm, &requests.emplace_back()));
+      } else {
+        STEELYARD_MPI(MPI_Send(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm));
+      }
+    }
+    STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+  }
+}
+
+}  // namespace
+
+std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& pattern, int repetitions) {
+  models::require_pattern(pattern);
+  const int rank = rank_in(comm), size = size_of(comm);
+  if (size != pattern.processes) {
+    throw InvalidArgument(
+        fmt::format("{} of {} processes on {} ranks (expected as many)", pattern.name, pattern.processes, size));
+  }
+  std::vector<Step> steps;
+  for (const models::Phase& phase : pattern.phases) {
+    Step step;
+    step.at_once = phase.sends == models::Phase::Sends::at_once;
+    for (const models::Message& message : phase.messages) {
+      if (message.bytes > std::numeric_limits<int>::max()) {
+        throw InvalidArgument(
+            fmt::format("{}: message of {} bytes (expected less than 2 GiB)", pattern.name, message.bytes));
+      }
+      const auto buffer = [&] { return std::vector<char>(static_cast<std::size_t>(message.bytes), '\1'); };
+      if (message.from == rank) step.sends.push_back({message.to, buffer()});
+      if (message.to == rank) step.receives.push_back({message.from, buffer()});
+    }
+    steps.push_back(std::move(step));
+  }
+  return longest_s(
+      comm, repetitions, [] {}, [&] { run_pattern(comm, steps); });
 }
 
 }  // namespace steelyard

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "models/communication/message_pattern.hpp"
+
 namespace steelyard {
 
 /// Memory of messages, in huge pages where the system has them, as that of the apps' large arrays.
@@ -20,18 +22,6 @@ class MessageMemory {
     void operator()(char* bytes) const;
   };
   std::unique_ptr<char[], Free> bytes_;
-};
-
-/// Drives what the caches hold out of them, as the kernel of an app does between its messages: goes through so much
-/// memory, reading and writing every cache line.
-class CacheSweep {
- public:
-  /// @param bytes 0: run() does nothing
-  explicit CacheSweep(std::size_t bytes) : memory_(bytes, '\1') {}
-  void run();
-
- private:
-  std::vector<char> memory_;
 };
 
 /// Messages between the ranks of a communicator, to be timed. All functions are collective on it, take sizes in bytes
@@ -77,12 +67,15 @@ class MessageExchange {
   std::vector<int> protocol_steps(int smallest_bytes);
 
  private:
+  /// Drives what the caches hold out of them, as the kernel of an app does between its messages: reads and writes every
+  /// cache line of other memory. Nothing where there is none.
+  void sweep();
+  bool is_cold() const { return !other_memory_.empty(); }
   bool is_eager(int bytes);
   double probe_s(int bytes);
   double warm_ping_pong_s(int bytes, int repetitions, bool synchronous);
   double cold_one_way_s(int bytes, int repetitions, bool synchronous);
-  void throw_to(int partner, int bytes, bool synchronous);
-  void send(int bytes, int to);
+  void send(int bytes, int to, bool synchronous = false);
   void receive(int bytes, int from);
   /// The value of the first rank of the order, on all ranks.
   double from_first(double value) const;
@@ -95,8 +88,13 @@ class MessageExchange {
   int position_ = 0;
   int largest_bytes_;
   MessageMemory out_, in_;
-  bool is_cold_;
-  CacheSweep sweep_;
+  std::vector<char> other_memory_;
 };
+
+/// Sends and receives the messages of a pattern, process i of which is rank i: after a barrier each, the longest time
+/// over the ranks of each run. Receives of a phase are posted first; sends in order wait for their buffers one by one
+/// (MPI_Send), sends at once together. Collective. Source: 001, section 5.4, algorithm 1.
+/// @throws InvalidArgument unless `comm` has as many ranks as the pattern processes, and for messages of 2 GiB and more
+std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& pattern, int repetitions);
 
 }  // namespace steelyard

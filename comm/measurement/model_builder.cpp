@@ -134,21 +134,17 @@ BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co
   Builder builder(session, group, co_execution, units, kernel, plan);
   // Before minutes have gone into smaller sizes; an adaptive selection stays between these.
   builder.require_room(plan.sizes);
-  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> sizes = plan.sizes;
   const auto measure = [&](std::int64_t size) {
     builder.measure(size);
     if (after_size) after_size(size, builder.built(std::nullopt, now_s() - start_s));
   };
-  const auto measure_first = [&](std::int64_t size) {
-    measure(size);
-    sizes.push_back(size);
-  };
-  for (const std::int64_t size : plan.sizes) measure_first(size);
+  for (const std::int64_t size : plan.sizes) measure(size);
   std::optional<models::UncertainGap> uncertain;
   while (plan.adaptive) {
     uncertain = models::least_certain_gap(*plan.adaptive, builder.all_points());
     if (!uncertain || static_cast<int>(sizes.size()) >= plan.most_sizes) break;
-    measure_first(uncertain->next);
+    measure(sizes.emplace_back(uncertain->next));
   }
   for (int round = 1; round < plan.rounds; ++round) {
     for (const std::int64_t size : sizes) measure(size);

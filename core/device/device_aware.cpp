@@ -1,8 +1,7 @@
 // A part of comm: it asks MPI what the vendor's build of it can do.
-#include "comm/device_aware.hpp"
-
 #include <mpi.h>
 
+#include "comm/communicator.hpp"
 #include "core/spaces.hpp"
 
 #if __has_include(<mpi-ext.h>)

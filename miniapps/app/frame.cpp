@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/calibration.hpp"
-#include "comm/measurement/group_bandwidth.hpp"
+#include "comm/measurement/bandwidth.hpp"
+#include "comm/measurement/channel_measurement.hpp"
 #include "comm/mpi_check.hpp"
-#include "comm/run_description.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -166,7 +165,7 @@ double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int
 
 Plan Frame::even_plan(std::int64_t total) const {
   Plan plan;
-  plan.distribution = partition::start_or_even(total, slots_.size(), {}, {});
+  plan.distribution = partition::even_slices(total, slots_.size());
   plan.unit_s.assign(slots_.size(), 0.0);
   return plan;
 }

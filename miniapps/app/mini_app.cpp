@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "comm/collective.hpp"
-#include "comm/run_description.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"

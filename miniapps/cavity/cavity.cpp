@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/measurement/group_bandwidth.hpp"
+#include "comm/measurement/bandwidth.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
@@ -22,7 +22,7 @@
 #include "miniapps/cavity/output/checkpoint.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::cavity {
 namespace {
@@ -97,7 +97,7 @@ class Run : public AppRun {
   void allocate(const Plan&) override {
     flow_ = make_flow(steps_->rows());
     if (options_.compare_even) {
-      even_flow_ = make_flow(partition::start_or_even(problem_.rows, frame_.slots().size(), {}, {}));
+      even_flow_ = make_flow(partition::even_slices(problem_.rows, frame_.slots().size()));
     }
     // Arrays as large as the fields of a unit's share.
     const UnitSizes share = frame_.own_share(steps_->rows());

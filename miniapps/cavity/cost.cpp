@@ -10,7 +10,6 @@
 #include "models/communication/cost_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/proportional.hpp"
 
 namespace steelyard::cavity {
 

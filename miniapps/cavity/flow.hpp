@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/session.hpp"
-#include "comm/shared_grid.hpp"
+#include "comm/unit_grid.hpp"
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"

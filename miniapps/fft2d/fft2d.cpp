@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "comm/measurement/group_bandwidth.hpp"
+#include "comm/measurement/bandwidth.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"

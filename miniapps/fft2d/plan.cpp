@@ -10,7 +10,6 @@
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/granularity.hpp"
 
 namespace steelyard::fft2d {
 namespace {

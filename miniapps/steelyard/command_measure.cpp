@@ -8,7 +8,6 @@
 #include "comm/collective.hpp"
 #include "comm/communicator.hpp"
 #include "comm/measurement/model_builder.hpp"
-#include "comm/run_description.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"

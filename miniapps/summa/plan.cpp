@@ -17,7 +17,6 @@
 #include "models/communication/message_pattern.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/rectangles/column.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::summa {

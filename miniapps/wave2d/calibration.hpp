@@ -17,8 +17,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/options.hpp"
-#include "partition/balancing/iterative_calibration.hpp"
-#include "partition/balancing/slice_search.hpp"
+#include "partition/balancing/calibration.hpp"
 
 namespace steelyard::wave2d {
 

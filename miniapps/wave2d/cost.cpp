@@ -15,7 +15,7 @@
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/options.hpp"
 #include "models/communication/cost_models.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::wave2d {
 
@@ -157,7 +157,7 @@ class Planner {
 
   int fastest_time_tile(Plan& plan) const {
     const double start_s = now_s();
-    const std::vector<std::int64_t> shares = partition::start_or_even(problem_.rows, on_.slots().size(), {}, {});
+    const std::vector<std::int64_t> shares = partition::even_slices(problem_.rows, on_.slots().size());
     int chosen = 1;
     double best_s = std::numeric_limits<double>::infinity();
     for (const int steps : candidates_) {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/group_bandwidth.hpp"
+#include "comm/measurement/bandwidth.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
@@ -178,7 +178,7 @@ class Run : public AppRun {
     if (options_.balancing == Balancing::model) return std::nullopt;
     if (options_.balancing == Balancing::dynamic) {
       const std::size_t units = frame_.slots().size();
-      const std::vector<std::int64_t> rows = partition::start_or_even(problem_.rows, units, {}, {});
+      const std::vector<std::int64_t> rows = partition::even_slices(problem_.rows, units);
       return Assignment{row_slices(problem_, rows), std::vector<double>(units, 0.0)};
     }
     const MeasuredKernel kernel(problem_, options_.run.element, time_tile);
@@ -201,7 +201,7 @@ class Run : public AppRun {
     options.redistribution_s =
         copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
     balancer_.emplace(
-        frame_.balancer(partition::start_or_even(problem_.rows, frame_.slots().size(), {}, {}), std::move(options)));
+        frame_.balancer(partition::even_slices(problem_.rows, frame_.slots().size()), std::move(options)));
     redistribution_s_ = 0.0;
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr std::int64_t probe_divisor = 16;  ///< a probe is the even share over this
 constexpr double nearest = 0.05;            ///< share of a size within which points may crowd out each other
+constexpr int settling = 1;                 ///< iterations after a new distribution that do not count: cold caches
+/// Windows after which a unit without work gets a probe, if worth it; doubles with every one.
+constexpr int idle_windows = 20;
 
 /// Whether the distance of two sizes is less than what the intervals of their times leave open.
 bool indistinct(const MeasuredPoint& a, const MeasuredPoint& b) {
@@ -38,37 +42,27 @@ bool encloses(const MeasuredPoint& wide, const MeasuredPoint& narrow) {
 
 }  // namespace
 
-PartialModels::PartialModels(std::size_t unit_count, std::vector<double> max_units, const std::string& kind)
-    : entries_(unit_count), max_units_(std::move(max_units)), kind_(models::find_model_kind(kind).name) {
+PartialModels::PartialModels(std::size_t unit_count, const std::string& kind)
+    : entries_(unit_count), kind_(models::find_model_kind(kind).name) {
   if (unit_count == 0) throw InvalidArgument("no processing units to balance (expected at least one)");
-  if (max_units_.empty()) max_units_.assign(unit_count, std::numeric_limits<double>::infinity());
-  if (max_units_.size() != unit_count) {
-    throw InvalidArgument(
-        fmt::format("{} memory limits for {} processing units (expected as many)", max_units_.size(), unit_count));
-  }
 }
 
-bool PartialModels::renew(std::size_t unit, const MeasuredPoint& point, std::size_t most_points) {
+void PartialModels::renew(std::size_t unit, const MeasuredPoint& point) {
   std::vector<Entry>& known = entries_[unit];
   const auto same = std::ranges::find(known, point.units, [](const Entry& entry) { return entry.point.units; });
-  bool changed = false;
-  if (same != known.end()) {
-    changed = clearly_longer(same->point, point) || clearly_longer(point, same->point);
-    if (!changed && encloses(point, same->point)) {
-      same->age = ++clock_;
-      return false;
-    }
+  const bool changed =
+      same != known.end() && (clearly_longer(same->point, point) || clearly_longer(point, same->point));
+  if (same != known.end() && !changed && encloses(point, same->point)) {
+    same->age = ++clock_;
+    return;
   }
   std::erase_if(known, [&](const Entry& entry) {
     return changed || entry.point.units == point.units || contradict(entry.point, point) ||
            indistinct(entry.point, point);
   });
   known.push_back({point, ++clock_});
-  if (known.size() > most_points) {
-    known.erase(std::ranges::min_element(known, {}, [](const Entry& entry) { return entry.age; }));
-  }
+  if (known.size() > most_points) known.erase(std::ranges::min_element(known, {}, &Entry::age));
   std::ranges::sort(known, {}, [](const Entry& entry) { return entry.point.units; });
-  return changed;
 }
 
 std::vector<MeasuredPoint> PartialModels::points(std::size_t unit) const {
@@ -77,16 +71,10 @@ std::vector<MeasuredPoint> PartialModels::points(std::size_t unit) const {
   return points;
 }
 
-std::vector<std::size_t> PartialModels::unknown() const {
-  std::vector<std::size_t> units;
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (entries_[i].empty() && holds_any(i)) units.push_back(i);
-  }
-  return units;
-}
+std::ptrdiff_t PartialModels::unknown() const { return std::ranges::count_if(entries_, std::ranges::empty); }
 
 models::SpeedModelPtr PartialModels::model(std::size_t unit) const {
-  return models::find_model_kind(kind_).build(points(unit), max_units_[unit], {});
+  return models::find_model_kind(kind_).build(points(unit), std::numeric_limits<double>::infinity(), {});
 }
 
 Distribution PartialModels::predict(std::vector<std::int64_t> units) const {
@@ -101,7 +89,7 @@ Distribution PartialModels::predict(std::vector<std::int64_t> units) const {
 
 bool PartialModels::doubtful_below(std::size_t unit, std::int64_t slice) const {
   const std::vector<Entry>& known = entries_[unit];
-  if (known.empty() || !holds_any(unit) || known[0].point.units < 2.0) return false;
+  if (known.empty() || known[0].point.units < 2.0) return false;
   if (static_cast<double>(slice) >= known[0].point.units) return false;
   if (slice == 0) return true;
   if (known.size() < 2) return false;
@@ -126,9 +114,7 @@ std::optional<std::vector<std::int64_t>> PartialModels::distribute_rest(std::int
     free.push_back(owned.back().get());
     places.push_back(i);
   }
-  std::int64_t room = 0;
-  for (const models::SpeedModel* model : free) room += std::min(capacity(*model, rest), rest - room);
-  if (free.empty() || rest < 0 || room < rest) return std::nullopt;
+  if (free.empty() || rest < 0) return std::nullopt;
   const Distribution shares = algorithm.distribute(rest, free);
   for (std::size_t i = 0; i < places.size(); ++i) units[places[i]] = shares.units[i];
   return units;
@@ -140,10 +126,7 @@ std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, const Al
     if (entries_[i].empty()) fixed[i] = 0;
   }
   const auto units = distribute_rest(total, algorithm, fixed);
-  if (!units) {
-    throw InvalidArgument(
-        fmt::format("{} computation units do not fit on the processing units that were measured", total));
-  }
+  if (!units) throw InvalidArgument(fmt::format("{} computation units for no unit that was measured", total));
   return *units;
 }
 
@@ -153,7 +136,7 @@ std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total
   std::int64_t left = total;
   for (std::size_t i = 0; i < size(); ++i) {
     if (!entries_[i].empty()) continue;
-    fixed[i] = std::min({left, probe, static_cast<std::int64_t>(std::floor(std::min(max_units_[i], 1e18)))});
+    fixed[i] = std::min(left, probe);
     left -= fixed[i];
   }
   const auto units = distribute_rest(total, algorithm, fixed);
@@ -168,48 +151,35 @@ std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total
   return doubtful ? distribute_rest(total, algorithm, fixed).value_or(*units) : *units;
 }
 
-using models::MeasuredPoint;
+namespace {
 
-std::string to_string(BalancingDecision decision) {
-  switch (decision) {
-    case BalancingDecision::measuring:
-      return "measuring";
-    case BalancingDecision::balanced:
-      return "all units take equally long";
-    case BalancingDecision::within_spread:
-      return "differences are within the measurements' spread";
-    case BalancingDecision::settled:
-      return "no better distribution is known";
-    case BalancingDecision::not_worth_it:
-      return "redistributing costs more than it gains";
-    case BalancingDecision::repartitioned:
-      return "repartitioned";
+/// @throws InvalidArgument unless `start`, where it is not empty, distributes the total over the units
+std::vector<std::int64_t> start_or_even(std::int64_t total, std::size_t unit_count, std::vector<std::int64_t> start) {
+  if (start.empty()) return even_slices(total, unit_count);
+  if (start.size() == unit_count && std::ranges::all_of(start, [](std::int64_t slice) { return slice >= 0; }) &&
+      std::accumulate(start.begin(), start.end(), std::int64_t{0}) == total) {
+    return start;
   }
-  return "unknown";
+  throw InvalidArgument(
+      fmt::format("the start is no distribution of {} computation units over {} processing units", total, unit_count));
 }
+
+}  // namespace
 
 LoadBalancer::LoadBalancer(std::int64_t total, std::size_t unit_count, const Algorithm& algorithm,
                            LoadBalancerOptions options)
     : total_(total),
       algorithm_(algorithm),
       options_(std::move(options)),
-      models_(unit_count, options_.max_units, options_.model_kind),
-      current_(models_.predict(start_or_even(total, unit_count, options_.start, options_.max_units))),
+      models_(unit_count, options_.model_kind),
+      current_(models_.predict(start_or_even(total, unit_count, options_.start))),
       samples_(unit_count),
       idle_(unit_count, 0),
-      patience_(unit_count, options_.idle_windows) {
-  if (options_.window < 1 || options_.settling < 0 || options_.idle_windows < 1 || options_.most_points < 1) {
+      patience_(unit_count, idle_windows) {
+  if (options_.window < 1 || !(options_.eps >= 0.0 && options_.redistribution_s >= 0.0)) {
     throw InvalidArgument(
-        fmt::format("window of {} iterations after {}, probes after {} windows, {} points "
-                    "(expected >= 1, settling >= 0)",
-                    options_.window, options_.settling, options_.idle_windows, options_.most_points));
-  }
-  if (!(options_.eps >= 0.0 && options_.redistribution_s >= 0.0 && options_.redistribution_s_per_unit >= 0.0)) {
-    throw InvalidArgument(fmt::format("eps {}, redistribution {} s and {} s a unit (expected >= 0)", options_.eps,
-                                      options_.redistribution_s, options_.redistribution_s_per_unit));
-  }
-  if (!(options_.level > 0.0 && options_.level < 1.0)) {
-    throw InvalidArgument(fmt::format("confidence level {} (expected between 0 and 1)", options_.level));
+        fmt::format("window of {} iterations, eps {}, redistribution {} s (expected >= 1, >= 0 and >= 0)",
+                    options_.window, options_.eps, options_.redistribution_s));
   }
 }
 
@@ -240,7 +210,7 @@ BalancingDecision LoadBalancer::record(std::span<const double> time_s, double re
 
   std::vector<MeasuredPoint> points(time_s.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (current_.units[i] > 0) points[i] = point_of_sample(current_.units[i], samples_[i], options_.level);
+    if (current_.units[i] > 0) points[i] = point_of_sample(current_.units[i], samples_[i]);
     samples_[i].clear();
   }
   learn(points);
@@ -250,7 +220,7 @@ BalancingDecision LoadBalancer::record(std::span<const double> time_s, double re
 void LoadBalancer::learn(std::span<const MeasuredPoint> points) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (current_.units[i] > 0) {
-      speed_changes_ += models_.renew(i, points[i], options_.most_points) ? 1 : 0;
+      models_.renew(i, points[i]);
       idle_[i] = 0;
     } else if (++idle_[i] >= patience_[i]) {
       // What was known of it is old; but one that is left out again and again is asked less and less often.
@@ -261,22 +231,12 @@ void LoadBalancer::learn(std::span<const MeasuredPoint> points) {
   }
 }
 
-double LoadBalancer::cost_s(std::span<const std::int64_t> next) const {
-  return options_.redistribution_s +
-         options_.redistribution_s_per_unit * moved_share(current_.units, next) * static_cast<double>(total_);
-}
-
-bool LoadBalancer::worth_a_probe(double longest_s, double remaining_iterations) const {
-  const std::vector<std::size_t> unknown = models_.unknown();
-  if (unknown.empty()) return false;
-  // At best they are as fast as the others, and then the data has to move twice: for the probe and for the result.
-  const double gain_s = longest_s * static_cast<double>(unknown.size()) / static_cast<double>(models_.size());
-  return gain_s * remaining_iterations > 2.0 * cost_s(models_.distribute_and_probe(total_, algorithm_));
-}
-
 BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, double remaining_iterations) {
   const MeasuredPoint last = last_done(points);
-  if (remaining_iterations > 0.0 && worth_a_probe(last.time_s, remaining_iterations)) {
+  // At best unknown units are as fast as the others, and then the data moves twice: for the probe and for the result.
+  const double probe_gain_s =
+      last.time_s * static_cast<double>(models_.unknown()) / static_cast<double>(models_.size());
+  if (models_.unknown() > 0 && probe_gain_s * remaining_iterations > 2.0 * options_.redistribution_s) {
     return adopt(models_.distribute_and_probe(total_, algorithm_));
   }
   if (measured_imbalance(points) <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
@@ -289,13 +249,13 @@ BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, do
   if (next == current_.units) return BalancingDecision::settled;
   const double gain_s = last.time_s - last.confidence_s - models_.predict(next).makespan_s();
   if (!(gain_s > 0.0)) return BalancingDecision::settled;
-  if (!(gain_s * remaining_iterations > cost_s(next))) return BalancingDecision::not_worth_it;
+  if (!(gain_s * remaining_iterations > options_.redistribution_s)) return BalancingDecision::not_worth_it;
   return adopt(std::move(next));
 }
 
 BalancingDecision LoadBalancer::adopt(std::vector<std::int64_t> next) {
   current_ = models_.predict(std::move(next));
-  skip_ = options_.settling;
+  skip_ = settling;
   ++repartitions_;
   return BalancingDecision::repartitioned;
 }

@@ -19,23 +19,22 @@ namespace steelyard::partition {
 class PartialModels {
  public:
   /// @param kind how points become a model, see models::find_model_kind(); one that answers for every size
-  /// @param max_units the most that each unit holds; empty: no limits
-  /// @throws InvalidArgument for no units, another number of limits, or an unknown kind
-  PartialModels(std::size_t unit_count, std::vector<double> max_units = {},
-                const std::string& kind = "piecewise_linear");
+  /// @throws InvalidArgument for no units and an unknown kind
+  explicit PartialModels(std::size_t unit_count, const std::string& kind = "piecewise_linear");
 
   /// Adds what a kernel takes now, and forgets what that disproves. Where the interval of the same size was another,
-  /// the unit has changed its speed: all older points go, and true is returned. Otherwise the point replaces the one of
-  /// its size (unless its interval encloses that one's and so says less). Points go that would mean less time for more
-  /// work, or whose distance from this one is less than what the intervals of both allow (and than 5 %), which would
-  /// say nothing but noise of the slope; and the oldest beyond `most_points`.
-  bool renew(std::size_t unit, const models::MeasuredPoint& point, std::size_t most_points);
+  /// the unit has changed its speed: all older points go. Otherwise the point replaces the one of its size (unless its
+  /// interval encloses that one's and so says less). Points go that would mean less time for more work, or whose
+  /// distance from this one is less than what the intervals of both allow (and than 5 %), which would say nothing but
+  /// noise of the slope; and the oldest beyond `most_points`.
+  void renew(std::size_t unit, const models::MeasuredPoint& point);
+  static constexpr std::size_t most_points = 8;
   void forget(std::size_t unit) { entries_[unit].clear(); }
 
   std::size_t size() const { return entries_.size(); }
   std::vector<models::MeasuredPoint> points(std::size_t unit) const;
-  /// Units that have no point but could hold work.
-  std::vector<std::size_t> unknown() const;
+  /// Units that have no point.
+  std::ptrdiff_t unknown() const;
 
   /// Predictions where there are models: NaN for work on a unit without points.
   Distribution predict(std::vector<std::int64_t> units) const;
@@ -44,7 +43,7 @@ class PartialModels {
   /// Distributes such that unknown sizes are measured. Units without a point get a sixteenth of the even share, at
   /// least 1. Units whose slice would be below their smallest measured size get 1 where the models' constant speed
   /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
-  /// with an overhead. The others share what is left, if they can hold it.
+  /// with an overhead. The others share what is left.
   std::vector<std::int64_t> distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const;
 
  private:
@@ -52,15 +51,13 @@ class PartialModels {
     models::MeasuredPoint point;
     std::int64_t age = 0;  ///< higher is newer
   };
-  bool holds_any(std::size_t unit) const { return max_units_[unit] >= 1.0; }
   bool doubtful_below(std::size_t unit, std::int64_t slice) const;
   models::SpeedModelPtr model(std::size_t unit) const;
-  /// `fixed` slices are left as they are where they are not negative; nothing when the others cannot hold the rest.
+  /// `fixed` slices are left as they are where they are not negative; nothing when there are no others or no rest.
   std::optional<std::vector<std::int64_t>> distribute_rest(std::int64_t total, const Algorithm& algorithm,
                                                            std::span<const std::int64_t> fixed) const;
 
   std::vector<std::vector<Entry>> entries_;  ///< of each unit, by size
-  std::vector<double> max_units_;
   std::string kind_;
   std::int64_t clock_ = 0;
 };
@@ -68,16 +65,10 @@ class PartialModels {
 /// When a running application is worth repartitioning.
 struct LoadBalancerOptions {
   int window = 5;                 ///< iterations behind a decision; 1 believes every time as it is, as Fupermod does
-  int settling = 1;               ///< iterations after a change of the distribution that do not count: cold caches
-  double level = 0.95;            ///< of the window's confidence intervals
   double eps = 0.01;              ///< imbalance that is left alone
   double redistribution_s = 0.0;  ///< what any change of the distribution costs
-  double redistribution_s_per_unit = 0.0;  ///< and, on top, each computation unit that changes hands
-  std::size_t most_points = 8;             ///< of a partial model; the oldest are forgotten
-  int idle_windows = 20;  ///< after which a unit without work gets a probe, if worth it; doubles with every one
   std::string model_kind = "piecewise_linear";
   std::vector<std::int64_t> start;  ///< empty: even
-  std::vector<double> max_units;    ///< the most that each unit holds; empty: no limits
 };
 
 /// Decision after an iteration.
@@ -90,8 +81,6 @@ enum class BalancingDecision {
   repartitioned,  ///< current() has changed: redistribute the data before the next iteration
 };
 
-std::string to_string(BalancingDecision decision);
-
 /// Balances an iterative application by the times of its own iterations, which feed the partial models: repartitions
 /// where the units' times differ by more than their spread and where
 ///   (measured time of the last unit - its half width - predicted time of the last unit) remaining iterations > cost.
@@ -99,7 +88,7 @@ std::string to_string(BalancingDecision decision);
 /// speed. Source: 000, section 6.1.5 (fupermod_balancer_iterate).
 class LoadBalancer {
  public:
-  /// @throws InvalidArgument for a total that does not fit, no units, or options out of range
+  /// @throws InvalidArgument for a negative total, no units, options out of range, or a start that is no distribution
   LoadBalancer(std::int64_t total, std::size_t unit_count, const Algorithm& algorithm,
                LoadBalancerOptions options = {});
 
@@ -113,15 +102,10 @@ class LoadBalancer {
                            double remaining_iterations = std::numeric_limits<double>::infinity());
 
   int repartitions() const { return repartitions_; }
-  /// How often a unit was found to have changed its speed.
-  int speed_changes() const { return speed_changes_; }
-  const PartialModels& models() const { return models_; }
 
  private:
   BalancingDecision decide(std::span<const models::MeasuredPoint> points, double remaining_iterations);
   void learn(std::span<const models::MeasuredPoint> points);
-  bool worth_a_probe(double longest_s, double remaining_iterations) const;
-  double cost_s(std::span<const std::int64_t> next) const;
   BalancingDecision adopt(std::vector<std::int64_t> next);
 
   std::int64_t total_;
@@ -134,7 +118,6 @@ class LoadBalancer {
   std::vector<int> idle_;                     ///< windows that each unit had no work
   std::vector<int> patience_;                 ///< windows after which it gets a probe
   int repartitions_ = 0;
-  int speed_changes_ = 0;
 };
 
 }  // namespace steelyard::partition

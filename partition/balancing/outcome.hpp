@@ -29,13 +29,9 @@ double measured_imbalance(std::span<const models::MeasuredPoint> points);
 /// The point that takes longest: when the last unit is done. All zeros where nobody has work.
 models::MeasuredPoint last_done(std::span<const models::MeasuredPoint> points);
 
-/// The mean of the seconds of several runs of one size, with Student's interval; a single run is believed as it is.
-/// Source: 000, section 6.1.2 (fupermod_ci). @throws InvalidArgument for no runs or a level outside (0, 1)
-models::MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s, double level);
-
-/// As models::merge_rounds(), for rounds of which some are single runs with an infinite interval: several of them tell
-/// their spread together. One round is returned as it is.
-models::MeasuredPoint merge_measured(std::span<const models::MeasuredPoint> rounds, double level);
+/// The mean of the seconds of several runs of one size, with Student's 95 % interval; a single run is believed as it
+/// is. Source: 000, section 6.1.2 (fupermod_ci). @throws InvalidArgument for no runs
+models::MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s);
 
 /// Runs every unit's kernel on its slice, all units at the same time: one point per unit, of as many computation units
 /// as asked for. What is returned for a unit without work does not count.
@@ -43,7 +39,6 @@ using Measure = std::function<std::vector<models::MeasuredPoint>(std::span<const
 
 /// Why balancing ended.
 enum class StopReason {
-  running,            ///< it has not
   balanced,           ///< all units with work take equally long, within eps
   settled,            ///< the next distribution is the current one, within eps; a search's bracket is closed
   within_spread,      ///< what could be gained is less than the spread of the measurements
@@ -58,31 +53,15 @@ std::string to_string(StopReason reason);
 /// Result of balancing.
 struct Outcome {
   Distribution distribution;  ///< predictions are what was measured of it, or what the partial models say
-  StopReason reason = StopReason::running;
+  StopReason reason = StopReason::balanced;
   int measurements = 0;  ///< of all units at the same time
 };
 
-/// Share of the total that changes hands: sum |after_i - before_i| / 2 / total, so that many small changes count; 0 of
-/// no work.
-double moved_share(std::span<const std::int64_t> before, std::span<const std::int64_t> after);
-
-/// Where balancing starts: at `start`, or where it is empty with slices as equal as the limits allow.
-/// @param max_units the most that each unit holds; empty: no limits
-/// @throws InvalidArgument for a total that does not fit, no units, another number of limits, or a start that is no
-/// distribution of the total or does not fit
-std::vector<std::int64_t> start_or_even(std::int64_t total, std::size_t unit_count, std::span<const std::int64_t> start,
-                                        std::span<const double> max_units);
-
 /// How often to measure.
 struct Repetition {
-  int least_rounds = 1;  ///< of a distribution, before its times are compared; 3 where `measure` gives single runs
-  int most_rounds = 5;   ///< of a distribution whose comparison is within the spread
+  int most_rounds = 5;          ///< of a distribution whose comparison is within the spread
   int most_measurements = 100;  ///< of all distributions together
-  double level = 0.95;          ///< of the confidence intervals of several rounds
 };
-
-/// @throws InvalidArgument unless 1 <= least_rounds <= most_rounds, most_measurements >= 1 and 0 < level < 1
-void require_repetition(const Repetition& repetition);
 
 /// Measures distributions again and again, and remembers: what several rounds say together, see models::merge_rounds().
 class RepeatedMeasurement {
@@ -90,12 +69,12 @@ class RepeatedMeasurement {
   using Units = std::vector<std::int64_t>;
   using Points = std::vector<models::MeasuredPoint>;
 
+  /// @throws InvalidArgument unless both numbers are at least 1
   RepeatedMeasurement(Measure measure, const Repetition& repetition);
 
-  /// At least `least_rounds` of a distribution together, as far as measurements are left; remembered ones count.
+  /// All rounds of a distribution together; at least one. @throws InvalidArgument for another number of points than
+  /// units, a point of another size, and for units with work without a finite time > 0 and an interval >= 0
   const Points& of(const Units& units);
-  /// One more round of it, unless it had as many as allowed or no measurements are left; says whether there was one.
-  bool again(const Units& units);
   /// Forgets the rounds of a distribution and measures anew, unless no measurements are left; says whether it did.
   bool afresh(const Units& units);
   /// Measures until some two units clearly differ; false where that is within the spread after all rounds.
@@ -103,11 +82,11 @@ class RepeatedMeasurement {
   /// Measures until one distribution's last unit is clearly done before the other's: negative where that of `a` is,
   /// positive where that of `b` is, 0 where that is within the spread after all rounds.
   int compare(const Units& a, const Units& b);
-  /// Measured so far.
-  int count() const { return count_; }
   int left() const { return std::max(0, repetition_.most_measurements - count_); }
   bool exhausted() const { return left() == 0; }
   bool known(const Units& units) const { return places_.contains(units); }
+  /// Balancing ends with a distribution, as measured.
+  Outcome outcome(const Units& units, StopReason reason);
 
  private:
   struct Place {
@@ -115,15 +94,13 @@ class RepeatedMeasurement {
     Points merged;
   };
   void measure_once(const Units& units, Place& place);
+  /// One more round, unless it had as many as allowed or no measurements are left; says whether there was one.
+  bool again(const Units& units);
 
   Measure measure_;
   Repetition repetition_;
   std::map<Units, Place> places_;
   int count_ = 0;
 };
-
-/// Checks what a measurement of `units` returned. @throws InvalidArgument for another number of points, a point of
-/// another size, and for units with work without a finite time > 0 and an interval >= 0
-void require_measured(std::span<const std::int64_t> units, std::span<const models::MeasuredPoint> points);
 
 }  // namespace steelyard::partition

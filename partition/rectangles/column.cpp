@@ -7,10 +7,9 @@
 #include <limits>
 
 #include "core/base/errors.hpp"
-#include "partition/proportional.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::partition {
-
 namespace {
 
 /// A further column must pay by more than sums of doubles scatter.
@@ -70,8 +69,7 @@ class SortedCuts {
   std::vector<std::vector<std::size_t>> cuts_;  // where the last of c columns begins, for the first q units
 };
 
-}  // namespace
-
+/// Areas divided by their sum. @throws InvalidArgument as best_arrangement()
 std::vector<double> relative_areas(std::span<const double> areas) {
   if (areas.empty()) throw InvalidArgument("no areas to partition by (expected at least one)");
   double largest = 0.0;
@@ -93,79 +91,6 @@ std::vector<double> relative_areas(std::span<const double> areas) {
   return shares;
 }
 
-double half_perimeters(std::span<const double> areas, const Arrangement& arrangement, const Extents& extents) {
-  require_extents(extents);
-  const std::vector<double> shares = relative_areas(areas);
-  require_arrangement(areas, arrangement);
-  double sum = 0.0;
-  for (const std::vector<int>& units : arrangement) {
-    double count = 0.0;
-    double width = 0.0;
-    for (const int unit : units) {
-      const double share = shares[static_cast<std::size_t>(unit)];
-      if (share > 0.0) ++count;
-      width += share;
-    }
-    if (count > 0.0) sum += static_cast<double>(extents.rows) + static_cast<double>(extents.columns) * count * width;
-  }
-  return sum;
-}
-
-void require_arrangement(std::span<const double> areas, const Arrangement& arrangement) {
-  std::vector<bool> placed(areas.size(), false);
-  for (const std::vector<int>& units : arrangement) {
-    for (const int unit : units) {
-      if (unit < 0 || static_cast<std::size_t>(unit) >= areas.size()) {
-        throw InvalidArgument(fmt::format("unit {} in a column (expected 0 to {})", unit, areas.size() - 1));
-      }
-      if (placed[static_cast<std::size_t>(unit)]) {
-        throw InvalidArgument(fmt::format("unit {} stands in two places (expected one)", unit));
-      }
-      placed[static_cast<std::size_t>(unit)] = true;
-    }
-  }
-  for (std::size_t i = 0; i < areas.size(); ++i) {
-    if (areas[i] > 0.0 && !placed[i]) {
-      throw InvalidArgument(fmt::format("unit {} of area {} stands in no column (expected one)", i, areas[i]));
-    }
-  }
-}
-
-Arrangement best_arrangement(std::span<const double> areas, const Extents& extents) {
-  require_extents(extents);
-  SortedCuts cuts(relative_areas(areas));
-  const auto rows = static_cast<double>(extents.rows);
-  const auto width = static_cast<double>(extents.columns);
-  const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
-  double least = std::numeric_limits<double>::infinity();
-  std::size_t best = 0;
-  for (std::size_t columns = 1; columns <= most; ++columns) {
-    const double height = static_cast<double>(columns) * rows;
-    if (height + width >= least) break;
-    cuts.add_column();
-    const double sum = height + width * cuts.sum();
-    if (sum < least * (1.0 - least_gain)) {
-      least = sum;
-      best = columns;
-    }
-  }
-  return cuts.arrangement(best);
-}
-
-Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, int columns) {
-  require_extents(extents);
-  SortedCuts cuts(relative_areas(areas));
-  const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
-  if (columns < 1 || static_cast<std::size_t>(columns) > most) {
-    throw InvalidArgument(fmt::format("{} columns for {} units with work and {} blocks in a row (expected 1 to {})",
-                                      columns, cuts.units(), extents.columns, most));
-  }
-  for (int column = 0; column < columns; ++column) cuts.add_column();
-  return cuts.arrangement(static_cast<std::size_t>(columns));
-}
-
-namespace {
-
 /// Heights of the units of one column, and what they mean for the choice of its width.
 struct Heights {
   std::vector<std::int64_t> rows;
@@ -173,18 +98,15 @@ struct Heights {
   double seconds_per_width = 0.0;  // longest of rows / area, per block column
 };
 
+/// @param units all with work
 Heights heights(const std::vector<int>& units, const std::vector<double>& shares, std::int64_t rows) {
   std::vector<double> share;
   std::vector<double> seconds_per_row;
   Heights heights;
   for (const int unit : units) {
     share.push_back(shares[static_cast<std::size_t>(unit)]);
-    seconds_per_row.push_back(share.back() > 0.0 ? 1.0 / share.back() : 0.0);
+    seconds_per_row.push_back(1.0 / share.back());
     heights.share += share.back();
-  }
-  if (heights.share == 0.0) {
-    heights.rows.assign(units.size(), 0);
-    return heights;
   }
   heights.rows = proportional_parts(rows, share, seconds_per_row);
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -196,19 +118,38 @@ Heights heights(const std::vector<int>& units, const std::vector<double>& shares
 
 }  // namespace
 
-ColumnPartition column(std::span<const double> areas, const Extents& extents) {
-  return column(areas, extents, best_arrangement(areas, extents));
-}
-
-ColumnPartition column(std::span<const double> areas, const Extents& extents, int columns) {
-  return column(areas, extents, best_arrangement(areas, extents, columns));
-}
-
-ColumnPartition column(std::span<const double> areas, const Extents& extents, const Arrangement& arrangement) {
+Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, std::optional<int> columns) {
   require_extents(extents);
-  const std::vector<double> shares = relative_areas(areas);
-  require_arrangement(areas, arrangement);
+  SortedCuts cuts(relative_areas(areas));
+  const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
+  if (columns) {
+    if (*columns < 1 || static_cast<std::size_t>(*columns) > most) {
+      throw InvalidArgument(fmt::format("{} columns for {} units with work and {} blocks in a row (expected 1 to {})",
+                                        *columns, cuts.units(), extents.columns, most));
+    }
+    for (int column = 0; column < *columns; ++column) cuts.add_column();
+    return cuts.arrangement(static_cast<std::size_t>(*columns));
+  }
+  const auto rows = static_cast<double>(extents.rows);
+  const auto width = static_cast<double>(extents.columns);
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t best = 0;
+  for (std::size_t count = 1; count <= most; ++count) {
+    const double height = static_cast<double>(count) * rows;
+    if (height + width >= least) break;
+    cuts.add_column();
+    const double sum = height + width * cuts.sum();
+    if (sum < least * (1.0 - least_gain)) {
+      least = sum;
+      best = count;
+    }
+  }
+  return cuts.arrangement(best);
+}
 
+ColumnPartition column(std::span<const double> areas, const Extents& extents, std::optional<int> columns) {
+  const Arrangement arrangement = best_arrangement(areas, extents, columns);
+  const std::vector<double> shares = relative_areas(areas);
   std::vector<Heights> stacks;
   std::vector<double> share;
   std::vector<double> seconds_per_width;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,22 +12,10 @@ namespace steelyard::partition {
 /// Which units stand in which column: columns from left to right, the units of each from top to bottom.
 using Arrangement = std::vector<std::vector<int>>;
 
-/// Areas divided by their sum. A unit of area 0 is without work.
-/// @throws InvalidArgument for no areas, an area that is negative or not finite, and when all are 0
-std::vector<double> relative_areas(std::span<const double> areas);
-
-/// Every unit with work stands in exactly one column, a unit without in at most one.
-/// @throws InvalidArgument naming the unit that does not
-void require_arrangement(std::span<const double> areas, const Arrangement& arrangement);
-
-/// Sum of half-perimeters before rounding to blocks, for R rows and W columns: C columns with k_j units each and a
-/// fraction w_j of the area sum to C R + W (k_1 w_1 + … + k_C w_C). Units without work do not count.
-/// Source: 004, section III, figure 2; Beaumont et al. as cited there.
-/// @throws InvalidArgument as relative_areas(), require_arrangement() and require_extents()
-double half_perimeters(std::span<const double> areas, const Arrangement& arrangement, const Extents& extents);
-
-/// The arrangement with the least sum of half-perimeters of all arrangements in columns, at most as many as the matrix
-/// has blocks in a row. Units without work stand nowhere.
+/// The arrangement with the least sum of half-perimeters before rounding to blocks, of all arrangements in `columns`
+/// columns, or in any number of them, at most as many as the matrix has blocks in a row. For R rows and W columns, C
+/// columns with k_j units each and a fraction w_j of the area sum to C R + W (k_1 w_1 + … + k_C w_C). Units without
+/// work stand nowhere.
 ///
 /// Only units sorted by area and contiguous columns need to be tried. With the sizes k_j of the columns given, a unit
 /// of relative area a in column j contributes a k_j W, and a sum of products is least when the largest areas meet the
@@ -34,13 +23,10 @@ double half_perimeters(std::span<const double> areas, const Arrangement& arrange
 /// of the sorted units, one column more each time, finds the cuts: S(c, q) = min over r of S(c - 1, r) + (q - r) (area
 /// of units r … q - 1). O(C p^2); C stops where C R + W, which no arrangement of C columns can beat, exceeds the best.
 /// Equal areas keep their order, and of equal sums the one of fewer columns is taken.
-/// Source: 000, section 3.3 (Kalinov and Lastovetsky; Beaumont et al. as cited there); 004, section III.
-/// @throws InvalidArgument as relative_areas() and require_extents()
-Arrangement best_arrangement(std::span<const double> areas, const Extents& extents);
-
-/// Arranges units in exactly `columns` columns, none without work.
-/// @throws InvalidArgument also for fewer than 1 column, and more than there are units with work or blocks in a row
-Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, int columns);
+/// Source: 000, section 3.3 (Kalinov and Lastovetsky; Beaumont et al. as cited there); 004, section III, figure 2.
+/// @throws InvalidArgument for no areas, an area that is negative or not finite, and when all are 0; for extents as
+/// require_extents(); for fewer than 1 column, and more than there are units with work or blocks in a row
+Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, std::optional<int> columns = {});
 
 /// Some block columns of the matrix and the units that share them.
 struct Column {
@@ -59,8 +45,6 @@ struct ColumnPartition {
 
   /// Sum over the rectangles as they are, in blocks.
   std::int64_t half_perimeters() const { return partition::half_perimeters(rectangles); }
-
-  bool operator==(const ColumnPartition&) const = default;
 };
 
 /// Rectangles with areas in proportion to `areas` (speeds, or what a one-dimensional algorithm gave to each unit of
@@ -75,13 +59,8 @@ struct ColumnPartition {
 /// What rounds to nothing is an empty rectangle, also for units with work: with fewer blocks than units somebody is
 /// idle, and one block for a slow unit may take longer than all blocks of the others.
 /// Source: 000, sections 3.3 and 4.2; 004, section III (Beaumont et al. as cited there).
+/// @param columns how many, none of them empty before rounding; nothing: the best number
 /// @throws InvalidArgument as best_arrangement()
-ColumnPartition column(std::span<const double> areas, const Extents& extents);
-
-/// Partitions into a given number of columns, none of them empty before rounding.
-ColumnPartition column(std::span<const double> areas, const Extents& extents, int columns);
-
-/// Partitions by a given arrangement, which is kept. @throws InvalidArgument also as require_arrangement()
-ColumnPartition column(std::span<const double> areas, const Extents& extents, const Arrangement& arrangement);
+ColumnPartition column(std::span<const double> areas, const Extents& extents, std::optional<int> columns = {});
 
 }  // namespace steelyard::partition

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -51,9 +51,9 @@ void require_costs(const std::vector<double>& cost_s, std::size_t units) {
 }
 
 /// The search on one problem.
-class Search {
+class SubsetSearch {
  public:
-  Search(const Extents& extents, Models models, const Algorithm& algorithm, const RectangleCost& cost)
+  SubsetSearch(const Extents& extents, Models models, const Algorithm& algorithm, const RectangleCost& cost)
       : extents_(extents),
         total_(extents.rows * extents.columns),
         models_(models),
@@ -61,9 +61,9 @@ class Search {
         cost_(cost) {}
 
   bool holds_all(const UnitSet& set) const {
-    std::int64_t room = 0;
-    for (const std::size_t unit : set) room += std::min(capacity(*models_[unit], total_), total_ - room);
-    return room >= total_;
+    std::vector<const models::SpeedModel*> models;
+    for (const std::size_t unit : set) models.push_back(models_[unit]);
+    return capacity(models, total_) == total_;
   }
 
   /// The best on a set of units that holds all blocks.
@@ -80,12 +80,9 @@ class Search {
  private:
   /// Units that the algorithm gives each of a set with these delays; the others get nothing.
   std::vector<double> areas(const UnitSet& set, const std::vector<double>& delay_s) const {
-    std::vector<std::unique_ptr<DelayedModel>> delayed;
+    std::deque<DelayedModel> delayed;
     std::vector<const models::SpeedModel*> pointers;
-    for (const std::size_t unit : set) {
-      delayed.push_back(std::make_unique<DelayedModel>(*models_[unit], delay_s[unit]));
-      pointers.push_back(delayed.back().get());
-    }
+    for (const std::size_t unit : set) pointers.push_back(&delayed.emplace_back(*models_[unit], delay_s[unit]));
     const Distribution of_set = algorithm_.distribute(total_, pointers);
     std::vector<double> areas(models_.size(), 0.0);
     for (std::size_t i = 0; i < set.size(); ++i) areas[set[i]] = static_cast<double>(of_set.units[i]);
@@ -150,7 +147,7 @@ CostedColumns communication_aware(const Extents& extents, Models models, const A
                                   const RectangleCost& cost, int most_subsets) {
   require_extents(extents);
   require_feasible(extents.rows * extents.columns, models);
-  const Search search(extents, models, algorithm, cost);
+  const SubsetSearch search(extents, models, algorithm, cost);
   UnitSet best_set(models.size());
   std::iota(best_set.begin(), best_set.end(), std::size_t{0});
   CostedColumns best = search.best_on(best_set);

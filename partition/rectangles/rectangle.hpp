@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "models/communication/message_pattern.hpp"
+
 namespace steelyard::partition {
 
 /// Size of a matrix or grid in blocks.
@@ -62,18 +64,6 @@ struct Overlap {
   bool operator==(const Overlap&) const = default;
 };
 
-/// Units whose rectangles touch one along an edge, in the order of the overlaps: what a stencil exchanges its halo
-/// with. Touching at a corner is no contact. Source: 001, section 4.2 (the neighbourhood of equation 13).
-struct Contacts {
-  std::vector<Overlap> above;  ///< common block columns
-  std::vector<Overlap> below;  ///< common block columns
-  std::vector<Overlap> left;   ///< common block rows
-  std::vector<Overlap> right;  ///< common block rows
-};
-
-/// Contacts of every rectangle. The rectangles are disjoint; empty ones have no contacts. O(p^2).
-std::vector<Contacts> edge_contacts(std::span<const Rectangle> rectangles);
-
 /// For every rectangle all others that cover some of its block rows, near or far: whom it sends its part of SUMMA's
 /// pivot column to. Ordered by first common row, then by unit. O(p^2). Source: 001, section 4.1, figure 8 ("overlaps").
 std::vector<std::vector<Overlap>> row_overlaps(std::span<const Rectangle> rectangles);
@@ -97,5 +87,22 @@ std::vector<Band> row_bands(std::span<const Rectangle> rectangles);
 
 /// Bands from left to right for the pivot row: the columns of a column-based partition.
 std::vector<Band> column_bands(std::span<const Rectangle> rectangles);
+
+/// Halo exchange of a stencil: every process sends the points along each edge to the process across it, all at once.
+/// Corners are no contact, empty rectangles send nothing. Process i owns rectangle i.
+/// Source: 001, section 4.2, equations 13 and 14, figure 9.
+/// @param bytes_per_point of one row or column of points next to an edge
+/// @throws InvalidArgument without rectangles and for a size that is negative or not finite
+models::MessagePattern halo_pattern(std::span<const Rectangle> rectangles, double bytes_per_point);
+
+/// The communication of an iteration of SUMMA whose pivots are columns [first, first + depth) of A and those rows of B,
+/// sizes in bytes. First every process that owns part of the pivot column sends it to those whose rows overlap, as much
+/// as they have in common (pbc), then every owner of part of the pivot row to those whose columns overlap (pbr). A
+/// process sends to one after the other. Process i owns rectangle i; a pivot lies within one rectangle per row and
+/// column of the matrix. Source: 001, section 4.1, equations 8-10, figure 8, algorithm 1.
+/// @param element_bytes of what rectangles are made of: elements, or blocks with pivots of depth 1
+/// @throws InvalidArgument without rectangles, for a negative depth and a size that is negative or not finite
+models::MessagePattern summa_pattern(std::span<const Rectangle> rectangles, std::int64_t first, std::int64_t depth,
+                                     double element_bytes);
 
 }  // namespace steelyard::partition

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,16 +17,8 @@ struct Choice {
 /// The choices of every processing unit, by increasing size, at least one each.
 using Choices = std::vector<std::vector<Choice>>;
 
-/// Whether some choices within a cost, one per processing unit, sum to `total`. Sizes need not begin with 0.
-/// Necessary conditions come first (smallest and largest sums, greatest common divisor). Then sums are collected from
-/// the nearer end, with the units first that decide on residues, until `total` is among them; until no sum has its
-/// residue by what all other units have in common; or until a run of sums is long enough to grow without holes up to
-/// `total`. Worst case O(sum_i m_i total / 64) word operations; next to nothing where sums fill up, as they do on
-/// measured tables.
-bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_cost);
-
 /// The least cost c for which choices within c sum to `total`; nothing where there is none. Begins where the largest
-/// sizes within c suffice; near there few choices matter most often, which NearLargest finds it by. Else bisects over
+/// sizes within c suffice; near there few choices matter most often, and NearLargest finds it. Else bisects over
 /// the costs that occur from there on.
 std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& choices);
 
@@ -39,5 +32,33 @@ enum class Prefer {
 /// Memory O(sqrt(p) total / 8) bytes at worst: sets of sums are kept at every sqrt(p)-th unit and rebuilt in between.
 std::optional<std::vector<std::int64_t>> find_split(std::int64_t total, const Choices& choices, std::int64_t most_cost,
                                                     Prefer prefer);
+
+/// The choices within a cost as distances from the largest size within it. A distribution stays below all largest sizes
+/// together by exactly `target`, so choices that are further away than that are in none, and where the target is small
+/// a dynamic programme over the few that are left decides in next to no time.
+struct NearLargest {
+  std::vector<Choice> choices;     ///< of all processing units one after the other; units: distance, increasing from 0
+  std::vector<std::size_t> begin;  ///< of each unit, and the end
+  std::int64_t target = 0;         ///< distances sum to this; negative where the largest sizes fall short of the total
+
+  /// Steps of a dynamic programme over the sums 0, …, target.
+  std::int64_t work() const { return static_cast<std::int64_t>(choices.size()) * (target + 1); }
+};
+
+/// Up to this much work a dynamic programme is faster than anything that looks at the sums as a whole.
+constexpr std::int64_t little_work = 1 << 15;
+
+/// @param largest of each unit the index of its last choice within the cost
+/// @return nothing where there would be more than little work
+std::optional<NearLargest> near_largest(std::int64_t total, const Choices& choices, std::int64_t most_cost,
+                                        const std::vector<std::size_t>& largest);
+
+/// The least cost c for which choices within c have distances that sum to the target; nothing where there is none.
+/// Costs are at least 0 and below the largest number.
+std::optional<std::int64_t> least_bottleneck(const NearLargest& near);
+
+/// Distance of each unit in the cheapest distribution, of several the one with the lexicographically least
+/// distances; nothing where there is none. The costs of all units must not overflow together.
+std::optional<std::vector<std::int64_t>> least_total(const NearLargest& near);
 
 }  // namespace steelyard::partition

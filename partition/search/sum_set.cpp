@@ -7,13 +7,11 @@
 namespace steelyard::partition {
 namespace {
 
-using Words = std::vector<std::uint64_t>;
-
 std::size_t words_for(std::int64_t bits) { return static_cast<std::size_t>((bits + 63) / 64); }
 
-/// target |= source << shift, in the first `bits` bits.
-void or_shifted(Words& target, const Words& source, std::int64_t shift, std::int64_t bits) {
-  const std::size_t count = words_for(bits);
+/// target |= source << shift, in the first `length` bits.
+void or_shifted(Bits& target, const Bits& source, std::int64_t shift, std::int64_t length) {
+  const std::size_t count = words_for(length);
   const auto whole = static_cast<std::size_t>(shift >> 6);
   const int part = static_cast<int>(shift & 63);
   if (whole >= count) return;
@@ -29,37 +27,58 @@ void or_shifted(Words& target, const Words& source, std::int64_t shift, std::int
   if (words < count - whole) to[words] |= from[words - 1] >> (64 - part);
 }
 
-void clear_from(Words& words, std::int64_t bits) {
-  words.resize(words_for(bits));
-  if (bits % 64 != 0) words.back() &= (std::uint64_t{1} << (bits % 64)) - 1;
+void clear_from(Bits& bits, std::int64_t length) {
+  bits.resize(words_for(length));
+  if (length % 64 != 0) bits.back() &= (std::uint64_t{1} << (length % 64)) - 1;
 }
 
 }  // namespace
 
-SumSet::SumSet(std::int64_t limit) : limit_(limit) {}
+Bits sumset(const Bits& set, std::span<const std::int64_t> sizes, std::int64_t stride, std::int64_t length) {
+  // doubled[k] is the sumset with {0, stride, …, (2^k - 1) stride}: two shifts of one of them make any run of sizes.
+  std::vector<Bits> doubled{set};
+  doubled[0].resize(words_for(length), 0);
+  Bits sums(words_for(length), 0);
+  for (std::size_t first = 0; first < sizes.size();) {
+    std::size_t last = first;
+    while (last + 1 < sizes.size() && sizes[last + 1] - sizes[last] == stride) ++last;
+    const auto run = static_cast<std::uint64_t>(last - first + 1);
+    const auto k = static_cast<std::size_t>(std::bit_width(run) - 1);
+    while (doubled.size() <= k) {
+      Bits next = doubled.back();
+      or_shifted(next, doubled.back(), stride << (doubled.size() - 1), length);
+      doubled.push_back(std::move(next));
+    }
+    or_shifted(sums, doubled[k], sizes[first], length);
+    if (run != std::uint64_t{1} << k) or_shifted(sums, doubled[k], sizes[last] - (stride << k) + stride, length);
+    first = last + 1;
+  }
+  clear_from(sums, length);
+  return sums;
+}
 
 bool SumSet::contains(std::int64_t sum) const {
   if (sum < 0 || sum > limit_) return false;
-  if (sum < length_) return bit(sum);
+  if (sum < length_) return has(bits_, sum);
   if (period_ == 0) return false;
   const std::int64_t first = length_ - period_;
-  return bit(first + (sum - first) % period_);
+  return has(bits_, first + (sum - first) % period_);
 }
 
 void SumSet::unroll(std::int64_t length) {
-  words_.resize(words_for(length), 0);
+  bits_.resize(words_for(length), 0);
   if (period_ > 0) {
     // The known periods are copied behind themselves, so their number doubles each time.
     for (std::int64_t known = length_; known < length;) {
       const std::int64_t periods = std::max<std::int64_t>(1, (known - (length_ - period_)) / period_);
       const std::int64_t shift = periods * period_;
-      Words tail(words_.begin() + static_cast<std::ptrdiff_t>((length_ - period_) >> 6), words_.end());
+      Bits tail(bits_.begin() + static_cast<std::ptrdiff_t>((length_ - period_) >> 6), bits_.end());
       const std::int64_t skipped = ((length_ - period_) >> 6) << 6;
       tail[0] &= ~std::uint64_t{0} << ((length_ - period_) & 63);
-      or_shifted(words_, tail, skipped + shift, length);
+      or_shifted(bits_, tail, skipped + shift, length);
       known = std::min(length, known + shift);
     }
-    clear_from(words_, length);
+    clear_from(bits_, length);
   }
   length_ = length;
 }
@@ -75,25 +94,7 @@ void SumSet::add(std::span<const std::int64_t> sizes) {
   for (const std::int64_t size : sizes) stride = std::gcd(stride, size);
   common_ = std::gcd(common_, stride);
 
-  // doubled[k] is the sumset with {0, stride, …, (2^k - 1) stride}: two shifts of one of them make any run of sizes.
-  std::vector<Words> doubled{words_};
-  Words sums(words_.size(), 0);
-  for (std::size_t first = 0; first < sizes.size();) {
-    std::size_t last = first;
-    while (last + 1 < sizes.size() && sizes[last + 1] - sizes[last] == stride) ++last;
-    const auto run = static_cast<std::uint64_t>(last - first + 1);
-    const auto k = static_cast<std::size_t>(std::bit_width(run) - 1);
-    while (doubled.size() <= k) {
-      Words next = doubled.back();
-      or_shifted(next, doubled.back(), stride << (doubled.size() - 1), length_);
-      doubled.push_back(std::move(next));
-    }
-    or_shifted(sums, doubled[k], sizes[first], length_);
-    if (run != std::uint64_t{1} << k) or_shifted(sums, doubled[k], sizes[last] - (stride << k) + stride, length_);
-    first = last + 1;
-  }
-  words_ = std::move(sums);
-  clear_from(words_, length_);
+  bits_ = sumset(bits_, sizes, stride, length_);
 
   // While the largest sums are below the limit, nothing repeats up to it.
   if (period_ > 0 || reach_ == limit_) {
@@ -110,9 +111,9 @@ std::int64_t SumSet::last_difference(std::int64_t period) const {
   const int part = static_cast<int>(period & 63);
   const std::int64_t bits = length_ - period;
   for (std::size_t i = words_for(bits); i-- > 0;) {
-    std::uint64_t shifted = words_[i + whole] >> part;
-    if (part > 0 && i + whole + 1 < words_.size()) shifted |= words_[i + whole + 1] << (64 - part);
-    std::uint64_t difference = words_[i] ^ shifted;
+    std::uint64_t shifted = bits_[i + whole] >> part;
+    if (part > 0 && i + whole + 1 < bits_.size()) shifted |= bits_[i + whole + 1] << (64 - part);
+    std::uint64_t difference = bits_[i] ^ shifted;
     const std::int64_t from = static_cast<std::int64_t>(i) * 64;
     if (bits - from < 64) difference &= (std::uint64_t{1} << (bits - from)) - 1;
     if (difference != 0) return from + 63 - std::countl_zero(difference);
@@ -131,7 +132,7 @@ void SumSet::shorten(std::int64_t period) {
   const std::int64_t length = first + period;
   length_ = std::min(length, length_);
   period_ = period;
-  clear_from(words_, length_);
+  clear_from(bits_, length_);
 }
 
 SumSet::Run SumSet::longest_run(std::int64_t residue, std::int64_t stride) const {

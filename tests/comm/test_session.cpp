@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "comm/run_description.hpp"
+#include "comm/session.hpp"
 #include "core/runtime.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/comm/group_units.hpp"

@@ -94,11 +94,7 @@ TEST_CASE("sums are the same bits on all units, whoever is late") {
         std::array<double, UnitGroup::most_values> totals = {};
         for (std::size_t k = 0; k < count; ++k) values[k].add(term(static_cast<std::size_t>(peer.slot()), round, k));
         delays.wait();
-        peer.begin_sum({values.data(), count});
-        // What is summed up has been taken over.
-        values.fill({});
-        delays.wait();
-        peer.end_sum({totals.data(), count});
+        peer.sum({values.data(), count}, {totals.data(), count});
         for (std::size_t k = 0; k < count; ++k) {
           if (totals[k] != expected_total(units.size(), round, k)) ++wrong;
         }

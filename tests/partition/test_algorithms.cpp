@@ -10,8 +10,7 @@
 #include <set>
 
 #include "core/base/errors.hpp"
-#include "partition/granularity.hpp"
-#include "partition/proportional.hpp"
+#include "partition/algorithms.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_algorithms {
@@ -139,6 +138,18 @@ TEST_CASE("constant goes by the speeds at the even share, whole proportions exac
   }
 }
 
+TEST_CASE("constant needs a speed at one size only, none for nothing at all, and a unit of speed 0 gets none") {
+  const models::TableModel table(std::vector<models::MeasuredPoint>{{2.0, 2.0}, {5.0, 5.0}});
+  const std::vector<const models::SpeedModel*> tables{&table, &table};
+  CHECK(constant(0, tables).units == Slices{0, 0});
+  CHECK(constant(7, tables, 5.0).units == Slices{4, 3});
+  const std::vector<double> speeds{10.0, 0.0, 20.0, 10.0}, limits{1000.0, 1000.0, 100.0, 1000.0};
+  const Distribution shares = constant_speeds(400, speeds, {});
+  CHECK(shares.units == Slices{100, 0, 200, 100});
+  CHECK(shares.predicted_s == std::vector<double>{10.0, 0.0, 10.0, 10.0});
+  CHECK(constant_speeds(400, speeds, limits).units == Slices{150, 0, 100, 150});
+}
+
 TEST_CASE("algorithms have different names and are found by them") {
   std::set<std::string> names;
   for (const Algorithm& algorithm : algorithms()) {
@@ -203,7 +214,10 @@ TEST_CASE("in multiples every slice is one, within memory, and exact is as fast 
       units.add(random_model(random, static_cast<Kind>(whole(random, 0, 2)), 200.0, limit));
     }
     std::vector<TimeTable> tables;
-    for (const models::SpeedModel* model : units.models) tables.push_back(tabulate(*model, total, granularity));
+    for (const models::SpeedModel* model : units.models) {
+      tables.push_back(tabulate(*model, total));
+      std::erase_if(tables.back().entries, [&](const auto& entry) { return entry.units % granularity != 0; });
+    }
     const double least_s = tests::least_makespan_s(total, tables);
     std::vector<Algorithm> all(algorithms().begin(), algorithms().end());
     all.push_back(find_algorithm("constant:100"));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/row_exchange.hpp"
-#include "comm/shared_grid.hpp"
+#include "comm/unit_grid.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/row_field.hpp"
 

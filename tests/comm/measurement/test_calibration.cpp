@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "comm/measurement/calibration.hpp"
 #include "comm/measurement/channel_measurement.hpp"
 #include "core/base/errors.hpp"
 #include "models/communication/platform_file.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/measurement/calibration_plan.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "core/base/errors.hpp"
 
 namespace steelyard::test_calibration_plan {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/group_bandwidth.hpp"
+#include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/statistics.hpp"
 #include "core/timing.hpp"

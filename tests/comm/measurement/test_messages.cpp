@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "comm/measurement/message_exchange.hpp"
-#include "comm/measurement/pattern_run.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 #include "core/timing.hpp"
@@ -128,12 +127,10 @@ TEST_CASE("patterns come to their end, with messages of any protocol and any num
   }
   for (const MessagePattern& pattern : patterns) {
     INFO(pattern.name);
-    PatternRun run(session().comm(), pattern);
-    run.run();
-    const std::vector<double> times = run.times_s(2);
+    const std::vector<double> times = pattern_s(session().comm(), pattern, 2);
     CHECK((times.size() == 2 && *std::ranges::min_element(times) > 0.0));
     CHECK(same_on_all_ranks(times));
-    CHECK(run.times_s(0).empty());
+    CHECK(pattern_s(session().comm(), pattern, 0).empty());
   }
 }
 
@@ -147,7 +144,7 @@ TEST_CASE("patterns of other numbers of processes and messages that cannot be se
   }
   for (const Message& one : messages) wrong.push_back({"wrong", processes, {Phase{{one}, Phase::Sends::in_order}}});
   for (const MessagePattern& pattern : wrong) {
-    CHECK_THROWS_AS(PatternRun(session().comm(), pattern), InvalidArgument);
+    CHECK_THROWS_AS(pattern_s(session().comm(), pattern, 1), InvalidArgument);
   }
 }
 

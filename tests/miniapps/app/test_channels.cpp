@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/calibration.hpp"
+#include "comm/measurement/channel_measurement.hpp"
 #include "miniapps/app/frame.hpp"
 #include "models/communication/platform_file.hpp"
 #include "tests/comm/eventually.hpp"

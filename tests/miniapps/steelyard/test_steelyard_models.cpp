@@ -12,7 +12,6 @@
 #include "models/kinds/model_kinds.hpp"
 #include "models/variation.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/granularity.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"
 #include "partition/rectangles/column.hpp"

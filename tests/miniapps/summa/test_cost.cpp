@@ -12,7 +12,7 @@
 #include "models/communication/cost_models.hpp"
 #include "models/communication/loggp.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 

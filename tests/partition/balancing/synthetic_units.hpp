@@ -9,8 +9,8 @@
 
 #include "core/base/statistics.hpp"
 #include "models/speed_model.hpp"
+#include "partition/algorithms.hpp"
 #include "partition/balancing/outcome.hpp"
-#include "partition/geometric.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::tests {
@@ -18,8 +18,7 @@ namespace steelyard::tests {
 /// A speed function given as a formula: the truth that balancing only sees measurements of.
 class TrueSpeed : public models::SpeedModel {
  public:
-  explicit TrueSpeed(std::function<double(double units)> speed, double max_units = infinity)
-      : SpeedModel(max_units), speed_(std::move(speed)) {}
+  explicit TrueSpeed(std::function<double(double units)> speed) : SpeedModel(infinity), speed_(std::move(speed)) {}
   std::string kind() const override { return "truth"; }
 
  private:
@@ -30,18 +29,17 @@ class TrueSpeed : public models::SpeedModel {
 
 /// A random speed, over orders of magnitude, whose time grows with size: constant, as of a GPU that large sizes fill,
 /// or as of a CPU whose cache small sizes fit.
-inline std::unique_ptr<TrueSpeed> random_truth(Random& random, double most_units, double limit = infinity) {
+inline std::unique_ptr<TrueSpeed> random_truth(Random& random, double most_units) {
   const double a = std::exp(uniform(random, 3.0, 7.0));
   const double b = uniform(random, 0.05, 0.5) * most_units;
   const double drop = uniform(random, 0.2, 2.0);
   switch (whole(random, 0, 2)) {
     case 0:
-      return std::make_unique<TrueSpeed>([a](double) { return a; }, limit);
+      return std::make_unique<TrueSpeed>([a](double) { return a; });
     case 1:
-      return std::make_unique<TrueSpeed>([a, b](double x) { return x > 0 ? a * -std::expm1(-x / b) : a * 1e-9; },
-                                         limit);
+      return std::make_unique<TrueSpeed>([a, b](double x) { return x > 0 ? a * -std::expm1(-x / b) : a * 1e-9; });
     default:
-      return std::make_unique<TrueSpeed>([a, b, drop](double x) { return a / (1.0 + drop * x / (x + b)); }, limit);
+      return std::make_unique<TrueSpeed>([a, b, drop](double x) { return a / (1.0 + drop * x / (x + b)); });
   }
 }
 

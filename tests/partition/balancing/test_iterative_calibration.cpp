@@ -2,7 +2,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 
-#include "partition/balancing/iterative_calibration.hpp"
+#include "partition/balancing/calibration.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_iterative_calibration {
@@ -25,15 +25,6 @@ ThroughputOptions exact() {
 }
 
 }  // namespace
-
-TEST_CASE("slices are proportional to throughput, within memory, and none for a unit without work") {
-  const std::vector<models::MeasuredPoint> points = {{10, 1.0}, {}, {10, 0.5}, {10, 1.0}};
-  const Distribution shares = proportional_to_throughput(400, points);
-  CHECK(shares.units == Slices{100, 0, 200, 100});
-  CHECK(shares.predicted_s == std::vector<double>{10.0, 0.0, 10.0, 10.0});
-  const std::vector<double> limits = {1000.0, 1000.0, 100.0, 1000.0};
-  CHECK(proportional_to_throughput(400, points, limits).units == Slices{150, 0, 100, 150});
-}
 
 TEST_CASE("constant speeds are balanced in one step") {
   Random random(2);
@@ -73,7 +64,7 @@ TEST_CASE("balance between nodes is never slower than the even start beyond the 
     const std::int64_t total = whole(random, 1, 5000);
     SyntheticUnits units = tests::random_units(random, whole(random, 1, 6), total);
     units.noise = noise;
-    const double even_s = units.makespan_s(start_or_even(total, units.models.size(), {}, {}));
+    const double even_s = units.makespan_s(even_slices(total, units.models.size()));
     const Outcome once = throughput_balance(total, units.models.size(), units.measure());
     const Outcome outcome = iterative_calibration(total, units.models.size(), units.measure(), exact());
     for (const Outcome& each : {once, outcome}) {

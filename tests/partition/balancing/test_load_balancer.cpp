@@ -29,7 +29,6 @@ BalancingDecision iterate(LoadBalancer& balancer, const SyntheticUnits& units, d
 LoadBalancerOptions every_iteration() {
   LoadBalancerOptions options;
   options.window = 1;
-  options.settling = 0;
   options.eps = 0.0;
   return options;
 }
@@ -49,7 +48,7 @@ TEST_CASE("load balancing settles within one computation unit of the true balanc
     const int count = tests::whole(random, 1, 6);
     const SyntheticUnits units = tests::cached_units(random, count, static_cast<double>(total));
     LoadBalancer balancer(total, units.models.size(), by_lines(), every_iteration());
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 120; ++i) {
       iterate(balancer, units);
       REQUIRE(sum(balancer.current().units) == total);
     }
@@ -57,7 +56,6 @@ TEST_CASE("load balancing settles within one computation unit of the true balanc
     REQUIRE(units.makespan_s(balancer.current().units) <=
             (units.least_makespan_s(total) + units.granularity_s(total)) * (1.0 + 1e-12));
     REQUIRE(iterate(balancer, units) != BalancingDecision::repartitioned);
-    REQUIRE(balancer.speed_changes() == 0);
   }
 }
 
@@ -85,10 +83,6 @@ TEST_CASE("data moves only if the remaining iterations gain more than that costs
   CHECK(balancer.current().units == Slices{50, 50});
   CHECK(iterate(balancer, units, 5.0) == BalancingDecision::repartitioned);
   CHECK(balancer.current().units == Slices{25, 75});
-  options.redistribution_s_per_unit = 2.0;  // 25 change hands
-  LoadBalancer dearer(100, 2, by_lines(), options);
-  CHECK(iterate(dearer, units, 6.0) == BalancingDecision::not_worth_it);
-  CHECK(iterate(dearer, units, 7.0) == BalancingDecision::repartitioned);
 }
 
 TEST_CASE("the balance follows units that change their speed in mid-run, alike for the same times") {
@@ -108,10 +102,7 @@ TEST_CASE("the balance follows units that change their speed in mid-run, alike f
     CHECK(units.makespan_s(balancer.current().units) < least_s * (1.0 + 0.01 + 2.0 * noise));
   };
   settles(before, 10.0);
-  CHECK(balancer.speed_changes() <= (noise > 0.0 ? 3 : 0));
-  const int unfounded = balancer.speed_changes();
   settles(after, 4000.0 / (300.0 + changed));
-  CHECK(balancer.speed_changes() > unfounded);
   settles(before, 10.0);
 }
 
@@ -134,21 +125,20 @@ TEST_CASE("noise alone makes the balance neither wander away nor change forever"
 
 TEST_CASE("a unit without work comes back when it has become fast, and is asked less and less often while it is not") {
   LoadBalancerOptions options = every_iteration();
-  options.idle_windows = 5;
   LoadBalancer balancer(100, 2, by_lines(), options);
   const SyntheticUnits useless = constant_units({10.0, 1e-3});
-  for (int i = 0; i < 4; ++i) iterate(balancer, useless);
+  for (int i = 0; i < 8; ++i) iterate(balancer, useless);
   CHECK(balancer.current().units == Slices{100, 0});
   LoadBalancer longer = balancer;
-  for (int i = 0; i < 20; ++i) iterate(balancer, constant_units({10.0, 10.0}));
+  for (int i = 0; i < 60; ++i) iterate(balancer, constant_units({10.0, 10.0}));
   CHECK(balancer.current().units == Slices{50, 50});
   int probed = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     iterate(longer, useless);
     probed += longer.current().units[1] > 0 ? 1 : 0;
   }
   CHECK(probed > 3);
-  CHECK(probed < 12);
+  CHECK(probed < 30);
   options.redistribution_s = 1e6;
   options.start = {100, 0};
   LoadBalancer dear(100, 2, by_lines(), options);
@@ -158,43 +148,45 @@ TEST_CASE("a unit without work comes back when it has become fast, and is asked 
 
 TEST_CASE("the newest time replaces what it disproves or what noise cannot tell from it, then the oldest") {
   PartialModels exact(1);
-  CHECK_FALSE(exact.renew(0, {100, 1.0}, 3));
-  CHECK_FALSE(exact.renew(0, {101, 1.1}, 3));
-  CHECK_FALSE(exact.renew(0, {200, 2.0}, 3));
-  CHECK_FALSE(exact.renew(0, {300, 1.5}, 3));  // 200 cannot take longer
+  exact.renew(0, {100, 1.0});
+  exact.renew(0, {101, 1.1});
+  exact.renew(0, {200, 2.0});
+  exact.renew(0, {300, 1.5});  // 200 cannot take longer
   CHECK(sizes(exact) == std::vector<double>{100, 101, 300});
-  CHECK_FALSE(exact.renew(0, {50, 0.5}, 3));
-  CHECK(sizes(exact) == std::vector<double>{50, 101, 300});
-  CHECK(exact.renew(0, {300, 3.0}, 3));  // the speed has changed: all else is old, too
+  for (const double units : {50, 60, 70, 80, 90}) exact.renew(0, {units, 0.01 * units});
+  CHECK(sizes(exact) == std::vector<double>{50, 60, 70, 80, 90, 100, 101, 300});
+  exact.renew(0, {40, 0.4});
+  CHECK(sizes(exact) == std::vector<double>{40, 50, 60, 70, 80, 90, 101, 300});
+  exact.renew(0, {300, 3.0});  // the speed has changed: all else is old, too
   CHECK(sizes(exact) == std::vector<double>{300});
 
   PartialModels noisy(1);
-  noisy.renew(0, {100, 1.0, 5, 0.02}, 8);
-  noisy.renew(0, {103, 1.0, 5, 0.02}, 8);
-  noisy.renew(0, {110, 1.1, 5, 0.02}, 8);
+  noisy.renew(0, {100, 1.0, 5, 0.02});
+  noisy.renew(0, {103, 1.0, 5, 0.02});
+  noisy.renew(0, {110, 1.1, 5, 0.02});
   CHECK(sizes(noisy) == std::vector<double>{103, 110});
-  CHECK_FALSE(noisy.renew(0, {103, 1.4, 5, 0.5}, 8));  // says less than what is known
+  noisy.renew(0, {103, 1.4, 5, 0.5});  // says less than what is known
   CHECK(noisy.points(0).front().time_s == 1.0);
-  CHECK_FALSE(noisy.renew(0, {103, 1.005, 5, 0.02}, 8));
+  noisy.renew(0, {103, 1.005, 5, 0.02});
   CHECK(noisy.points(0).front().time_s == 1.005);
 }
 
 TEST_CASE("units without a point get nothing, or a probe where it is asked for, and sums stay exact") {
-  PartialModels models(3, {1000.0, 1000.0, 2.5});
-  models.renew(0, {600, 1.0}, 8);
-  CHECK(models.unknown() == std::vector<std::size_t>{1, 2});
+  PartialModels models(3);
+  models.renew(0, {600, 1.0});
+  CHECK(models.unknown() == 2);
   CHECK(models.distribute(600, by_lines()) == Slices{600, 0, 0});
-  CHECK(models.distribute_and_probe(600, by_lines()) == Slices{586, 12, 2});
+  CHECK(models.distribute_and_probe(600, by_lines()) == Slices{576, 12, 12});
   CHECK(models.distribute_and_probe(2, by_lines()) == Slices{0, 1, 1});
   CHECK(models.distribute_and_probe(1, by_lines()) == Slices{0, 1, 0});
   CHECK(models.predict({20, 0, 0}).predicted_s == std::vector<double>{20.0 / 600.0, 0.0, 0.0});
   CHECK(std::isnan(models.predict({20, 1, 0}).predicted_s[1]));
   // A unit that large sizes overwhelmed is asked for the smallest size once.
   PartialModels overwhelmed(2);
-  overwhelmed.renew(0, {50, 1.0}, 8);
-  overwhelmed.renew(1, {50, 1e6}, 8);
+  overwhelmed.renew(0, {50, 1.0});
+  overwhelmed.renew(1, {50, 1e6});
   CHECK(overwhelmed.distribute_and_probe(100, by_lines()) == Slices{99, 1});
-  overwhelmed.renew(1, {1, 100.0}, 8);
+  overwhelmed.renew(1, {1, 100.0});
   CHECK(overwhelmed.distribute_and_probe(100, by_lines()) == Slices{100, 0});
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "partition/balancing/slice_search.hpp"
+#include "partition/balancing/calibration.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_slice_search {
@@ -38,9 +38,9 @@ struct SyntheticIteration {
       return last;
     };
   }
-  double least_s(std::int64_t least, std::int64_t most, std::int64_t total) const {
-    double least_s = exact_s(least, total);
-    for (std::int64_t first = least + 1; first <= most; ++first) least_s = std::min(least_s, exact_s(first, total));
+  double least_s(std::int64_t total) const {
+    double least_s = exact_s(0, total);
+    for (std::int64_t first = 1; first <= total; ++first) least_s = std::min(least_s, exact_s(first, total));
     return least_s;
   }
 };
@@ -56,28 +56,14 @@ SyntheticIteration random_iteration(Random& random, std::int64_t total) {
   return iteration;
 }
 
-/// Limits of memory of the two units, together at least `total`.
-std::array<double, 2> random_limits(Random& random, std::int64_t total) {
-  if (whole(random, 0, 1) == 0) return {tests::infinity, tests::infinity};
-  const auto most = static_cast<double>(total);
-  const double first = std::floor(uniform(random, 0.0, most)) + 0.5;
-  const double second = std::floor(uniform(random, most - first, 1.2 * most)) + 1.0;
-  return whole(random, 0, 1) == 0 ? std::array{first, second} : std::array{second, first};
-}
-
 }  // namespace
 
 TEST_CASE("the search for equal times finds the least makespan with about log2 of the total measurements") {
   Random random(1);
   for (int trial = 0; trial < 400; ++trial) {
     const std::int64_t total = trial % 5 == 0 ? whole(random, 1, 20) : whole(random, 1, 100000);
-    SearchOptions options;
-    options.max_units = random_limits(random, total);
-    SyntheticUnits units;
-    for (const double limit : options.max_units) {
-      units.add(tests::random_truth(random, static_cast<double>(total), limit));
-    }
-    const Outcome outcome = equal_times_search(total, units.measure(), options);
+    const SyntheticUnits units = tests::random_units(random, 2, total);
+    const Outcome outcome = equal_times_search(total, units.measure());
     INFO("trial " << trial << ", total " << total << ", " << to_string(outcome.reason));
     const double makespan_s = units.makespan_s(outcome.distribution.units);
     REQUIRE(sum(outcome.distribution.units) == total);
@@ -176,17 +162,11 @@ TEST_CASE("the search on the iteration's time finds its minimum with about 2 log
   for (int trial = 0; trial < 300; ++trial) {
     const std::int64_t total = trial % 5 == 0 ? whole(random, 1, 20) : whole(random, 1, 5000);
     SyntheticIteration iteration = random_iteration(random, total);
-    SearchOptions options;
-    options.max_units = random_limits(random, total);
-    const auto most = static_cast<std::int64_t>(std::min(options.max_units[0], static_cast<double>(total)));
-    const auto other = static_cast<std::int64_t>(std::min(options.max_units[1], static_cast<double>(total)));
-    const Outcome outcome = iteration_time_search(total, iteration.measure(), options);
+    const Outcome outcome = iteration_time_search(total, iteration.measure());
     INFO("trial " << trial << ", total " << total << ", " << to_string(outcome.reason));
     const std::int64_t first = outcome.distribution.units[0];
     REQUIRE(sum(outcome.distribution.units) == total);
-    REQUIRE(first <= most);
-    REQUIRE(total - first <= other);
-    REQUIRE(iteration.exact_s(first, total) <= iteration.least_s(total - other, most, total) * (1.0 + 1e-12));
+    REQUIRE(iteration.exact_s(first, total) <= iteration.least_s(total) * (1.0 + 1e-12));
     REQUIRE(outcome.reason == StopReason::settled);
     REQUIRE(outcome.measurements == iteration.measurements);
     REQUIRE(outcome.measurements <= 2.0 * std::log(static_cast<double>(total)) / std::log(1.5) + 5.0);
@@ -205,7 +185,7 @@ TEST_CASE("with noise the search on the iteration's time ends within the noise a
     REQUIRE(sum(outcome.distribution.units) == 4000);
     REQUIRE(outcome.measurements <= 100);
     const double time_s = iteration.exact_s(outcome.distribution.units[0], 4000);
-    excess += time_s / iteration.least_s(0, 4000, 4000) - 1.0;
+    excess += time_s / iteration.least_s(4000) - 1.0;
     REQUIRE(time_s <= iteration.exact_s(2000, 4000) * (1.0 + 3.0 * noise));
   }
   INFO("mean excess " << excess / 100 << " at noise " << noise);

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
@@ -78,7 +78,7 @@ std::vector<std::tuple<int, double, int>> sent_by(int process, const MessagePatt
 }  // namespace
 
 TEST_CASE("an iteration of SUMMA on six rectangles comes to equations 8, 9 and 10 (001, figure 8)") {
-  const MessagePattern pattern = summa_pattern(figure_8, 80, 1.0);
+  const MessagePattern pattern = summa_pattern(figure_8, 80, 1, 1.0);
   REQUIRE(pattern.phases.size() == 2);
   CHECK(by_pair(pattern.phases[0]) ==
         std::map<std::pair<int, int>, double>{
@@ -149,7 +149,7 @@ TEST_CASE("halo and SUMMA send what block by block lies beside an edge, or in a 
         }
       }
       for (const MessagePattern& pattern :
-           {summa_pattern(rectangles, k, block_bytes), summa_pattern(in_elements, k * depth, depth, 8.0)}) {
+           {summa_pattern(rectangles, k, 1, block_bytes), summa_pattern(in_elements, k * depth, depth, 8.0)}) {
         REQUIRE(pattern.processes == static_cast<int>(rectangles.size()));
         REQUIRE(pattern.phases.size() == 2);
         REQUIRE(by_pair(pattern.phases[0]) == column);

@@ -57,28 +57,15 @@ void check_bands(const std::vector<Band>& bands, const Rectangles& rectangles, s
 
 }  // namespace
 
-TEST_CASE("contacts, overlaps and bands are what all rectangles say block by block, and empty ones are nowhere") {
+TEST_CASE("overlaps and bands are what all rectangles say block by block, and empty ones are nowhere") {
   Random random(1);
   for (int trial = 0; trial < 300; ++trial) {
     const int blocks = trial % 4 == 0 ? whole(random, 1, 5) : whole(random, 1, 24);
     const Rectangles rectangles = tests::random_rectangles(random, blocks, 14);
     INFO("trial " << trial << ", " << blocks << " blocks, " << rectangles.size() << " rectangles");
-    const std::vector<Contacts> contacts = edge_contacts(rectangles);
     const auto rows = row_overlaps(rectangles), columns = column_overlaps(rectangles);
     for (std::size_t i = 0; i < rectangles.size(); ++i) {
       const Rectangle one = rectangles[i].empty() ? Rectangle{} : rectangles[i];
-      const auto across_row = [&](std::int64_t row) {
-        return overlaps_of(i, rectangles, one.column, one.end_column(),
-                           [row](const Rectangle& other, std::int64_t column) { return has(other, row, column); });
-      };
-      const auto across_column = [&](std::int64_t column) {
-        return overlaps_of(i, rectangles, one.row, one.end_row(),
-                           [column](const Rectangle& other, std::int64_t row) { return has(other, row, column); });
-      };
-      REQUIRE(contacts[i].above == across_row(one.row - 1));
-      REQUIRE(contacts[i].below == across_row(one.end_row()));
-      REQUIRE(contacts[i].left == across_column(one.column - 1));
-      REQUIRE(contacts[i].right == across_column(one.end_column()));
       REQUIRE(rows[i] ==
               overlaps_of(i, rectangles, one.row, one.end_row(), [](const Rectangle& other, std::int64_t row) {
                 return other.row <= row && row < other.end_row();

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 
 #include "partition/balancing/outcome.hpp"
@@ -14,19 +11,7 @@ namespace steelyard::partition {
 struct SearchOptions {
   std::int64_t resolution = 1;  ///< computation units within which the line is to be found
   Repetition repetition;
-  std::array<double, 2> max_units = {std::numeric_limits<double>::infinity(),
-                                     std::numeric_limits<double>::infinity()};  ///< the most that each of the two holds
 };
-
-/// Sizes of the first unit such that both slices fit: from `least` to `most`.
-struct SearchRange {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  std::int64_t even = 0;  ///< the even share, or what is nearest to it
-};
-
-/// @throws InvalidArgument for a total that does not fit, a resolution < 1, or unusable repetitions
-SearchRange search_range(std::int64_t total, const SearchOptions& options);
 
 /// Balance inside a node: binary search for the dividing line between two units, such that their kernels take equally
 /// long: whichever clearly takes less time gets more. Ends with one of the two lines about the balance (`settled`), or
@@ -37,7 +22,7 @@ SearchRange search_range(std::int64_t total, const SearchOptions& options);
 /// Takes about log2(total) measurements where each tells, provided that more work takes longer. Where it does not, any
 /// of the lines with equal times may be found, but none that is clearly slower than the even one. Predictions are the
 /// measured times. Source: 003, sections 2.6.2 and 4.1.1.
-/// @throws InvalidArgument as search_range(), for points of other sizes, and what `measure` throws
+/// @throws InvalidArgument for a negative total, options below 1, points of other sizes, and what `measure` throws
 Outcome equal_times_search(std::int64_t total, const Measure& measure, const SearchOptions& options = {});
 
 /// Runs a whole iteration, with everything that happens in it besides the kernels, with the given slices. The point's
@@ -52,7 +37,36 @@ using MeasureIteration = std::function<models::MeasuredPoint(std::span<const std
 ///
 /// Takes about 2 log1.5(total) measurements where each tells. Exact without noise if the time is unimodal and not flat
 /// anywhere but at its minimum. Predicts the iteration's time for each unit with work. Source: 003, section 2.6.2.
-/// @throws InvalidArgument as search_range(), for times or intervals that are no numbers, and what `measure` throws
+/// @throws InvalidArgument as equal_times_search()
 Outcome iteration_time_search(std::int64_t total, const MeasureIteration& measure, const SearchOptions& options = {});
+
+/// When balancing between nodes ends.
+struct ThroughputOptions {
+  double eps = 0.01;  ///< imbalance that is left alone; of the total that changes hands
+  Repetition repetition;
+};
+
+/// Balance between nodes, in one step: measures an even split, and where the times clearly differ, distributes in
+/// proportion to throughput, S_i = c_i / sum c_j with c_i = units / time, and measures that too. A node without work
+/// has no throughput, and none after. Returns to the even split when it is not slower (`no_improvement`). Balances
+/// exactly where speed does not depend on size; otherwise see iterative_calibration(). Source: 003, section 4.1.2,
+/// equation 4.1.
+/// @throws InvalidArgument for a negative total, no units, options out of range, and what `measure` throws
+Outcome throughput_balance(std::int64_t total, std::size_t unit_count, const Measure& measure,
+                           const ThroughputOptions& options = {});
+
+/// Balance between nodes whose throughput depends on the size of their slices: balance by throughput, again and again,
+/// each time with the throughput at the sizes that the last step led to; `measure` is expected to balance every node
+/// inside first (equal_times_search() or iteration_time_search() over its slice) and returns the nodes' times after
+/// that. A step that is clearly slower is halved until it is not, or too small to matter (`no_improvement`); one
+/// that is neither clearly faster nor slower is the last (`within_spread`). The result is the best distribution that
+/// was measured. Source: 003, section 8.2 (Iterative Calibration: adjust the sizes and rerun the calibration to see if
+/// the results are better).
+///
+/// Without noise every step taken is faster than the one before, so it ends; it ends balanced where time grows
+/// with size and any imbalance can be reduced by moving in proportion to throughput, however little.
+/// @throws InvalidArgument as throughput_balance()
+Outcome iterative_calibration(std::int64_t total, std::size_t unit_count, const Measure& measure,
+                              const ThroughputOptions& options = {});
 
 }  // namespace steelyard::partition
