@@ -17,9 +17,8 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
-#include "models/communication/platform_file.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/platform.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/column.hpp"
 #include "partition/rectangles/rectangle.hpp"
 

@@ -22,12 +22,10 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
-#include "models/communication/log_np.hpp"
 #include "models/communication/loggp.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "models/communication/platform_file.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/platform.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/column.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -97,25 +95,6 @@ void measure_round(const Session& session, const Options& options, std::vector<C
   }
 }
 
-/// The transfers of each channel's path, by tau-Lop's times of a single one; the first has the overhead.
-models::MLogNP transfers_without_contention(const models::Platform& platform) {
-  models::MLogNP model;
-  for (const models::Channel& channel : platform.channels) {
-    const auto level = static_cast<std::size_t>(channel.id);
-    model.levels.resize(std::max(model.levels.size(), level + 1));
-    for (const int id : channel.path) {
-      models::LogNP::SecondsOfSize overhead_s = [](double) { return 0.0; };
-      if (model.levels[level].transfers.empty()) {
-        overhead_s = [table = channel.tau_lop->overhead](double bytes) { return table.time_s(bytes); };
-      }
-      model.levels[level].transfers.push_back(
-          {std::move(overhead_s),
-           [table = platform.channel(id).tau_lop->transfer](double bytes) { return table.time_s(bytes, 1); }});
-    }
-  }
-  return model;
-}
-
 void predict(std::vector<Case>& cases, const models::Platform& platform, const Session& session,
              const std::vector<NodeFacts>& facts) {
   std::vector<std::string> kinds;
@@ -127,21 +106,20 @@ void predict(std::vector<Case>& cases, const models::Platform& platform, const S
   const auto channel = [&](int from, int to) -> const models::Channel& {
     return platform.channel(placement.channel(from, to).channel);
   };
-  const models::HLogGP hloggp = models::HLogGP::from_links(
-      session.size(), [&](int from, int to) { return channel(from, to).loggp.value_or(models::LogGP{}); });
-  const models::MLogNP mlog_np = transfers_without_contention(platform);
   for (Case& one : cases) {
     const models::Expression expression = models::expression(one.pattern, placement);
     one.predicted_s["tau-Lop aligned"] =
         models::cost_s(models::aligned_form(expression, tau_lop, evaluation), tau_lop, evaluation);
     one.predicted_s["tau-Lop event"] =
         models::cost_s(models::event_form(expression, tau_lop, evaluation), tau_lop, evaluation);
-    one.predicted_s["HLogGP"] = models::serial_cost_s(
-        one.pattern, [&](const models::Message& m) { return hloggp.time_s(m.from, m.to, m.bytes); });
+    one.predicted_s["HLogGP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
+      return channel(m.from, m.to).loggp.value_or(models::LogGP{}).time_s(m.bytes);
+    });
     one.predicted_s["Hockney"] = models::serial_cost_s(
         one.pattern, [&](const models::Message& m) { return channel(m.from, m.to).time_s(m.bytes); });
+    // The overhead and the transfers of each channel's path, by tau-Lop's times of a single one.
     one.predicted_s["mlog_nP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
-      return mlog_np.time_s(placement.channel(m.from, m.to).channel, m.bytes);
+      return tau_lop.transmission_s(channel(m.from, m.to).id, m.bytes);
     });
   }
 }

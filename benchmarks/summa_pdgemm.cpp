@@ -18,7 +18,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/gemm.hpp"
-#include "core/memory/host_array.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/summa/multiplication.hpp"

@@ -13,7 +13,7 @@
 
 #include "comm/communicator.hpp"
 #include "comm/unit_group.hpp"
-#include "core/memory/home.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/memory/untouched_array.hpp"
 
 namespace steelyard {

@@ -45,9 +45,7 @@ double fit_error(Points points, double units) {
   };
   if (units <= points.front().units) return outside(0, 1);
   if (units >= points.back().units) return outside(last, last - 1);
-  const auto right = std::upper_bound(points.begin(), points.end(), units,
-                                      [](double size, const MeasuredPoint& point) { return size < point.units; });
-  return error_between(points, static_cast<std::size_t>(right - points.begin()), units);
+  return error_between(points, place_among(points, units).right, units);
 }
 
 /// Error of the mean of a point; 0 where it was not measured.

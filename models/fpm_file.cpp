@@ -6,144 +6,76 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <limits>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/text_file.hpp"
 
 namespace steelyard::models {
-
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words split(const std::string& line) {
-  std::istringstream stream(line);
-  Words words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
+bool is_count(double number) {
+  return number >= 1.0 && number <= std::numeric_limits<int>::max() && number == std::floor(number);
 }
 
-/// Reads points line by line, and knows where it is when one is wrong.
-class FupermodReader {
- public:
-  explicit FupermodReader(std::string path) : path_(std::move(path)) {}
-
-  void read(const std::string& line) {
-    ++line_;
-    const std::size_t start = line.find_first_not_of(" \t\r");
-    if (start == std::string::npos) return;
-    if (line[start] == '#') {
-      const std::size_t words = std::min(line.find_first_not_of("# \t", start), line.size());
-      take_columns(split(line.substr(words)));
-      return;
-    }
-    const Words words = split(line);
-    if (named_.size() == words.size()) columns_ = named_;
-    named_.clear();
-    MeasuredPoint point;
-    point.units = required(words, "d");
-    point.time_s = required(words, "t");
-    const double repetitions = value(words, "reps").value_or(1.0);
-    point.confidence_s = value(words, "ci").value_or(0.0);
-    const double before = points_.empty() ? 0.0 : points_.back().units;
-    if (!(point.units > before))
-      fail(fmt::format("d is {} after {} (expected increasing sizes > 0)", point.units, before));
-    if (!(point.time_s > 0.0)) fail(fmt::format("t is {} (expected seconds > 0)", point.time_s));
-    if (!(repetitions >= 1.0 && repetitions <= std::numeric_limits<int>::max() &&
-          repetitions == std::floor(repetitions))) {
-      fail(fmt::format("reps is {} (expected 1, 2, …)", repetitions));
-    }
-    if (!(point.confidence_s >= 0.0)) fail(fmt::format("ci is {} (expected seconds >= 0)", point.confidence_s));
-    point.repetitions = static_cast<int>(repetitions);
-    points_.push_back(point);
-  }
-
-  const std::vector<MeasuredPoint>& points() const { return points_; }
-
- private:
-  [[noreturn]] void fail(const std::string& problem) const {
-    throw FileFormatError(path_, fmt::format("line {}", line_), problem);
-  }
-
-  /// A comment that has the words d and t names columns: at once where it has no word but those that are known, and
-  /// otherwise where the next line has as many.
-  void take_columns(const Words& words) {
-    static const Words known{"d", "t", "reps", "ci"};
-    if (std::count(words.begin(), words.end(), "d") != 1 || std::count(words.begin(), words.end(), "t") != 1) return;
-    const bool all_known = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
-      return std::find(known.begin(), known.end(), word) != known.end();
-    });
-    (all_known ? columns_ : named_) = words;
-  }
-
-  double required(const Words& words, const std::string& name) const {
-    const std::optional<double> found = value(words, name);
-    if (!found) fail(fmt::format("has {} columns, without {} (expected d t reps ci)", words.size(), name));
-    return *found;
-  }
-
-  std::optional<double> value(const Words& words, const std::string& name) const {
-    const auto column = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) - columns_.begin());
-    if (column >= std::min(columns_.size(), words.size())) return std::nullopt;
-    const std::string& word = words[column];
-    double number = 0.0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number)) {
-      fail(fmt::format("{} is \"{}\" (expected a finite number)", name, excerpt(word)));
-    }
-    return number;
-  }
-
-  std::string path_;
-  int line_ = 0;
-  Words columns_{"d", "t", "reps", "ci"};
-  Words named_;  ///< columns if the next line has as many
-  std::vector<MeasuredPoint> points_;
-};
-
-}  // namespace
+/// A point of a file, whose sizes grow from `before`.
+/// @param numbers its size, seconds, repetitions and confidence interval, which are called `keys` in the file
+/// @param fail called with key and problem of a number that is none of a point
+template <class Fail>
+MeasuredPoint checked_point(double before, const std::array<double, 4>& numbers, const std::array<const char*, 4>& keys,
+                            const Fail& fail) {
+  const auto [units, time_s, repetitions, confidence_s] = numbers;
+  if (!(units > before)) fail(keys[0], fmt::format("is {} after {} (expected increasing sizes > 0)", units, before));
+  if (!(time_s > 0.0)) fail(keys[1], fmt::format("is {} (expected seconds > 0)", time_s));
+  if (!is_count(repetitions)) fail(keys[2], fmt::format("is {} (expected 1, 2, …)", repetitions));
+  if (!(confidence_s >= 0.0)) fail(keys[3], fmt::format("is {} (expected seconds >= 0)", confidence_s));
+  return {units, time_s, static_cast<int>(repetitions), confidence_s};
+}
 
 FpmFile read_fupermod_file(const std::filesystem::path& path) {
-  FupermodReader reader(path.string());
-  std::istringstream lines(read_text_file(path));
-  for (std::string line; std::getline(lines, line);) reader.read(line);
-  if (reader.points().empty()) {
-    throw FileFormatError(path.string(), "", "has no points (expected lines of d t reps ci)");
-  }
+  constexpr std::array<const char*, 4> columns{"d", "t", "reps", "ci"};
   FpmFile file;
-  file.points = reader.points();
+  int line_number = 0;
+  const auto fail = [&](const std::string& column, const std::string& problem) {
+    throw FileFormatError(path.string(), fmt::format("line {}", line_number), column + " " + problem);
+  };
+  std::istringstream lines(read_text_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    ++line_number;
+    std::istringstream stream(line);
+    const std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+    if (words.empty() || words[0].starts_with('#')) continue;
+    if (words.size() < 2) fail("t", "is missing (expected d t reps ci)");
+    std::array<double, 4> numbers{0.0, 0.0, 1.0, 0.0};
+    for (std::size_t i = 0; i < std::min(words.size(), columns.size()); ++i) {
+      const char* const word_end = words[i].data() + words[i].size();
+      const auto [end, error] = std::from_chars(words[i].data(), word_end, numbers[i]);
+      if (error != std::errc() || end != word_end || !std::isfinite(numbers[i])) {
+        fail(columns[i], fmt::format("is \"{}\" (expected a finite number)", excerpt(words[i])));
+      }
+    }
+    const double before = file.points.empty() ? 0.0 : file.points.back().units;
+    file.points.push_back(checked_point(before, numbers, columns, fail));
+  }
+  if (file.points.empty()) throw FileFormatError(path.string(), "", "has no points (expected lines of d t reps ci)");
   return file;
 }
-
-namespace {
 
 constexpr const char* schema = "steelyard.fpm/1";
 
 int read_count(const JsonReader& reader, const std::string& key, double otherwise) {
   const double count = reader.number(key, otherwise);
-  if (!(count >= 1.0 && count <= std::numeric_limits<int>::max() && count == std::floor(count))) {
-    reader.fail(key, fmt::format("is {} (expected 1, 2, …)", count));
-  }
+  if (!is_count(count)) reader.fail(key, fmt::format("is {} (expected 1, 2, …)", count));
   return static_cast<int>(count);
 }
 
-MeasuredPoint read_point(const JsonReader& reader, double previous_units, const std::vector<std::string>& part_names) {
-  MeasuredPoint point;
-  point.units = reader.number("units");
-  if (!(point.units > previous_units)) {
-    reader.fail("units", fmt::format("is {} after {} (expected increasing sizes > 0)", point.units, previous_units));
-  }
-  point.time_s = reader.number("time_s");
-  if (!(point.time_s > 0.0)) reader.fail("time_s", fmt::format("is {} (expected seconds > 0)", point.time_s));
-  point.repetitions = read_count(reader, "repetitions", 1.0);
-  point.confidence_s = reader.number("confidence_s", 0.0);
-  if (point.confidence_s < 0.0) reader.fail("confidence_s", "is negative (expected seconds >= 0)");
+MeasuredPoint read_point(const JsonReader& reader, double before, const std::vector<std::string>& part_names) {
+  MeasuredPoint point = checked_point(before,
+                                      {reader.number("units"), reader.number("time_s"),
+                                       reader.number("repetitions", 1.0), reader.number("confidence_s", 0.0)},
+                                      {"units", "time_s", "repetitions", "confidence_s"},
+                                      [&](const char* key, const std::string& problem) { reader.fail(key, problem); });
   const double outliers = reader.number("outliers", 0.0);
   if (!(outliers >= 0.0 && outliers <= point.repetitions && outliers == std::floor(outliers))) {
     reader.fail("outliers", fmt::format("is {} (expected 0, 1, … {})", outliers, point.repetitions));
@@ -278,23 +210,12 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
 
 }  // namespace
 
-void FpmFile::make_do() {
-  if (!points.empty() || imprecise.empty()) return;
-  points.swap(imprecise);
-  all_imprecise = true;
-}
-
 std::array<double, MeasuredPoint::most_parts> FpmFile::parts_s(double units) const {
-  if (points.empty()) return {};
-  const auto above =
-      std::find_if(points.begin(), points.end(), [&](const MeasuredPoint& point) { return point.units >= units; });
-  if (above == points.begin()) return above->parts_s;
-  const auto below = std::prev(above);
-  if (above == points.end()) return below->parts_s;
-  const double share = (units - below->units) / (above->units - below->units);
   std::array<double, MeasuredPoint::most_parts> seconds{};
+  if (points.empty()) return seconds;
+  const auto [left, right, share] = place_among(points, units);
   for (std::size_t part = 0; part < seconds.size(); ++part) {
-    seconds[part] = std::lerp(below->parts_s[part], above->parts_s[part], share);
+    seconds[part] = std::lerp(points[left].parts_s[part], points[right].parts_s[part], share);
   }
   return seconds;
 }
@@ -302,7 +223,10 @@ std::array<double, MeasuredPoint::most_parts> FpmFile::parts_s(double units) con
 FpmFile read_fpm_file(const std::filesystem::path& path) {
   if (path.extension() == ".fpm") return read_fupermod_file(path);
   FpmFile file = read_fpm(path.string(), read_json_file(path));
-  file.make_do();
+  if (file.points.empty()) {
+    file.points.swap(file.imprecise);
+    file.all_imprecise = !file.points.empty();
+  }
   if (file.points.empty()) {
     throw FileFormatError(path.string(), "points", "is empty (expected at least one measured size)");
   }

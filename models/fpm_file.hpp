@@ -39,16 +39,16 @@ struct FpmFile {
   std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count
   bool all_imprecise = false;            ///< `points` are imprecise, for want of better ones
 
-  /// Lets imprecise points count where there are no others.
-  void make_do();
   /// Seconds of each part in a run of `units` units: interpolated between the points, beyond them as in the nearest.
   std::array<double, MeasuredPoint::most_parts> parts_s(double units) const;
 };
 
-/// Reads `*.fpm.json`, or Fupermod's text where the name ends in `.fpm`.
-/// Where no point is precise the imprecise ones count, see FpmFile::make_do().
-/// @throws FileFormatError naming file and key for wrong JSON or schema, no points, sizes not increasing, times or
-/// sizes that are not positive and finite
+/// Reads `*.fpm.json`, or the text of Fupermod's builder where the name ends in `.fpm`: one point a line, in columns d
+/// (computation units), t (seconds), reps and ci (half width of the confidence interval, seconds), of which only the
+/// first two have to be there; more columns and lines that begin with # count for nothing. Source: 000, sections 6.1.2
+/// (fupermod_point) and 6.3 (builder). Where no point is precise the imprecise ones count.
+/// @throws FileFormatError naming file and key or line for wrong JSON, schema or words, no points, sizes not
+/// increasing, times or sizes that are not positive and finite
 FpmFile read_fpm_file(const std::filesystem::path& path);
 
 /// @throws RuntimeFailure when it cannot be written
@@ -58,13 +58,5 @@ void write_fpm_file(const std::filesystem::path& path, const FpmFile& file);
 /// `name` stands for the file in errors.
 std::string format_fpm(const FpmFile& file);
 FpmFile parse_fpm_description(const std::string& text, const std::string& name);
-
-/// Reads the points of a text file (`.fpm`) of Fupermod's builder: one point a line, in columns d (computation units),
-/// t (seconds), reps and ci (half width of the confidence interval, seconds), of which only the first two have to be
-/// there; more columns count for nothing. A comment line (`#`) with the words d and t names the columns in another
-/// order; other comments are skipped. Source: 000, sections 6.1.2 (fupermod_point) and 6.3 (builder).
-/// @throws FileFormatError naming file and line for fewer columns, words that are no numbers, sizes that do not
-/// increase, or times that are not positive; for a file without points
-FpmFile read_fupermod_file(const std::filesystem::path& path);
 
 }  // namespace steelyard::models

@@ -26,6 +26,14 @@ void require_points(std::span<const MeasuredPoint> points, const std::string& wh
   }
 }
 
+PlaceAmongPoints place_among(std::span<const MeasuredPoint> points, double units) {
+  const auto after = std::ranges::upper_bound(points, units, {}, &MeasuredPoint::units);
+  const auto right = static_cast<std::size_t>(after - points.begin());
+  if (right == 0) return {};
+  if (right == points.size()) return {right - 1, right - 1, 0.0};
+  return {right - 1, right, (units - points[right - 1].units) / (points[right].units - points[right - 1].units)};
+}
+
 MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) {
   if (rounds.empty()) throw InvalidArgument("no rounds to merge");
   MeasuredPoint merged{rounds.front().units, 0.0, 0, 0.0, 0, {}};

@@ -39,6 +39,15 @@ struct Drift {
   void add(std::span<const MeasuredPoint> of_size);
 };
 
+/// Where a size lies among points: at a share of the way from one to the next; beyond the ends both are the last one.
+struct PlaceAmongPoints {
+  std::size_t left = 0;
+  std::size_t right = 0;
+  double share = 0.0;
+};
+/// @param points at least one, by size
+PlaceAmongPoints place_among(std::span<const MeasuredPoint> points, double units);
+
 /// @param what is built of the points, for the message
 /// @throws InvalidArgument for no points, sizes that do not increase, or sizes and times that are not positive and
 /// finite

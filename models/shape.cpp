@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/errors.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 using Points = std::span<const MeasuredPoint>;
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 /// Share of a speed that may be rounding: a constant speed falls, and a straight rise is concave, all the same.
-constexpr double rounding = 1e-12;
+constexpr double speed_rounding = 1e-12;
 
 /// Marks a longest subsequence of points whose times strictly increase.
 std::vector<bool> longest_increasing_time(Points points) {
@@ -34,107 +36,77 @@ std::vector<bool> longest_increasing_time(Points points) {
   return kept;
 }
 
-/// Longest falling branches: `count[i]` points from i on whose speed never grows, the next one being `next[i]`.
-struct Falling {
-  std::vector<int> count;
-  std::vector<std::size_t> next;
+/// Points of a longest branch and the branch's next point or the one before.
+struct Branch {
+  int count = 0;
+  std::size_t beside = none;
+  double steepest = std::numeric_limits<double>::infinity();  ///< slope that its last step may have, given rounding
+};
 
-  explicit Falling(Points points) : count(points.size(), 1), next(points.size(), none) {
-    for (std::size_t i = points.size(); i-- > 0;) {
-      for (std::size_t j = i + 1; j < points.size(); ++j) {
-        if (falls(points[i], points[j]) && count[j] + 1 > count[i]) {
-          count[i] = count[j] + 1;
-          next[i] = j;
+/// By their first points, the longest branches whose speed never grows.
+std::vector<Branch> falling_branches(Points points) {
+  std::vector<Branch> falling(points.size(), Branch{1});
+  for (std::size_t i = points.size(); i-- > 0;) {
+    for (std::size_t j = i + 1; j < points.size(); ++j) {
+      const bool falls =
+          points[j].speed() <= points[i].speed() * (1.0 + speed_rounding) && points[j].time_s > points[i].time_s;
+      if (falls && falling[j].count + 1 > falling[i].count) falling[i] = {falling[j].count + 1, j};
+    }
+  }
+  return falling;
+}
+
+/// By their last step, the longest branches that rise along a concave curve: element [j][i] ends with that from i to j,
+/// or where i = j begins in j; none where speed or time does not rise. O(n^3) for n points.
+std::vector<std::vector<Branch>> rising_branches(Points points) {
+  std::vector<std::vector<Branch>> rising(points.size());
+  for (std::size_t j = 0; j < points.size(); ++j) {
+    rising[j].resize(j + 1);
+    rising[j][j].count = 1;
+    for (std::size_t i = 0; i < j; ++i) {
+      if (!(points[j].speed() > points[i].speed() && points[j].time_s > points[i].time_s)) continue;
+      const double gap = points[j].units - points[i].units;
+      const double slope = (points[j].speed() - points[i].speed()) / gap;
+      const double uncertainty = speed_rounding * points[j].speed() / gap;
+      for (std::size_t h = 0; h <= i; ++h) {
+        const Branch& before = rising[i][h];
+        const bool goes_on = before.count > 0 && before.steepest >= slope - uncertainty;
+        if (goes_on && before.count + 1 > rising[j][i].count) {
+          rising[j][i] = {before.count + 1, h, slope + uncertainty};
         }
       }
     }
   }
+  return rising;
+}
 
-  static bool falls(const MeasuredPoint& left, const MeasuredPoint& right) {
-    return right.speed() <= left.speed() * (1.0 + rounding) && right.time_s > left.time_s;
-  }
-};
-
-/// Longest rising concave branches, by their last two points: the chain that ends with the step from i to j.
-class Rising {
- public:
-  explicit Rising(Points points) : points_(points), steps_(points.size()) {
-    for (std::size_t j = 0; j < points.size(); ++j) {
-      for (std::size_t i = 0; i < j; ++i) {
-        if (rises(i, j)) steps_[j].push_back(longest_step(i, j));
-      }
-      // By slope, steepest first, each knowing the longest chain among those at least as steep: what a next step from j
-      // may follow.
-      std::sort(steps_[j].begin(), steps_[j].end(),
-                [](const Step& a, const Step& b) { return a.steepest > b.steepest; });
-      for (std::size_t k = 1; k < steps_[j].size(); ++k) {
-        Step& step = steps_[j][k];
-        step.best = step.count > steps_[j][step_before(j, k)].count ? k : step_before(j, k);
-      }
-    }
-  }
-
-  /// Points of the longest chain that ends in j.
-  int count(std::size_t j) const { return steps_[j].empty() ? 1 : steps_[j][steps_[j].back().best].count; }
-
-  void mark(std::size_t j, std::vector<bool>& kept) const {
-    kept[j] = true;
-    std::size_t step = steps_[j].empty() ? none : steps_[j].back().best;
-    while (step != none) {
-      const Step& taken = steps_[j][step];
-      j = taken.from;
-      step = taken.before;
-      kept[j] = true;
-    }
-  }
-
- private:
-  struct Step {
-    std::size_t from = 0;
-    double steepest = 0.0;      ///< slope that it may have, given rounding
-    int count = 2;              ///< points of the chain
-    std::size_t before = none;  ///< place, among the steps into `from`, of the one before
-    std::size_t best = 0;       ///< place of the longest among those at least as steep
-  };
-
-  std::size_t step_before(std::size_t j, std::size_t k) const { return steps_[j][k - 1].best; }
-
-  bool rises(std::size_t i, std::size_t j) const {
-    return points_[j].speed() > points_[i].speed() && points_[j].time_s > points_[i].time_s;
-  }
-
-  Step longest_step(std::size_t i, std::size_t j) const {
-    Step step;
-    step.from = i;
-    const double gap = points_[j].units - points_[i].units;
-    const double slope = (points_[j].speed() - points_[i].speed()) / gap;
-    const double uncertainty = rounding * points_[j].speed() / gap;
-    step.steepest = slope + uncertainty;
-    const auto flatter = std::partition_point(steps_[i].begin(), steps_[i].end(), [&](const Step& earlier) {
-      return earlier.steepest >= slope - uncertainty;
-    });
-    if (flatter != steps_[i].begin()) {
-      step.before = (flatter - 1)->best;
-      step.count = steps_[i][step.before].count + 1;
-    }
-    return step;
-  }
-
-  Points points_;
-  std::vector<std::vector<Step>> steps_;
-};
-
+/// Marks a largest set of points whose speed first rises along a concave curve and then never grows.
 std::vector<bool> longest_unimodal(Points points) {
-  const Falling falling(points);
-  const Rising rising(points);
-  std::size_t peak = 0;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    if (rising.count(i) + falling.count[i] > rising.count(peak) + falling.count[peak]) peak = i;
+  const std::vector<Branch> falling = falling_branches(points);
+  const std::vector<std::vector<Branch>> rising = rising_branches(points);
+  int most = 0;
+  std::size_t peak = 0, before_peak = 0;
+  for (std::size_t j = 0; j < points.size(); ++j) {
+    const auto longest = std::ranges::max_element(rising[j], {}, &Branch::count);
+    const auto i = static_cast<std::size_t>(longest - rising[j].begin());
+    if (rising[j][i].count + falling[j].count <= most) continue;
+    most = rising[j][i].count + falling[j].count;
+    peak = j;
+    before_peak = i;
   }
   std::vector<bool> kept(points.size(), false);
-  rising.mark(peak, kept);
-  for (std::size_t i = peak; i != none; i = falling.next[i]) kept[i] = true;
+  for (std::size_t i = peak; i != none; i = falling[i].beside) kept[i] = true;
+  for (std::size_t j = peak, i = before_peak; i != j;) {
+    kept[i] = true;
+    j = std::exchange(i, rising[j][i].beside);
+  }
   return kept;
+}
+
+/// The speed at a size by the line through the points around it.
+double interpolated_speed(Points points, double units) {
+  const auto [left, right, share] = place_among(points, units);
+  return std::lerp(points[left].speed(), points[right].speed(), share);
 }
 
 }  // namespace
@@ -153,6 +125,39 @@ Shape parse_shape(const std::string& name) {
 std::vector<bool> points_in_shape(Points points, Shape shape) {
   if (shape == Shape::as_measured) return std::vector<bool>(points.size(), true);
   return shape == Shape::unimodal ? longest_unimodal(points) : longest_increasing_time(points);
+}
+
+Variation variation(std::span<const MeasuredPoint> points) {
+  Variation found;
+  if (points.size() < 2) {
+    for (const MeasuredPoint& point : points) found.bands.push_back({point.units, point.speed(), point.speed()});
+    return found;
+  }
+  std::vector<MeasuredPoint> minima{points.front()}, maxima{points.front()};
+  double last_extremum = points.front().speed();
+  const auto vary = [&](double extremum) {
+    const double change = std::abs(extremum - last_extremum) / std::min(extremum, last_extremum);
+    found.largest = std::max(found.largest, change);
+    last_extremum = extremum;
+  };
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const double before = points[i - 1].speed(), here = points[i].speed(), after = points[i + 1].speed();
+    const bool is_minimum = before > here && here <= after, is_maximum = before < here && here >= after;
+    if (is_minimum) minima.push_back(points[i]);
+    if (is_maximum) maxima.push_back(points[i]);
+    if (is_minimum || is_maximum) vary(here);
+  }
+  vary(points.back().speed());
+  minima.push_back(points.back());
+  maxima.push_back(points.back());
+  for (const MeasuredPoint& point : points) {
+    const double of_minima = interpolated_speed(minima, point.units);
+    const double of_maxima = interpolated_speed(maxima, point.units);
+    const auto [low, high] = std::minmax(of_minima, of_maxima);
+    found.bands.push_back({point.units, low, high});
+    found.widest = std::max(found.widest, high / low - 1.0);
+  }
+  return found;
 }
 
 }  // namespace steelyard::models

@@ -8,15 +8,17 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard::models {
-
 namespace {
+
+void require_ends(std::int64_t smallest, std::int64_t largest) {
+  if (smallest >= 1 && smallest <= largest) return;
+  throw InvalidArgument(fmt::format("sizes from {} to {} (expected 1 <= from <= to)", smallest, largest));
+}
 
 /// `size(share)` for shares from 0 to 1, with exact ends.
 template <class Size>
 std::vector<std::int64_t> spread(std::int64_t smallest, std::int64_t largest, int count, const Size& size) {
-  if (!(smallest >= 1 && smallest <= largest)) {
-    throw InvalidArgument(fmt::format("sizes from {} to {} (expected 1 <= from <= to)", smallest, largest));
-  }
+  require_ends(smallest, largest);
   if (count < 1 || (count == 1 && smallest != largest)) {
     throw InvalidArgument(fmt::format("{} sizes from {} to {} (expected at least {})", count, smallest, largest,
                                       smallest == largest ? 1 : 2));
@@ -30,23 +32,6 @@ std::vector<std::int64_t> spread(std::int64_t smallest, std::int64_t largest, in
   if (largest > sizes.back()) sizes.push_back(largest);
   return sizes;
 }
-
-}  // namespace
-
-std::vector<std::int64_t> linear_sizes(std::int64_t smallest, std::int64_t largest, int count) {
-  return spread(smallest, largest, count, [&](double share) {
-    return std::lerp(static_cast<double>(smallest), static_cast<double>(largest), share);
-  });
-}
-
-std::vector<std::int64_t> geometric_sizes(std::int64_t smallest, std::int64_t largest, int count) {
-  return spread(smallest, largest, count, [&](double share) {
-    return static_cast<double>(smallest) *
-           std::pow(static_cast<double>(largest) / static_cast<double>(smallest), share);
-  });
-}
-
-namespace {
 
 using Points = std::span<const MeasuredPoint>;
 
@@ -104,18 +89,29 @@ double allowed(const AdaptiveGoal& goal, const MeasuredPoint& left, const Measur
   return goal.error - std::min(noise, 0.5 * goal.error);
 }
 
-}  // namespace
-
 void require_goal(const AdaptiveGoal& goal) {
-  if (!(goal.smallest >= 1 && goal.smallest <= goal.largest)) {
-    throw InvalidArgument(fmt::format("sizes from {} to {} (expected 1 <= from <= to)", goal.smallest, goal.largest));
-  }
+  require_ends(goal.smallest, goal.largest);
   if (!(goal.error > 0.0 && goal.error < 1.0)) {
     throw InvalidArgument(fmt::format("error {} (expected a share between 0 and 1)", goal.error));
   }
   if (!(goal.resolution >= 0.0 && goal.resolution < 1.0)) {
     throw InvalidArgument(fmt::format("resolution {} (expected a share from 0 to 1)", goal.resolution));
   }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> linear_sizes(std::int64_t smallest, std::int64_t largest, int count) {
+  return spread(smallest, largest, count, [&](double share) {
+    return std::lerp(static_cast<double>(smallest), static_cast<double>(largest), share);
+  });
+}
+
+std::vector<std::int64_t> geometric_sizes(std::int64_t smallest, std::int64_t largest, int count) {
+  return spread(smallest, largest, count, [&](double share) {
+    return static_cast<double>(smallest) *
+           std::pow(static_cast<double>(largest) / static_cast<double>(smallest), share);
+  });
 }
 
 std::vector<std::int64_t> first_sizes(const AdaptiveGoal& goal) {

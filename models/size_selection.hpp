@@ -15,8 +15,7 @@ namespace steelyard::models {
 std::vector<std::int64_t> linear_sizes(std::int64_t smallest, std::int64_t largest, int count);
 std::vector<std::int64_t> geometric_sizes(std::int64_t smallest, std::int64_t largest, int count);
 
-/// Goal of measuring a piecewise linear model: speeds within `error` of the truth from `smallest` to
-/// `largest`.
+/// Goal of measuring a piecewise linear model: speeds within `error` of the truth from `smallest` to `largest`.
 struct AdaptiveGoal {
   std::int64_t smallest = 1;
   std::int64_t largest = 1;
@@ -24,10 +23,8 @@ struct AdaptiveGoal {
   double resolution = 0.01;  ///< sizes closer than this share of them count as one: a jump is located no better
 };
 
-/// @throws InvalidArgument unless 1 <= smallest <= largest, 0 < error < 1 and 0 <= resolution < 1
-void require_goal(const AdaptiveGoal& goal);
-
 /// Where to start: sizes of equal ratio, at most 4.
+/// @throws InvalidArgument unless 1 <= smallest <= largest, 0 < error < 1 and 0 <= resolution < 1
 std::vector<std::int64_t> first_sizes(const AdaptiveGoal& goal);
 
 /// The gap between neighbouring points where a model is least certain, and the size that would tell.

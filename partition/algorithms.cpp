@@ -79,7 +79,6 @@ class PieceModel : public models::SpeedModel {
 
  private:
   double fitted_speed(double units) const override { return model_.speed(units * piece_) / piece_; }
-  void refit() override {}
 
   const models::SpeedModel& model_;
   double piece_;

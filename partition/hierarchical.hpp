@@ -31,7 +31,6 @@ class GroupModel : public models::SpeedModel {
 
  private:
   double fitted_speed(double units) const override;
-  void refit() override {}
   double makespan_s(std::int64_t size) const;
 
   std::vector<const models::SpeedModel*> units_;

@@ -13,7 +13,7 @@
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
-#include "core/memory/huge_pages.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard {

@@ -10,23 +10,15 @@
 namespace steelyard {
 namespace {
 
-constexpr double usable_share = 0.9;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 int sharers_of_this_device = 1;
 
-/// Share of a device's memory for one of the ranks that drive it.
-double own_share(int device, int sharers) {
-  const double bytes = device_facts(device).memory_bytes;
-  return bytes > 0.0 ? usable_share * bytes / sharers : std::numeric_limits<double>::infinity();
-}
-
-double node_memory_bytes(const Machine& machine) {
-  const double bytes = machine.memory_bytes();
-  return bytes > 0.0 ? usable_share * bytes : std::numeric_limits<double>::infinity();
-}
+/// Part of a memory for each of its sharers. A tenth is left to everybody else; infinity where the size is unknown.
+double share_of(double bytes, int sharers) { return bytes > 0.0 ? 0.9 * bytes / sharers : infinity; }
 
 double units_in(double bytes, const KernelFacts& kernel) {
-  if (!(kernel.memory_bytes_per_unit > 0.0)) return std::numeric_limits<double>::infinity();
+  if (!(kernel.memory_bytes_per_unit > 0.0)) return infinity;
   return std::max(0.0, std::floor((bytes - kernel.memory_bytes_fixed) / kernel.memory_bytes_per_unit));
 }
 
@@ -34,25 +26,25 @@ double units_in(double bytes, const KernelFacts& kernel) {
 
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node) {
   const bool on_device = kind == ProcessingUnit::Kind::companion && companion_is_device;
-  if (on_device) return own_share(units.companion->device, units.companion->device_sharers);
-  const int sharers = ranks_on_node * (companion_is_device ? 1 : units.count());
-  return node_memory_bytes(machine) / sharers;
+  if (on_device) return share_of(device_facts(units.companion->device).memory_bytes, units.companion->device_sharers);
+  return share_of(machine.memory_bytes(), ranks_on_node * (companion_is_device ? 1 : units.count()));
 }
 
 double rank_memory_bytes(const Machine& machine, int ranks_on_node) {
-  return node_memory_bytes(machine) / ranks_on_node;
+  return share_of(machine.memory_bytes(), ranks_on_node);
 }
 
 void set_device_sharers(int ranks) { sharers_of_this_device = ranks; }
 
 double device_memory_bytes(double cap_bytes) {
-  return companion_is_device ? std::min(cap_bytes, own_share(current_device(), sharers_of_this_device)) : cap_bytes;
+  if (!companion_is_device) return cap_bytes;
+  return std::min(cap_bytes, share_of(device_facts(current_device()).memory_bytes, sharers_of_this_device));
 }
 
 UnitLimits unit_limits(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node,
                        const KernelFacts& kernel) {
   const bool on_host = kind == ProcessingUnit::Kind::host;
-  const double cap_bytes = on_host ? std::numeric_limits<double>::infinity() : kernel.device_memory_bytes;
+  const double cap_bytes = on_host ? infinity : kernel.device_memory_bytes;
   const double bytes = std::min(unit_memory_bytes(machine, units, kind, ranks_on_node), cap_bytes);
   const double in_core = units_in(bytes, kernel);
   if (on_host || !kernel.runs_out_of_core) return {in_core, in_core};

@@ -2,13 +2,34 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <type_traits>
 
 #include "core/device/device.hpp"
-#include "core/memory/huge_pages.hpp"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace steelyard {
+
+/// Bytes of a huge page on most systems.
+inline constexpr std::size_t huge_page_bytes = std::size_t{1} << 21;
+
+/// Whether an array is large enough for huge pages to be worth asking for.
+constexpr bool worth_huge_pages(std::size_t bytes) { return bytes >= huge_page_bytes / 2; }
+
+/// Asks the system for huge pages in host memory that nobody has written to yet, up to the end of the last one that it
+/// reaches into: large arrays then need fewer entries of the TLB, and the speed of copying them depends less on where
+/// the memory lies. A hint: nothing where the system has none, or for arrays that are not worth_huge_pages().
+/// @param data where a huge page may begin; up to huge_page_bytes behind the end must be the caller's
+inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const std::size_t pages = (bytes + huge_page_bytes - 1) / huge_page_bytes;
+  if (worth_huge_pages(bytes)) madvise(data, pages * huge_page_bytes, MADV_HUGEPAGE);
+#endif
+}
 
 /// Elements in a memory space, not initialised: they end up near the threads that write them first. On a host they lie
 /// in huge pages, where there are enough of them, and begin with one; a device's memory, and what is pinned for it, has
@@ -42,12 +63,15 @@ class UntouchedArray {
   /// In huge pages less than a page stays free before the first element, and less than a page behind the last.
   template <class View, class Properties>
   void allocate(View& memory, const Properties& properties, std::size_t elements) {
-    const bool in_huge_pages = std::is_same_v<View, HostView> && worth_huge_pages(elements * sizeof(Element));
+    const std::size_t bytes = elements * sizeof(Element);
+    const bool in_huge_pages = std::is_same_v<View, HostView> && worth_huge_pages(bytes);
     memory = View(properties, elements + (in_huge_pages ? 2 * huge_page_bytes / sizeof(Element) : 0));
     first_ = memory.data();
     if (!in_huge_pages) return;
-    first_ = static_cast<Element*>(begin_of_huge_page(first_));
-    advise_huge_pages(first_, elements * sizeof(Element));
+    void* first = first_;
+    std::size_t room = bytes + huge_page_bytes;
+    first_ = static_cast<Element*>(std::align(huge_page_bytes, bytes, first, room));
+    advise_huge_pages(first, bytes);
   }
 
   Kokkos::View<Element*, MemorySpace> memory_;

@@ -21,7 +21,7 @@
 #include "core/timing.hpp"
 #include "miniapps/app/interruption.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {

@@ -17,7 +17,6 @@
 #include "miniapps/app/run_text.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "models/communication/placement.hpp"
 #include "models/communication/platform.hpp"
 #include "models/estimate.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/layout.hpp"
 #include "core/typed_options.hpp"
 #include "core/unit_plan.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "models/fpm_file.hpp"
 
 namespace steelyard {

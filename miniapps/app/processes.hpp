@@ -10,7 +10,7 @@
 #include "core/options.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/app/speed_models.hpp"
-#include "models/communication/placement.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 
 namespace CLI {

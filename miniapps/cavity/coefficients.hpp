@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/sweep/unit_table.hpp"
+#include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/problem.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "miniapps/app/plan.hpp"
 #include "miniapps/cavity/problem.hpp"
-#include "models/communication/placement.hpp"
+#include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 
 namespace steelyard::cavity {

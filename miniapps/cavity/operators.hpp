@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <tuple>
 
-#include "core/sweep/multiply_add.hpp"
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/sweep_body.hpp"
+#include "core/sweep/vector_for.hpp"
 
 namespace steelyard::cavity {
 

@@ -11,7 +11,6 @@
 #include <span>
 #include <type_traits>
 
-#include "core/memory/huge_pages.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/typed_options.hpp"

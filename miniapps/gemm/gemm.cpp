@@ -10,7 +10,7 @@
 
 #include "comm/unit_group.hpp"
 #include "core/base/table.hpp"
-#include "core/memory/host_array.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/gemm/measured_kernel.hpp"

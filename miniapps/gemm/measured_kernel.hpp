@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/measurable_kernel.hpp"
-#include "core/memory/host_array.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"

@@ -10,7 +10,7 @@
 
 #include "core/device/device.hpp"
 #include "core/gemm.hpp"
-#include "core/memory/matrix_copy.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/processing_unit.hpp"
 #include "miniapps/gemm/blocking.hpp"

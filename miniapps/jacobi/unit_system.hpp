@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/spaces.hpp"
-#include "core/sweep/row_product.hpp"
+#include "core/sweep/vector_for.hpp"
 
 namespace steelyard::jacobi {
 

@@ -21,7 +21,7 @@
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 
 namespace steelyard::tool {
 namespace {

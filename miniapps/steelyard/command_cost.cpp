@@ -8,10 +8,9 @@
 
 #include "core/base/table.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/communication/loggph.hpp"
-#include "models/communication/platform_file.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/cost_models.hpp"
+#include "models/communication/platform.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -39,7 +38,7 @@ std::string cost(const CostOptions& options) {
   const Expression expression = parse_expression(options.expression);
   const Platform platform = read_platform_file(options.platform);
   if (options.model == "loggph") {
-    const double time_s = LogGPH::of(platform).time_s(expression, options.block_bytes);
+    const double time_s = loggph_cost_s(expression, platform, options.block_bytes);
     if (options.json) return nlohmann::ordered_json{{"model", "loggph"}, {"time_s", time_s}}.dump() + "\n";
     return fmt::format("time       {}   (LogGPH)\n", format_seconds(time_s));
   }

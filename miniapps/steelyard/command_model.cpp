@@ -15,8 +15,8 @@
 #include "miniapps/steelyard/command.hpp"
 #include "models/fpm_file.hpp"
 #include "models/kinds/model_kinds.hpp"
+#include "models/shape.hpp"
 #include "models/speed_model.hpp"
-#include "models/variation.hpp"
 
 namespace steelyard::tool {
 namespace {

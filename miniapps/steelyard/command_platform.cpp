@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "miniapps/steelyard/command.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "models/communication/simgrid_platform.hpp"
 
 namespace steelyard::tool {

@@ -10,7 +10,7 @@
 
 #include "comm/mpi_check.hpp"
 #include "comm/unit_group.hpp"
-#include "core/memory/host_array.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/timing.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "core/sweep/multiply_add.hpp"
 #include "core/sweep/time_tiles.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "miniapps/wave2d/problem.hpp"

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/memory/huge_pages.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/typed_options.hpp"
 #include "miniapps/wave2d/assignment.hpp"

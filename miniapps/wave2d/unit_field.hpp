@@ -9,10 +9,8 @@
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
-#include "core/memory/home.hpp"
 #include "core/memory/host_copy.hpp"
 #include "core/memory/matrix.hpp"
-#include "core/memory/matrix_copy.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"

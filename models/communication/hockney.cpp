@@ -20,30 +20,11 @@ double Hockney::time_s(double bytes) const {
   return latency_s + bytes / bandwidth_bytes_per_s;
 }
 
-Hockney fit_hockney(std::span<const MessageTime> messages) {
-  double weights = 0.0, sum_m = 0.0, sum_t = 0.0, sum_mm = 0.0, sum_mt = 0.0;
-  for (const MessageTime& message : messages) {
-    if (!(message.time_s > 0.0 && message.bytes >= 0.0)) {
-      throw InvalidArgument(fmt::format("message of {} bytes took {} s (expected sizes >= 0 and times > 0)",
-                                        message.bytes, message.time_s));
-    }
-    const double weight = 1.0 / (message.time_s * message.time_s);
-    weights += weight;
-    sum_m += weight * message.bytes;
-    sum_t += weight * message.time_s;
-    sum_mm += weight * message.bytes * message.bytes;
-    sum_mt += weight * message.bytes * message.time_s;
-  }
-  const double spread = weights * sum_mm - sum_m * sum_m;
-  if (!(spread > 1e-12 * weights * sum_mm)) throw InvalidArgument("messages of one size (expected at least two sizes)");
-  double seconds_per_byte = (weights * sum_mt - sum_m * sum_t) / spread;
-  double latency_s = (sum_t - seconds_per_byte * sum_m) / weights;
-  if (latency_s < 0.0) {
-    latency_s = 0.0;
-    seconds_per_byte = sum_mt / sum_mm;
-  }
-  if (!(seconds_per_byte > 0.0)) throw InvalidArgument("message times do not grow with size: no bandwidth to fit");
-  return {latency_s, 1.0 / seconds_per_byte};
+void require_measured(const MessageTime& message) {
+  const auto& [bytes, time_s] = message;
+  if (std::isfinite(bytes) && bytes >= 0.0 && std::isfinite(time_s) && time_s > 0.0) return;
+  throw InvalidArgument(
+      fmt::format("message of {} bytes took {} s (expected finite sizes >= 0 and times > 0)", bytes, time_s));
 }
 
 namespace {
@@ -101,19 +82,6 @@ class RelativeLine {
   double shortest_s_ = infinity;
   double most_bytes_ = 0.0;
 };
-
-std::vector<MessageTime> sorted_messages(std::span<const MessageTime> messages) {
-  for (const MessageTime& message : messages) {
-    if (!(message.time_s > 0.0 && message.time_s < infinity && message.bytes >= 0.0 && message.bytes < infinity)) {
-      throw InvalidArgument(fmt::format("message of {} bytes took {} s (expected sizes >= 0 and times > 0)",
-                                        message.bytes, message.time_s));
-    }
-  }
-  std::vector<MessageTime> sorted(messages.begin(), messages.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const MessageTime& a, const MessageTime& b) { return a.bytes < b.bytes; });
-  return sorted;
-}
 
 /// The cheapest ways to cut sorted messages into 1, 2, … segments.
 class Segmentation {
@@ -207,9 +175,15 @@ double PiecewiseHockney::time_s(double bytes) const {
                                     segments.empty() ? 0.0 : segments.back().up_to_bytes));
 }
 
+Hockney fit_hockney(std::span<const MessageTime> messages) {
+  return fit_piecewise_hockney(messages, 1).segments.front().hockney;
+}
+
 PiecewiseHockney fit_piecewise_hockney(std::span<const MessageTime> messages, int most_segments) {
   if (most_segments < 1) throw InvalidArgument(fmt::format("at most {} segments (expected >= 1)", most_segments));
-  const std::vector<MessageTime> sorted = sorted_messages(messages);
+  std::ranges::for_each(messages, require_measured);
+  std::vector<MessageTime> sorted(messages.begin(), messages.end());
+  std::ranges::stable_sort(sorted, {}, &MessageTime::bytes);
   if (sorted.empty() || sorted.front().bytes == sorted.back().bytes) {
     throw InvalidArgument("messages of one size (expected at least two sizes)");
   }

@@ -17,10 +17,12 @@ struct MessageTime {
   double bytes = 0.0;
   double time_s = 0.0;
 };
+/// @throws InvalidArgument unless its size is >= 0, its time > 0 and both are finite
+void require_measured(const MessageTime& message);
 
 /// Least squares fit of equation 2.8 (003, section 6.3.1), each message weighted by 1 / time so that short and long
-/// ones count alike; a latency below 0 becomes 0.
-/// @throws InvalidArgument for fewer than two different sizes, times that are not positive, or times that do not grow
+/// ones count alike; a latency below 0 becomes 0. This is fit_piecewise_hockney() with one segment.
+/// @throws InvalidArgument for fewer than two different sizes, impossible sizes or times, or times that do not grow
 Hockney fit_hockney(std::span<const MessageTime> messages);
 
 /// One stretch of message sizes with its own parameters.
@@ -52,7 +54,7 @@ struct PiecewiseHockney {
 /// that the model is continuous there; otherwise (a jump, somewhere between them) at its own largest measured size.
 /// Latencies are >= 0. Where times do not grow within a segment, its bandwidth is the one at which its largest message
 /// takes a millionth of its shortest time for its bytes: finite, so that a file can hold it, and without effect on
-/// these sizes. The last segment has no end, so its times must grow; with one segment this is fit_hockney().
+/// these sizes. The last segment has no end, so its times must grow.
 /// @throws InvalidArgument for fewer than two different sizes, impossible sizes or times, most_segments < 1, or times
 /// that do not grow towards the longest messages
 PiecewiseHockney fit_piecewise_hockney(std::span<const MessageTime> messages, int most_segments = 4);

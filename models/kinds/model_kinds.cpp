@@ -1,21 +1,13 @@
 #include "models/kinds/model_kinds.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/base/errors.hpp"
-#include "models/kinds/akima_model.hpp"
-#include "models/kinds/constant_model.hpp"
-#include "models/kinds/out_of_core_model.hpp"
-#include "models/kinds/piecewise_linear_model.hpp"
-#include "models/kinds/polynomial_model.hpp"
-#include "models/kinds/saturating_model.hpp"
-#include "models/kinds/shrunk_model.hpp"
-#include "models/kinds/sine_plateau_model.hpp"
-#include "models/kinds/table_model.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -63,45 +55,37 @@ std::span<const ModelKind> model_kinds() {
 }
 
 const ModelKind& find_model_kind(const std::string& name) {
-  std::string names;
+  std::vector<std::string> names;
   for (const ModelKind& kind : model_kinds()) {
     if (kind.name == name) return kind;
-    names += (names.empty() ? "" : ", ") + kind.name;
+    names.push_back(kind.name);
   }
-  throw InvalidArgument(fmt::format("model kind \"{}\" is unknown (expected one of {})", name, names));
+  throw InvalidArgument(fmt::format("model kind \"{}\" is unknown (expected one of {})", name, fmt::join(names, ", ")));
 }
 
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, const FitOptions& options) {
   const ModelKind& found = find_model_kind(kind);
   for (const MeasuredPoint& point : file.points) require_measurable(point);
   const auto beyond = [&](const MeasuredPoint& point) { return point.units > file.in_core_units; };
-  if (file.in_core_units >= file.max_units || std::none_of(file.points.begin(), file.points.end(), beyond)) {
+  if (file.in_core_units >= file.max_units || std::ranges::none_of(file.points, beyond)) {
     return found.build(file.points, std::min(file.in_core_units, file.max_units), options);
   }
-  if (std::all_of(file.points.begin(), file.points.end(), beyond)) {
-    return found.build(file.points, file.max_units, options);
-  }
+  if (std::ranges::all_of(file.points, beyond)) return found.build(file.points, file.max_units, options);
   return std::make_unique<OutOfCoreModel>(
       file.points, file.in_core_units, file.max_units,
-      [&found, options](Points points, double max_units) { return found.build(points, max_units, options); });
+      [&](Points points, double max_units) { return found.build(points, max_units, options); });
 }
 
 FitError leave_one_out_error(Points points, const ModelKind& kind, const FitOptions& options) {
-  FitError error;
-  double squares = 0.0;
-  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+  if (points.size() < 3) return {};
+  const Points inner = points.subspan(1, points.size() - 2);
+  std::vector<double> predicted_s;
+  for (const MeasuredPoint& point : inner) {
     std::vector<MeasuredPoint> others(points.begin(), points.end());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    const SpeedModelPtr model = kind.build(others, std::numeric_limits<double>::infinity(), options);
-    const double deviation = std::abs(model->time_s(points[i].units) / points[i].time_s - 1.0);
-    squares += deviation * deviation;
-    if (deviation > error.largest) {
-      error.largest = deviation;
-      error.at_units = points[i].units;
-    }
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(1 + predicted_s.size()));
+    predicted_s.push_back(kind.build(others, no_limit, options)->time_s(point.units));
   }
-  if (points.size() > 2) error.rms = std::sqrt(squares / static_cast<double>(points.size() - 2));
-  return error;
+  return fit_error_of(inner, predicted_s);
 }
 
 }  // namespace steelyard::models

@@ -1,37 +1,33 @@
-#include "models/kinds/out_of_core_model.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "core/base/errors.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 
 OutOfCoreModel::OutOfCoreModel(std::span<const MeasuredPoint> points, double in_core_units, double max_units,
-                               Build build)
-    : SpeedModel(points, max_units), in_core_units_(in_core_units), build_(std::move(build)) {
+                               const Build& build)
+    : SpeedModel(points, max_units), in_core_units_(in_core_units) {
   if (!(in_core_units > 0.0 && in_core_units < max_units)) {
     throw InvalidArgument(
         fmt::format("{} units in core of {} in all (expected 0 < in core < all)", in_core_units, max_units));
   }
-  OutOfCoreModel::refit();
-}
-
-void OutOfCoreModel::refit() {
-  const auto split = std::partition_point(points().begin(), points().end(),
-                                          [&](const MeasuredPoint& point) { return point.units <= in_core_units_; });
-  const auto count = static_cast<std::size_t>(split - points().begin());
-  if (count == 0 || count == points().size()) {
+  const auto count = static_cast<std::size_t>(
+      std::ranges::count_if(points, [&](const MeasuredPoint& point) { return point.units <= in_core_units; }));
+  if (count == 0 || count == points.size()) {
     throw InvalidArgument(fmt::format("{} of {} points fit into {} units (expected points in core and out of core)",
-                                      count, points().size(), in_core_units_));
+                                      count, points.size(), in_core_units));
   }
-  in_core_ = build_(points().first(count), in_core_units_);
-  out_of_core_ = build_(points().subspan(count), SpeedModel::max_units());
-  dropped_.assign(in_core_->dropped().begin(), in_core_->dropped().end());
-  dropped_.insert(dropped_.end(), out_of_core_->dropped().begin(), out_of_core_->dropped().end());
+  in_core_ = build(points.first(count), in_core_units);
+  out_of_core_ = build(points.subspan(count), max_units);
+  // It may end before the unit's memory does.
+  set_max_units(out_of_core_->max_units());
+  for (const auto* model : {&in_core_, &out_of_core_}) {
+    dropped_.insert(dropped_.end(), (*model)->dropped().begin(), (*model)->dropped().end());
+  }
 }
 
 double OutOfCoreModel::fitted_speed(double units) const {

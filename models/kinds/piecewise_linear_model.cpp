@@ -1,8 +1,8 @@
-#include "models/kinds/piecewise_linear_model.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -19,28 +19,18 @@ double units_in_segment(const MeasuredPoint& left, const MeasuredPoint& right, d
 }  // namespace
 
 PiecewiseLinearModel::PiecewiseLinearModel(std::span<const MeasuredPoint> points, Shape shape, double max_units)
-    : SpeedModel(points, max_units), shape_(shape) {
-  PiecewiseLinearModel::refit();
-}
-
-void PiecewiseLinearModel::refit() {
-  kept_.clear();
-  dropped_.clear();
-  const std::vector<bool> keep = points_in_shape(points(), shape_);
-  for (std::size_t i = 0; i < keep.size(); ++i) (keep[i] ? kept_ : dropped_).push_back(points()[i]);
+    : SpeedModel(points, max_units) {
+  const std::vector<bool> keep = points_in_shape(points, shape);
+  for (std::size_t i = 0; i < keep.size(); ++i) (keep[i] ? kept_ : dropped_).push_back(points[i]);
   const auto no_longer = [](const MeasuredPoint& left, const MeasuredPoint& right) {
     return right.time_s <= left.time_s;
   };
-  increasing_ = std::adjacent_find(kept_.begin(), kept_.end(), no_longer) == kept_.end();
+  increasing_ = std::ranges::adjacent_find(kept_, no_longer) == kept_.end();
 }
 
 double PiecewiseLinearModel::fitted_speed(double units) const {
-  if (units <= kept_.front().units) return kept_.front().speed();
-  if (units >= kept_.back().units) return kept_.back().speed();
-  const auto right = std::upper_bound(kept_.begin(), kept_.end(), units,
-                                      [](double x, const MeasuredPoint& point) { return x < point.units; });
-  const auto left = right - 1;
-  return std::lerp(left->speed(), right->speed(), (units - left->units) / (right->units - left->units));
+  const auto [left, right, share] = place_among(kept_, units);
+  return std::lerp(kept_[left].speed(), kept_[right].speed(), share);
 }
 
 double PiecewiseLinearModel::units_within(double time_s) const {
@@ -49,8 +39,7 @@ double PiecewiseLinearModel::units_within(double time_s) const {
   // As time_s() rounds it: the time that the model itself gives for a point has to be enough for that point.
   const auto fits = [&](const MeasuredPoint& point) { return this->time_s(point.units) <= time_s; };
   // Points beyond the limit count only as the end of the segment that the limit is in.
-  const auto end = std::upper_bound(kept_.begin(), kept_.end(), max_units(),
-                                    [](double most, const MeasuredPoint& point) { return most < point.units; });
+  const auto end = std::ranges::upper_bound(kept_, max_units(), {}, &MeasuredPoint::units);
   // The last point that can be done in time; where time does not grow everywhere it has to be looked for.
   const auto after = increasing_ ? std::partition_point(kept_.begin(), end, fits)
                                  : std::find_if(std::make_reverse_iterator(end), kept_.rend(), fits).base();

@@ -1,14 +1,12 @@
-#include "models/kinds/polynomial_model.hpp"
-
 #include <fmt/format.h>
 
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -72,35 +70,26 @@ Fit fit(std::span<const MeasuredPoint> points, int degree) {
 }  // namespace
 
 PolynomialModel::PolynomialModel(std::span<const MeasuredPoint> points, int degree, double max_units)
-    : SpeedModel(points, max_units), wanted_degree_(degree) {
+    : SpeedModel(points, max_units) {
   if (degree < 0 || degree > most_degree) {
     throw InvalidArgument(
         fmt::format("polynomial of degree {} (expected 1 to {}, or 0 to choose)", degree, most_degree));
   }
-  PolynomialModel::refit();
-}
-
-void PolynomialModel::refit() {
-  const auto compare = [](const MeasuredPoint& a, const MeasuredPoint& b) { return a.speed() < b.speed(); };
-  const auto [slowest, fastest] = std::minmax_element(points().begin(), points().end(), compare);
+  const auto [slowest, fastest] = std::ranges::minmax_element(points, {}, &MeasuredPoint::speed);
   slowest_ = slowest->speed();
   fastest_ = fastest->speed();
-  const int most = static_cast<int>(std::min<std::size_t>(points().size() - 1, most_degree));
-  if (wanted_degree_ > 0) {
-    coefficients_ = fit(points(), std::min(wanted_degree_, most)).coefficients;
+  const int most = static_cast<int>(std::min<std::size_t>(points.size() - 1, most_degree));
+  if (degree > 0) {
+    coefficients_ = fit(points, std::min(degree, most)).coefficients;
     return;
   }
   std::vector<Fit> fits;
-  double least = std::numeric_limits<double>::infinity();
-  for (int degree = 0; degree <= std::min(most, most_chosen_degree); ++degree) {
-    fits.push_back(fit(points(), degree));
-    least = std::min(least, fits.back().left_out_squares);
-  }
+  for (int chosen = 0; chosen <= std::min(most, most_chosen_degree); ++chosen) fits.push_back(fit(points, chosen));
+  const double least = std::ranges::min(fits, {}, &Fit::left_out_squares).left_out_squares;
   // A sum of squares of normal deviations is uncertain by this share of itself; gaining less is fitting noise.
-  const double uncertainty = std::sqrt(2.0 / static_cast<double>(points().size()));
-  const auto best = std::find_if(fits.begin(), fits.end(), [&](const Fit& candidate) {
-    return candidate.left_out_squares <= (1.0 + uncertainty) * least;
-  });
+  const double uncertainty = std::sqrt(2.0 / static_cast<double>(points.size()));
+  const auto best = std::ranges::find_if(
+      fits, [&](double squares) { return squares <= (1.0 + uncertainty) * least; }, &Fit::left_out_squares);
   coefficients_ = best != fits.end() ? best->coefficients : fits.front().coefficients;
 }
 
@@ -112,7 +101,5 @@ double PolynomialModel::fitted_speed(double units) const {
       Eigen::Map<const Eigen::RowVectorXd>(coefficients_.data(), static_cast<Eigen::Index>(coefficients_.size())));
   return std::clamp(speed, slowest_, fastest_);
 }
-
-std::vector<std::pair<std::string, double>> PolynomialModel::parameters() const { return {{"degree", degree()}}; }
 
 }  // namespace steelyard::models

@@ -1,9 +1,8 @@
-#include "models/kinds/shrunk_model.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/statistics.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -30,16 +29,10 @@ std::vector<double> variances_of(std::span<const MeasuredPoint> points) {
 
 ShrunkModel::ShrunkModel(std::span<const MeasuredPoint> points, double max_units)
     : SpeedModel(points, max_units), smooth_(points) {
-  ShrunkModel::refit();
-}
-
-void ShrunkModel::refit() {
-  smooth_ = PolynomialModel(points());
-  deviations_.clear();
-  const std::vector<double> variances = variances_of(points());
-  const double threshold = 2.0 * std::log(static_cast<double>(points().size()));
-  for (std::size_t i = 0; i < points().size(); ++i) {
-    const double deviation = points()[i].speed() / smooth_.speed(points()[i].units) - 1.0;
+  const std::vector<double> variances = variances_of(points);
+  const double threshold = 2.0 * std::log(static_cast<double>(points.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double deviation = points[i].speed() / smooth_.speed(points[i].units) - 1.0;
     const double square = deviation * deviation;
     deviations_.push_back(square > threshold * variances[i] ? deviation * (1.0 - threshold * variances[i] / square)
                                                             : 0.0);
@@ -47,27 +40,13 @@ void ShrunkModel::refit() {
 }
 
 double ShrunkModel::fitted_speed(double units) const {
-  const auto all = points();
-  const auto after = std::upper_bound(all.begin(), all.end(), units,
-                                      [](double x, const MeasuredPoint& point) { return x < point.units; });
-  const auto right = static_cast<std::size_t>(after - all.begin());
-  double deviation = 0.0;
-  if (right == 0 || right == all.size()) {
-    deviation = right == 0 ? deviations_.front() : deviations_.back();
-  } else {
-    const double left_units = all[right - 1].units;
-    deviation =
-        std::lerp(deviations_[right - 1], deviations_[right], (units - left_units) / (all[right].units - left_units));
-  }
-  return smooth_.speed(units) * (1.0 + deviation);
-}
-
-int ShrunkModel::deviating() const {
-  return static_cast<int>(std::count_if(deviations_.begin(), deviations_.end(), [](double d) { return d != 0.0; }));
+  const auto [left, right, share] = place_among(points(), units);
+  return smooth_.speed(units) * (1.0 + std::lerp(deviations_[left], deviations_[right], share));
 }
 
 std::vector<std::pair<std::string, double>> ShrunkModel::parameters() const {
-  return {{"degree", smooth_.degree()}, {"points beside it", deviating()}};
+  const auto beside = std::ranges::count_if(deviations_, [](double deviation) { return deviation != 0.0; });
+  return {{"degree", smooth_.degree()}, {"points beside it", static_cast<double>(beside)}};
 }
 
 }  // namespace steelyard::models

@@ -1,10 +1,10 @@
-#include "models/kinds/sine_plateau_model.hpp"
-
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -33,55 +33,50 @@ Scaled scale(Points points, const Form& shape) {
   return {linear / square, static_cast<double>(points.size()) - linear * linear / square};
 }
 
-}  // namespace
-
-/// A sine through the points that are at most c.
-struct SinePlateauModel::Sine {
+/// The sine a sin(x / b) through points that are at most c.
+struct Sine {
   double a = 0.0;
   double b = 1.0;
   double squares = 0.0;
-
-  /// For a given b the best a is known, so this is a search along b alone: many values, from the one that reaches
-  /// largest_angle at c to nearly a straight line, and then the best near the best of these.
-  static Sine search(Points points, double c) {
-    constexpr int starts = 60;
-    constexpr int bits = 28;
-    const double least = std::log(c / largest_angle);
-    const double step = std::log(100.0) / (starts - 1);
-    const auto at = [&](double log_b) {
-      const double b = std::exp(log_b);
-      const Scaled fit = scale(points, [b](double units) { return std::sin(units / b); });
-      return Sine{fit.factor, b, fit.squares};
-    };
-    Sine best = at(least);
-    double best_log_b = least;
-    for (int i = 1; i < starts; ++i) {
-      const Sine sine = at(least + i * step);
-      if (sine.squares < best.squares) {
-        best = sine;
-        best_log_b = least + i * step;
-      }
-    }
-    std::uintmax_t evaluations = 100;
-    const auto found =
-        boost::math::tools::brent_find_minima([&](double log_b) { return at(log_b).squares; },
-                                              std::max(least, best_log_b - step), best_log_b + step, bits, evaluations);
-    return found.second < best.squares ? at(found.first) : best;
-  }
 };
 
-SinePlateauModel::SinePlateauModel(Points points, double max_units) : SpeedModel(points, max_units) {
-  SinePlateauModel::refit();
+/// For a given b the best a is known, so this is a search along b alone: many values, from the one that reaches
+/// largest_angle at c to nearly a straight line, and then the best near the best of these.
+Sine fit_sine(Points points, double c) {
+  constexpr int starts = 60;
+  constexpr int bits = 28;
+  const double least = std::log(c / largest_angle);
+  const double step = std::log(100.0) / (starts - 1);
+  const auto at = [&](double log_b) {
+    const double b = std::exp(log_b);
+    const Scaled fit = scale(points, [b](double units) { return std::sin(units / b); });
+    return Sine{fit.factor, b, fit.squares};
+  };
+  Sine best = at(least);
+  double best_log_b = least;
+  for (int i = 1; i < starts; ++i) {
+    const Sine sine = at(least + i * step);
+    if (sine.squares < best.squares) {
+      best = sine;
+      best_log_b = least + i * step;
+    }
+  }
+  std::uintmax_t evaluations = 100;
+  const auto found =
+      boost::math::tools::brent_find_minima([&](double log_b) { return at(log_b).squares; },
+                                            std::max(least, best_log_b - step), best_log_b + step, bits, evaluations);
+  return found.second < best.squares ? at(found.first) : best;
 }
 
-void SinePlateauModel::refit() {
+}  // namespace
+
+SinePlateauModel::SinePlateauModel(Points all, double max_units) : SpeedModel(all, max_units) {
   const auto flat = [](double) { return 1.0; };
-  const Points all = points();
   const auto size = static_cast<double>(all.size());
   // Schwarz's criterion: of noise alone, more parameters explain more. Squares that are rounding count as none.
   const auto criterion = [size](double squares, int parameters) {
-    constexpr double rounding = 1e-14;
-    return size * std::log(std::max(squares / size, rounding)) + parameters * std::log(size);
+    constexpr double least_mean = 1e-14;
+    return size * std::log(std::max(squares / size, least_mean)) + parameters * std::log(size);
   };
   // Without a sine, or with one through the first `count` points, of which there have to be more than parameters.
   constexpr std::size_t least = 3;
@@ -96,7 +91,7 @@ void SinePlateauModel::refit() {
     const int parameters = count == all.size() ? 2 : 4;  // a and b; c and d too where there is a plateau
     // A sine through more points fits no better than the last one did.
     if (criterion(head_squares + tail.squares, parameters) >= best_criterion) continue;
-    const Sine sine = Sine::search(head, head.back().units);
+    const Sine sine = fit_sine(head, head.back().units);
     head_squares = sine.squares;
     const double found = criterion(sine.squares + tail.squares, parameters);
     if (found < best_criterion) {
@@ -122,10 +117,6 @@ std::vector<double> SinePlateauModel::breakpoints() const {
   // Time may fall where the plateau begins, and that size itself belongs to the sine.
   if (c_ > 0.0) sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), c_), std::nextafter(c_, 2.0 * c_));
   return sizes;
-}
-
-std::vector<std::pair<std::string, double>> SinePlateauModel::parameters() const {
-  return {{"a", a_}, {"b", b_}, {"c", c_}, {"d", d_}};
 }
 
 }  // namespace steelyard::models

@@ -1,34 +1,26 @@
-#include "models/kinds/table_model.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/errors.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 
 TableModel::TableModel(std::span<const MeasuredPoint> points, double max_units) : SpeedModel(points, max_units) {
-  TableModel::refit();
-}
-
-void TableModel::refit() {
-  const double limit = SpeedModel::max_units();
   double largest = 0.0;
-  for (const MeasuredPoint& point : points()) {
-    if (point.units <= limit) largest = point.units;
+  for (const MeasuredPoint& point : points) {
+    if (fits(point.units)) largest = point.units;
   }
   if (largest == 0.0) {
     throw InvalidArgument(
-        fmt::format("limit of {} units below the smallest measured size {}", limit, points().front().units));
+        fmt::format("limit of {} units below the smallest measured size {}", max_units, points.front().units));
   }
-  largest_ = largest;
+  set_max_units(largest);
 }
 
 double TableModel::fitted_speed(double units) const {
-  const auto place = std::lower_bound(points().begin(), points().end(), units,
-                                      [](const MeasuredPoint& point, double size) { return point.units < size; });
+  const auto place = std::ranges::lower_bound(points(), units, {}, &MeasuredPoint::units);
   return place != points().end() && place->units == units ? place->speed() : 0.0;
 }
 

@@ -33,7 +33,6 @@ class DelayedModel : public models::SpeedModel {
   double fitted_speed(double units) const override {
     return delay_s_ > 0.0 && units > 0.0 ? units / (model_.time_s(units) + delay_s_) : model_.speed(units);
   }
-  void refit() override {}
 
   const models::SpeedModel& model_;
   double delay_s_;

@@ -13,7 +13,6 @@
 
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"
-#include "core/sweep/multiply_add.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "tests/core/unit_space.hpp"
 

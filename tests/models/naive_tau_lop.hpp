@@ -91,9 +91,9 @@ inline models::Expression merged_neighbours(models::Expression expression, doubl
   return expression;
 }
 
-/// What models/communication/tau_lop/aligned_evaluation.hpp says, every transmission on its own: each one takes an
-/// interval of its channel, a sequence puts intervals behind each other and concurrent parts put them over each other.
-/// Where k intervals overlap on a length m, there is k || T^c(m), terms of one k brought together.
+/// What aligned_form() does, every transmission on its own: each one takes an interval of its channel, a sequence puts
+/// intervals behind each other and concurrent parts put them over each other. Where k intervals overlap on a length m,
+/// there is k || T^c(m), terms of one k brought together.
 class NaiveAlignedEvaluation {
  public:
   NaiveAlignedEvaluation(const models::TauLop& model, double bytes_per_unit = 1.0)
@@ -237,7 +237,7 @@ class NaiveAlignedEvaluation {
   bool has_ties_ = false;
 };
 
-/// What models/communication/tau_lop/event_evaluation.hpp says, every transmission on its own.
+/// What event_form() does, every transmission on its own.
 class NaiveEventEvaluation {
  public:
   NaiveEventEvaluation(const models::Expression& expression, const models::TauLop& model,

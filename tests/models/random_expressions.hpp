@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +11,37 @@
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::tests {
+
+inline std::string to_string(const models::Expression& expression);
+
+inline std::string parenthesized(const models::Expression& part, bool needed) {
+  const std::string text = to_string(part);
+  return needed && !text.empty() ? fmt::format("({})", text) : text;
+}
+
+/// As one types it: `(T0(134)+T1(158))||2||T0@3(116)`. Parts without any transmission are left out.
+inline std::string to_string(const models::Expression& expression) {
+  using enum models::Expression::Kind;
+  if (expression.multiplicity > 1) {
+    models::Expression one = expression;
+    one.multiplicity = 1;
+    const std::string text = parenthesized(one, one.kind != transmission);
+    return text.empty() ? text : fmt::format("{}||{}", expression.multiplicity, text);
+  }
+  if (expression.kind == transmission) {
+    const auto& [channel, instance] = expression.channel;
+    return fmt::format("T{}{}({})", channel, instance > 0 ? fmt::format("@{}", instance) : "", expression.size);
+  }
+  std::string text;
+  for (const models::Expression& part : expression.parts) {
+    // A + takes in whatever || binds, a || only what stands alone.
+    const bool binds = expression.kind == sequence && part.kind == concurrent;
+    const std::string part_text = parenthesized(part, part.kind != transmission && part.multiplicity == 1 && !binds);
+    if (!text.empty() && !part_text.empty()) text += expression.kind == sequence ? "+" : "||";
+    text += part_text;
+  }
+  return text;
+}
 
 enum class Sizes {
   different,  ///< real numbers, no two alike

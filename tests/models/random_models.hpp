@@ -10,15 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "models/kinds/akima_model.hpp"
 #include "models/kinds/constant_model.hpp"
-#include "models/kinds/out_of_core_model.hpp"
-#include "models/kinds/piecewise_linear_model.hpp"
-#include "models/kinds/polynomial_model.hpp"
-#include "models/kinds/saturating_model.hpp"
-#include "models/kinds/shrunk_model.hpp"
-#include "models/kinds/sine_plateau_model.hpp"
-#include "models/kinds/table_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "models/measured_point.hpp"
 
 namespace steelyard::tests {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/estimate.hpp"
-#include "models/kinds/piecewise_linear_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::test_estimate {
 

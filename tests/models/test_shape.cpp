@@ -9,7 +9,6 @@
 
 #include "core/base/errors.hpp"
 #include "models/shape.hpp"
-#include "models/variation.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_shape {

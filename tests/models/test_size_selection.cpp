@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/kinds/piecewise_linear_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "models/size_selection.hpp"
 #include "tests/models/random_models.hpp"
 

@@ -46,38 +46,19 @@ SpeedModelPtr random_limited_model(Random& random, Kind kind) {
   return random_model(random, kind, most_units, random_limit(random, 1.0, 1.5 * most_units));
 }
 
-void require_same_predictions(const SpeedModel& a, const SpeedModel& b) {
-  REQUIRE(a.kind() == b.kind());
-  REQUIRE(a.max_units() == b.max_units());
-  REQUIRE(a.points().size() == b.points().size());
-  REQUIRE(a.dropped().size() == b.dropped().size());
-  for (std::size_t i = 0; i < a.points().size(); ++i) {
-    REQUIRE(a.points()[i].units == b.points()[i].units);
-    REQUIRE(a.points()[i].time_s == b.points()[i].time_s);
-    REQUIRE(a.points()[i].repetitions == b.points()[i].repetitions);
-    REQUIRE(a.time_s(a.points()[i].units) == b.time_s(a.points()[i].units));
-  }
-  for (double units = 1.0; units < 2.0 * most_units; units *= 1.37) {
-    REQUIRE(a.time_s(units) == b.time_s(units));
-    REQUIRE(a.units_within(1e-3 * units) == b.units_within(1e-3 * units));
-  }
-}
-
-/// Any time by size; takes no more than three points.
+/// Any time by size.
 class Given : public SpeedModel {
  public:
   using Time = std::function<double(double units)>;
-  explicit Given(Time time, double max_units = infinity) : SpeedModel(max_units), time_(std::move(time)) {}
-  explicit Given(std::span<const MeasuredPoint> points) : SpeedModel(points, infinity) { Given::refit(); }
+  explicit Given(Time time, std::vector<double> breakpoints = {}, double max_units = infinity)
+      : SpeedModel(max_units), time_(std::move(time)), breakpoints_(std::move(breakpoints)) {}
   std::string kind() const override { return "given"; }
+  std::vector<double> breakpoints() const override { return breakpoints_; }
 
  private:
   double fitted_speed(double units) const override { return units / time_(units); }
-  void refit() override {
-    time_ = [last = points().back()](double units) { return units / last.speed(); };
-    if (points().size() > 3) throw InvalidArgument("too many points");
-  }
   Time time_;
+  std::vector<double> breakpoints_;
 };
 
 std::vector<double> even_breakpoints(int count, double last) {
@@ -193,44 +174,6 @@ TEST_CASE("no points, or points or a limit without meaning, make no model of any
   if (kind != Kind::out_of_core) CHECK_THROWS_AS(model_of(Measured{}, kind), InvalidArgument);
 }
 
-TEST_CASE(
-    "a model updated point by point, some of them twice, is the model of all points in whatever order they come") {
-  Random random(12);
-  const Kind kind = any_kind();
-  INFO(name_of(kind));
-  for (int trial = 0; trial < 20; ++trial) {
-    const auto points = random_points(random, whole(random, 2, 12), most_units);
-    // The first and the last one have to be there, so that both regimes of an out-of-core model have a point.
-    const double middle = tests::middle_of(points, infinity);
-    const auto build = [](tests::Points regime, double most) { return model_of(regime, Kind::as_measured, most); };
-    const std::vector<MeasuredPoint> ends{points.front(), points.back()};
-    const SpeedModelPtr model = kind == Kind::out_of_core
-                                    ? std::make_unique<OutOfCoreModel>(ends, middle, infinity, build)
-                                    : model_of(ends, kind);
-    std::vector<MeasuredPoint> others(points.begin() + 1, points.end());
-    std::shuffle(others.begin(), others.end(), random);
-    for (const MeasuredPoint& point : others) {
-      if (whole(random, 0, 1) == 0) model->update({point.units, uniform(random, 0.1, 10.0), 17});
-      model->update(point);
-    }
-    for (const double bad : {0.0, -1.0, infinity, not_a_number}) {
-      CHECK_THROWS_AS(model->update({bad, 1.0}), InvalidArgument);
-      CHECK_THROWS_AS(model->update({1.0, bad}), InvalidArgument);
-    }
-    require_same_predictions(*model, *model_of(points, kind));
-  }
-}
-
-TEST_CASE("an update that cannot be fitted is refused and leaves the model as it was") {
-  const std::vector<MeasuredPoint> points{{1.0, 1.0}, {2.0, 1.5}, {3.0, 2.0}};
-  Given model(points);
-  CHECK_THROWS_AS(model.update({4.0, 1.0}), InvalidArgument);
-  CHECK(model.points().size() == 3);
-  CHECK(model.speed(1.0) == 1.5);
-  model.update({3.0, 1.0});
-  CHECK(model.speed(1.0) == 3.0);
-}
-
 TEST_CASE("the fit error is the deviation of the times at all points that fit, dropped ones included") {
   Random random(15);
   const Kind kind = any_kind();
@@ -258,36 +201,37 @@ TEST_CASE("the fit error is the deviation of the times at all points that fit, d
   CHECK((with_dropped > 0) == (kind == Kind::increasing_time || kind == Kind::unimodal));
 }
 
-TEST_CASE("where time grows, the largest size within it is its inverse, with any breakpoints or none") {
+TEST_CASE("where time grows, units within a time are its inverse, with any breakpoints or none") {
   Random random(1);
   for (int trial = 0; trial < 200; ++trial) {
     const double power = uniform(random, 0.2, 3.0), scale = std::exp(uniform(random, -20.0, 20.0));
-    const Given model([=](double units) { return scale * std::pow(units, power); });
     const double units = std::exp(uniform(random, -8.0, 12.0));
     const auto breakpoints = even_breakpoints(whole(random, 0, 12), 1000.0);
-    const double found = largest_size_within(model, model.time_s(units), breakpoints);
+    const Given model([=](double size) { return scale * std::pow(size, power); }, breakpoints);
     INFO("size " << units << ", power " << power << ", " << breakpoints.size() << " breakpoints");
-    REQUIRE_THAT(found, WithinRel(units, 1e-12));
+    REQUIRE_THAT(model.units_within(model.time_s(units)), WithinRel(units, 1e-12));
   }
-  CHECK(largest_size_within(Given([](double units) { return units; }), infinity, {}) == infinity);
+  CHECK(Given([](double units) { return units; }).units_within(infinity) == infinity);
 }
 
 TEST_CASE("a valley as wide as a part of its gap, the limit and a jump at a breakpoint are found") {
-  const Given valley([](double units) {
+  const auto dip = [](double units) {
     const double x = (units - 70.0) / 4.0;
     return units * (1.0 - 0.5 * std::exp(-x * x));
-  });
-  const double found = largest_size_within(valley, 50.0, even_breakpoints(1, 100.0));
+  };
+  const Given valley(dip, even_breakpoints(1, 100.0));
+  const double found = valley.units_within(50.0);
   CHECK(found > 70.0);
   CHECK_THAT(valley.time_s(found), WithinRel(50.0, 1e-9));
-  const Given falls([](double units) { return units < 90.0 ? units : 180.0 - units; }, 100.0);
-  CHECK(largest_size_within(falls, 80.0, even_breakpoints(3, 90.0)) == 100.0);
-  CHECK(largest_size_within(falls, 79.0, even_breakpoints(3, 90.0)) == 79.0);
-  const Given jumps([](double units) { return units <= 50.0 ? units : 0.5 * units; });
-  const std::vector<double> breakpoints{50.0, std::nextafter(50.0, 100.0)};
-  CHECK_THAT(largest_size_within(jumps, 30.0, breakpoints), WithinRel(60.0, 1e-12));
-  CHECK(largest_size_within(jumps, 25.0 * (1.0 + 1e-15), breakpoints) >= 50.0);
-  CHECK_THAT(largest_size_within(jumps, 24.0, breakpoints), WithinRel(24.0, 1e-12));
+  const Given falls([](double units) { return units < 90.0 ? units : 180.0 - units; }, even_breakpoints(3, 90.0),
+                    100.0);
+  CHECK(falls.units_within(80.0) == 100.0);
+  CHECK(falls.units_within(79.0) == 79.0);
+  const Given jumps([](double units) { return units <= 50.0 ? units : 0.5 * units; },
+                    {50.0, std::nextafter(50.0, 100.0)});
+  CHECK_THAT(jumps.units_within(30.0), WithinRel(60.0, 1e-12));
+  CHECK(jumps.units_within(25.0 * (1.0 + 1e-15)) >= 50.0);
+  CHECK_THAT(jumps.units_within(24.0), WithinRel(24.0, 1e-12));
 }
 
 }  // namespace steelyard::test_speed_model

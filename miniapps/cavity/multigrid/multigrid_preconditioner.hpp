@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/unit_grid.hpp"
-#include "core/sweep/unit_table.hpp"
+#include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/multigrid/level_sweeps.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 #include "miniapps/cavity/multigrid/unit_level.hpp"

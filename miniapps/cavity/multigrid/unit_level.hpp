@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/sweep/row_field.hpp"
-#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {

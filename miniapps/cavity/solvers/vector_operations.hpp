@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "comm/unit_grid.hpp"
-#include "core/sweep/field_operations.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "miniapps/cavity/solvers/solve_monitor.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "core/memory/matrix_copy.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 

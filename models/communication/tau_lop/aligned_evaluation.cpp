@@ -1,11 +1,9 @@
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "models/communication/tau_lop/transmission_expression.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -33,10 +31,12 @@ class Overlay {
       ends_.emplace_back(end, multiplicity * (stretches[i].concurrency - after));
     }
     if (!stretches.empty()) concurrency_ += multiplicity * stretches.front().concurrency;
+    if (end == 0.0 && stretches.size() > empty_.size()) empty_ = stretches;
   }
 
   std::vector<Stretch> stretches() {
-    std::sort(ends_.begin(), ends_.end());
+    std::ranges::sort(ends_);
+    for (Stretch& stretch : empty_) stretch.concurrency = concurrency_;
     std::vector<Stretch> result;
     double position = 0.0;
     for (const auto& [end, leaving] : ends_) {
@@ -46,12 +46,13 @@ class Overlay {
       }
       concurrency_ -= leaving;
     }
-    return result;
+    return result.empty() ? empty_ : result;
   }
 
  private:
   std::int64_t concurrency_ = 0;
   std::vector<std::pair<double, std::int64_t>> ends_;
+  std::vector<Stretch> empty_;  ///< those of most empty transmissions in sequence
 };
 
 /// Which keys belong together.

@@ -1,12 +1,9 @@
-#include "models/communication/tau_lop/event_evaluation.hpp"
-
 #include <functional>
 #include <map>
 #include <queue>
-#include <tuple>
 #include <utility>
 
-#include "models/communication/tau_lop/transmission_expression.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -22,15 +19,23 @@ struct Activity {
   std::size_t waiting = 0;  ///< of a concurrent node: parts under way
 };
 
+/// What carries transmissions: an instance of a channel or, if they are empty, nothing that others share.
+struct Carrier {
+  ChannelInstance channel;
+  int empty = -1;  ///< activity that is an empty transmission
+  auto operator<=>(const Carrier&) const = default;
+};
+
 /// k || T^c(m) of a channel, in time.
 struct Stage {
   Term term;
   int before = -1;  ///< the stage in the chain that it follows
+  bool is_empty = false;
 };
 
-/// A channel and what is on it. All its transmissions progress at the same rate.
+/// A carrier and what is on it. All its transmissions progress at the same rate.
 struct Line {
-  double progress = 0.0;    ///< size that each transmission would have moved since the channel was last idle
+  double progress = 0.0;    ///< size that each transmission would have moved since the carrier was last idle
   std::int64_t active = 0;  ///< transmissions under way
   /// Progress at which a transmission is through, and its activity.
   std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>> targets;
@@ -54,7 +59,9 @@ class Simulation {
     while (!agenda_.empty()) advance();
     ReducedForm chain;
     for (int stage = last_; stage >= 0; stage = stages_[static_cast<std::size_t>(stage)].before) {
-      chain.push_back(stages_[static_cast<std::size_t>(stage)].term);
+      const Stage& done = stages_[static_cast<std::size_t>(stage)];
+      // A stage that was cut as it began did nothing.
+      if (done.term.size > 0.0 || done.is_empty) chain.push_back(done.term);
     }
     return collected(chain, evaluation_.merge_from);
   }
@@ -64,14 +71,12 @@ class Simulation {
   using Part = NormalizedExpression::Part;
   struct Appointment {
     double end_s = 0.0;
-    ChannelInstance channel;
+    Carrier carrier;
     int version = 0;
-    bool operator>(const Appointment& other) const {
-      return std::tie(other.end_s, other.channel, other.version) < std::tie(end_s, channel, version);
-    }
+    auto operator<=>(const Appointment&) const = default;
   };
   struct Arrival {
-    ChannelInstance channel;
+    Carrier carrier;
     int activity = -1;
     int released_by = -1;  ///< stage whose end let it start
   };
@@ -86,7 +91,7 @@ class Simulation {
     activities_.push_back({part, parent, 0, 0});
     const Node& started = node(activities_.back());
     if (started.kind == Expression::Kind::transmission) {
-      arrivals_.push_back({started.channel, index, released_by});
+      arrivals_.push_back({{started.channel, started.size > 0.0 ? -1 : index}, index, released_by});
     } else if (started.kind == Expression::Kind::sequence) {
       start_next(index, released_by);
     } else {
@@ -124,24 +129,24 @@ class Simulation {
     if (is_outdated(next)) return;
     now_s_ = next.end_s;
     std::vector<std::pair<int, int>> through;
-    end_stage(next.channel, through);
+    end_stage(next.carrier, through);
     // What ends together must be over before anything starts, or it would be cut just before its end.
     while (!agenda_.empty() && agenda_.top().end_s <= now_s_ * (1.0 + rounding)) {
       const Appointment also = agenda_.top();
       agenda_.pop();
-      if (!is_outdated(also)) end_stage(also.channel, through);
+      if (!is_outdated(also)) end_stage(also.carrier, through);
     }
     for (const auto& [activity, stage] : through) finish(activity, stage);
     begin_stages();
   }
 
   bool is_outdated(const Appointment& appointment) const {
-    const Line& line = lines_.at(appointment.channel);
+    const Line& line = lines_.at(appointment.carrier);
     return !line.is_running || line.version != appointment.version;
   }
 
-  void end_stage(const ChannelInstance& channel, std::vector<std::pair<int, int>>& through) {
-    Line& line = lines_.at(channel);
+  void end_stage(const Carrier& carrier, std::vector<std::pair<int, int>>& through) {
+    Line& line = lines_.at(carrier);
     line.progress = line.targets.top().first;
     stop(line);
     while (!line.targets.empty() && line.targets.top().first <= line.progress * (1.0 + rounding)) {
@@ -151,7 +156,7 @@ class Simulation {
       through.emplace_back(activity, line.stage);
     }
     if (line.targets.empty()) line.progress = 0.0;
-    changed_.push_back(channel);
+    changed_.push_back(carrier);
   }
 
   void stop(Line& line) {
@@ -169,33 +174,34 @@ class Simulation {
   }
 
   void begin_stages() {
-    std::map<ChannelInstance, int> released_by;
+    std::map<Carrier, int> released_by;
     for (const Arrival& arrival : arrivals_) {
-      Line& line = lines_[arrival.channel];
+      Line& line = lines_[arrival.carrier];
       if (line.is_running) cut_stage(line);
       const Activity& activity = activities_[static_cast<std::size_t>(arrival.activity)];
       line.targets.emplace(line.progress + node(activity).size, arrival.activity);
       line.active += activity.part.multiplicity;
-      released_by.emplace(arrival.channel, arrival.released_by);
+      released_by.emplace(arrival.carrier, arrival.released_by);
     }
-    for (const ChannelInstance& channel : changed_) released_by.emplace(channel, -1);
+    for (const Carrier& carrier : changed_) released_by.emplace(carrier, -1);
     arrivals_.clear();
     changed_.clear();
-    for (const auto& [channel, releasing_stage] : released_by) {
-      if (lines_.at(channel).active > 0) begin_stage(channel, releasing_stage);
+    for (const auto& [carrier, releasing_stage] : released_by) {
+      if (lines_.at(carrier).active > 0) begin_stage(carrier, releasing_stage);
     }
   }
 
-  void begin_stage(const ChannelInstance& channel, int released_by) {
-    Line& line = lines_.at(channel);
+  void begin_stage(const Carrier& carrier, int released_by) {
+    Line& line = lines_.at(carrier);
     const double size = line.targets.top().first - line.progress;
     const bool continues = line.stage >= 0 && line.stopped_s == now_s_;
-    stages_.push_back({{line.active, channel, size}, continues ? line.stage : released_by});
+    stages_.push_back({{line.active, carrier.channel, size}, continues ? line.stage : released_by, carrier.empty >= 0});
     line.stage = static_cast<int>(stages_.size()) - 1;
     line.is_running = true;
     line.start_s = now_s_;
-    line.end_s = now_s_ + model_.transmission_s(channel.channel, size * evaluation_.bytes_per_unit, line.active);
-    agenda_.push({line.end_s, channel, ++line.version});
+    line.end_s =
+        now_s_ + model_.transmission_s(carrier.channel.channel, size * evaluation_.bytes_per_unit, line.active);
+    agenda_.push({line.end_s, carrier, ++line.version});
   }
 
   const NormalizedExpression& expression_;
@@ -204,11 +210,11 @@ class Simulation {
   double now_s_ = 0.0;
   std::vector<Activity> activities_;
   std::vector<Stage> stages_;
-  std::map<ChannelInstance, Line> lines_;
+  std::map<Carrier, Line> lines_;
   std::priority_queue<Appointment, std::vector<Appointment>, std::greater<>> agenda_;
-  std::vector<Arrival> arrivals_;         ///< transmissions that start now
-  std::vector<ChannelInstance> changed_;  ///< channels on which a stage ended now
-  int last_ = -1;                         ///< stage that ended last
+  std::vector<Arrival> arrivals_;  ///< transmissions that start now
+  std::vector<Carrier> changed_;   ///< where a stage ended now
+  int last_ = -1;                  ///< stage that ended last
 };
 
 }  // namespace

@@ -31,23 +31,18 @@ double of_channel(const Channel& channel, const Seconds& seconds) {
   }
 }
 
-double overhead_of(const Channel& channel, double bytes) {
-  return of_channel(channel, [=](const TauLopTables& own) { return own.overhead.time_s(bytes); });
-}
-
 }  // namespace
 
-double TauLop::overhead_s(int channel, double bytes) const { return overhead_of(platform_->channel(channel), bytes); }
-
-double TauLop::overhead_matters_up_to_bytes(double share) const {
+double TauLop::overhead_matters_up_to_bytes() const {
   std::set<int> channels;
   for (const Channel& channel : platform_->channels) {
     if (channel.tau_lop) channels.insert(channel.id);
   }
-  return overhead_matters_up_to_bytes(channels, share);
+  return overhead_matters_up_to_bytes(channels);
 }
 
-double TauLop::overhead_matters_up_to_bytes(const std::set<int>& channels, double share) const {
+double TauLop::overhead_matters_up_to_bytes(const std::set<int>& channels) const {
+  constexpr double share = 0.1;
   double largest = 0.0;
   for (const int id : channels) {
     for (const SizeTable::Point& point : tables(platform_->channel(id)).overhead.points()) {
@@ -60,7 +55,7 @@ double TauLop::overhead_matters_up_to_bytes(const std::set<int>& channels, doubl
 
 double TauLop::transmission_s(int channel, double bytes, std::int64_t concurrency) const {
   const Channel& used = platform_->channel(channel);
-  double seconds = overhead_of(used, bytes);
+  double seconds = of_channel(used, [=](const TauLopTables& own) { return own.overhead.time_s(bytes); });
   for (const int id : used.path) {
     seconds += of_channel(id == channel ? used : platform_->channel(id), [=, this](const TauLopTables& own) {
       return own.transfer.time_s(bytes, concurrency, beyond_);
@@ -92,7 +87,7 @@ std::string format_size(double size) {
 ReducedForm collected(const ReducedForm& terms, double merge_from) {
   std::map<ChannelInstance, Terms> channels;
   for (const Term& term : terms) {
-    if (term.size > 0.0) add(channels[term.channel][term.multiplicity], term.size, merge_from);
+    add(channels[term.channel][term.multiplicity], term.size, merge_from);
   }
   std::vector<ChannelInstance> order;
   order.reserve(channels.size());

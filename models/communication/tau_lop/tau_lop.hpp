@@ -24,15 +24,12 @@ class TauLop {
   /// concurrent transfers than were measured unless they may be extrapolated
   double transmission_s(int channel, double bytes, std::int64_t concurrency = 1) const;
 
-  /// The largest measured message of any channel of which overhead is more than this share: for A1, which neglects
+  /// The largest measured message of any channel of which overhead is more than a tenth: for A1, which neglects
   /// overheads, only longer ones are to be merged. 0 where there is none. Source: 001, section 3 (A1)
   /// @throws InvalidArgument where a channel with tau-Lop parameters has one without them on its path
-  double overhead_matters_up_to_bytes(double share = 0.1) const;
+  double overhead_matters_up_to_bytes() const;
   /// Largest such message of these channels alone. @throws InvalidArgument also for an unknown channel
-  double overhead_matters_up_to_bytes(const std::set<int>& channels, double share = 0.1) const;
-
-  /// o^c(m), seconds.
-  double overhead_s(int channel, double bytes) const;
+  double overhead_matters_up_to_bytes(const std::set<int>& channels) const;
 
  private:
   const Platform* platform_;
@@ -60,9 +57,37 @@ struct Evaluation {
 };
 
 /// Brings together terms of one channel and multiplicity by A1, and orders them as the paper does: the channel with the
-/// highest multiplicity first, then the lower number; inside a channel by falling multiplicity. Terms of size 0 are
-/// left out. Source: 001, section 3 (A1), equation 10.
+/// highest multiplicity first, then the lower number; inside a channel by falling multiplicity. Source: 001, section 3
+/// (A1), equation 10.
 ReducedForm collected(const ReducedForm& terms, double merge_from = 0.0);
+
+/// Reduces an expression channel by channel: [T0(a) + T1(b)] || [T0(c) + T1(d)] becomes [T0(a) || T0(c)] + [T1(b) ||
+/// T1(d)], as if all sequences changed channels together. Concurrent transmissions of a channel become terms by A2,
+/// those of a sequence keep their order and are merged by A1. Of concurrent expressions that share no channel, directly
+/// or through others, the dearest counts and the others drop out (A3; of equal ones the one with the lowest channel).
+/// Likewise of a channel's instances the dearest counts, unless one sequence uses several of them. The overhead of an
+/// empty message passes while others are on its channel, and counts where none is.
+/// O(n log n) for n transmissions (times the depth of nested parentheses).
+/// Source: 001, section 3 (A1-A3), section 4.1, equations 8-10.
+/// @throws InvalidArgument as TauLop::transmission_s(), where costs decide
+ReducedForm aligned_form(const Expression& expression, const TauLop& model, const Evaluation& evaluation = {});
+
+/// Reduces an expression by following it in time: a sequence that leaves a channel early starts its next transmission
+/// while the others finish.
+///
+/// The k transmissions on a channel progress at the same rate (A2), each m bytes of them in k || T^c(m), whatever
+/// happens on other channels (A3), until the smallest is through or another one joins. A stage k || T^c(m) that another
+/// transmission cuts short after a fraction f of its time has done f m of each. An empty message takes its overhead
+/// whatever else is on its channel. The reduced form is the chain of stages that ends last: before a stage comes the
+/// one on its channel that it continues, or if the channel was idle, the one whose end let its transmission start.
+/// Stages aside of the chain drop out. A1 merges neighbours of a sequence beforehand, and terms of the chain in the
+/// end.
+///
+/// Identical concurrent parts are followed as one. O(n log n) for n transmissions that are not identical.
+/// Source: 001, section 3, figure 6, equations 5-7. Equation (7) is this where T1(m_b - m_d) >= T0(m_c - m_a), so that
+/// what T1(m_b) has moved by the time T1(m_d) joins it makes no difference.
+/// @throws InvalidArgument as TauLop::transmission_s()
+ReducedForm event_form(const Expression& expression, const TauLop& model, const Evaluation& evaluation = {});
 
 /// Sum over the terms of A || T^c(m), seconds. @throws InvalidArgument as TauLop::transmission_s()
 double cost_s(const ReducedForm& terms, const TauLop& model, const Evaluation& evaluation = {});

@@ -49,7 +49,7 @@ namespace {
 
 /// A time that misses a bound by so little satisfies it: the bounds are rounded, and channels without reserve lie on
 /// them.
-constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+constexpr double time_rounding = 16.0 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
@@ -87,7 +87,7 @@ TransferTable::TransferTable(std::vector<TransferPoint> points) : points_(std::m
         const Level& lower = levels_.back();
         const double least = lower.times.time_s(bytes);
         within = std::clamp(time_s, least, least * concurrency / lower.concurrency);
-        if (std::abs(within - time_s) <= rounding * time_s) within = time_s;
+        if (std::abs(within - time_s) <= time_rounding * time_s) within = time_s;
       }
       if (within != time_s && times.contains(bytes)) {
         largest_adjustment_ = std::max(largest_adjustment_, std::abs(within - time_s) / std::max(within, time_s));

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace steelyard::models {
@@ -12,10 +12,7 @@ namespace steelyard::models {
 struct ChannelInstance {
   int channel = 0;
   int instance = 0;  ///< 0 where the platform has only one
-  bool operator==(const ChannelInstance&) const = default;
-  bool operator<(const ChannelInstance& other) const {
-    return channel < other.channel || (channel == other.channel && instance < other.instance);
-  }
+  auto operator<=>(const ChannelInstance&) const = default;
 };
 
 /// An expression of tau-Lop: transmissions T^c(m) in sequence (+) and concurrent (||), A of a kind (A ||).
@@ -38,34 +35,26 @@ Expression concurrently(std::vector<Expression> parts);
 /// A || expression. @throws InvalidArgument for a multiplicity below 1
 Expression times(std::int64_t multiplicity, Expression expression);
 
-/// As one types it: `(T0(134)+T1(158))||2||T0@3(116)`, where T0@3 is instance 3 of channel 0. Parts without any
-/// transmission are left out.
-std::string to_string(const Expression& expression);
-
-/// Reads `T0(134)`, `T1@2(64)`, `+`, `||`, parentheses and multiplicities: a number on the left of `||`. `||` binds
-/// tighter than `+`, so that `2||T0(116)+T0(18)` is a sum of two terms.
+/// Reads `T0(134)`, `T1@2(64)` where 2 is the instance, `+`, `||`, parentheses and multiplicities: a number on the left
+/// of `||`. `||` binds tighter than `+`, so that `2||T0(116)+T0(18)` is a sum of two terms.
 /// @throws InvalidArgument with position (from 1) and reason for anything else, and for parentheses nested deeper than
 /// 500
 Expression parse_expression(const std::string& text);
 
 /// An expression as a table in which equal parts stand once: nested sequences and nested concurrent parts are
-/// flattened, equal concurrent parts counted, transmissions of size 0 and empty parts left out.
+/// flattened, equal concurrent parts counted, parts without any transmission left out.
 struct NormalizedExpression {
   struct Part {
     int node = -1;                  ///< index into `nodes`
     std::int64_t multiplicity = 1;  ///< number at once; 1 for a concurrent node, whose parts carry it
-    bool operator<(const Part& other) const {
-      return std::tie(node, multiplicity) < std::tie(other.node, other.multiplicity);
-    }
+    auto operator<=>(const Part&) const = default;
   };
   struct Node {
     Expression::Kind kind = Expression::Kind::transmission;
     ChannelInstance channel;
     double size = 0.0;
     std::vector<Part> parts;
-    bool operator<(const Node& other) const {
-      return std::tie(kind, channel, size, parts) < std::tie(other.kind, other.channel, other.size, other.parts);
-    }
+    auto operator<=>(const Node&) const = default;
   };
   std::vector<Node> nodes;  ///< parts before what contains them
   Part root;                ///< node -1: nothing at all

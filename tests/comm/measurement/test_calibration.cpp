@@ -10,7 +10,7 @@
 
 #include "comm/measurement/channel_measurement.hpp"
 #include "core/base/errors.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
@@ -70,7 +70,7 @@ std::map<int, std::string> texts_of(const Platform& platform) {
   for (const Channel& channel : platform.channels) {
     Platform one;
     one.channels.push_back(channel);
-    texts[channel.id] = platform_json(one).dump();
+    texts[channel.id] = format_platform(one);
   }
   CHECK(texts.size() == platform.channels.size());
   return texts;
@@ -261,7 +261,7 @@ TEST_CASE("what is measured here becomes a platform with all that was planned, t
     return true;
   }));
   CHECK(platform.channels.size() == plan.channels.size());
-  const std::string text = platform_json(platform).dump();
+  const std::string text = format_platform(platform);
   CHECK(same_on_all_ranks({text.begin(), text.end()}));
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/device/back_end.hpp"
-#include "core/memory/host_array.hpp"
+#include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
 #include "tests/core/unit_space.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory/host_copy.hpp"
 #include "core/memory/matrix.hpp"
-#include "core/memory/matrix_copy.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "tests/core/unit_space.hpp"
 

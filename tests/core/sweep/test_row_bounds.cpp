@@ -10,7 +10,6 @@
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
-#include "core/sweep/unit_table.hpp"
 #include "tests/core/ended_program.hpp"
 
 using Catch::Matchers::ContainsSubstring;

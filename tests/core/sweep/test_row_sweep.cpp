@@ -8,9 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "core/sweep/field_operations.hpp"
+#include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
-#include "core/sweep/unit_table.hpp"
+#include "core/sweep/sweep_body.hpp"
 #include "tests/core/sweep/unit_values.hpp"
 
 namespace steelyard::test_row_sweep {

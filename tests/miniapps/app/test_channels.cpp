@@ -9,7 +9,7 @@
 #include "comm/collective.hpp"
 #include "comm/measurement/channel_measurement.hpp"
 #include "miniapps/app/frame.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/miniapps/app/collective_error.hpp"

@@ -5,10 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "models/communication/loggph.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/simgrid_platform.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
 
 namespace steelyard::tests::test_steelyard_channels {
@@ -39,7 +38,7 @@ json cost(const TemporaryFolder& folder, const std::string& expression, const st
 std::string text_of(const Channel& channel) {
   Platform platform;
   platform.channels.push_back(channel);
-  return models::platform_json(platform).dump();
+  return models::format_platform(platform);
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ TEST_CASE("steelyard cost solves expressions as the library does, by every evalu
       CHECK(printed.at("time_s") == models::cost_s(form, model, evaluation));
     }
     const json loggph = cost(folder, text, asked + " --model loggph");
-    CHECK(loggph.at("time_s") == models::LogGPH::of(platform).time_s(expression, bytes));
+    CHECK(loggph.at("time_s") == models::loggph_cost_s(expression, platform, bytes));
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include "models/fpm_file.hpp"
 #include "models/kinds/model_kinds.hpp"
-#include "models/variation.hpp"
+#include "models/shape.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"

@@ -11,6 +11,7 @@
 
 #include "core/base/errors.hpp"
 #include "models/communication/cost_models.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_cost_models {
@@ -153,8 +154,6 @@ TEST_CASE("models are offered that have parameters for all channels in use, what
                                             ContainsSubstring("expected those of tau-Lop, LogGP or Hockney")));
         continue;
       }
-      const ModelledBy by = modelled_by(platform, channels);
-      CHECK((by.tau_lop == all(1) && by.loggp == all(2) && by.hockney == all(4)));
       CHECK(names_of(pattern_costs(patterns_of(channels), platform, placement)) == expected);
     }
   }
@@ -165,12 +164,27 @@ TEST_CASE("tau-Lop also needs the tables of what is on a channel's way") {
   for (const int missing : {0, 1}) {
     Platform platform = random_platform(random);
     platform.channels[1].path = missing == 0 ? std::vector<int>{0, 1, 0} : std::vector<int>{0};
-    CHECK(modelled_by(platform, {1}).tau_lop);
+    const Placement placement(platform, {0, 0, 1});
+    CHECK(names_of(pattern_costs(patterns_of({1}), platform, placement)) == cost_model_names());
     platform.channels[static_cast<std::size_t>(missing)].tau_lop.reset();
-    CHECK_FALSE(modelled_by(platform, {1}).tau_lop);
+    CHECK(names_of(pattern_costs(patterns_of({1}), platform, placement)) == Names{"HLogGP", "Hockney"});
   }
-  CHECK_THROWS_MATCHES(modelled_by(random_platform(random), {0, 5}), InvalidArgument,
-                       MessageMatches(ContainsSubstring("channel 5")));
+}
+
+TEST_CASE("a message of no bytes costs something by every model") {
+  Random random(4);
+  const Platform platform = random_platform(random);
+  const std::vector<MessagePattern> patterns{{"one", 2, {Phase{{{0, 1, 0.0}}, {}}}}};
+  const Channel& channel = platform.channel(0);
+  const std::vector<double> expected_s{channel.tau_lop->overhead.time_s(0.0), channel.tau_lop->overhead.time_s(0.0),
+                                       channel.loggp->time_s(1.0), channel.hockney[0].hockney.latency_s};
+  const std::vector<PatternCosts> costs = pattern_costs(patterns, platform, Placement(platform, {0, 0}));
+  REQUIRE(costs.size() == expected_s.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    INFO(costs[i].model);
+    CHECK(expected_s[i] > 0.0);
+    CHECK(costs[i].time_s[0] == expected_s[i]);
+  }
 }
 
 TEST_CASE("messages of which overhead is much keep it one by one, long ones may be sent as one") {

@@ -17,7 +17,6 @@ namespace steelyard::test_hockney {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using Messages = std::vector<MessageTime>;
@@ -150,8 +149,8 @@ TEST_CASE("a line has the least relative squares of all nearby ones, and a laten
     const PiecewiseHockney one = fit_piecewise_hockney(messages, 1);
     REQUIRE(one.segments.size() == 1);
     REQUIRE(one.segments[0].up_to_bytes == infinity);
-    REQUIRE_THAT(one.time_s(0.0), WithinRel(fit.latency_s, 1e-9) || WithinAbs(fit.latency_s, 1e-15));
-    REQUIRE_THAT(one.segments[0].hockney.bandwidth_bytes_per_s, WithinRel(fit.bandwidth_bytes_per_s, 1e-9));
+    REQUIRE(one.time_s(0.0) == fit.latency_s);
+    REQUIRE(one.segments[0].hockney.bandwidth_bytes_per_s == fit.bandwidth_bytes_per_s);
   }
   CHECK(without_latency > 0);
 }
@@ -244,15 +243,13 @@ TEST_CASE("messages that fit no channel are refused with their values") {
                        {{{1.0, 1e-6}, {10.0, 1e-6}, {100.0, 1e-6}, {1000.0, 1e-6}}, "do not grow"},
                        {{{1.0, 1e-6}, {-12.5, 1.5}}, "-12.5 bytes took 1.5 s"}};
   for (const double bad : {0.0, -1e-6, not_a_number}) all.push_back({{{1.0, 1e-6}, {2.0, bad}, {4.0, 2e-6}}, "took"});
-  all.push_back({{{1.0, 1e-6}, {not_a_number, 2e-6}, {4.0, 2e-6}}, "took"});
+  for (const MessageTime& bad : {MessageTime{not_a_number, 2e-6}, {2.0, infinity}, {infinity, 2e-6}}) {
+    all.push_back({{{1.0, 1e-6}, bad, {4.0, 2e-6}}, "took"});
+  }
   for (const Bad& bad : all) {
     CHECK_THROWS_MATCHES(fit_hockney(bad.messages), InvalidArgument, MessageMatches(ContainsSubstring(bad.says)));
     CHECK_THROWS_MATCHES(fit_piecewise_hockney(bad.messages), InvalidArgument,
                          MessageMatches(ContainsSubstring(bad.says)));
-  }
-  for (const MessageTime& bad : {MessageTime{2.0, infinity}, MessageTime{infinity, 2e-6}}) {
-    CHECK_THROWS_AS(fit_hockney(Messages{{1.0, 1e-6}, bad, {4.0, 2e-6}}), InvalidArgument);
-    CHECK_THROWS_AS(fit_piecewise_hockney(Messages{{1.0, 1e-6}, bad, {4.0, 2e-6}}), InvalidArgument);
   }
   CHECK_THROWS_MATCHES(fit_piecewise_hockney(Messages{{1.0, 1e-6}, {2.0, 2e-6}}, 0), InvalidArgument,
                        MessageMatches(ContainsSubstring("0 segments")));

@@ -15,8 +15,8 @@
 
 #include "core/base/errors.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/models/random_expressions.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_message_pattern {

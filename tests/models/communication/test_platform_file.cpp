@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/models/random_models.hpp"
 
@@ -246,6 +246,7 @@ TEST_CASE("a platform file with a mistake is refused with file, key and expectat
   for (const std::string name : {"latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_per_byte_s"}) {
     mistakes.push_back({"/channels/0/loggp/" + name, removed, "channels[0].loggp." + name, "missing"});
   }
+  const TemporaryFolder folder;
   for (const Mistake& mistake : mistakes) {
     json value = two_channels();
     const json::json_pointer place(mistake.pointer);
@@ -255,8 +256,9 @@ TEST_CASE("a platform file with a mistake is refused with file, key and expectat
       value[place] = mistake.value;
     }
     INFO(mistake.pointer << ": " << value.dump());
-    const std::string start = "m.platform.json: " + (mistake.key.empty() ? "" : mistake.key + ": ");
-    CHECK_THROWS_MATCHES(platform_from_json("m.platform.json", value), FileFormatError,
+    const auto path = folder.write("m.platform.json", value.dump());
+    const std::string start = path.string() + ": " + (mistake.key.empty() ? "" : mistake.key + ": ");
+    CHECK_THROWS_MATCHES(read_platform_file(path), FileFormatError,
                          MessageMatches(StartsWith(start) && ContainsSubstring(mistake.expected)));
   }
 }

@@ -23,7 +23,6 @@ class TrueSpeed : public models::SpeedModel {
 
  private:
   double fitted_speed(double units) const override { return speed_(units); }
-  void refit() override {}
   std::function<double(double)> speed_;
 };
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/rectangle.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/models/naive_tau_lop.hpp"
 #include "tests/models/random_expressions.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
@@ -31,6 +30,15 @@ ExpressionShape random_shape(Random& random, Sizes sizes) {
   shape.depth = whole(random, 1, 4);
   shape.sizes = sizes;
   return shape;
+}
+
+/// The same without empty messages.
+Expression without_empty(Expression expression) {
+  for (Expression& part : expression.parts) part = without_empty(std::move(part));
+  std::erase_if(expression.parts, [](const Expression& part) {
+    return part.kind == Expression::Kind::transmission ? part.size == 0.0 : part.parts.empty();
+  });
+  return expression.kind == Expression::Kind::transmission && expression.size == 0.0 ? Expression{} : expression;
 }
 
 /// An expression and what it is reduced to.
@@ -64,7 +72,7 @@ TEST_CASE("the aligned form is what the definition gives for every transmission 
   int compared = 0;
   for (int trial = 0; trial < 1500; ++trial) {
     const ExpressionShape shape = random_shape(random, sizes);
-    const Expression expression = small_expression(random, shape, 40);
+    const Expression expression = without_empty(small_expression(random, shape, 40));
     const Platform platform = measured_platform(random, shape.channels);
     const double block = whole(random, 0, 1) == 0 ? 1.0 : uniform(random, 0.1, 10.0);
     const TauLop model(platform);
@@ -142,9 +150,45 @@ TEST_CASE("of parts and instances that share no channel the dearest counts, and 
        {Example{"T0(10)||T1(2)||T2(9)", "T2(9)", "T2(9)"}, Example{"T0(10)||T0@1(12)||T1(2)", "T0@1(12)", "T0@1(12)"},
         Example{"2||T0(10)||3||T1(2)", "3||T1(2)", "3||T1(2)"},
         Example{"(T0(10)||T1(3))+T0(1)", "T0(1)+T1(3)", "T0(1)+T1(3)"},
-        Example{"(T1(4)+T1@1(5)+T2(1))||(T1@2(7)+T2(1))", "2||T2(1)+T1(4)+T1@1(5)", "T1(4)+T1@1(5)+T2(1)"},
-        Example{"T0(0)", "0", "0"}, Example{"5||(T0(0)+(T1(0)||T2(0)))", "0", "0"}}) {
+        Example{"(T1(4)+T1@1(5)+T2(1))||(T1@2(7)+T2(1))", "2||T2(1)+T1(4)+T1@1(5)", "T1(4)+T1@1(5)+T2(1)"}}) {
     check(example, model);
+  }
+}
+
+TEST_CASE("an empty message costs its overhead, which nobody shares") {
+  Platform platform = platform_with_overheads(3);
+  platform.channels[2].tau_lop->overhead = SizeTable({{0.0, 4.0}, {1.0, 1.0}}, SizeTable::Outside::constant);
+  const TauLop model(platform);
+  for (const Example& example : {Example{"T0(0)", "T0(0)", "T0(0)"}, Example{"5||T0(0)", "5||T0(0)", "5||T0(0)"},
+                                 Example{"T0(0)+T1(0)", "T0(0)+T1(0)", "T0(0)+T1(0)"},
+                                 Example{"T0(0)||T2(0)", "T2(0)", "T2(0)"}, Example{"T0(7)||T2(0)", "T0(7)", "T0(7)"},
+                                 Example{"T0(2)||T2(0)", "T2(0)", "T2(0)"}, Example{"T0(0)||T0(7)", "T0(7)", "T0(7)"},
+                                 // By A1, which neglects overheads, it is a part of its neighbour.
+                                 Example{"T0(0)+T0(7)", "T0(7)", "T0(7)"}}) {
+    check(example, model);
+  }
+  CHECK(cost_s(aligned_form(parse_expression("T2(0)"), model), model) == 4.0);
+}
+
+TEST_CASE("an empty message before or after any others costs its overhead more, where A1 merges none") {
+  Random random(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const ExpressionShape shape = random_shape(random, Sizes::different);
+    const Expression expression = small_expression(random, shape, 30);
+    const Platform platform = measured_platform(random, shape.channels);
+    const TauLop model(platform);
+    const int channel = whole(random, 0, shape.channels - 1);
+    const double overhead_s = model.transmission_s(channel, 0.0);
+    INFO(trial << ": " << to_string(expression) << " and T" << channel << "(0)");
+    for (const auto form_of : {&aligned_form, &event_form}) {
+      const auto seconds = [&](const Expression& any) {
+        const Evaluation none{infinity};
+        return cost_s(form_of(any, model, none), model, none);
+      };
+      const double expected_s = overhead_s + seconds(expression);
+      REQUIRE_THAT(seconds(in_sequence({t(channel, 0.0), expression})), WithinRel(expected_s, 1e-9));
+      REQUIRE_THAT(seconds(in_sequence({expression, t(channel, 0.0)})), WithinRel(expected_s, 1e-9));
+    }
   }
 }
 

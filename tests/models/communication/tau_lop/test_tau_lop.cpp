@@ -88,7 +88,6 @@ TEST_CASE("transmissions cost their overhead and the transfers of their path, wh
     };
     const std::vector<double> expected_s{o(0) + 2.0 * l(0), o(1) + 2.0 * l(0) + l(1), o(2) + l(2)};
     for (const int channel : {0, 1, 2}) {
-      REQUIRE(model.overhead_s(channel, m) == o(channel));
       REQUIRE_THAT(extrapolates.transmission_s(channel, m, a), WithinRel(expected_s[channel], 1e-12));
       if (a > measured_concurrency) continue;
       REQUIRE_THAT(model.transmission_s(channel, m, a), WithinRel(expected_s[channel], 1e-12));
@@ -97,7 +96,7 @@ TEST_CASE("transmissions cost their overhead and the transfers of their path, wh
   }
 }
 
-TEST_CASE("overhead matters up to the longest measured message of which it is more than a share") {
+TEST_CASE("overhead matters up to the longest measured message of which it is more than a tenth") {
   Random random(2);
   CHECK(TauLop(Platform{}).overhead_matters_up_to_bytes() == 0.0);
   for (int trial = 0; trial < 100; ++trial) {
@@ -105,19 +104,16 @@ TEST_CASE("overhead matters up to the longest measured message of which it is mo
     CHECK_THROWS_AS(TauLop(platform).overhead_matters_up_to_bytes(), InvalidArgument);
     platform.channels.resize(4);
     const TauLop model(platform);
-    for (const double share : {0.0, 0.001, 0.01, 0.1, 0.3, 0.9, 1.0}) {
-      std::map<int, double> largest;
-      for (const int channel : {0, 1, 2}) {
-        largest[channel] = 0.0;
-        for (const SizeTable::Point& point : platform.channel(channel).tau_lop->overhead.points()) {
-          const bool matters = point.time_s > share * model.transmission_s(channel, point.bytes);
-          if (matters) largest[channel] = std::max(largest[channel], point.bytes);
-        }
-        REQUIRE(model.overhead_matters_up_to_bytes(std::set<int>{channel}, share) == largest[channel]);
+    std::map<int, double> largest;
+    for (const int channel : {0, 1, 2}) {
+      largest[channel] = 0.0;
+      for (const SizeTable::Point& point : platform.channel(channel).tau_lop->overhead.points()) {
+        const bool matters = point.time_s > 0.1 * model.transmission_s(channel, point.bytes);
+        if (matters) largest[channel] = std::max(largest[channel], point.bytes);
       }
-      REQUIRE(model.overhead_matters_up_to_bytes(share) == std::max({largest[0], largest[1], largest[2]}));
+      REQUIRE(model.overhead_matters_up_to_bytes(std::set<int>{channel}) == largest[channel]);
     }
-    REQUIRE(model.overhead_matters_up_to_bytes() == model.overhead_matters_up_to_bytes(0.1));
+    REQUIRE(model.overhead_matters_up_to_bytes() == std::max({largest[0], largest[1], largest[2]}));
   }
 }
 
@@ -131,7 +127,7 @@ TEST_CASE("terms of one channel and multiplicity from a size on become one, and 
     for (const Term& term : terms) {
       if (term.size >= merge_from) {
         merged[{term.channel, term.multiplicity}] += term.size;
-      } else if (term.size > 0.0) {
+      } else {
         expected.push_back(term);
       }
     }
@@ -139,7 +135,6 @@ TEST_CASE("terms of one channel and multiplicity from a size on become one, and 
     const ReducedForm once = collected(terms, merge_from);
     INFO(to_string(terms) << " from " << merge_from << ": " << to_string(once));
     REQUIRE(tests::similar(once, expected));
-    for (const Term& term : once) REQUIRE(term.size > 0.0);
     REQUIRE(tests::ordered_as_in_the_paper(once));
     REQUIRE(collected(once, merge_from) == once);
     std::ranges::shuffle(terms, random);
@@ -198,9 +193,6 @@ TEST_CASE("what tau-Lop cannot cost is refused naming the channel") {
     refused([&] { return model.transmission_s(bad.channel, bad.bytes, bad.concurrency); }, bad.named, bad.reason);
     refused([&] { return cost_s({{bad.concurrency, {bad.channel}, bad.bytes}}, model); }, bad.named, bad.reason);
   }
-  refused([&] { return model.overhead_s(7, 1.0); }, "channel 7", "0, 1, 2, 3, 4, 5");
-  refused([&] { return model.overhead_s(3, 1.0); }, "channel 3 (unmeasured)", "no tau-Lop parameters");
-  refused([&] { return model.overhead_s(1, -1.0); }, "channel 1 (TCP)", "-1 bytes");
   for (const int channel : {3, 7}) {
     CHECK_THROWS_AS(model.overhead_matters_up_to_bytes(std::set<int>{channel}), InvalidArgument);
   }
