@@ -243,7 +243,8 @@ double choose_unit(std::string& label, const Range& range, SvgPlot::Scale scale)
     factor *= 1000.0;
     prefix = next;
   }
-  label.insert(label.rfind('s'), prefix);
+  const std::size_t unit = label.rfind('s');
+  label = label.substr(0, unit) + prefix + label.substr(unit);
   return factor;
 }
 

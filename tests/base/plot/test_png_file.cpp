@@ -48,9 +48,6 @@ TEST_CASE("pictures of any shape are read back pixel by pixel") {
     const Picture back = read_png(folder / "a.png");
     REQUIRE(back.rows == rows);
     REQUIRE(back.columns == columns);
-    REQUIRE(back.bits == 8);
-    REQUIRE(back.colour_type == PNG_COLOR_TYPE_RGB);
-    REQUIRE(back.srgb);
     const bool same = back.pixels == pixels;  // no message of millions of pixels
     REQUIRE(same);
     REQUIRE(folder.entries() == 1);

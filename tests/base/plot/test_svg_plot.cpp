@@ -446,11 +446,11 @@ TEST_CASE("seconds have the unit in which ticks are plain numbers, and tell it")
   };
   CHECK(axis_of({0.005, 0.05}, Scale::linear, "time (s)") == "0 10 20 30 40 50 time (ms)");
   CHECK(axis_of({0.02, 0.5}, Scale::logarithmic, "time (s)") == "20 50 100 200 500 time (ms)");
-  CHECK(axis_of({2e-6, 3e-4}, Scale::logarithmic, "predicted, s") == "1 10 100 predicted, µs");
+  CHECK(axis_of({2e-6, 3e-4}, Scale::logarithmic, "predicted, s") == "2 5 10 20 50 100 200 predicted, µs");
   CHECK(axis_of({2e-9, 6e-9}, Scale::linear, "time (s)") == "0 1 2 3 4 5 6 time (ns)");
   CHECK(axis_of({3.0, 60.0}, Scale::linear, "time (s)") == "0 10 20 30 40 50 60 time (s)");
   CHECK(axis_of({0.0, 0.0}, Scale::linear, "time (s)").ends_with("time (s)"));
-  CHECK(axis_of({0.02, 0.05}, Scale::linear, "share") == "0.00 0.01 0.02 0.03 0.04 0.05 share");
+  CHECK(axis_of({0.02, 0.05}, Scale::linear, "share") == "0 0.01 0.02 0.03 0.04 0.05 share");
 }
 
 TEST_CASE("names of the legend and labels of markers do not overlap each other or the data") {
