@@ -28,12 +28,11 @@ struct UnitOfThread {
 };
 thread_local UnitOfThread unit_of_this_thread;
 
-/// Says so for the calling thread while it lives.
+/// RAII guard that sets the calling thread's unit.
 class UnitScope {
  public:
-  UnitScope(CoExecution& co_execution, ProcessingUnit::Kind kind) : before_(unit_of_this_thread) {
-    unit_of_this_thread = {&co_execution, kind};
-  }
+  UnitScope(CoExecution& co_execution, ProcessingUnit::Kind kind)
+      : before_(std::exchange(unit_of_this_thread, {&co_execution, kind})) {}
   ~UnitScope() { unit_of_this_thread = before_; }
   UnitScope(const UnitScope&) = delete;
   UnitScope& operator=(const UnitScope&) = delete;
@@ -51,27 +50,12 @@ void wait_until(double end_s, bool may_spin) {
   }
 }
 
-/// @param sections_s what the work's timed sections have left once it has ended; nothing where it had none
-double timed_run(const CoExecution::Work& work, double slowdown, bool may_spin,
-                 const std::optional<double>& sections_s = std::nullopt) {
-  const double start_s = now_s();
-  work();
-  const double busy_s = now_s() - start_s;
-  if (sections_s) return *sections_s;
-  if (slowdown <= 1.0) return busy_s;
-  wait_until(start_s + slowdown * busy_s, may_spin);
-  return now_s() - start_s;
-}
-
 }  // namespace
 
 /// The companion's thread: runs one callable per ticket.
 class CoExecution::Driver {
  public:
-  Driver(CoExecution& co_execution, double slowdown, bool may_spin, const std::optional<double>& sections_s)
-      : co_execution_(co_execution), slowdown_(slowdown), may_spin_(may_spin), sections_s_(sections_s), thread_([this] {
-          serve();
-        }) {}
+  explicit Driver(CoExecution& owner) : owner_(owner), thread_([this] { serve(); }) {}
 
   ~Driver() {
     work_ = nullptr;
@@ -97,19 +81,18 @@ class CoExecution::Driver {
   }
 
   void await(std::atomic<std::uint32_t>& counter, std::uint32_t value) const {
-    const double sleep_at_s = now_s() + (may_spin_ ? look_s : 0.0);
+    const double sleep_at_s = now_s() + (owner_.units_.may_spin() ? look_s : 0.0);
     for (std::uint32_t seen = counter.load(); seen != value; seen = counter.load()) {
       if (now_s() >= sleep_at_s) counter.wait(seen);
     }
   }
 
   void serve() {
-    const UnitScope scope(co_execution_, ProcessingUnit::Kind::companion);
     for (std::uint32_t ticket = 1;; ++ticket) {
       await(started_, ticket);
       if (work_ == nullptr) return;
       try {
-        seconds_ = timed_run(*work_, slowdown_, may_spin_, sections_s_);
+        seconds_ = owner_.run_unit(ProcessingUnit::Kind::companion, *work_);
       } catch (...) {
         error_ = std::current_exception();
       }
@@ -118,10 +101,7 @@ class CoExecution::Driver {
     }
   }
 
-  CoExecution& co_execution_;
-  double slowdown_;
-  bool may_spin_;
-  const std::optional<double>& sections_s_;
+  CoExecution& owner_;
   const Work* work_ = nullptr;
   double seconds_ = 0.0;
   std::exception_ptr error_;
@@ -132,7 +112,7 @@ class CoExecution::Driver {
 
 CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units_(units) {
   if (units.host && units.companion) {
-    driver_ = std::make_unique<Driver>(*this, units.companion->slowdown, units.may_spin(), companion_sections_s_);
+    driver_ = std::make_unique<Driver>(*this);
     const Work prepare = [&] {
       select_device(units.companion->device);
       try {
@@ -149,19 +129,14 @@ CoExecution::CoExecution(const Machine& machine, const RankUnits& units) : units
 CoExecution::~CoExecution() = default;
 
 UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
-  const bool may_spin = units_.may_spin();
-  const bool has_host = units_.host.has_value();
-  const UnitScope scope(*this, has_host ? ProcessingUnit::Kind::host : ProcessingUnit::Kind::companion);
   UnitSeconds seconds;
-  host_sections_s_.reset();
-  companion_sections_s_.reset();
   if (driver_) driver_->start(&companion);
   std::exception_ptr own_error;
   try {
-    if (has_host) {
-      seconds.host_s = timed_run(host, units_.host->slowdown, may_spin, host_sections_s_);
+    if (units_.host) {
+      seconds.host_s = run_unit(ProcessingUnit::Kind::host, host);
     } else {
-      seconds.companion_s = timed_run(companion, units_.companion->slowdown, may_spin, companion_sections_s_);
+      seconds.companion_s = run_unit(ProcessingUnit::Kind::companion, companion);
     }
   } catch (...) {
     own_error = std::current_exception();
@@ -177,12 +152,27 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
   return seconds;
 }
 
+double CoExecution::run_unit(ProcessingUnit::Kind kind, const Work& work) {
+  const UnitScope scope(*this, kind);
+  sections_s_[kind].reset();
+  const double start_s = now_s();
+  work();
+  return sections_s_[kind] ? *sections_s_[kind] : seconds_since(start_s, kind);
+}
+
+double CoExecution::seconds_since(double start_s, ProcessingUnit::Kind kind) const {
+  const std::optional<ProcessingUnit>& unit = units_.unit(kind);
+  const double busy_s = now_s() - start_s;
+  if (!unit || !unit->emulated()) return busy_s;
+  wait_until(start_s + unit->slowdown * busy_s, units_.may_spin());
+  return now_s() - start_s;
+}
+
 void CoExecution::timed_section(ProcessingUnit::Kind kind, const Work& work) {
-  const bool is_host = kind == ProcessingUnit::Kind::host;
-  const std::optional<ProcessingUnit>& unit = is_host ? units_.host : units_.companion;
-  std::optional<double>& sections_s = is_host ? host_sections_s_ : companion_sections_s_;
-  const double seconds = timed_run(work, unit ? unit->slowdown : 1.0, units_.may_spin());
-  sections_s = sections_s.value_or(0.0) + seconds;
+  const double start_s = now_s();
+  work();
+  const double seconds = seconds_since(start_s, kind);
+  sections_s_[kind] = sections_s_[kind].value_or(0.0) + seconds;
 }
 
 void CoExecution::timed_section_of_this_thread(const Work& work) {

@@ -52,9 +52,13 @@ class CoExecution {
 
  private:
   class Driver;
+  /// Seconds of a unit's work on the calling thread, which is the unit's.
+  double run_unit(ProcessingUnit::Kind kind, const Work& work);
+  /// Seconds since then, once a slowed-down unit has waited.
+  double seconds_since(double start_s, ProcessingUnit::Kind kind) const;
+
   RankUnits units_;
-  std::optional<double> host_sections_s_;       ///< of the host's work in progress; nothing without sections
-  std::optional<double> companion_sections_s_;  ///< of the companion
+  PerUnit<std::optional<double>> sections_s_;  ///< of each unit's work in progress; nothing without sections
   std::unique_ptr<Driver> driver_;
 };
 

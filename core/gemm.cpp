@@ -7,16 +7,13 @@
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
-#include "core/gemm_call.hpp"
-#include "core/host_blas.hpp"
-#include "core/kernels_gemm.hpp"
-#include "core/sliced_gemm.hpp"
+#include "core/gemm_ways.hpp"
 
 namespace steelyard::detail {
 namespace {
 
 template <class Execution>
-constexpr bool is_device = companion_is_device&& std::is_same_v<Execution, CompanionExecution>;
+constexpr bool is_device = !runs_on_host<Execution>;
 
 /// The operands of one call.
 template <class Execution, class Scalar>

@@ -75,20 +75,13 @@ CoreList cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
 
 }  // namespace
 
-struct Machine::Topology {
-  hwloc_topology_t handle = nullptr;
-  ~Topology() {
-    if (handle != nullptr) hwloc_topology_destroy(handle);
-  }
-};
-
-Machine::Machine() : topology_(std::make_unique<Topology>()) {
-  if (hwloc_topology_init(&topology_->handle) != 0) throw RuntimeFailure("hwloc cannot start");
-  hwloc_topology_set_io_types_filter(topology_->handle, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  if (hwloc_topology_load(topology_->handle) != 0) throw RuntimeFailure("hwloc cannot read this machine's topology");
+Machine::Machine() : topology_(nullptr, &hwloc_topology_destroy) {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) throw RuntimeFailure("hwloc cannot start");
+  topology_.reset(topology);
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (hwloc_topology_load(topology) != 0) throw RuntimeFailure("hwloc cannot read this machine's topology");
 }
-
-Machine::~Machine() = default;
 
 std::string Machine::host_name() const {
   std::array<char, 256> name{};
@@ -97,13 +90,13 @@ std::string Machine::host_name() const {
 }
 
 std::string Machine::processor() const {
-  hwloc_obj_t package = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_PACKAGE, 0);
+  hwloc_obj_t package = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_PACKAGE, 0);
   const char* model = package != nullptr ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr;
   return model != nullptr ? model : "unknown processor";
 }
 
 CoreList Machine::cores() const {
-  return cores_in(topology_->handle, hwloc_topology_get_allowed_cpuset(topology_->handle));
+  return cores_in(topology_.get(), hwloc_topology_get_allowed_cpuset(topology_.get()));
 }
 
 CoreList Machine::bound_cores() const {
@@ -117,20 +110,20 @@ CoreList Machine::bound_cores() const {
       omp_get_place_proc_ids(place, processors.data());
       for (const int processor : processors) hwloc_bitmap_set(set.get(), static_cast<unsigned>(processor));
     }
-    if (hwloc_bitmap_iszero(set.get()) == 0) return cores_in(topology_->handle, set.get());
+    if (hwloc_bitmap_iszero(set.get()) == 0) return cores_in(topology_.get(), set.get());
   }
 #endif
-  if (hwloc_get_cpubind(topology_->handle, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores();
-  return cores_in(topology_->handle, set.get());
+  if (hwloc_get_cpubind(topology_.get(), set.get(), HWLOC_CPUBIND_PROCESS) != 0) return cores();
+  return cores_in(topology_.get(), set.get());
 }
 
 std::vector<Machine::Cache> Machine::caches() const {
   std::vector<Cache> caches;
   const std::array types{HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const int count = hwloc_get_nbobjs_by_type(topology_->handle, types[i]);
+    const int count = hwloc_get_nbobjs_by_type(topology_.get(), types[i]);
     if (count <= 0) continue;
-    const hwloc_obj_t cache = hwloc_get_obj_by_type(topology_->handle, types[i], 0);
+    const hwloc_obj_t cache = hwloc_get_obj_by_type(topology_.get(), types[i], 0);
     caches.push_back({static_cast<int>(i) + 1, static_cast<std::int64_t>(cache->attr->cache.size), count});
   }
   return caches;
@@ -138,11 +131,11 @@ std::vector<Machine::Cache> Machine::caches() const {
 
 std::vector<Machine::NumaNode> Machine::numa_nodes() const {
   std::vector<NumaNode> nodes;
-  const int count = hwloc_get_nbobjs_by_type(topology_->handle, HWLOC_OBJ_NUMANODE);
+  const int count = hwloc_get_nbobjs_by_type(topology_.get(), HWLOC_OBJ_NUMANODE);
   for (int i = 0; i < count; ++i) {
-    const hwloc_obj_t node = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
+    const hwloc_obj_t node = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
     nodes.push_back(
-        {static_cast<std::int64_t>(node->attr->numanode.local_memory), cores_in(topology_->handle, node->cpuset)});
+        {static_cast<std::int64_t>(node->attr->numanode.local_memory), cores_in(topology_.get(), node->cpuset)});
   }
   return nodes;
 }
@@ -151,30 +144,30 @@ double Machine::memory_bytes() const {
   double in_nodes = 0.0;
   for (const NumaNode& node : numa_nodes()) in_nodes += static_cast<double>(node.bytes);
   // Memory that a virtual machine was given later is in no node.
-  const bool this_system = hwloc_topology_is_thissystem(topology_->handle) != 0;
+  const bool this_system = hwloc_topology_is_thissystem(topology_.get()) != 0;
   const double in_all =
       this_system ? static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)) : 0.0;
   return std::max(in_nodes, in_all);
 }
 
 CoreList Machine::cores_near(const std::string& pci_bus) const {
-  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology_->handle, pci_bus.c_str());
+  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology_.get(), pci_bus.c_str());
   if (device == nullptr) return cores();
-  const hwloc_obj_t ancestor = hwloc_get_non_io_ancestor_obj(topology_->handle, device);
-  return cores_in(topology_->handle, ancestor->cpuset);
+  const hwloc_obj_t ancestor = hwloc_get_non_io_ancestor_obj(topology_.get(), device);
+  return cores_in(topology_.get(), ancestor->cpuset);
 }
 
 void Machine::bind_this_thread(const CoreList& cores) const {
   const Bitmap set = make_bitmap();
   for (const int number : cores) {
-    const hwloc_obj_t core = hwloc_get_obj_by_type(topology_->handle, HWLOC_OBJ_CORE, static_cast<unsigned>(number));
+    const hwloc_obj_t core = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(number));
     if (core == nullptr) {
       throw InvalidArgument(
           fmt::format("core {} is not on {}, which has cores {}", number, host_name(), format_cores(this->cores())));
     }
     hwloc_bitmap_or(set.get(), set.get(), core->cpuset);
   }
-  if (hwloc_set_cpubind(topology_->handle, set.get(), HWLOC_CPUBIND_THREAD) != 0) {
+  if (hwloc_set_cpubind(topology_.get(), set.get(), HWLOC_CPUBIND_THREAD) != 0) {
     throw RuntimeFailure(
         fmt::format("a thread cannot be bound to cores {}: {}", format_cores(cores), std::strerror(errno)));
   }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+struct hwloc_topology;
+
 namespace steelyard {
 
 /// Cores of a machine by hwloc's logical core number, increasing.
@@ -28,18 +30,9 @@ class Machine {
     std::int64_t bytes = 0;
     CoreList cores;
   };
-  struct Gpu {
-    int number = 0;    ///< as Kokkos counts its devices
-    std::string name;  ///< model
-    std::string bus;   ///< PCI address; empty where unknown
-    CoreList cores;    ///< cores nearest to it; all where unknown
-  };
 
   /// @throws RuntimeFailure when hwloc cannot read the topology
   Machine();
-  ~Machine();
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
 
   std::string host_name() const;
   std::string processor() const;
@@ -51,15 +44,14 @@ class Machine {
   std::vector<NumaNode> numa_nodes() const;
   /// Bytes of all memory; 0 where unknown.
   double memory_bytes() const;
-  /// Adds locality to GPUs whose PCI address is known.
+  /// Cores nearest to the device of this PCI address; all where it is not known.
   CoreList cores_near(const std::string& pci_bus) const;
 
   /// Binds the calling thread. @throws InvalidArgument for cores that are not there, RuntimeFailure when refused
   void bind_this_thread(const CoreList& cores) const;
 
  private:
-  struct Topology;
-  std::unique_ptr<Topology> topology_;
+  std::unique_ptr<hwloc_topology, void (*)(hwloc_topology*)> topology_;
 };
 
 }  // namespace steelyard

@@ -55,8 +55,11 @@ struct RankUnits {
   bool bound = true;            ///< threads stay on their cores; false where the operating system refused to bind them
 
   int count() const { return (host ? 1 : 0) + (companion ? 1 : 0); }
+  const std::optional<ProcessingUnit>& unit(ProcessingUnit::Kind kind) const {
+    return kind == ProcessingUnit::Kind::host ? host : companion;
+  }
   /// Whether a waiting thread may keep its core busy: no other thread works there.
-  bool may_spin() const;
+  bool may_spin() const { return !oversubscribed; }
 };
 
 }  // namespace steelyard

@@ -13,21 +13,6 @@
 namespace steelyard {
 namespace {
 
-/// Iteration i of a static schedule over as many iterations as threads runs on a thread of its own.
-struct BindThreads {
-  const Machine* machine;
-  const CoreList* cores;
-  std::atomic<bool>* refused;
-
-  void operator()(const int i) const {
-    try {
-      machine->bind_this_thread({(*cores)[static_cast<std::size_t>(i)]});
-    } catch (const RuntimeFailure&) {
-      *refused = true;
-    }
-  }
-};
-
 /// With this many host threads and this device (-1: Kokkos chooses), without Kokkos' advice about OMP_PROC_BIND:
 /// threads are bound through hwloc. Starts the host's spaces alone on a machine without a device.
 void initialize_kokkos(int threads, int device) {
@@ -51,20 +36,24 @@ std::string kokkos_version() {
 
 Runtime::Runtime(const Machine& machine, const RankUnits& units) {
   const CoreList& cores = units.host ? units.host->cores : units.companion->cores;
+  std::atomic<bool> refused{false};
+  const auto bind = [&](const CoreList& to) {
+    try {
+      machine.bind_this_thread(to);
+    } catch (const RuntimeFailure&) {
+      refused = true;
+    }
+  };
   // Bound before Kokkos starts, so that memory which its threads and back ends allocate early is near.
-  try {
-    machine.bind_this_thread(cores);
-  } catch (const RuntimeFailure&) {
-    bound_ = false;
-  }
+  bind(cores);
   initialize_kokkos(static_cast<int>(cores.size()), units.companion ? units.companion->device : -1);
   if (units.companion) set_device_sharers(units.companion->device_sharers);
-  std::atomic<bool> refused{false};
+  // Iteration i of a static schedule over as many iterations as threads runs on a thread of its own.
   using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::Schedule<Kokkos::Static>, int>;
   Kokkos::parallel_for("steelyard::core::bind_threads", Policy(0, static_cast<int>(cores.size())),
-                       BindThreads{&machine, &cores, &refused});
+                       [&](const int i) { bind({cores[static_cast<std::size_t>(i)]}); });
   Kokkos::fence();
-  bound_ = bound_ && !refused;
+  bound_ = !refused;
 }
 
 Runtime::~Runtime() { Kokkos::finalize(); }

@@ -67,6 +67,24 @@ struct MemoryBoundTouch {
   }
 };
 
+/// Arrays of one allocation, in huge pages on hosts as fields of the apps are: memory gives more. A part of a page lies
+/// from one array to the next: a store delays later loads at the same place of another page.
+template <class Execution, int Count>
+class PassArrays {
+ public:
+  PassArrays(const Execution& space, const char* label, std::int64_t elements) : elements_(elements) {
+    constexpr std::int64_t page = 4096 / sizeof(double);
+    stride_ = (elements + page - 1) / page * page + page / (2 * (Count - 1));
+    memory_ = {space, label, static_cast<std::size_t>(Count * stride_)};
+  }
+
+  RowPointer<double> operator[](int k) const { return row_pointer(memory_.data() + k * stride_, 0, elements_); }
+
+ private:
+  std::int64_t elements_, stride_ = 0;
+  UntouchedArray<double, typename Execution::memory_space> memory_;
+};
+
 /// The plain sweep that kernels are compared with, which reads two arrays and writes one of them back:
 /// a[i] = b[i] - a[i], 3 elements of traffic per point and 1 flop. One pass over the arrays per run().
 template <class Execution>
@@ -75,33 +93,26 @@ class MemoryBoundProbe {
   static constexpr double bytes_per_element = 3.0 * sizeof(double);
 
   /// Allocates and touches on the calling thread; fences. @param elements of each of the two arrays
-  MemoryBoundProbe(const Execution& space, std::int64_t elements) : space_(space), elements_(elements) {
-    // Half a page from one array to the other: a store delays later loads at the same place of another page.
-    constexpr std::int64_t page = 4096 / sizeof(double);
-    const std::int64_t stride = (elements + page - 1) / page * page + page / 2;
-    // In huge pages on hosts, as fields of the apps are: memory gives more.
-    arrays_ = {space, "steelyard::memory_bound::arrays", static_cast<std::size_t>(2 * stride)};
-    written_ = row_pointer(arrays_.data(), 0, elements);
-    read_ = row_pointer(arrays_.data() + stride, 0, elements);
-    ArrayPass<Execution, MemoryBoundTouch>{{written_, read_}, elements_}.launch(space_,
-                                                                                "steelyard::memory_bound::touch");
-    space_.fence();
+  MemoryBoundProbe(const Execution& space, std::int64_t elements)
+      : space_(space), elements_(elements), arrays_(space, "steelyard::memory_bound::arrays", elements) {
+    pass<MemoryBoundTouch>("steelyard::memory_bound::touch");
   }
 
   /// One pass; fences.
-  void run() const {
-    ArrayPass<Execution, MemoryBoundUpdate>{{written_, read_}, elements_}.launch(space_,
-                                                                                 "steelyard::memory_bound::update");
-    space_.fence();
-  }
+  void run() const { pass<MemoryBoundUpdate>("steelyard::memory_bound::update"); }
 
   double bytes() const { return bytes_per_element * static_cast<double>(elements_); }
 
  private:
+  template <class Body>
+  void pass(const char* label) const {
+    ArrayPass<Execution, Body>{{arrays_[0], arrays_[1]}, elements_}.launch(space_, label);
+    space_.fence();
+  }
+
   Execution space_;
   std::int64_t elements_;
-  UntouchedArray<double, typename Execution::memory_space> arrays_;
-  RowPointer<double> written_ = nullptr, read_ = nullptr;
+  PassArrays<Execution, 2> arrays_;
 };
 
 /// STREAM's kernels on arrays a, b and c and a number s.
@@ -166,34 +177,26 @@ template <class Execution>
 class Stream {
  public:
   /// Allocates and touches on the calling thread; fences. @param elements of each of the three arrays
-  Stream(const Execution& space, std::int64_t elements) : space_(space), elements_(elements) {
-    // A part of a page from one array to the next: a store delays later loads at the same place of another page.
-    constexpr std::int64_t page = 4096 / sizeof(double);
-    const std::int64_t stride = (elements + page - 1) / page * page + page / 4;
-    memory_ = {space, "steelyard::stream::arrays", static_cast<std::size_t>(3 * stride)};
-    const auto array = [&](std::int64_t k) { return row_pointer(memory_.data() + k * stride, 0, elements); };
-    arrays_ = {array(0), array(1), array(2)};
-    ArrayPass<Execution, StreamTouch>{{arrays_}, elements_}.launch(space_, "steelyard::stream::touch");
-    space_.fence();
+  Stream(const Execution& space, std::int64_t elements)
+      : space_(space),
+        elements_(elements),
+        memory_(space, "steelyard::stream::arrays", elements),
+        arrays_{memory_[0], memory_[1], memory_[2]} {
+    pass<StreamTouch>("steelyard::stream::touch");
   }
 
   /// One pass; fences.
   void run(StreamKernel kernel) const {
     switch (kernel) {
       case StreamKernel::copy:
-        launch<StreamKernel::copy>("steelyard::stream::copy");
-        break;
+        return pass<StreamElement<StreamKernel::copy>>("steelyard::stream::copy");
       case StreamKernel::scale:
-        launch<StreamKernel::scale>("steelyard::stream::scale");
-        break;
+        return pass<StreamElement<StreamKernel::scale>>("steelyard::stream::scale");
       case StreamKernel::add:
-        launch<StreamKernel::add>("steelyard::stream::add");
-        break;
+        return pass<StreamElement<StreamKernel::add>>("steelyard::stream::add");
       case StreamKernel::triad:
-        launch<StreamKernel::triad>("steelyard::stream::triad");
-        break;
+        return pass<StreamElement<StreamKernel::triad>>("steelyard::stream::triad");
     }
-    space_.fence();
   }
 
   /// Bytes of a pass, as STREAM counts them: what it reads and what it writes, but not what a cache reads before it
@@ -207,14 +210,15 @@ class Stream {
   const StreamArrays& arrays() const { return arrays_; }
 
  private:
-  template <StreamKernel Kernel>
-  void launch(const char* label) const {
-    ArrayPass<Execution, StreamElement<Kernel>>{{arrays_}, elements_}.launch(space_, label);
+  template <class Body>
+  void pass(const char* label) const {
+    ArrayPass<Execution, Body>{{arrays_}, elements_}.launch(space_, label);
+    space_.fence();
   }
 
   Execution space_;
   std::int64_t elements_;
-  UntouchedArray<double, typename Execution::memory_space> memory_;
+  PassArrays<Execution, 3> memory_;
   StreamArrays arrays_;
 };
 

@@ -3,37 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
 #include "core/base/errors.hpp"
-#include "core/device/back_end.hpp"
 #include "core/device/device.hpp"
-#include "core/processing_unit.hpp"
 #include "core/spaces.hpp"
 
 namespace steelyard {
 
 UnitChoice parse_unit_choice(const std::string& text) {
-  if (text == "host") return UnitChoice::host;
-  if (text == "device") return UnitChoice::device;
-  if (text == "host+device") return UnitChoice::host_and_device;
+  for (const UnitChoice choice : {UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device}) {
+    if (format_unit_choice(choice) == text) return choice;
+  }
   throw InvalidArgument(fmt::format("units \"{}\" (expected host, device or host+device)", text));
 }
 
 std::string format_unit_choice(UnitChoice choice) {
-  switch (choice) {
-    case UnitChoice::host:
-      return "host";
-    case UnitChoice::device:
-      return "device";
-    case UnitChoice::host_and_device:
-      break;
-  }
-  return "host+device";
+  constexpr std::array names{"host", "device", "host+device"};
+  return names.at(static_cast<std::size_t>(choice));
 }
-
-bool RankUnits::may_spin() const { return !oversubscribed; }
 
 namespace {
 
@@ -92,6 +82,11 @@ void apply_suboptions(const LayoutEntry& entry, RankUnits& units) {
   }
 }
 
+/// The layout's line for a rank of this node; null without a layout.
+const LayoutEntry* layout_entry(const Machine& machine, const PlanRequest& request, int rank_on_node) {
+  return request.layout != nullptr ? &request.layout->entry(machine.host_name(), rank_on_node) : nullptr;
+}
+
 /// The GPU that a rank of this node drives: what its layout line says, otherwise one rank after the other.
 int choose_device(int rank_on_node, const LayoutEntry* entry, int devices) {
   if (entry == nullptr || entry->suboptions.count("device") == 0) return devices > 0 ? rank_on_node % devices : -1;
@@ -109,7 +104,7 @@ int choose_device(int rank_on_node, const LayoutEntry* entry, int devices) {
 int sharers_of(int device, const Machine& machine, const PlanRequest& request, int devices) {
   int sharers = 0;
   for (int rank = 0; rank < request.ranks_on_node; ++rank) {
-    const LayoutEntry* entry = request.layout != nullptr ? &request.layout->entry(machine.host_name(), rank) : nullptr;
+    const LayoutEntry* entry = layout_entry(machine, request, rank);
     const bool drives_one = entry == nullptr || entry->units != UnitChoice::host;
     if (drives_one && choose_device(rank, entry, devices) == device) ++sharers;
   }
@@ -216,8 +211,7 @@ int Slowdowns::highest_rank() const {
 }
 
 RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
-  const LayoutEntry* entry =
-      request.layout != nullptr ? &request.layout->entry(machine.host_name(), request.rank_on_node) : nullptr;
+  const LayoutEntry* entry = layout_entry(machine, request, request.rank_on_node);
   const int devices = companion_is_device ? device_count() : 0;
   const bool companion_here = has_companion && (!companion_is_device || devices > 0);
   const UnitChoice everything = companion_here ? UnitChoice::host_and_device : UnitChoice::host;

@@ -12,6 +12,27 @@
 #include "core/timing.hpp"
 
 namespace steelyard {
+
+int processor_vector_bits() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return 512;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
+#else
+  return 0;
+#endif
+}
+
+bool processor_has_bfloat16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
 namespace {
 
 /// Independent sums: more than the latency of an operation times those that start in a cycle.
@@ -39,28 +60,8 @@ using Vector512 = double __attribute__((vector_size(64)));
 #endif
 double use_128(std::int64_t rounds) { return multiply_and_add<Vector128>(rounds, Registers()); }
 
-}  // namespace
-
-int processor_vector_bits() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return 512;
-  }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
-#else
-  return 0;
-#endif
-}
-
-bool processor_has_bfloat16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16") != 0;
-#else
-  return false;
-#endif
-}
-
+/// Keeps the vector units of the calling thread's core busy: `rounds` fused multiplications and additions of doubles in
+/// each of the registers, of the widest vectors. @return a number that depends on all of them
 double keep_vector_units_busy(std::int64_t rounds) {
 #if defined(__x86_64__)
   if (processor_vector_bits() == 512) return use_512(rounds);
@@ -69,12 +70,11 @@ double keep_vector_units_busy(std::int64_t rounds) {
   return use_128(rounds);
 }
 
+/// Floating-point operations of that.
 double vector_unit_flops(std::int64_t rounds) {
   const double doubles = std::max(processor_vector_bits(), 128) / 64.0;
   return 2.0 * doubles * static_cast<double>(Registers::size()) * static_cast<double>(rounds);
 }
-
-namespace {
 
 constexpr double mebibyte = 1024.0 * 1024.0;
 /// Share of the unit's memory that is used: the program's data may be there as well.
@@ -168,11 +168,6 @@ void measure_copies(const Execution& space, double memory_bytes, UnitRates& rate
                               });
 }
 
-struct KeepBusy {
-  std::int64_t rounds;
-  void operator()(const int /*thread*/) const { (void)keep_vector_units_busy(rounds); }
-};
-
 /// FLOP/s of the vector units of all threads of a host space at once.
 template <class Execution>
 double measure_vector_units(const Execution& space) {
@@ -180,7 +175,10 @@ double measure_vector_units(const Execution& space) {
   using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, int>;
   const auto threads = static_cast<int>(space.concurrency());
   const double seconds = fastest_seconds([&] {
-    Kokkos::parallel_for("steelyard::unit_rates::vector_units", Policy(space, 0, threads), KeepBusy{rounds});
+    Kokkos::parallel_for("steelyard::unit_rates::vector_units", Policy(space, 0, threads), [](const int /*thread*/) {
+      // A value that nobody reads would not be computed.
+      [[maybe_unused]] const volatile double kept = keep_vector_units_busy(rounds);
+    });
     space.fence();
   });
   return threads * vector_unit_flops(rounds) / seconds;

@@ -7,12 +7,16 @@ namespace steelyard {
 /// Facts of this binary's build, written into every result so that a figure can be traced to its source.
 struct BuildInfo {
   std::string version;   ///< of the suite
-  std::string commit;    ///< git commit, or "unknown" outside a checkout
-  bool dirty = false;    ///< the checkout held uncommitted changes
+  std::string commit;    ///< git commit of the program's project, or "unknown" outside a checkout
+  bool dirty = false;    ///< that checkout held uncommitted changes
   std::string compiler;  ///< name and version
   std::string flags;     ///< build type and compiler flags
 };
 
 const BuildInfo& build_info();
+
+/// Sets the commit that results name: that of a project outside the tree, whose programs steelyard_add_miniapp() makes.
+/// To be called before main(). @return true
+bool name_commit(const std::string& commit, bool dirty);
 
 }  // namespace steelyard

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "core/base/errors.hpp"
 #include "core/base/plot/xml_text.hpp"
+#include "core/base/table.hpp"
 
 namespace steelyard {
 namespace {
@@ -41,12 +41,6 @@ th { color: var(--faint); font-weight: 600; }
   body { max-width: none; font-size: 10pt; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; }
 }
 )";
-
-bool is_number(const std::string& cell) {
-  constexpr std::string_view starts = "0123456789+-.";
-  return cell.empty() || cell == "-" ||
-         (starts.find(cell.front()) != std::string_view::npos && cell.find_first_of("0123456789") != std::string::npos);
-}
 
 /// Text that Markdown shows as it is, on one line.
 std::string markdown_text(const std::string& text) {
@@ -86,7 +80,7 @@ void Document::add_table(const std::vector<std::string>& headings, const std::ve
     if (row.size() != headings.size()) {
       throw InvalidArgument(fmt::format("{} cells for {} headings (expected one each)", row.size(), headings.size()));
     }
-    for (std::size_t i = 0; i < row.size(); ++i) numeric[i] = numeric[i] && is_number(row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) numeric[i] = numeric[i] && shows_number(row[i]);
   }
   Part part{"<div class=\"table\"><table>\n<tr>", "|"};
   const auto add_cell = [&](const char* tag, std::size_t i, const std::string& cell) {

@@ -43,10 +43,12 @@ JsonReader::JsonReader(std::string path, const nlohmann::json& value, std::strin
   }
 }
 
+std::string JsonReader::place(const std::string& key) const {
+  return where_ + (where_.empty() || key.empty() ? "" : ".") + key;
+}
+
 void JsonReader::fail(const std::string& key, const std::string& problem) const {
-  std::string where = where_;
-  if (!key.empty()) where += (where.empty() ? "" : ".") + key;
-  throw FileFormatError(path_, where, problem);
+  throw FileFormatError(path_, place(key), problem);
 }
 
 bool JsonReader::has(const std::string& key) const { return value_->contains(key) && !(*value_)[key].is_null(); }
@@ -56,9 +58,7 @@ const nlohmann::json& JsonReader::member(const std::string& key) const {
   return (*value_)[key];
 }
 
-JsonReader JsonReader::object(const std::string& key) const {
-  return {path_, member(key), where_.empty() ? key : where_ + "." + key};
-}
+JsonReader JsonReader::object(const std::string& key) const { return {path_, member(key), place(key)}; }
 
 std::vector<JsonReader> JsonReader::array(const std::string& key) const {
   const nlohmann::json& elements = member(key);
@@ -66,7 +66,7 @@ std::vector<JsonReader> JsonReader::array(const std::string& key) const {
   std::vector<JsonReader> readers;
   readers.reserve(elements.size());
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    readers.emplace_back(path_, elements[i], fmt::format("{}{}{}[{}]", where_, where_.empty() ? "" : ".", key, i));
+    readers.emplace_back(path_, elements[i], fmt::format("{}[{}]", place(key), i));
   }
   return readers;
 }

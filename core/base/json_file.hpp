@@ -43,6 +43,8 @@ class JsonReader {
 
  private:
   const nlohmann::json& member(const std::string& key) const;
+  /// Key path in the file.
+  std::string place(const std::string& key) const;
 
   std::string path_;
   const nlohmann::json* value_;

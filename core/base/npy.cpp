@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cctype>
+#include <complex>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <optional>
+#include <utility>
 
 #include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
 #include "core/base/text_file.hpp"
 
 namespace steelyard {
@@ -20,94 +22,37 @@ namespace {
 constexpr std::string_view magic("\x93NUMPY", 6);
 constexpr std::int64_t longest_header = 1 << 20;
 
-std::int64_t element_bytes(const std::string& element) {
-  if (element == "<f8") return 8;
-  if (element == "<f4") return 4;
-  if (element == "<c16") return 16;
-  if (element == "<c8") return 8;
-  return 0;
-}
+constexpr std::array element_names = {"<f8", "<f4", "<c16", "<c8"};
 
-/// A header's text, from front to back; blanks between its parts are passed over.
-class HeaderText {
- public:
-  explicit HeaderText(std::string_view text) : left_(text) {}
-
-  bool is_at_end() { return pass_blanks().empty(); }
-  /// Takes this character where it is the next one.
-  bool takes(char letter) {
-    if (!pass_blanks().starts_with(letter)) return false;
-    left_.remove_prefix(1);
-    return true;
-  }
-  /// A quoted string, a tuple or a list, with its quotes or brackets, or a word; empty where there is none of these.
-  std::string value() {
-    const char first = pass_blanks().empty() ? '\0' : left_.front();
-    std::size_t size = std::min(left_.find_first_of(" ,:}\n"), left_.size());
-    if (first == '\'' || first == '"') size = left_.find(first, 1) + 1;
-    if (first == '(' || first == '[') size = bracketed();
-    std::string value(left_.substr(0, size));
-    left_.remove_prefix(size);
-    return value;
-  }
-
- private:
-  /// Length of the brackets in front with all inside; 0 where they are not closed.
-  std::size_t bracketed() const {
-    int depth = 0;
-    for (std::size_t i = 0; i < left_.size(); ++i) {
-      if (left_[i] == '(' || left_[i] == '[') ++depth;
-      if ((left_[i] == ')' || left_[i] == ']') && --depth == 0) return i + 1;
+/// The Python dictionary that a header is; discarded for what is none.
+nlohmann::json parse_dictionary(const std::string& header) {
+  std::string text;
+  for (const char c : header) {
+    if (c == ')' || c == ']' || c == '}') {
+      // JSON has no comma there.
+      text.erase(text.find_last_not_of(" \t\r\n") + 1);
+      if (text.ends_with(',')) text.pop_back();
     }
-    return 0;
+    const bool ends_long = c == 'L' && !text.empty() && std::isdigit(static_cast<unsigned char>(text.back())) != 0;
+    if (!ends_long) text += c == '\'' ? '"' : c == '(' ? '[' : c == ')' ? ']' : c;
   }
-  std::string_view pass_blanks() {
-    left_.remove_prefix(std::min(left_.find_first_not_of(" \t\n\r"), left_.size()));
-    return left_;
+  for (const auto& [word, letter] : {std::pair{"False", 'f'}, {"True", 't'}}) {
+    if (const std::size_t at = text.find(word); at != std::string::npos) text[at] = letter;
   }
-
-  std::string_view left_;
-};
-
-bool is_quoted(const std::string& text) { return text.size() > 2 && (text.front() == '\'' || text.front() == '"'); }
-
-std::string without_ends(const std::string& text) { return text.substr(1, text.size() - 2); }
-
-/// Values by key of the Python dictionary that a header is; nothing for what is none.
-std::optional<std::map<std::string, std::string>> parse_dictionary(const std::string& text) {
-  HeaderText rest(text);
-  std::map<std::string, std::string> values;
-  if (!rest.takes('{')) return std::nullopt;
-  for (bool more = true; !rest.takes('}'); more = rest.takes(',')) {
-    const std::string key = rest.value();
-    if (!more || !is_quoted(key) || !rest.takes(':')) return std::nullopt;
-    const std::string value = rest.value();
-    if (value.empty() || !values.emplace(without_ends(key), value).second) return std::nullopt;
-  }
-  return rest.is_at_end() ? std::optional(values) : std::nullopt;
+  return nlohmann::json::parse(text, nullptr, false);
 }
 
-/// `()`, `(5,)`, `(5, 6)`, …, of Python 2 also `(5L, 6L)`; nothing for what is no tuple of sizes, such as (5), which is
-/// a number to Python.
-std::optional<std::vector<std::int64_t>> parse_shape(const std::string& tuple) {
-  if (tuple.front() != '(') return std::nullopt;
-  const std::string inside = without_ends(tuple);
-  HeaderText rest(inside);
-  std::vector<std::int64_t> shape;
-  bool has_comma = false;
-  while (!rest.is_at_end()) {
-    if (!shape.empty() && !has_comma) return std::nullopt;
-    std::string word = rest.value();
-    if (word.ends_with('L')) word.pop_back();
-    const char* const end = word.data() + word.size();
-    std::int64_t size = -1;
-    const auto [read, error] = std::from_chars(word.data(), end, size);
-    if (error != std::errc() || read != end || size < 0) return std::nullopt;
-    shape.push_back(size);
-    has_comma = rest.takes(',');
-  }
-  return shape.size() == 1 && !has_comma ? std::nullopt : std::optional(shape);
+/// Whether these are sizes and were written as a tuple: `()`, `(5,)`, `(5, 6)`, …; to Python (5) is a number.
+bool is_shape(const nlohmann::json& sizes, const std::string& header) {
+  const std::size_t open = header.find('('), close = header.find(')', open), comma = header.find(',', open);
+  const auto is_size = [](const nlohmann::json& size) {
+    return size.is_number_unsigned() && size.get<std::int64_t>() >= 0;
+  };
+  return open != std::string::npos && sizes.is_array() && (sizes.size() != 1 || comma < close) &&
+         std::ranges::all_of(sizes, is_size);
 }
+
+std::int64_t element_bytes(const std::string& element) { return std::stoi(element.substr(2)); }
 
 std::int64_t bytes_of_shape(const std::filesystem::path& path, const NpyHeader& header) {
   std::int64_t bytes = element_bytes(header.element);
@@ -158,23 +103,6 @@ void for_pieces(const Block& block, std::int64_t row_length, const Visit& visit)
 
 }  // namespace
 
-template <>
-const char* npy_element<double>() {
-  return "<f8";
-}
-template <>
-const char* npy_element<float>() {
-  return "<f4";
-}
-template <>
-const char* npy_element<std::complex<double>>() {
-  return "<c16";
-}
-template <>
-const char* npy_element<std::complex<float>>() {
-  return "<c8";
-}
-
 NpyHeader read_npy_header(const std::filesystem::path& path) {
   const auto fail = [&](const char* where, const std::string& problem) {
     throw FileFormatError(path.string(), where, problem);
@@ -201,22 +129,24 @@ NpyHeader read_npy_header(const std::filesystem::path& path) {
   if (!file) fail("header", "is truncated");
   header.data_offset += length;
 
-  const auto values = parse_dictionary(dictionary);
-  if (!values || values->size() != 3 || !values->contains("descr") || !values->contains("fortran_order") ||
-      !values->contains("shape")) {
+  const nlohmann::json values = parse_dictionary(dictionary);
+  if (!values.is_object() || values.size() != 3 || !values.contains("descr") || !values.contains("fortran_order") ||
+      !values.contains("shape")) {
     fail("header", "is not {'descr': …, 'fortran_order': …, 'shape': …}");
   }
-  const std::string& element = values->at("descr");
-  header.element = is_quoted(element) ? without_ends(element) : "";
-  if (element_bytes(header.element) == 0) {
-    fail("descr", fmt::format("is {} (expected '<f8', '<f4', '<c16' or '<c8')", excerpt(element)));
+  const nlohmann::json& element = values["descr"];
+  if (std::ranges::none_of(element_names, [&](const char* name) { return element == name; })) {
+    fail("descr", fmt::format("is {} (expected \"<f8\", \"<f4\", \"<c16\" or \"<c8\")",
+                              element.is_array() ? "a structured type" : excerpt(element)));
   }
-  if (values->at("fortran_order") != "False") {
+  header.element = element.get<std::string>();
+  if (values["fortran_order"] != false) {
     fail("fortran_order", "is not False (expected C order, as numpy.ascontiguousarray() makes it)");
   }
-  const std::optional<std::vector<std::int64_t>> shape = parse_shape(values->at("shape"));
-  if (!shape) fail("shape", fmt::format("{} is not a tuple of sizes", excerpt(values->at("shape"))));
-  header.shape = *shape;
+  if (!is_shape(values["shape"], dictionary)) {
+    fail("shape", fmt::format("{} is not a tuple of sizes", excerpt(values["shape"])));
+  }
+  header.shape = values["shape"].get<std::vector<std::int64_t>>();
   const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path)) - header.data_offset;
   const std::int64_t expected = bytes_of_shape(path, header);
   if (found < expected) fail("data", fmt::format("{} bytes (expected {} for the shape: truncated)", found, expected));
@@ -257,20 +187,11 @@ void read_npy_block(const std::filesystem::path& path, const NpyHeader& header, 
   if (!file) throw FileFormatError(path.string(), place.text(), "cannot be read");
 }
 
-template <class Element>
-void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
-                   std::span<Element> rows) {
-  const std::optional<std::int64_t> count = rows_of(rows.size(), header.shape[1]);
-  if (!count) {
-    throw FileFormatError(path.string(), fmt::format("row {} and after", first_row),
-                          fmt::format("room for {} elements (the array's rows have {})", rows.size(), header.shape[1]));
-  }
-  read_npy_block(path, header, first_row, 0, *count, header.shape[1], rows);
+NpyMatrixFile::NpyMatrixFile(const std::filesystem::path& path, const std::filesystem::path& part,
+                             std::int64_t data_offset, std::int64_t rows, std::int64_t columns)
+    : destination_(path), data_offset_(data_offset), rows_(rows), columns_(columns) {
+  destination_.part = part;
 }
-
-NpyMatrixFile::NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset,
-                             std::int64_t rows, std::int64_t columns)
-    : path_(std::move(path)), part_(std::move(part)), data_offset_(data_offset), rows_(rows), columns_(columns) {}
 
 template <class Element>
 NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
@@ -321,46 +242,25 @@ void NpyMatrixFile::write_block(std::int64_t first_row, std::int64_t first_colum
     throw InvalidArgument(
         fmt::format("{}: {} elements in rows of {} from row {}, column {} (expected whole rows inside the {} x {} of "
                     "the matrix)",
-                    path_.string(), block.size(), columns, first_row, first_column, rows_, columns_));
+                    destination_.path.string(), block.size(), columns, first_row, first_column, rows_, columns_));
   }
-  std::fstream file(part_, std::ios::binary | std::ios::in | std::ios::out);
+  std::fstream file(destination_.part, std::ios::binary | std::ios::in | std::ios::out);
   for_pieces(place, columns_, [&](std::int64_t in_matrix, std::size_t in_block, std::size_t count) {
     const std::span<const Element> piece = block.subspan(in_block, count);
     file.seekp(data_offset_ + in_matrix * static_cast<std::int64_t>(sizeof(Element)));
     file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size_bytes()));
   });
   file.close();
-  if (!file) throw RuntimeFailure(fmt::format("{}: {} cannot be written", path_.string(), place.text()));
-}
-
-template <class Element>
-void NpyMatrixFile::write_rows(std::int64_t first_row, std::span<const Element> rows) const {
-  write_block(first_row, 0, columns_, rows);
-}
-
-void NpyMatrixFile::finish() const {
-  const Destination destination(path_);
-  if (destination.is_special) return;
-  std::error_code error;
-  std::filesystem::rename(part_, destination.path, error);
-  if (error) throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path_.string(), error.message()));
-}
-
-void NpyMatrixFile::discard() const noexcept {
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(part_, ignored)) std::filesystem::remove(part_, ignored);
+  if (!file) throw RuntimeFailure(fmt::format("{}: {} cannot be written", destination_.path.string(), place.text()));
 }
 
 #define STEELYARD_NPY_ELEMENT(Element)                                                                              \
   template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                                 \
   template void read_npy_block<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t, std::int64_t, \
                                         std::int64_t, std::int64_t, std::span<Element>);                            \
-  template void read_npy_rows<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t,                \
-                                       std::span<Element>);                                                         \
   template NpyMatrixFile NpyMatrixFile::create<Element>(const std::filesystem::path&, std::int64_t, std::int64_t);  \
   template void NpyMatrixFile::write_block<Element>(std::int64_t, std::int64_t, std::int64_t,                       \
-                                                    std::span<const Element>) const;                                \
-  template void NpyMatrixFile::write_rows<Element>(std::int64_t, std::span<const Element>) const;
+                                                    std::span<const Element>) const;
 STEELYARD_NPY_ELEMENT(double)
 STEELYARD_NPY_ELEMENT(float)
 STEELYARD_NPY_ELEMENT(std::complex<double>)

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include "core/base/text_file.hpp"
 
 namespace steelyard {
 
@@ -16,17 +19,13 @@ struct NpyHeader {
   std::int64_t data_offset = 0;     ///< byte at which the elements start
 };
 
-/// NumPy's type string for an element type; only those that the suite exchanges are defined.
+/// NumPy's type string for an element type of the suite.
 template <class Element>
-const char* npy_element();
-template <>
-const char* npy_element<double>();
-template <>
-const char* npy_element<float>();
-template <>
-const char* npy_element<std::complex<double>>();
-template <>
-const char* npy_element<std::complex<float>>();
+constexpr const char* npy_element() {
+  constexpr bool is_complex = !std::is_floating_point_v<Element>;
+  if constexpr (is_complex) return sizeof(Element) == 16 ? "<c16" : "<c8";
+  return sizeof(Element) == 8 ? "<f8" : "<f4";
+}
 
 /// Reads and checks a header: known element type, C order, as many bytes behind it as the shape asks for.
 /// @throws FileFormatError
@@ -44,11 +43,6 @@ template <class Element>
 void read_npy_block(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
                     std::int64_t first_column, std::int64_t rows, std::int64_t columns, std::span<Element> block);
 
-/// The block of whole rows `first_row`, `first_row` + 1, …; the size of `rows` is a multiple of the row length.
-template <class Element>
-void read_npy_rows(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
-                   std::span<Element> rows);
-
 /// An array file that is written in parts, by one process or by several through a shared file system, and appears
 /// under its own name only when it is whole: one process calls create(), then all write their parts, then one calls
 /// finish(). Symbolic links and devices are treated as by NewFile; pipes are refused.
@@ -59,28 +53,24 @@ class NpyMatrixFile {
   template <class Element>
   static NpyMatrixFile create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns);
   /// Opens in another process what create() made. `part` and `data_offset` come from the process that made it.
-  NpyMatrixFile(std::filesystem::path path, std::filesystem::path part, std::int64_t data_offset, std::int64_t rows,
-                std::int64_t columns);
+  NpyMatrixFile(const std::filesystem::path& path, const std::filesystem::path& part, std::int64_t data_offset,
+                std::int64_t rows, std::int64_t columns);
 
   /// Writes a block of elements that lie row after row without gaps: as many rows of `columns` elements as `block` has.
   /// @throws InvalidArgument for one that is not inside the matrix, RuntimeFailure when it cannot be written
   template <class Element>
   void write_block(std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
                    std::span<const Element> block) const;
-  /// The block of whole rows `first_row`, `first_row` + 1, …
-  template <class Element>
-  void write_rows(std::int64_t first_row, std::span<const Element> rows) const;
   /// Renames to the final name. @throws RuntimeFailure
-  void finish() const;
+  void finish() const { destination_.publish(); }
   /// Removes the temporary file, for a run that failed.
-  void discard() const noexcept;
+  void discard() const noexcept { destination_.discard(); }
 
-  const std::filesystem::path& part() const { return part_; }
+  const std::filesystem::path& part() const { return destination_.part; }
   std::int64_t data_offset() const { return data_offset_; }
 
  private:
-  std::filesystem::path path_;
-  std::filesystem::path part_;
+  Destination destination_;
   std::int64_t data_offset_;
   std::int64_t rows_, columns_;
 };

@@ -21,6 +21,16 @@ void require_values(std::span<const double> sample, const char* what) {
   if (sample.empty()) throw InvalidArgument(fmt::format("{} of an empty sample", what));
 }
 
+std::vector<double> sorted(std::span<const double> sample) {
+  std::vector<double> values(sample.begin(), sample.end());
+  std::ranges::sort(values);
+  return values;
+}
+
+bool has_nan(std::span<const double> sample) {
+  return std::ranges::any_of(sample, [](double value) { return std::isnan(value); });
+}
+
 void require_level(double level) {
   if (!(level > 0.0 && level < 1.0)) {
     throw InvalidArgument(fmt::format("confidence level {} (expected a value between 0 and 1)", level));
@@ -36,14 +46,11 @@ double mean(std::span<const double> sample) {
 
 double median(std::span<const double> sample) {
   require_values(sample, "median");
-  std::vector<double> sorted(sample.begin(), sample.end());
   // NaN has no place in an order, and sorting it is undefined.
-  for (const double value : sorted) {
-    if (std::isnan(value)) return value;
-  }
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : std::midpoint(sorted[middle - 1], sorted[middle]);
+  if (has_nan(sample)) return std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> values = sorted(sample);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : std::midpoint(values[middle - 1], values[middle]);
 }
 
 double standard_deviation(std::span<const double> sample) {
@@ -80,16 +87,13 @@ double confidence_half_width(std::span<const double> sample, double level) {
 Interval median_interval(std::span<const double> sample, double level) {
   require_values(sample, "median's interval");
   require_level(level);
-  std::vector<double> sorted(sample.begin(), sample.end());
-  if (std::any_of(sorted.begin(), sorted.end(), [](double value) { return std::isnan(value); })) {
-    throw InvalidArgument("median's interval of a sample with a value that is not a number");
-  }
-  std::sort(sorted.begin(), sorted.end());
-  const boost::math::binomial_distribution<double> below(static_cast<double>(sorted.size()), 0.5);
+  if (has_nan(sample)) throw InvalidArgument("median's interval of a sample with a value that is not a number");
+  const boost::math::binomial_distribution<double> below(static_cast<double>(sample.size()), 0.5);
   std::size_t k = 0;
   while (boost::math::cdf(below, static_cast<double>(k)) <= 0.5 * (1.0 - level)) ++k;
   if (k == 0) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  return {sorted[k - 1], sorted[sorted.size() - k]};
+  const std::vector<double> values = sorted(sample);
+  return {values[k - 1], values[values.size() - k]};
 }
 
 namespace {
@@ -125,19 +129,18 @@ std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
 }  // namespace
 
 Ratio ratio(std::span<const double> sample, std::span<const double> other, double level) {
-  require_values(sample, "ratio");
-  require_values(other, "ratio");
   require_level(level);
-  const auto is_positive = [](double value) { return value > 0.0; };
-  if (!std::all_of(sample.begin(), sample.end(), is_positive) ||
-      !std::all_of(other.begin(), other.end(), is_positive)) {
-    throw InvalidArgument("ratio to a sample with a value that is not positive");
+  for (const std::span<const double> values : {sample, other}) {
+    require_values(values, "ratio");
+    if (!std::ranges::all_of(values, [](double value) { return value > 0.0; })) {
+      throw InvalidArgument("ratio to a sample with a value that is not positive");
+    }
   }
   std::vector<double> ratios;
   for (const double of : other) {
     for (const double to : sample) ratios.push_back(of / to);
   }
-  std::sort(ratios.begin(), ratios.end());
+  std::ranges::sort(ratios);
   const std::size_t k = mann_whitney_rank(sample.size(), other.size(), 0.5 * (1.0 - level));
   if (k == 0) return {median(ratios), {0.0, std::numeric_limits<double>::infinity()}};
   return {median(ratios), {ratios[k - 1], ratios[ratios.size() - k]}};
@@ -150,8 +153,7 @@ int count_outliers(std::span<const double> sample) {
   const double typical = median(deviations);
   const double scale = typical > 0.0 ? typical / 0.6745 : 1.2533 * mean(deviations);
   constexpr double far = 3.5;
-  return static_cast<int>(
-      std::count_if(deviations.begin(), deviations.end(), [&](double deviation) { return deviation > far * scale; }));
+  return static_cast<int>(std::ranges::count_if(deviations, [&](double one) { return one > far * scale; }));
 }
 
 double percentage_difference(double a, double b) {

@@ -14,12 +14,6 @@
 namespace steelyard {
 namespace {
 
-bool looks_like_number(const std::string& cell) {
-  if (cell.empty() || cell == "-") return true;
-  const char first = cell[0] == '-' || cell[0] == '+' ? (cell.size() > 1 ? cell[1] : 'x') : cell[0];
-  return std::isdigit(static_cast<unsigned char>(first)) != 0;
-}
-
 /// A cell of text() as one of csv().
 std::string csv_cell(const std::string& cell) {
   if (cell == "-") return "";
@@ -53,7 +47,7 @@ std::string Table::text() const {
     right[c] = c > 0;
     for (const auto& row : rows_) {
       width[c] = std::max(width[c], row[c].size());
-      right[c] = right[c] && looks_like_number(row[c]);
+      right[c] = right[c] && shows_number(row[c]);
     }
   }
   const auto line = [&](const std::vector<std::string>& cells) {
@@ -103,6 +97,12 @@ std::optional<double> Table::number(const std::string& cell) {
 }
 
 void Table::on_text(std::function<void(const Table&)> look) { on_text_look = std::move(look); }
+
+bool shows_number(const std::string& cell) {
+  if (cell.empty() || cell == "-") return true;
+  const std::size_t sign = cell[0] == '-' || cell[0] == '+' ? 1 : 0;
+  return cell.size() > sign && std::isdigit(static_cast<unsigned char>(cell[sign])) != 0;
+}
 
 std::string format_seconds(double seconds) {
   if (seconds == 0.0) return "0 ns";

@@ -32,6 +32,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// Whether a cell begins with a number, or has none because there is nothing to show: it stands flush right.
+bool shows_number(const std::string& cell);
+
 /// A time for people: three significant digits, zeros too, with ns, us, ms or s; whole seconds from 1000 s on.
 std::string format_seconds(double seconds);
 

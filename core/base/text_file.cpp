@@ -13,18 +13,27 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& reason) {
   throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path.string(), reason));
 }
 
-}  // namespace
+/// A file that is open for reading, without waiting for the other end of a pipe.
+struct OpenFile {
+  explicit OpenFile(const std::filesystem::path& path)
+      : descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (descriptor >= 0) return;
+    throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
+  }
+  ~OpenFile() { ::close(descriptor); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
 
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  return path.parent_path() / fmt::format(".{}.{}.part", path.filename().string(), ::getpid());
-}
+  int descriptor;
+};
+
+}  // namespace
 
 Destination::Destination(const std::filesystem::path& name) : path(name) {
   std::error_code error;
@@ -36,7 +45,18 @@ Destination::Destination(const std::filesystem::path& name) : path(name) {
   for (int i = 0; i < most_links && !is_special && std::filesystem::is_symlink(path, error); ++i) {
     path = path.parent_path() / std::filesystem::read_symlink(path, error);
   }
-  part = is_special ? path : temporary_name(path);
+  part = is_special ? path : path.parent_path() / fmt::format(".{}.{}.part", path.filename().string(), ::getpid());
+}
+
+void Destination::publish() const {
+  std::error_code error;
+  if (!is_special) std::filesystem::rename(part, path, error);
+  if (error) fail(path, error.message());
+}
+
+void Destination::discard() const noexcept {
+  std::error_code ignored;
+  if (!is_special) std::filesystem::remove(part, ignored);
 }
 
 NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)), destination_(path_) {
@@ -49,10 +69,8 @@ NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)), destinati
 }
 
 NewFile::~NewFile() {
-  if (is_finished_ || destination_.is_special) return;
   stream_.close();
-  std::error_code ignored;
-  std::filesystem::remove(destination_.part, ignored);
+  if (!is_finished_) destination_.discard();
 }
 
 void NewFile::write(std::string_view bytes) {
@@ -65,33 +83,9 @@ void NewFile::finish() {
   if (is_finished_) throw InvalidArgument(fmt::format("{}: finished twice", path_.string()));
   stream_.close();
   if (!stream_) fail(path_, std::strerror(errno));
-  std::error_code error;
-  if (!destination_.is_special) std::filesystem::rename(destination_.part, destination_.path, error);
-  if (error) fail(path_, error.message());
+  destination_.publish();
   is_finished_ = true;
 }
-
-namespace {
-
-/// A file that is open for reading, without waiting for the other end of a pipe.
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (descriptor_ >= 0) return;
-    throw FileFormatError(path.string(), "", fmt::format("cannot be opened: {}", std::strerror(errno)));
-  }
-  ~OpenFile() { ::close(descriptor_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-}  // namespace
 
 std::string excerpt(const std::string& text) {
   constexpr std::size_t longest = 60;
@@ -112,14 +106,14 @@ std::string read_text_file(const std::filesystem::path& path) {
   std::string text;
   std::array<char, 1 << 16> chunk;
   while (true) {
-    const ssize_t count = ::read(file.descriptor(), chunk.data(), chunk.size());
+    const ssize_t count = ::read(file.descriptor, chunk.data(), chunk.size());
     if (count > 0) text.append(chunk.data(), static_cast<std::size_t>(count));
     if (count > 0 || (count < 0 && errno == EINTR)) continue;
     const bool has_writer = count < 0 && errno == EAGAIN;
     if (count < 0 && !has_writer) throw FileFormatError(path.string(), "", "cannot be read to its end");
     if (!has_writer && (!is_pipe || !text.empty())) return text;
     constexpr int most_ms = 5000, for_ever = -1;
-    pollfd wait{file.descriptor(), POLLIN, 0};
+    pollfd wait{file.descriptor, POLLIN, 0};
     if (::poll(&wait, 1, has_writer ? for_ever : most_ms) == 0) {
       throw FileFormatError(path.string(), "", "nothing writes to this pipe (expected a file)");
     }
@@ -141,22 +135,18 @@ void require_writable(const std::filesystem::path& path) {
   std::error_code ignored;
   const Destination destination(path);
   for (const std::filesystem::path& name : destination.part) {
-    if (name.string().size() <= NAME_MAX) continue;
-    throw RuntimeFailure(fmt::format("{}: cannot be written: a name is too long", excerpt(path.string())));
+    if (name.string().size() > NAME_MAX) fail(excerpt(path.string()), "a name is too long");
   }
   if (destination.is_special) {
-    if (::access(path.c_str(), W_OK) == 0) return;
-    throw RuntimeFailure(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+    if (::access(path.c_str(), W_OK) != 0) fail(path, std::strerror(errno));
+    return;
   }
   std::filesystem::path folder = std::filesystem::absolute(destination.path).parent_path();
   while (!std::filesystem::exists(folder, ignored) && folder != folder.root_path()) folder = folder.parent_path();
   if (!std::filesystem::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK) != 0) {
-    throw RuntimeFailure(fmt::format("{}: cannot be written: {} is not a folder that this user may write to",
-                                     path.string(), folder.string()));
+    fail(path, folder.string() + " is not a folder that this user may write to");
   }
-  if (std::filesystem::is_directory(path, ignored) || path.filename().empty()) {
-    throw RuntimeFailure(fmt::format("{}: cannot be written: is a folder", path.string()));
-  }
+  if (std::filesystem::is_directory(path, ignored) || path.filename().empty()) fail(path, "is a folder");
 }
 
 void write_text_file(const std::filesystem::path& path, const std::string& text) {

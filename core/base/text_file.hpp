@@ -7,16 +7,18 @@
 
 namespace steelyard {
 
-/// The name under which `path` is written before it is renamed: in the same folder, different for every process.
-std::filesystem::path temporary_name(const std::filesystem::path& path);
-
 /// Where the bytes of a file go that is to be called `path`: behind symbolic links, which stay as they are.
 struct Destination {
   explicit Destination(const std::filesystem::path& path);
+  /// Renames the part to `path`. @throws RuntimeFailure
+  void publish() const;
+  /// Removes the part, if there is one.
+  void discard() const noexcept;
 
   std::filesystem::path path;
   bool is_special;             ///< a device or a pipe: it is written to, never replaced
-  std::filesystem::path part;  ///< what is written and then renamed to `path`; `path` itself where that is special
+  std::filesystem::path part;  ///< what is written, in the same folder and named differently for every process; `path`
+                               ///< itself where that is special
 };
 
 /// A file that is written piece after piece by one process and appears under its own name only when it is whole, so

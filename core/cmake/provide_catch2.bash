@@ -1,5 +1,6 @@
 # Catch2, version 3: the machine's own where there is one, else Debian's package, unpacked from the backports into the
-# cache where the release itself has only version 2. Sourced by setup.bash.
+# cache where the release itself has only version 2, without root's rights and without touching the machine's own apt
+# configuration. Sourced by setup.bash.
 # shellcheck disable=SC2154  # setup.bash sets steelyard_cache, _prefix, _log and _work
 
 steelyard_provide_catch2() {
@@ -10,10 +11,8 @@ steelyard_provide_catch2() {
   elif steelyard_find_cached "$cached"; then
     steelyard_add_prefix "$steelyard_prefix/usr"
     return 0
-  elif steelyard_debian_has_catch2 || steelyard_cmake_finds_catch2 >/dev/null 2>&1; then
-    return 0
-  elif ! steelyard_is_debian; then
-    return 0 # CMake will say what is missing
+  elif steelyard_cmake_finds_catch2 >/dev/null 2>&1 || ! steelyard_is_debian; then
+    return 0 # without either, CMake will say what is missing
   fi
   package=$(steelyard_catch2_candidate)
   if [[ -n $package ]]; then
@@ -22,17 +21,6 @@ steelyard_provide_catch2() {
   fi
   steelyard_fill_cache catch2 steelyard_fetch_catch2 "$cached" || return 1
   steelyard_find_cached "$cached" && steelyard_add_prefix "$steelyard_prefix/usr"
-}
-
-steelyard_debian_has_catch2() {
-  local status version
-  # shellcheck disable=SC2016  # dpkg-query expands these itself
-  while read -r status version; do
-    if [[ $status == installed ]] && dpkg --compare-versions "$version" ge 3; then
-      return 0
-    fi
-  done < <(dpkg-query --show --showformat '${db:Status-Status} ${Version}\n' catch2 libcatch2-dev 2>/dev/null)
-  return 1
 }
 
 steelyard_cmake_finds_catch2() {
@@ -74,4 +62,36 @@ steelyard_fetch_catch2() {
     steelyard_fail "cannot get Catch2 3 from the Debian backports (log: $steelyard_log);" \
       "set Catch2_ROOT to an installed Catch2 3"
   fi
+}
+
+# Prints the address from which this machine gets its own release.
+steelyard_debian_address() {
+  # shellcheck disable=SC2016  # apt-get expands these itself
+  apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(RELEASE) $(CODENAME)' 'Created-By: Packages' 2>/dev/null |
+    awk -v release="$1" '$2 == "main" && ($3 == release || $4 == release) && !found++ { print $1 }'
+}
+
+# Reads the index of one suite of the archive into $steelyard_work; use it with `apt-get -c "$steelyard_work/apt.conf"`.
+# The trusted keys are the machine's own, so apt verifies the index and with it every file named there.
+# SUFFIX follows the name of the machine's release ("" or "-backports").
+steelyard_private_apt_update() {
+  local suffix=$1 codename address
+  codename=$(steelyard_debian_codename)
+  address=$(steelyard_debian_address "$codename")
+  if [[ -z $address ]]; then
+    echo "apt knows no archive for the release '$codename'"
+    return 1
+  fi
+  mkdir -p "$steelyard_work/lists/partial" "$steelyard_work/archives/partial" &&
+    printf 'deb %s %s%s main\n' "$address" "$codename" "$suffix" >"$steelyard_work/sources.list" &&
+    cat >"$steelyard_work/apt.conf" <<END || return 1
+Dir::Etc::sourcelist "$steelyard_work/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::State::lists "$steelyard_work/lists";
+Dir::Cache "$steelyard_work";
+Acquire::Languages "none";
+// apt's own user can seldom enter a cache folder below somebody's home
+APT::Sandbox::User "root";
+END
+  apt-get -c "$steelyard_work/apt.conf" -o APT::Update::Error-Mode=any update
 }

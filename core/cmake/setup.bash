@@ -12,16 +12,35 @@
 # Every step checks its own result instead of relying on `set -e`, which a caller's `||` would switch off.
 
 steelyard_here=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=core/cmake/debian_packages.bash
-source "$steelyard_here/debian_packages.bash"
-# shellcheck source=core/cmake/debian_archive.bash
-source "$steelyard_here/debian_archive.bash"
 # shellcheck source=core/cmake/provide_catch2.bash
 source "$steelyard_here/provide_catch2.bash"
 # shellcheck source=core/cmake/provide_kokkos.bash
 source "$steelyard_here/provide_kokkos.bash"
 # shellcheck source=core/cmake/choose_device.bash
 source "$steelyard_here/choose_device.bash"
+
+# The Debian packages that Steelyard needs.
+steelyard_run_packages=(
+  g++ cmake ninja-build git
+  libopenmpi-dev openmpi-bin
+  libhwloc-dev
+  libopenblas-openmp-dev # the pthread flavour oversubscribes the cores beside an OpenMP host unit
+  libfftw3-dev
+  libcli11-dev nlohmann-json3-dev libfmt-dev libeigen3-dev
+  libpng-dev
+  python3 # the papers' experiments
+  libboost-dev # headers only; Boost.Math needs no library
+  ccache # every fresh clone builds the same again; found later, it would have everything compiled anew
+)
+steelyard_test_packages=(
+  iproute2 # two hosts on one machine
+  libboost-context-dev # the emulated device's threads
+)
+steelyard_check_packages=(
+  clang-format clang-tidy
+  libomp-dev # <omp.h> for clang-tidy
+  libbenchmark-dev # benchmarks/micro
+)
 
 steelyard_setup() {
   case "${1:-}" in
@@ -30,9 +49,7 @@ steelyard_setup() {
   esac
   steelyard_find_cache || return 1
   steelyard_provide_packages "$1" || return 1
-  if [[ $1 != run ]]; then
-    steelyard_provide_catch2 || return 1
-  fi
+  if [[ $1 != run ]]; then steelyard_provide_catch2 || return 1; fi
   steelyard_provide_kokkos "${steelyard_architecture:-}"
 }
 
@@ -48,22 +65,12 @@ steelyard_fail() {
 
 # Sets steelyard_cache. Nothing is created before something has to be written.
 steelyard_find_cache() {
-  if [[ -n ${STEELYARD_CACHE:-} ]]; then
-    steelyard_cache=$STEELYARD_CACHE
-  elif [[ -n ${XDG_CACHE_HOME:-} ]]; then
-    steelyard_cache=$XDG_CACHE_HOME/steelyard
-  elif [[ -n ${HOME:-} ]]; then
-    steelyard_cache=$HOME/.cache/steelyard
-  else
-    # Anybody can create this name first; code from another user's folder must not end up in our programs.
-    steelyard_cache=/tmp/steelyard-$UID
-    if [[ -e $steelyard_cache && ! -O $steelyard_cache ]]; then
-      steelyard_fail "$steelyard_cache belongs to another user; set STEELYARD_CACHE to a folder of your own" || return 1
-    fi
+  local base=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+  steelyard_cache=${STEELYARD_CACHE:-${base:+$base/steelyard}}
+  if [[ -z $steelyard_cache ]]; then
+    steelyard_fail "there is no HOME for a cache folder; set STEELYARD_CACHE to a folder of your own" || return 1
   fi
-  if [[ $steelyard_cache != /* ]]; then
-    steelyard_cache=$PWD/$steelyard_cache
-  fi
+  if [[ $steelyard_cache != /* ]]; then steelyard_cache=$PWD/$steelyard_cache; fi
 }
 
 # Sets steelyard_log to an emptied file that takes the output of the stage NAME.
@@ -105,9 +112,7 @@ steelyard_add_prefix() {
 # Whether the caller's own environment names the CMake package: by <package>_ROOT, <package>_DIR or CMAKE_PREFIX_PATH.
 steelyard_is_given() {
   local package=$1 root_variable=$1_ROOT dir_variable=$1_DIR prefix prefixes
-  if [[ -n ${!root_variable:-}${!dir_variable:-} ]]; then
-    return 0
-  fi
+  if [[ -n ${!root_variable:-}${!dir_variable:-} ]]; then return 0; fi
   IFS=: read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}"
   for prefix in ${prefixes[@]+"${prefixes[@]}"}; do
     if compgen -G "$prefix/lib*/cmake/$package*/${package}Config.cmake" >/dev/null ||
@@ -126,4 +131,60 @@ steelyard_cmake_accepts() {
   cmake -S "$folder" -B "$folder/build" -G Ninja || status=1
   rm -rf -- "$folder"
   return "$status"
+}
+
+# Installs what is missing for "run", "test" or "check", each of which needs what is before it; touches neither apt nor
+# root's rights when nothing is.
+steelyard_provide_packages() {
+  local missing wanted=("${steelyard_run_packages[@]}")
+  if [[ $1 != run ]]; then wanted+=("${steelyard_test_packages[@]}"); fi
+  if [[ $1 == check ]]; then wanted+=("${steelyard_check_packages[@]}"); fi
+  if ! steelyard_is_debian; then
+    steelyard_say "not a Debian system: dependencies are up to you (CMAKE_PREFIX_PATH, see README.md)"
+    return 0
+  fi
+  mapfile -t missing < <(steelyard_missing_packages "${wanted[@]}")
+  if ((${#missing[@]} > 0)); then steelyard_install_packages "${missing[@]}"; fi
+}
+
+steelyard_debian_codename() {
+  (source /etc/os-release && printf '%s\n' "${VERSION_CODENAME:-}") 2>/dev/null
+}
+
+steelyard_is_debian() {
+  [[ -n $(type -P dpkg-query) && -n $(type -P apt-get) ]]
+}
+
+# Prints those of the packages that are not installed.
+steelyard_missing_packages() {
+  local package installed
+  # shellcheck disable=SC2016  # dpkg-query expands these itself
+  installed=$(dpkg-query --show --showformat '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null) || true # unknown ones
+  for package in "$@"; do
+    if [[ $'\n'$installed$'\n' != *$'\n'"installed $package"$'\n'* ]]; then
+      printf '%s\n' "$package"
+    fi
+  done
+}
+
+steelyard_install_packages() {
+  local become_root=() archive_reached=yes
+  if ((EUID != 0)); then
+    if ! sudo -n true >/dev/null 2>&1; then
+      steelyard_fail "Debian packages are missing; run: sudo apt-get install --no-install-recommends $*" || return 1
+    fi
+    become_root=(sudo -n)
+  fi
+  steelyard_open_log packages || return 1
+  steelyard_say "installing Debian packages: $*"
+  local apt=(${become_root[@]+"${become_root[@]}"} env DEBIAN_FRONTEND=noninteractive
+    apt-get -y -o DPkg::Lock::Timeout=300)
+  # An unreachable third-party archive in the machine's sources is no reason to stop: the installation decides.
+  "${apt[@]}" -o APT::Update::Error-Mode=any update >>"$steelyard_log" 2>&1 </dev/null || archive_reached=no
+  if ! "${apt[@]}" install --no-install-recommends "$@" >>"$steelyard_log" 2>&1 </dev/null; then
+    if [[ $archive_reached == no ]]; then
+      steelyard_fail "cannot reach the Debian package archive (log: $steelyard_log); install by hand: $*" || return 1
+    fi
+    steelyard_fail "apt-get could not install the missing packages (log: $steelyard_log); install by hand: $*"
+  fi
 }

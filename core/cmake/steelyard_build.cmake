@@ -1,5 +1,6 @@
 # How every target of the suite is compiled, and the functions that the folders use to declare theirs.
 include(GNUInstallDirs)
+include(steelyard_commit)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -58,17 +59,13 @@ function(steelyard_library name)
           FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard COMPONENT libraries)
 endfunction()
 
-# steelyard_executable(NAME [OPTIONAL] SOURCES … LINK …): a program that is installed; an optional one, if it was built.
+# steelyard_executable(NAME SOURCES … LINK …): a program of this folder that is not installed.
 function(steelyard_executable name)
-  cmake_parse_arguments(arg "OPTIONAL" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
   steelyard_warnings(${name})
-  if(arg_OPTIONAL)
-    set(optional OPTIONAL)
-  endif()
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ${optional})
 endfunction()
 
 function(steelyard_warnings target)

@@ -21,7 +21,8 @@ install(FILES ${PROJECT_BINARY_DIR}/steelyard-config.cmake ${PROJECT_BINARY_DIR}
         ${PROJECT_SOURCE_DIR}/core/cmake/Findhwloc.cmake DESTINATION ${destination} COMPONENT libraries)
 if(TARGET steelyard_app)
   install(FILES ${PROJECT_SOURCE_DIR}/miniapps/app/steelyard_miniapp.cmake ${PROJECT_SOURCE_DIR}/miniapps/app/main.cpp
-          ${PROJECT_SOURCE_DIR}/miniapps/app/tool_main.cpp.in DESTINATION ${destination} COMPONENT libraries)
+          ${PROJECT_SOURCE_DIR}/miniapps/app/tool_main.cpp.in ${PROJECT_SOURCE_DIR}/core/cmake/steelyard_commit.cmake
+          ${PROJECT_SOURCE_DIR}/core/cmake/program_commit.cpp.in DESTINATION ${destination} COMPONENT libraries)
   # Both tutorials as a project of its own, with the text that walks through them.
   set(example ${CMAKE_INSTALL_DOCDIR}/example)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/miniapps/jacobi ${PROJECT_SOURCE_DIR}/miniapps/heat

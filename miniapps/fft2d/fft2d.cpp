@@ -144,8 +144,8 @@ class Input {
   template <class Element>
   void read(std::int64_t first_row, std::int64_t rows, Element* elements) const {
     if (rows == 0) return;
-    read_npy_rows<Element>(path_, read_npy_matrix_header<Element>(path_), first_row,
-                           {elements, static_cast<std::size_t>(rows * problem_.columns)});
+    read_npy_block<Element>(path_, read_npy_matrix_header<Element>(path_), first_row, 0, rows, problem_.columns,
+                            {elements, static_cast<std::size_t>(rows * problem_.columns)});
   }
 
   Problem problem_;

@@ -82,25 +82,14 @@ class Pictures {
     grid.spacing = {spacing, spacing};
     // A square's value is that of its middle.
     grid.origin = {0.5 * (spacing - 1.0), 0.5 * (spacing - 1.0)};
-    VtiFile<float> values(folder_ / (name + ".vti"), "u", grid);
-    values.write_rows(picture);
-    values.finish();
+    write_vti_file<float>(folder_ / (name + ".vti"), grid, {{"u", 1, picture}});
     const PictureLegend legend{diverging_colour, -1.0, fmt::format("{:.3g}", -largest_),
                                fmt::format("{:.3g}", largest_), fmt::format("step {}", step)};
-    const std::vector<Rgb> below = legend.pixels(columns_);
-    PngFile colours(folder_ / (name + ".png"), rows_ + std::ssize(below) / columns_, columns_);
     const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
-    std::vector<Rgb> row;
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      row.clear();
-      for (const float value :
-           std::span(picture).subspan(static_cast<std::size_t>(i * columns_), static_cast<std::size_t>(columns_))) {
-        row.push_back(diverging_colour(scale * static_cast<double>(value)));
-      }
-      colours.write_rows(row);
-    }
-    colours.write_rows(below);
-    colours.finish();
+    std::vector<Rgb> colours;
+    for (const float value : picture) colours.push_back(diverging_colour(scale * static_cast<double>(value)));
+    for (const Rgb& below : legend.pixels(columns_)) colours.push_back(below);
+    write_png_file(folder_ / (name + ".png"), columns_, colours);
   }
 
   const Session& session_;

@@ -37,8 +37,21 @@ cmake --build "$build/package/everything"
 "$build/package/everything/comm"
 "$build/package/everything/app"
 
-# The tutorials as somebody else's: the same programs as in the tree.
-project=$prefix/share/doc/steelyard/example
+# All that people get beside the libraries, and no helper of our benchmarks.
+cmake --install "$build" --prefix "$build/package/whole" > "$build/package-install.log"
+for file in bin/{steelyard,gemm,heat} share/doc/steelyard/{README.md,LICENSE,example/CMakeLists.txt}; do
+  [[ -s $build/package/whole/$file ]]
+done
+if compgen -G "$build/package/whole/bin/steelyard-*"; then
+  exit 1
+fi
+
+# The tutorials as somebody else's project: the same programs as in the tree, whose results name that project's commit.
+project=$build/package/outside
+cp -r "$prefix/share/doc/steelyard/example" "$project"
+git -C "$project" init -q
+git -C "$project" add .
+git -C "$project" -c user.name=outside -c user.email=outside@example.org commit -q -m "A project outside the tree"
 try tutorials -DCMAKE_BUILD_TYPE=Release "$@"
 cmake --build "$build/package/tutorials"
 cd "$build/package"
@@ -55,6 +68,8 @@ tutorials/tool measure jacobi --size 512 --sizes 64 512 --precision 0.5 --output
 models=(models/rank0-{host,device}.fpm.json)
 tutorials/jacobi --size 512 --steps 20 --model "${models[@]}" --result result
 grep -q '"passed": true' result/run.json
+grep -q "\"commit\": \"$(git -C "$project" rev-parse HEAD)\"" result/run.json
+grep -q '"dirty": false' result/run.json
 tutorials/jacobi --size 512 --steps 20 --slowdown host=3 --partition dynamic
 tutorials/tool predict jacobi --size 512 --model "${models[0]}"
 tutorials/tool measure heat --columns 300 --sizes 30 300 --precision 0.5 --output heat-models

@@ -83,7 +83,7 @@ check() {
   echo "[$(wc -l <"$work/verdicts")/${#files[@]}] $file"
 }
 
-cmake --build . --target steelyard_build_facts
+cmake --build . --target steelyard_base_commit
 declare -A command_of=()
 files=()
 while IFS=$'\t' read -r file command; do

@@ -42,7 +42,7 @@ Grid<Scalar> random_grid(std::int64_t rows, std::int64_t columns, unsigned seed)
 template <class Scalar>
 void write_grid(const std::filesystem::path& path, const Grid<Scalar>& grid) {
   const auto file = NpyMatrixFile::create<Scalar>(path, grid.rows, grid.columns);
-  file.write_rows(0, std::span<const Scalar>(grid.values));
+  file.write_block(0, 0, grid.columns, std::span<const Scalar>(grid.values));
   file.finish();
 }
 
@@ -50,7 +50,7 @@ template <class Scalar>
 Grid<Scalar> read_grid(const std::filesystem::path& path) {
   const NpyHeader header = read_npy_matrix_header<Scalar>(path);
   Grid<Scalar> grid(header.shape[0], header.shape[1]);
-  read_npy_rows(path, header, 0, std::span<Scalar>(grid.values));
+  read_npy_block(path, header, 0, 0, grid.rows, grid.columns, std::span<Scalar>(grid.values));
   return grid;
 }
 

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <string_view>
 
 #include "core/base/errors.hpp"
+#include "core/base/plot/xml_text.hpp"
 
 namespace steelyard {
 namespace {
-
-constexpr double largest = 1e300;  // leaves room for margins and differences
 
 /// Largest e with 10^e <= value, for a value that may be a rounding error below a power of ten.
 int decade(double value) { return static_cast<int>(std::floor(std::log10(value) + 1e-9)); }
@@ -20,15 +22,18 @@ double decimal(double digits, int exponent) {
   return exponent < 0 ? digits / std::pow(10.0, -exponent) : digits * std::pow(10.0, exponent);
 }
 
-/// The power of 1000 that has an SI prefix and is nearest below a value.
-int thousands(double value) { return static_cast<int>(std::clamp(std::floor(decade(value) / 3.0), -4.0, 6.0)); }
-
-const char* prefix(int power_of_1000) {
-  const char* const names[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
-  return names[power_of_1000 + 4];
+/// A value with few digits and an SI prefix for the power of 1000; only digits where there is no such prefix.
+/// @param decimals negative for those that it needs
+std::string label_of(double value, int power_of_1000, int decimals = -1) {
+  constexpr std::array prefixes{"", "k", "M", "G", "T", "P", "E"};
+  if (value == 0.0) return "0";
+  if (power_of_1000 < 0 || power_of_1000 >= static_cast<int>(prefixes.size())) return fmt::format("{:.10g}", value);
+  const char* const prefix = prefixes[static_cast<std::size_t>(power_of_1000)];
+  const double digits = decimal(value, -3 * power_of_1000);
+  return decimals < 0 ? fmt::format("{:g}{}", digits, prefix) : fmt::format("{:.{}f}{}", digits, decimals, prefix);
 }
 
-bool beyond_prefixes(double value) { return value >= 1e21 || value < 1e-12; }
+int thousands(double value) { return static_cast<int>(std::floor(decade(value) / 3.0)); }
 
 /// Labels of equidistant ticks: one prefix and one number of decimals for all, as a reader compares them.
 std::vector<PlotAxis::Tick> labelled(const std::vector<double>& values, double step) {
@@ -38,27 +43,19 @@ std::vector<PlotAxis::Tick> labelled(const std::vector<double>& values, double s
   const int power = top >= 1e4 || top < 1e-2 ? thousands(top) : 0;
   const int decimals = std::max(0, 3 * power - decade(step));
   std::vector<PlotAxis::Tick> ticks;
-  for (const double value : values) {
-    std::string label = fmt::format("{:.{}f}{}", decimal(value, -3 * power), decimals, prefix(power));
-    if (beyond_prefixes(top)) label = fmt::format("{:g}", value);
-    ticks.push_back({value, value == 0.0 ? "0" : label});
-  }
+  for (const double value : values) ticks.push_back({value, label_of(value, power, decimals)});
   return ticks;
 }
 
-/// Label of a tick among others of any magnitude, the lowest of which is given.
-std::string label_alone(double value, double lowest) {
-  if (beyond_prefixes(value)) return fmt::format("{:g}", value);
-  const int power = value >= 1000.0 || (value < 1.0 && lowest < 0.01) ? thousands(value) : 0;
-  return fmt::format("{:g}{}", decimal(value, -3 * power), prefix(power));
-}
+/// Label of a tick among others of any magnitude.
+std::string label_alone(double value) { return label_of(value, value >= 1000.0 ? thousands(value) : 0); }
 
 /// Powers of two in full as long as they can be read, otherwise in the prefixes that make them short.
 std::string label_of_power_of_two(double value, double highest) {
-  if (highest < 1e6 || value < 1024.0) return fmt::format("{:g}", value);
-  const int power = std::min(static_cast<int>(std::log2(value)) / 10, 6);
-  const double scaled = std::ldexp(value, -10 * power);
-  return scaled < 1e6 ? fmt::format("{:g}{}i", scaled, power == 1 ? "K" : prefix(power)) : fmt::format("{:g}", value);
+  constexpr std::string_view prefixes = " KMGTPE";
+  const std::size_t power = highest < 1e6 ? 0 : static_cast<std::size_t>(std::log2(value)) / 10;
+  if (power == 0 || power >= prefixes.size()) return fmt::format("{:g}", value);
+  return fmt::format("{:g}{}i", std::ldexp(value, -10 * static_cast<int>(power)), prefixes[power]);
 }
 
 double one_two_five(double least) {
@@ -140,8 +137,7 @@ void PlotAxis::choose_powers(double base) {
     }
   }
   for (Tick& tick : ticks_) {
-    tick.label =
-        two ? label_of_power_of_two(tick.value, ticks_.back().value) : label_alone(tick.value, ticks_.front().value);
+    tick.label = two ? label_of_power_of_two(tick.value, ticks_.back().value) : label_alone(tick.value);
   }
 }
 
@@ -154,29 +150,165 @@ void PlotAxis::choose_one_two_five() {
       if (value >= low_ && value <= high_) ticks_.push_back({value, ""});
     }
   }
-  for (Tick& tick : ticks_) tick.label = label_alone(tick.value, ticks_.front().value);
+  for (Tick& tick : ticks_) tick.label = label_alone(tick.value);
 }
 
 PlotAxis PlotAxis::named(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 40;
   PlotAxis axis(0.0, static_cast<double>(std::max<std::size_t>(1, names.size())), false);
-  const std::size_t stride = (names.size() + most - 1) / most;
-  for (std::size_t i = 0; i < names.size(); i += stride)
+  const std::size_t stride = (names.size() + most_names - 1) / most_names;
+  for (std::size_t i = 0; i < names.size(); i += stride) {
     axis.ticks_.push_back({static_cast<double>(i) + 0.5, names[i]});
+  }
   return axis;
 }
 
 double PlotAxis::position(double value) const {
-  if (reversed_) return 1.0 - share(value);
-  return share(value);
-}
-
-double PlotAxis::share(double value) const {
   if (value <= low_) return 0.0;  // also keeps values without a logarithm away from it
   if (value >= high_) return 1.0;
   // No ratio, which can be too large for a number.
   if (logarithmic_) return (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_));
   return (value - low_) / (high_ - low_);
+}
+
+std::size_t PlotAxis::longest_label() const {
+  std::size_t longest = 0;
+  for (const Tick& tick : ticks_) longest = std::max(longest, count_characters(tick.label));
+  return longest;
+}
+
+namespace {
+
+/// The ends of the values that were included.
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range x_range(const SvgPlot& plot) {
+  Range range;
+  for (const SvgPlot::Series& series : plot.series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (series.is_shown(i)) range.include(series.x[i]);
+    }
+  }
+  for (const SvgPlot::Marker& marker : plot.markers) {
+    if (std::isfinite(marker.x)) range.include(marker.x);
+  }
+  for (const SvgPlot::Box& box : plot.boxes) {
+    range.include(box.left);
+    range.include(box.right);
+  }
+  return range;
+}
+
+/// The range of y_axis_of().
+Range y_range(const SvgPlot& plot) {
+  const bool logarithmic = plot.y_scale == SvgPlot::Scale::logarithmic;
+  Range values, bars;
+  for (const SvgPlot::Series& series : plot.series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (!series.is_shown(i)) continue;
+      const double y = series.y[i];
+      const auto [low, high] = series.error_bar(i);
+      values.include(y);
+      bars.include(std::min(high, PlotAxis::largest));
+      bars.include(std::max(low, logarithmic ? std::max(0.5 * y, 1.0 / PlotAxis::largest) : -PlotAxis::largest));
+    }
+  }
+  for (const SvgPlot::Box& box : plot.boxes) {
+    for (const double y : {box.low, box.high}) {
+      values.include(y);
+      bars.include(y);
+    }
+  }
+  if (!logarithmic && values.low >= 0.0) bars.low = 0.0;
+  return bars;
+}
+
+/// Factor by which an axis of seconds is multiplied so that its ticks are plain numbers. The label, whose unit is in
+/// brackets or behind a comma, is given the unit of the products; of other labels nothing changes.
+double choose_unit(std::string& label, const Range& range, SvgPlot::Scale scale) {
+  if (!label.ends_with("(s)") && !label.ends_with(", s")) return 1.0;
+  const double size = scale == SvgPlot::Scale::logarithmic ? std::sqrt(range.low) * std::sqrt(range.high)
+                                                           : std::max(std::abs(range.low), std::abs(range.high));
+  double factor = 1.0;
+  const char* prefix = "";
+  for (const char* const next : {"m", "µ", "n"}) {
+    if (size == 0.0 || size * factor >= 1.0) break;
+    factor *= 1000.0;
+    prefix = next;
+  }
+  const std::size_t unit = label.rfind('s');
+  label = label.substr(0, unit) + prefix + label.substr(unit);
+  return factor;
+}
+
+/// Whether most sizes that were measured double; lines are sampled anywhere and only count on their own.
+bool doubles(const std::vector<SvgPlot::Series>& all) {
+  const bool only_lines = std::all_of(all.begin(), all.end(), [](const auto& series) { return series.line; });
+  std::size_t points = 0, powers = 0;
+  for (const SvgPlot::Series& series : all) {
+    for (std::size_t i = 0; i < series.x.size() && (only_lines || !series.line); ++i) {
+      int exponent = 0;
+      points += series.is_shown(i) ? 1 : 0;
+      powers += series.is_shown(i) && std::frexp(series.x[i], &exponent) == 0.5 ? 1 : 0;
+    }
+  }
+  return 2 * powers > points;
+}
+
+/// An axis with names, of which each has room for so many characters.
+PlotAxis names_axis(const std::vector<std::string>& names, std::size_t room) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(xml_text(name, room));
+  return PlotAxis::named(shown);
+}
+
+}  // namespace
+
+SvgPlot with_units(SvgPlot plot) {
+  const double x = plot.x_names.empty() ? choose_unit(plot.x_label, x_range(plot), plot.x_scale) : 1.0;
+  const double y = plot.y_names.empty() ? choose_unit(plot.y_label, y_range(plot), plot.y_scale) : 1.0;
+  for (SvgPlot::Series& series : plot.series) {
+    for (double& value : series.x) value *= x;
+    for (std::vector<double>* values : {&series.y, &series.error, &series.error_below}) {
+      for (double& value : *values) value *= y;
+    }
+  }
+  for (SvgPlot::Marker& marker : plot.markers) marker.x *= x;
+  for (SvgPlot::Box& box : plot.boxes) {
+    for (double* value : {&box.left, &box.right}) *value *= x;
+    for (double* value : {&box.low, &box.high}) *value *= y;
+  }
+  return plot;
+}
+
+PlotAxis x_axis_of(const SvgPlot& plot, std::size_t room_characters) {
+  if (!plot.x_names.empty()) {
+    const std::size_t names = std::min<std::size_t>(PlotAxis::most_names, plot.x_names.size());
+    return names_axis(plot.x_names, std::max<std::size_t>(3, room_characters / names));
+  }
+  const Range range = x_range(plot);
+  if (plot.x_scale == SvgPlot::Scale::logarithmic) {
+    return PlotAxis::logarithmic(range.low, range.high, doubles(plot.series));
+  }
+  for (int steps = 10;; steps /= 2) {
+    PlotAxis axis = PlotAxis::linear(range.low, range.high, steps);
+    if (steps < 4 || (axis.longest_label() + 2) * (axis.ticks().size() - 1) <= room_characters) return axis;
+  }
+}
+
+PlotAxis y_axis_of(const SvgPlot& plot) {
+  constexpr std::size_t longest_name = 24;
+  if (!plot.y_names.empty()) return names_axis(plot.y_names, longest_name);
+  const Range range = y_range(plot);
+  if (plot.y_scale == SvgPlot::Scale::logarithmic) return PlotAxis::logarithmic(range.low, range.high, false);
+  return PlotAxis::linear(range.low, range.high, 6);
 }
 
 }  // namespace steelyard

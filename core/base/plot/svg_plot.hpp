@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace steelyard {
@@ -21,6 +22,10 @@ struct SvgPlot {
     /// Number of the colour, so that a line can have that of its points; otherwise the place in the chart's series.
     std::optional<std::size_t> colour = {};
     std::vector<double> error_below = {};  ///< of bars that end elsewhere below their points; empty: as above
+
+    bool is_shown(std::size_t i) const;
+    /// Where a point's error bar ends; at the point for none.
+    std::pair<double, double> error_bar(std::size_t i) const;
   };
 
   /// A rectangle between values of both axes: of a bar chart, a time line or a matrix that is shared out.
@@ -40,7 +45,7 @@ struct SvgPlot {
   };
 
   std::string title;
-  std::string x_label;
+  std::string x_label;  ///< with its unit in brackets; (s) becomes (ms), (µs) or (ns) where that makes plain numbers
   std::string y_label;
   std::string corner = {};  ///< small, at the lower right: machine and date
   Scale x_scale = Scale::linear;

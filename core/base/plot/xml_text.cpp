@@ -1,62 +1,46 @@
 #include "core/base/plot/xml_text.hpp"
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 
 namespace steelyard {
 namespace {
 
-/// Bytes of the character of XML 1.0 that the text begins with; 0 when it begins with none.
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' || lead == '\r' ? 1 : 0;
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
-  unsigned long code = lead & (0x7FU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-    code = code << 6U | (byte(i) & 0x3FU);
-  }
-  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return overlong || surrogate || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF ? 0 : size;
+/// The text with U+FFFD in place of bytes that are not UTF-8.
+std::string valid_utf8(std::string_view text) {
+  using nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
-std::string escaped(std::string_view character) {
-  switch (character[0]) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return std::string(character);
-  }
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
+
+std::string_view escaped(std::string_view character) {
+  static const std::map<std::string_view, std::string_view> escapes{
+      {"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"},     {"'", "&#39;"},
+      {"\t", "\t"},   {"\n", "\n"},  {"\r", "\r"},  {"\uFFFE", "\uFFFD"}, {"\uFFFF", "\uFFFD"}};
+  const auto found = escapes.find(character);
+  if (found != escapes.end()) return found->second;
+  return static_cast<unsigned char>(character[0]) < 0x20 ? "\uFFFD" : character;
 }
 
 }  // namespace
 
 std::string xml_text(std::string_view text, std::size_t at_most) {
-  const bool cut = count_characters(text) > at_most;
+  const std::string valid = valid_utf8(text);
+  const bool cut = count_characters(valid) > at_most;
   std::size_t room = cut ? std::max<std::size_t>(at_most, 1) - 1 : at_most;
   std::string result;
-  for (; !text.empty() && room > 0; --room) {
-    const std::size_t size = character_size(text);
-    result += size > 0 ? escaped(text.substr(0, size)) : "\uFFFD";
-    text.remove_prefix(std::max<std::size_t>(size, 1));
+  for (std::size_t begin = 0, end = 0; begin < valid.size() && room > 0; begin = end, --room) {
+    for (++end; end < valid.size() && !begins_character(valid[end]);) ++end;
+    result += escaped(std::string_view(valid).substr(begin, end - begin));
   }
   return cut ? result + "…" : result;
 }
 
 std::size_t count_characters(std::string_view text) {
-  std::size_t count = 0;
-  for (; !text.empty(); ++count) text.remove_prefix(std::max<std::size_t>(character_size(text), 1));
-  return count;
+  const std::string valid = valid_utf8(text);
+  return static_cast<std::size_t>(std::count_if(valid.begin(), valid.end(), begins_character));
 }
 
 }  // namespace steelyard

@@ -176,21 +176,18 @@ void write_flow_picture(const std::filesystem::path& path, const Problem& proble
   Lines lines(problem, psi, pixels);
   const PictureLegend legend{speed_colour, 0.0, "0", "1 lid speed",
                              fmt::format("re {:g}  t = {:.4g}", problem.reynolds, state.time)};
-  const std::vector<Rgb> below = legend.pixels(pixels.columns);
-  PngFile file(path, pixels.rows + std::ssize(below) / pixels.columns, pixels.columns);
-  std::vector<Rgb> row(static_cast<std::size_t>(pixels.columns));
+  std::vector<Rgb> picture;
   for (std::int64_t r = 0; r < pixels.rows; ++r) {
     const std::vector<double> covered = lines.next_row();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const double speed = speeds.at(r, static_cast<std::int64_t>(c));
-      const Rgb ground = speed_colour(speed);
-      row[c] = {mixed(ground.red, line_colour.red, covered[c]), mixed(ground.green, line_colour.green, covered[c]),
-                mixed(ground.blue, line_colour.blue, covered[c])};
+    for (std::size_t c = 0; c < covered.size(); ++c) {
+      const Rgb ground = speed_colour(speeds.at(r, static_cast<std::int64_t>(c)));
+      picture.push_back({mixed(ground.red, line_colour.red, covered[c]),
+                         mixed(ground.green, line_colour.green, covered[c]),
+                         mixed(ground.blue, line_colour.blue, covered[c])});
     }
-    file.write_rows(row);
   }
-  file.write_rows(below);
-  file.finish();
+  for (const Rgb& below : legend.pixels(pixels.columns)) picture.push_back(below);
+  write_png_file(path, pixels.columns, picture);
 }
 
 namespace {
@@ -268,26 +265,17 @@ void write_flow_vti(const std::filesystem::path& path, const Problem& problem, c
   grid.columns = problem.columns;
   grid.spacing = {problem.dx(), problem.dy()};
   grid.origin = {0.5 * problem.dx(), 0.5 * problem.dy()};
-  VtiFile<double> file(path, {{"velocity", 3}, {"pressure"}, {"streamfunction"}}, grid);
-  std::vector<double> row;
+  std::vector<double> velocity, psi_at_centres;
   for (std::int64_t j = 0; j < problem.rows; ++j) {
-    row.clear();
     for (std::int64_t i = 0; i < problem.columns; ++i) {
-      row.push_back(0.5 * (state.u_at(j, i) + state.u_at(j, i + 1)));
-      row.push_back(0.5 * (state.v_at(j, i) + state.v_at(j + 1, i)));
-      row.push_back(0.0);
+      velocity.push_back(0.5 * (state.u_at(j, i) + state.u_at(j, i + 1)));
+      velocity.push_back(0.5 * (state.v_at(j, i) + state.v_at(j + 1, i)));
+      velocity.push_back(0.0);
+      psi_at_centres.push_back(0.25 * ((psi.at(j, i) + psi.at(j, i + 1)) + (psi.at(j + 1, i) + psi.at(j + 1, i + 1))));
     }
-    file.write_rows(row);
   }
-  file.write_rows(state.p);
-  for (std::int64_t j = 0; j < problem.rows; ++j) {
-    row.clear();
-    for (std::int64_t i = 0; i < problem.columns; ++i) {
-      row.push_back(0.25 * ((psi.at(j, i) + psi.at(j, i + 1)) + (psi.at(j + 1, i) + psi.at(j + 1, i + 1))));
-    }
-    file.write_rows(row);
-  }
-  file.finish();
+  write_vti_file<double>(path, grid,
+                         {{"velocity", 3, velocity}, {"pressure", 1, state.p}, {"streamfunction", 1, psi_at_centres}});
 }
 
 }  // namespace steelyard::cavity

@@ -162,10 +162,10 @@ double value_of(const std::string& label) {
   if (prefix.ends_with('i')) {
     return number * std::exp2(10.0 * static_cast<double>(std::string("KMGTPE").find(prefix[0]) + 1));
   }
-  const std::vector<std::string> names{"p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
+  const std::vector<std::string> names{"", "k", "M", "G", "T", "P", "E"};
   const auto found = std::find(names.begin(), names.end(), prefix);
   REQUIRE(found != names.end());
-  return number * std::pow(1000.0, static_cast<double>(found - names.begin()) - 4.0);
+  return number * std::pow(1000.0, static_cast<double>(found - names.begin()));
 }
 
 /// Where a value lies along an axis by its labels, which stand in their order.
@@ -274,7 +274,7 @@ TEST_CASE("ticks are round, and decades, 1 2 5 or powers of two as fits the rang
   CHECK(labels(PlotAxis::linear(0.0, 230000.0, 6)) == "0 50k 100k 150k 200k 250k ");
   CHECK(labels(PlotAxis::linear(0.0, 2.9e6, 6)) == "0 0.5M 1.0M 1.5M 2.0M 2.5M 3.0M ");
   CHECK(labels(PlotAxis::linear(2011.0, 2024.0, 3)) == "2010 2015 2020 2025 ");
-  CHECK(labels(PlotAxis::linear(-2e-6, 2e-6, 4)) == "-2µ -1µ 0 1µ 2µ ");
+  CHECK(labels(PlotAxis::linear(-2e-6, 2e-6, 4)) == "-2e-06 -1e-06 0 1e-06 2e-06 ");
   CHECK(labels(PlotAxis::logarithmic(1.0, 1e6, false)) == "1 10 100 1k 10k 100k 1M ");
   CHECK(labels(PlotAxis::logarithmic(1.0, 50.0, false)) == "1 2 5 10 20 50 ");
   CHECK(labels(PlotAxis::logarithmic(16.0, 65536.0, true)) == "16 64 256 1024 4096 16384 65536 ");
@@ -430,6 +430,27 @@ TEST_CASE("axes begin at 0 unless a value is below, have powers of two for sizes
   CHECK(x_labels(sizes) == "4096 8192 16384 32768 ");
   sizes.series.front().line = true;
   CHECK(x_labels(sizes) == "5k 10k 20k ");
+}
+
+TEST_CASE("seconds have the unit in which ticks are plain numbers, and tell it") {
+  const auto axis_of = [](const std::vector<double>& seconds, Scale scale, const std::string& label) {
+    SvgPlot plot{.title = "", .x_label = "", .y_label = label, .y_scale = scale};
+    plot.series = {{.name = "", .x = seconds, .y = seconds, .error = std::vector(seconds.size(), 0.0)}};
+    std::string text;
+    const auto elements = elements_of(plot.text());
+    for (const Element& tick : of_class(elements, "plot-y-tick")) text += tick.text + ' ';
+    for (const Element& element : elements) {
+      if (element.attributes.count("transform") != 0 && element.name == "text") text += element.text;
+    }
+    return text;
+  };
+  CHECK(axis_of({0.005, 0.05}, Scale::linear, "time (s)") == "0 10 20 30 40 50 time (ms)");
+  CHECK(axis_of({0.02, 0.5}, Scale::logarithmic, "time (s)") == "20 50 100 200 500 time (ms)");
+  CHECK(axis_of({2e-6, 3e-4}, Scale::logarithmic, "predicted, s") == "2 5 10 20 50 100 200 predicted, µs");
+  CHECK(axis_of({2e-9, 6e-9}, Scale::linear, "time (s)") == "0 1 2 3 4 5 6 time (ns)");
+  CHECK(axis_of({3.0, 60.0}, Scale::linear, "time (s)") == "0 10 20 30 40 50 60 time (s)");
+  CHECK(axis_of({0.0, 0.0}, Scale::linear, "time (s)").ends_with("time (s)"));
+  CHECK(axis_of({0.02, 0.05}, Scale::linear, "share") == "0 0.01 0.02 0.03 0.04 0.05 share");
 }
 
 TEST_CASE("names of the legend and labels of markers do not overlap each other or the data") {

@@ -1,14 +1,34 @@
 #pragma once
 
 #include "core/base/errors.hpp"
+#include "core/host_blas.hpp"
 #include "core/memory/matrix.hpp"
+#include "core/spaces.hpp"
 
 #if defined(STEELYARD_HAS_KOKKOS_KERNELS)
 #include <KokkosBlas2_gemv.hpp>
 #include <KokkosBlas3_gemm.hpp>
 #endif
 
+// Ways to multiply that most builds and machines do not take, apart from gemm.cpp for their tests.
+
 namespace steelyard {
+
+/// The multiplication on a host space by a BLAS that has no threads of its own to offer: each thread of the space
+/// computes a slice of C. Needs k >= 1.
+template <class Execution, class Scalar>
+void sliced_gemm(const Execution& space, const GemmCall<Scalar>& call) {
+  static_assert(runs_on_host<Execution>);
+  const int threads = static_cast<int>(space.concurrency());
+  // Iteration i of a static schedule over as many iterations as threads is thread i's.
+  using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, int>;
+  Kokkos::parallel_for("steelyard::core::sliced_gemm", Policy(space, 0, threads), [=](const int number) {
+    const OpenMpThreads alone(1);
+    const GemmCall<Scalar> slice = call.part(number, threads);
+    if (!slice.empty()) host_blas_gemm(slice);
+  });
+  space.fence();
+}
 
 /// C = alpha A B + beta C by Kokkos Kernels, for devices whose own BLAS is not known here; the caller fences. Needs
 /// m, n, k >= 1. @throws RuntimeFailure in a build without Kokkos Kernels
