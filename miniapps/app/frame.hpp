@@ -21,11 +21,11 @@
 
 namespace steelyard {
 
-/// Seconds from when all ranks are ready to run `work` until the slowest has done so, the same on all ranks. Meanwhile
-/// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
+/// Runs `work` on all ranks inside the profiling region `name` (`steelyard::<app>::<phase>`). Collective. @return
+/// seconds from when all are ready until the slowest has done so, the same on all ranks
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work);
 
-/// These ranks on the platform. Collective.
+/// Places these ranks on the platform. Collective.
 models::Placement place_ranks(const Session& session, const models::Platform& platform);
 
 class StepBalancer;
@@ -46,8 +46,7 @@ class Frame : public Resources {
   std::vector<double> slowdowns() const override;
   bool measures() const override { return true; }
 
-  /// Record that the run keeps and prints: parts of it come from AppRun::describe(), Plan and Outcome, put together by
-  /// run_mini_app().
+  /// Record that the run keeps and prints, put together by run_mini_app().
   const RunRecord& record() const { return record_; }
 
   /// A plan with an even distribution and no prediction, of an app that balances itself.
@@ -57,9 +56,9 @@ class Frame : public Resources {
   /// The balance of such a run, which starts with `units` computation units of every slot. Distributes by the algorithm
   /// of `--partition`, or by `geometric` where that is `dynamic`. @param options but for the start
   StepBalancer balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options = {}) const;
-  /// How long it took to measure channels is printed, and kept as `channel_time_s`. @return nothing, and a note is
-  /// printed, where the ranks are more than the cores, or noise looks like nothing that a channel does
-  /// @throws CollectiveError for a bad file
+  /// Prints how long it took to measure channels, and keeps it as `channel_time_s`. @return nothing, and prints why,
+  /// for more ranks than cores and for noise that looks like nothing that a channel does @throws CollectiveError for a
+  /// bad file
   std::optional<Channels> channels(const MessageFacts& message) override;
   double channel_error() const override { return channel_error_; }
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
@@ -71,13 +70,12 @@ class Frame : public Resources {
   double start_s() override;
   void on_all_ranks(const std::function<void()>& work) const override { collectively(work); }
 
-  /// Runs work that may fail on a rank alone (memory, a file that vanished): all ranks then throw. Collective.
+  /// Runs work that may fail on one rank alone (memory, a file that vanished): all ranks then throw. Collective.
   void collectively(const std::function<void()>& work) const { steelyard::collectively(comm(), work); }
   void on_root(const std::function<void()>& work) const { steelyard::on_root(comm(), work); }
-  /// This rank's part of a distribution over all slots: units of its host unit and of its companion, 0 for a unit
-  /// that it does not drive. @param units of every slot
+  /// What a distribution over all slots gives this rank's units; 0 for one that it does not drive.
   UnitSizes own_share(std::span<const std::int64_t> units) const;
-  /// The other way round: seconds of every slot, on every rank, from what each rank says of its own units. Collective.
+  /// Seconds of every slot, on every rank, from those of each rank's own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
   /// Shows how many repetitions are done, until stop_progress().
   void start_progress(int repetitions);
@@ -85,32 +83,29 @@ class Frame : public Resources {
   void stop_progress() { progress_.reset(); }
   /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
   void step_done(std::int64_t steps_done, std::int64_t steps);
-  /// Whether the user has interrupted a run that ends itself (AppRun::ends_itself()), the same on all ranks.
-  /// Collective.
+  /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
   bool is_interrupted() const;
-  /// Writes one of the run's files. Where that fails, the others are written all the same, and the run ends with exit
-  /// code 3 and all that went wrong. Collective. @param writer throws CollectiveError
+  /// Writes one of the run's files. Where that fails, the others are written all the same, before require_success()
+  /// throws. Collective. @param writer throws CollectiveError
   void write(const std::function<void()>& writer);
   /// The file of `--output`, see write_matrix(). Collective.
   template <class Element>
   void write_output(std::int64_t rows, std::int64_t columns, const MatrixStore<Element>& store) {
     write([&] { write_matrix<Element>(session_, options().output, rows, columns, store); });
   }
-  /// Ends a run that some of its files could not be written of. @param failure what else is wrong, or nothing
-  /// @throws CollectiveError where there is anything to tell
+  /// @throws CollectiveError (exit code 3) where a file could not be written, or for `failure` unless that is empty
   void require_success(const std::string& failure) const;
 
   /// The largest of all ranks. Collective.
   double max(double value) const { return all_max(comm(), value); }
-  /// Some systems end the program where others would say that memory is short.
-  /// @param what takes it, for the message @throws InvalidArgument for more than this rank's share of the node's memory
+  /// Rejects data for which some systems would end the program. @param what takes the bytes, for the message
+  /// @throws InvalidArgument for more than this rank's share of the node's memory
   void require_memory(const std::string& what, double bytes) const;
 
  private:
   friend ExitCode run_mini_app(Session& session, MiniApp& app);
 
-  /// Measures, see measure_speed_models(), inside the profiling region `steelyard::<app>::speed_models`. How long that
-  /// took is printed, and added up in `model_time_s`.
+  /// Measures. Prints how long that took, and adds it to `model_time_s`.
   SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
                                    const std::string& algorithm) override;
 
@@ -132,8 +127,8 @@ class Frame : public Resources {
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm);
 
-/// Computation units of every slot, which move while a run goes on: see partition::LoadBalancer, of which every rank
-/// has the same. Source: 000, section 6.1.5.
+/// Computation units of every slot, which move while a run goes on, the same on every rank: partition::LoadBalancer on
+/// the seconds of all ranks. Source: 000, section 6.1.5.
 class StepBalancer {
  public:
   /// @param frame outlives this
@@ -152,7 +147,7 @@ class StepBalancer {
   partition::LoadBalancer balancer_;
 };
 
-/// Values of each repetition, as many in each, and their medians over the repetitions.
+/// Medians, over the repetitions, of values that each repetition has as many of.
 class Medians {
  public:
   void add(std::vector<double> values) { rows_.push_back(std::move(values)); }

@@ -19,7 +19,7 @@ class App;
 
 namespace steelyard {
 
-/// Number of processes that need not exist, and their nodes.
+/// Number of processes on paper, and of those of a node.
 struct ProcessCount {
   int processes = 1;
   int per_node = 0;  ///< 0: all on one node
