@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <Kokkos_Core.hpp>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -65,25 +66,6 @@ models::Platform measure_channels(const Session& session, const MessageFacts& me
 
 }  // namespace
 
-std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options,
-                                                const MessageFacts& message, RunRecord& record) {
-  std::optional<models::Platform> platform;
-  if (!options.platform.empty()) {
-    collectively(session.comm(), [&] { platform = models::read_platform_file(options.platform); });
-  } else if (session.size() > 1) {
-    const double start_s = now_s();
-    try {
-      platform = measure_channels(session, message);
-    } catch (const CollectiveError& error) {
-      session.print(fmt::format("note: communication is not predicted: {}\n", error.what()));
-      return std::nullopt;
-    }
-    record.figures["channel_time_s"] = all_max(session.comm(), now_s() - start_s);
-    session.print(fmt::format("channels measured in {}\n", format_seconds(record.figures["channel_time_s"])));
-  }
-  return platform;
-}
-
 models::Placement place_ranks(const Session& session, const models::Platform& platform) {
   std::vector<std::string> kinds;
   for (const NodeFacts& node : gather_node_facts(session)) kinds.push_back(node.kind);
@@ -92,65 +74,33 @@ models::Placement place_ranks(const Session& session, const models::Platform& pl
   return *placement;
 }
 
-namespace {
-
-/// Open for the length of a scope, so that an error leaves no region open.
-class Region {
- public:
-  explicit Region(const std::string& name) { Kokkos::Profiling::pushRegion(name); }
-  ~Region() { Kokkos::Profiling::popRegion(); }
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
-};
-
-}  // namespace
-
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work) {
   STEELYARD_MPI(MPI_Barrier(session.comm()));
   const double start_s = now_s();
   {
-    const Region region(name);
+    const Kokkos::Profiling::ScopedRegion region(name);
     work();
   }
   return all_max(session.comm(), now_s() - start_s);
 }
 
 Frame::Frame(const Session& session, const RunOptions& options, const RankUnits& units, const std::string& app)
-    : session_(session),
-      options_(options),
+    : Resources(options, gather_slots(session, units)),
+      session_(session),
       units_(units),
       co_execution_(session.machine(), units),
-      slots_(gather_slots(session, units)),
       record_(describe_run(session, app, options, units)) {
-  record_.check = unchecked(options);
+  if (options.check == CheckLevel::none) record_.check.against = "--check none";
 }
 
-std::vector<int> Frame::slot_ranks() const {
-  std::vector<int> ranks;
-  for (const Slot& slot : slots_) ranks.push_back(slot.rank);
-  return ranks;
-}
-
-SpeedModels Frame::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
-                                const std::vector<std::filesystem::path>& files) {
+SpeedModels Frame::models_without_files(const MeasurableKernel& kernel, std::int64_t total,
+                                        const std::string& algorithm) {
   std::optional<SpeedModels> models;
-  if (!files.empty()) {
-    const std::vector<double> slot_slowdowns = slowdowns();
-    collectively(
-        [&] { models = read_speed_models(files, kernel.facts(), slots_, slot_slowdowns, this->algorithm(algorithm)); });
-    return std::move(*models);
-  }
   const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.facts().app),
                                       [&] { models = measure_speed_models(*this, kernel, total, algorithm); });
   record_.figures["model_time_s"] += seconds;
   session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
   return std::move(*models);
-}
-
-std::optional<double> Frame::model_parameter(const std::string& name) const {
-  std::optional<double> value;
-  collectively([&] { value = parameter_of_models(options_.models, name); });
-  return value;
 }
 
 double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) {
@@ -165,36 +115,43 @@ double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int
 
 Plan Frame::even_plan(std::int64_t total) const {
   Plan plan;
-  plan.distribution = partition::even_slices(total, slots_.size());
-  plan.unit_s.assign(slots_.size(), 0.0);
+  plan.distribution = partition::even_slices(total, slots().size());
+  plan.unit_s.assign(slots().size(), 0.0);
   return plan;
 }
 
 StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options) const {
-  const partition::Algorithm algorithm = this->algorithm(is_dynamic() ? "geometric" : options_.partition);
+  const partition::Algorithm algorithm = this->algorithm(is_dynamic() ? "geometric" : partition());
   options.model_kind = algorithm.model_kind;
   options.start = units;
   const std::int64_t total = std::accumulate(units.begin(), units.end(), std::int64_t{0});
   return {*this, partition::LoadBalancer(total, units.size(), algorithm, std::move(options))};
 }
 
-std::optional<models::Platform> Frame::platform(const MessageFacts& message) {
-  std::optional<models::Platform> known = obtain_platform(session_, options_, message, record_);
-  if (known) channel_error_ = known->error();
-  return known;
-}
-
 std::optional<Channels> Frame::channels(const MessageFacts& message) {
-  if (std::optional<models::Platform> known = platform(message)) {
-    models::Placement place = placement(*known);
-    return Channels{std::move(*known), std::move(place)};
+  models::Platform platform;
+  if (!options().platform.empty()) {
+    collectively([&] { platform = models::read_platform_file(options().platform); });
+  } else if (ranks() == 1) {
+    return Channels{{}, models::Placement({}, {0}, {})};
+  } else {
+    const double start_s = now_s();
+    try {
+      platform = measure_channels(session_, message);
+    } catch (const CollectiveError& error) {
+      note(fmt::format("note: communication is not predicted: {}\n", error.what()));
+      return std::nullopt;
+    }
+    record_.figures["channel_time_s"] = max(now_s() - start_s);
+    note(fmt::format("channels measured in {}\n", format_seconds(record_.figures["channel_time_s"])));
   }
-  if (ranks() > 1) return std::nullopt;
-  return Channels{{}, models::Placement({}, {0}, {})};
+  channel_error_ = platform.error();
+  models::Placement placement = place_ranks(session_, platform);
+  return Channels{std::move(platform), std::move(placement)};
 }
 
 double Frame::memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) {
-  if (!options_.platform.empty()) return platform({})->memory_bytes_per_s() * session_.nodes().count();
+  if (!options().platform.empty()) return channels({})->platform.memory_bytes_per_s() * session_.nodes().count();
   const UnitSizes own = own_share(slot_bytes);
   return GroupBandwidth(comm(), co_execution_, own.host / 8, own.companion / 8).measure_bytes_per_s();
 }
@@ -219,7 +176,8 @@ std::string Frame::bound_name(double own_bytes) const {
   return max(fits ? 0.0 : 1.0) > 0.0 ? "memory" : "cache";
 }
 
-double Frame::start_seconds() {
+double Frame::start_s() {
+  if (!options().models.empty()) return 0.0;
   constexpr int batches = 20;
   constexpr int per_batch = 50;
   const CoExecution::Work nothing = [] {};
@@ -234,8 +192,8 @@ double Frame::start_seconds() {
 
 UnitSizes Frame::own_share(std::span<const std::int64_t> units) const {
   UnitSizes share;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].rank == session_.rank()) share[slots_[i].kind] = units[i];
+  for (std::size_t i = 0; i < slots().size(); ++i) {
+    if (slots()[i].rank == session_.rank()) share[slots()[i].kind] = units[i];
   }
   return share;
 }
@@ -243,7 +201,7 @@ UnitSizes Frame::own_share(std::span<const std::int64_t> units) const {
 std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
   const std::vector<double> all = all_gather(comm(), {own.host_s, own.companion_s});
   std::vector<double> seconds;
-  for (const Slot& slot : slots_) {
+  for (const Slot& slot : slots()) {
     seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;

@@ -21,18 +21,11 @@
 
 namespace steelyard {
 
-/// Seconds from when all ranks are ready to run `work` until the slowest has done so, the same on all ranks. Meanwhile
-/// the profiling region `name` (`steelyard::<app>::<phase>`) is open. Collective.
+/// Runs `work` on all ranks inside the profiling region `name` (`steelyard::<app>::<phase>`). Collective. @return
+/// seconds from when all are ready until the slowest has done so, the same on all ranks
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work);
 
-/// Channels that a prediction goes by: those of `--platform` or, without it, those between these ranks,
-/// measured in passing for such messages. How long that took is printed, and kept as `channel_time_s`. Collective.
-/// @return nothing for a single rank, and where the ranks are more than the cores, which is printed
-/// @throws CollectiveError for a bad file
-std::optional<models::Platform> obtain_platform(const Session& session, const RunOptions& options,
-                                                const MessageFacts& message, RunRecord& record);
-
-/// These ranks on the platform. Collective.
+/// Places these ranks on the platform. Collective.
 models::Placement place_ranks(const Session& session, const models::Platform& platform);
 
 class StepBalancer;
@@ -45,70 +38,44 @@ class Frame : public Resources {
 
   const Session& session() const { return session_; }
   MPI_Comm comm() const { return session_.comm(); }
-  const RunOptions& options() const { return options_; }
   const RankUnits& units() const { return units_; }
   CoExecution& co_execution() { return co_execution_; }
-  const std::vector<Slot>& slots() const override { return slots_; }
   int ranks() const override { return session_.size(); }
-  std::string partition() const override { return options_.partition; }
   std::vector<int> node_of_rank() const override { return session_.nodes().node_of_rank; }
   std::string node_name(int rank) const override;
   std::vector<double> slowdowns() const override;
-  bool has_seconds() const override { return true; }
   bool measures() const override { return true; }
-  /// The rank of every slot.
-  std::vector<int> slot_ranks() const;
-  double element_bytes() const { return options_.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
 
-  /// Record that the run keeps and prints: parts of it come from AppRun::describe(), Plan and Outcome, put together by
-  /// run_mini_app().
+  /// Record that the run keeps and prints, put together by run_mini_app().
   const RunRecord& record() const { return record_; }
 
-  /// One speed model for every slot: those of `files` or, where there are none, measured (see measure_speed_models())
-  /// inside the profiling region `steelyard::<app>::speed_models`. How long that took is printed, and added up in
-  /// `model_time_s`. @param total computation units to be distributed @param algorithm for which they are fitted
-  /// Collective. @throws CollectiveError
-  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
-                           const std::vector<std::filesystem::path>& files) override;
-  /// The models that most runs go by: those of `--model` or, without it, measured.
-  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override {
-    return speed_models(kernel, total, algorithm, options_.models);
-  }
-  /// The algorithm of that name, for models of `--kind`. @throws InvalidArgument
-  partition::Algorithm algorithm(const std::string& name) const { return algorithm_for(name, options_.kind); }
   /// A plan with an even distribution and no prediction, of an app that balances itself.
   Plan even_plan(std::int64_t total) const;
   /// Whether the app balances itself by the times of its own steps (`--partition dynamic`).
-  bool is_dynamic() const { return options_.partition == "dynamic"; }
+  bool is_dynamic() const { return partition() == "dynamic"; }
   /// The balance of such a run, which starts with `units` computation units of every slot. Distributes by the algorithm
   /// of `--partition`, or by `geometric` where that is `dynamic`. @param options but for the start
   StepBalancer balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options = {}) const;
-  /// The channels between the ranks, see obtain_platform(). Collective.
-  std::optional<models::Platform> platform(const MessageFacts& message);
-  double channel_error() const override { return channel_error_; }
-  /// Where the ranks are on the platform. Collective.
-  models::Placement placement(const models::Platform& platform) const { return place_ranks(session_, platform); }
+  /// Prints how long it took to measure channels, and keeps it as `channel_time_s`. @return nothing, and prints why,
+  /// for more ranks than cores and for noise that looks like nothing that a channel does @throws CollectiveError for a
+  /// bad file
   std::optional<Channels> channels(const MessageFacts& message) override;
-  std::optional<double> model_parameter(const std::string& name) const override;
+  double channel_error() const override { return channel_error_; }
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
   /// Name of what bounds kernels that stream through `own_bytes` of arrays on this rank: `cache` where the last
   /// caches of every node hold them, otherwise `memory`. Collective.
   std::string bound_name(double own_bytes) const;
-  /// Seconds that a prediction adds for every CoExecution::run(): for starting a rank's units and waiting for them,
-  /// without any work, on the rank that takes longest. Collective.
-  double start_seconds();
-  double start_s() override { return options_.models.empty() ? start_seconds() : 0.0; }
+  double start_s() override;
   void on_all_ranks(const std::function<void()>& work) const override { collectively(work); }
 
-  /// Runs work that may fail on a rank alone (memory, a file that vanished): all ranks then throw. Collective.
+  /// Runs work that may fail on one rank alone (memory, a file that vanished): all ranks then throw. Collective.
   void collectively(const std::function<void()>& work) const { steelyard::collectively(comm(), work); }
   void on_root(const std::function<void()>& work) const { steelyard::on_root(comm(), work); }
-  /// This rank's part of a distribution over all slots: units of its host unit and of its companion, 0 for a unit
-  /// that it does not drive. @param units of every slot
+  /// What a distribution over all slots gives this rank's units; 0 for one that it does not drive.
   UnitSizes own_share(std::span<const std::int64_t> units) const;
-  /// The other way round: seconds of every slot, on every rank, from what each rank says of its own units. Collective.
+  /// Seconds of every slot, on every rank, from those of each rank's own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
   /// Shows how many repetitions are done, until stop_progress().
   void start_progress(int repetitions);
@@ -116,35 +83,35 @@ class Frame : public Resources {
   void stop_progress() { progress_.reset(); }
   /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
   void step_done(std::int64_t steps_done, std::int64_t steps);
-  /// Whether the user has interrupted a run that ends itself (AppRun::ends_itself()), the same on all ranks.
-  /// Collective.
+  /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
   bool is_interrupted() const;
-  /// Writes one of the run's files. Where that fails, the others are written all the same, and the run ends with exit
-  /// code 3 and all that went wrong. Collective. @param writer throws CollectiveError
+  /// Writes one of the run's files. Where that fails, the others are written all the same, before require_success()
+  /// throws. Collective. @param writer throws CollectiveError
   void write(const std::function<void()>& writer);
   /// The file of `--output`, see write_matrix(). Collective.
   template <class Element>
   void write_output(std::int64_t rows, std::int64_t columns, const MatrixStore<Element>& store) {
-    write([&] { write_matrix<Element>(session_, options_.output, rows, columns, store); });
+    write([&] { write_matrix<Element>(session_, options().output, rows, columns, store); });
   }
-  /// Ends a run that some of its files could not be written of. @param failure what else is wrong, or nothing
-  /// @throws CollectiveError where there is anything to tell
+  /// @throws CollectiveError (exit code 3) where a file could not be written, or for `failure` unless that is empty
   void require_success(const std::string& failure) const;
 
   /// The largest of all ranks. Collective.
   double max(double value) const { return all_max(comm(), value); }
-  /// Some systems end the program where others would say that memory is short.
-  /// @param what takes it, for the message @throws InvalidArgument for more than this rank's share of the node's memory
+  /// Rejects data for which some systems would end the program. @param what takes the bytes, for the message
+  /// @throws InvalidArgument for more than this rank's share of the node's memory
   void require_memory(const std::string& what, double bytes) const;
 
  private:
   friend ExitCode run_mini_app(Session& session, MiniApp& app);
 
+  /// Measures. Prints how long that took, and adds it to `model_time_s`.
+  SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
+                                   const std::string& algorithm) override;
+
   const Session& session_;
-  const RunOptions& options_;
   RankUnits units_;
   CoExecution co_execution_;
-  std::vector<Slot> slots_;
   RunRecord record_;
   double channel_error_ = 0.0;
   std::optional<Progress> progress_;
@@ -160,8 +127,8 @@ class Frame : public Resources {
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm);
 
-/// Computation units of every slot, which move while a run goes on: see partition::LoadBalancer, of which every rank
-/// has the same. Source: 000, section 6.1.5.
+/// Computation units of every slot, which move while a run goes on, the same on every rank: partition::LoadBalancer on
+/// the seconds of all ranks. Source: 000, section 6.1.5.
 class StepBalancer {
  public:
   /// @param frame outlives this
@@ -180,7 +147,7 @@ class StepBalancer {
   partition::LoadBalancer balancer_;
 };
 
-/// Values of each repetition, as many in each, and their medians over the repetitions.
+/// Medians, over the repetitions, of values that each repetition has as many of.
 class Medians {
  public:
   void add(std::vector<double> values) { rows_.push_back(std::move(values)); }

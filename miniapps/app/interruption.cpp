@@ -30,7 +30,7 @@ void take_signal(int /*signal*/) {
 
 }  // namespace
 
-Interruption::Interruption(By by, std::function<void()> leave) : by_(by), leave_(std::move(leave)) {
+Interruption::Interruption(std::function<void()> leave) : leave_(std::move(leave)) {
   is_interrupted = false;
   sem_init(&wake, 0, 0);
   struct sigaction action = {};
@@ -54,7 +54,7 @@ Interruption::~Interruption() {
 void Interruption::wait() {
   while (sem_wait(&wake) != 0) {
   }
-  if (!is_interrupted || by_ == By::program) return;
+  if (!is_interrupted || !leave_) return;
   const std::scoped_lock lock(leaving_);
   try {
     leave_();

@@ -10,15 +10,10 @@ namespace steelyard {
 /// ExitCode::interrupted. The signal after that ends it at once. One at a time.
 class Interruption {
  public:
-  /// Who ends the program.
-  enum class By {
-    signal,  ///< the signal, whatever the program is doing: mpirun leaves a program no more than a second
-    program  ///< the program, which asks happened() again and again
-  };
-
-  /// @param leave writes what is finished, on a thread of its own; must not call MPI. Not called where the program ends
-  /// itself
-  Interruption(By by, std::function<void()> leave);
+  /// @param leave writes what is finished, on a thread of its own, before the signal ends the program, whatever it is
+  /// doing: mpirun leaves it no more than a second. Must not call MPI. Empty where the program ends itself and asks
+  /// happened() again and again
+  explicit Interruption(std::function<void()> leave);
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
@@ -31,7 +26,6 @@ class Interruption {
  private:
   void wait();
 
-  By by_;
   std::function<void()> leave_;
   std::mutex leaving_;
   std::thread watch_;

@@ -38,7 +38,7 @@ std::string partition_of(const std::string& distribution) {
   return name;
 }
 
-/// Ends what cannot be, before anything is measured for it. A dry run with models from files may be of larger machines.
+/// Rejects problems larger than the memory of all ranks. A dry run with models from files may be of larger machines.
 /// Collective. @throws CollectiveError
 void require_memory(const Frame& frame, const AppRun& run) {
   if (frame.options().dry_run && !frame.options().models.empty()) return;
@@ -63,13 +63,11 @@ void print_header(const Frame& frame, const AppRun& run, const RunRecord& record
                             run.notes(record)));
 }
 
-std::optional<Interval> predicted_interval(const Plan& plan, double channel_error) {
-  if (plan.by_model.empty() || slot_estimates(plan).empty()) return std::nullopt;
-  return estimate(plan, plan.by_model.front(), channel_error).interval();
-}
-
 void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
-  record.predicted_interval_s = predicted_interval(plan, channel_error);
+  record.predicted_interval_s.reset();
+  if (!plan.by_model.empty() && !slot_estimates(plan).empty()) {
+    record.predicted_interval_s = estimate(plan, plan.by_model.front(), channel_error).interval();
+  }
   record.computation_units = plan.headings.computation_units;
   record.distribution = plan.distribution;
   record.column_distribution = plan.column_distribution;
@@ -161,8 +159,9 @@ class Finished {
 /// repetition's profiling region @return whether they are all
 bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, Finished& finished) {
   const RunOptions& options = frame.options();
-  const auto by = run.ends_itself() ? Interruption::By::program : Interruption::By::signal;
-  Interruption interruption(by, [&] { finished.leave(); });
+  std::function<void()> leave;
+  if (!run.ends_itself()) leave = [&] { finished.leave(); };
+  Interruption interruption(std::move(leave));
   frame.start_progress(options.warmups + options.repetitions);
   for (int repetition = -options.warmups; repetition < options.repetitions; ++repetition) {
     run.load();
@@ -186,31 +185,39 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
   return true;
 }
 
+/// Prints a plan and keeps it in the record, of a run that does not take place.
+void print_plan(const Session& session, const Plan& plan, RunRecord& record) {
+  session.print(unit_table(record, plan.headings, plan.unit_s));
+  session.print(!plan.text.empty() ? plan.text
+                : plan.time_s      ? fmt::format("predicted  {}\n", format_seconds(*plan.time_s))
+                                   : "predicted  nothing: no model says how long this run takes\n");
+  if (const std::string interval = interval_text(record.predicted_interval_s); !interval.empty()) {
+    session.print(fmt::format("interval  {} in 90 % of runs\n", interval));
+  }
+  record.is_dry_run = true;
+  record.predicted_time_s = plan.time_s;
+  if (plan.by_model.empty()) return;
+  for (const auto& [name, seconds] : plan.by_model.front().phases) record.phases.push_back({name, 0.0, seconds});
+}
+
 ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& record) {
   const AppFacts facts = app.facts();
-  const RunOptions& options = frame.options();
   const Session& session = frame.session();
   require_memory(frame, run);
-  if (facts.takes.steps) record.params["steps"] = static_cast<double>(options.steps);
+  if (facts.takes.steps) record.params["steps"] = static_cast<double>(frame.options().steps);
   run.describe(record);
   print_header(frame, run, record);
   std::optional<Plan> own_plan = run.plan();
   Plan plan = own_plan ? std::move(*own_plan) : app.plan(frame, 1);
   record_plan(record, plan, frame.channel_error());
-  if (options.dry_run) {
-    session.print(unit_table(record, plan.headings, plan.unit_s));
-    session.print(!plan.text.empty() ? plan.text
-                  : plan.time_s      ? fmt::format("predicted  {}\n", format_seconds(*plan.time_s))
-                                     : "predicted  nothing: no model says how long this run takes\n");
-    if (const std::string interval = interval_text(record.predicted_interval_s); !interval.empty()) {
-      session.print(fmt::format("interval  {} in 90 % of runs\n", interval));
-    }
-    record.is_dry_run = true;
-    record.predicted_time_s = plan.time_s;
-    if (!plan.by_model.empty()) {
-      for (const auto& [name, seconds] : plan.by_model.front().phases) record.phases.push_back({name, 0.0, seconds});
-    }
-    frame.write([&] { write_result_folder(session, options.result, record, frame.slots(), plan.models); });
+  const auto write_result_folder = [&] {
+    std::string line;
+    frame.on_root([&] { line = write_result(frame.options().result, record, frame.slots(), plan.models); });
+    session.print(line);
+  };
+  if (frame.options().dry_run) {
+    print_plan(session, plan, record);
+    frame.write(write_result_folder);
     frame.require_success("");
     return ExitCode::good;
   }
@@ -230,7 +237,7 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
   session.print(unit_table(record, plan.headings, plan.unit_s, measurement.unit_s));
   session.print(outcome.above + time_line(record, outcome.of_what) + predicted_line(record) + outcome.below +
                 check_line(record.check));
-  frame.write([&] { write_result_folder(session, options.result, record, frame.slots(), plan.models); });
+  frame.write(write_result_folder);
   frame.require_success(outcome.failure);
   return exit_code(record.check);
 }

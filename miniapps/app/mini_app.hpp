@@ -14,8 +14,6 @@
 #include "core/options.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/app/plan.hpp"
-#include "miniapps/app/run_text.hpp"
-#include "miniapps/app/verification.hpp"
 
 namespace steelyard {
 

@@ -6,7 +6,8 @@
 
 #include "core/base/errors.hpp"
 #include "models/communication/cost_models.hpp"
-#include "partition/algorithms.hpp"
+#include "models/fpm_file.hpp"
+#include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
 namespace {
@@ -24,6 +25,30 @@ MessageFacts message_facts(const models::MessagePattern& pattern, double footpri
 }
 
 }  // namespace
+
+partition::Algorithm Resources::algorithm(const std::string& name) const {
+  partition::Algorithm algorithm = partition::find_algorithm(name);
+  if (!options_.kind.empty()) algorithm.model_kind = models::find_model_kind(options_.kind).name;
+  return algorithm;
+}
+
+SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                                    const std::vector<std::filesystem::path>& files) {
+  if (files.empty()) return models_without_files(kernel, total, algorithm);
+  std::optional<SpeedModels> models;
+  const std::vector<double> slot_slowdowns = slowdowns();
+  on_all_ranks(
+      [&] { models = read_speed_models(files, kernel.facts(), slots_, slot_slowdowns, this->algorithm(algorithm)); });
+  return std::move(*models);
+}
+
+std::optional<double> Resources::model_parameter(const std::string& name) const {
+  if (options_.models.empty()) return std::nullopt;
+  models::FpmFile first;
+  on_all_ranks([&] { first = models::read_fpm_file(options_.models.front()); });
+  const auto found = first.parameters.find(name);
+  return found == first.parameters.end() ? 1.0 : found->second;
+}
 
 std::vector<models::Estimate> slot_estimates(const Plan& plan) {
   if (plan.models.empty() || plan.models.front().files.empty()) return {};

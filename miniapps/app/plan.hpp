@@ -14,11 +14,11 @@
 #include "core/base/run_record.hpp"
 #include "core/measurable_kernel.hpp"
 #include "miniapps/app/outputs.hpp"
-#include "miniapps/app/run_text.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 #include "models/estimate.hpp"
+#include "partition/algorithms.hpp"
 
 namespace steelyard {
 
@@ -64,36 +64,45 @@ struct Channels {
 /// processes of a run (Frame), and processes on paper (Processes). All functions are collective.
 class Resources {
  public:
+  /// @param options outlive this
+  explicit Resources(const RunOptions& options, std::vector<Slot> slots = {})
+      : options_(options), slots_(std::move(slots)) {}
   virtual ~Resources() = default;
 
+  const RunOptions& options() const { return options_; }
+  /// Units of all ranks, in the order of their slices.
+  const std::vector<Slot>& slots() const { return slots_; }
+  /// The name of the partitioning algorithm.
+  const std::string& partition() const { return options_.partition; }
+  /// The algorithm of that name, for models of another kind where the user named one (`--kind`).
+  /// @throws InvalidArgument for a name or a kind that there is not
+  partition::Algorithm algorithm(const std::string& name) const;
   virtual int ranks() const = 0;
   virtual std::vector<int> node_of_rank() const = 0;
   /// Host name of a rank's node, or its number where nodes have no names.
   virtual std::string node_name(int rank) const = 0;
-  /// Units of all ranks, in the order of their slices.
-  virtual const std::vector<Slot>& slots() const = 0;
-  /// The name of the partitioning algorithm.
-  virtual std::string partition() const = 0;
   /// Emulated slowdown of every slot.
   virtual std::vector<double> slowdowns() const = 0;
-  /// One speed model for every slot: from the files of `--model` or, in a run without files, measured.
+  /// One speed model for every slot: from these files or, in a run without files, measured; on paper, without files,
+  /// constant speeds of 1 / slowdown.
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
-  virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total,
-                                   const std::string& algorithm) = 0;
-  /// Reads models from `files` in place of those of `--model`.
-  virtual SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
-                                   const std::vector<std::filesystem::path>& files) = 0;
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                           const std::vector<std::filesystem::path>& files);
+  /// The models that most plans go by: of the files of `--model`, if any.
+  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) {
+    return speed_models(kernel, total, algorithm, options_.models);
+  }
   /// A parameter of the model files that fixes what they are of; 1 where they do not name it; nothing without files.
-  virtual std::optional<double> model_parameter(const std::string& name) const = 0;
+  std::optional<double> model_parameter(const std::string& name) const;
   /// Seconds of a run of the kernel on the slowest slot, measured in passing on all slots at once; 0 on paper.
   /// @param units of every slot
-  virtual double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) = 0;
+  virtual double trial_s(const MeasurableKernel& /*kernel*/, const std::vector<std::int64_t>& /*units*/) { return 0.0; }
   /// Prints a line about the planning of a run.
-  virtual void note(const std::string& line) = 0;
+  virtual void note(const std::string& /*line*/) {}
   /// Whether speed models without files are measured.
-  virtual bool measures() const = 0;
+  virtual bool measures() const { return false; }
   /// Whether speed models tell seconds; processes without model files have relative speeds.
-  virtual bool has_seconds() const = 0;
+  bool has_seconds() const { return measures() || !options_.models.empty(); }
   /// The channels between the ranks: from the file of `--platform` or, in a run without a file, measured with such
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
@@ -102,10 +111,21 @@ class Resources {
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
-  /// Seconds for starting a rank's units and waiting for them; 0 where speeds are those of model files.
-  virtual double start_s() = 0;
+  /// Seconds that a prediction adds for every CoExecution::run(): for starting a rank's units and waiting for them,
+  /// without any work; 0 where speeds are those of model files.
+  virtual double start_s() { return 0.0; }
   /// Runs work that may fail: all ranks then throw.
   virtual void on_all_ranks(const std::function<void()>& work) const = 0;
+
+ protected:
+  void add_slot(const Slot& slot) { slots_.push_back(slot); }
+
+ private:
+  virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
+                                           const std::string& algorithm) = 0;
+
+  const RunOptions& options_;
+  std::vector<Slot> slots_;
 };
 
 /// Estimates of every slot's predicted time, with their intervals; empty without speed models.

@@ -26,7 +26,7 @@ void add_process_options(CLI::App& parser, ProcessCount& count) {
       ->excludes(layout);
 }
 
-Processes::Processes(const RunOptions& options, const ProcessCount& count, bool has_messages) : options_(options) {
+Processes::Processes(const RunOptions& options, const ProcessCount& count, bool has_messages) : Resources(options) {
   if (!options.layout.empty()) {
     read_layout_file(options.layout);
   } else {
@@ -35,7 +35,7 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
       node_of_rank_.push_back(process / per_node);
       add_units(process, options.units.value_or(UnitChoice::host), {});
     }
-    for (std::size_t i = 0; options.slowdown.empty() && !options.models.empty() && i < slots_.size(); ++i) {
+    for (std::size_t i = 0; options.slowdown.empty() && !options.models.empty() && i < slots().size(); ++i) {
       slowdowns_[i] = models::read_fpm_file(options.models[i % options.models.size()]).slowdown;
     }
   }
@@ -50,9 +50,9 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
 }
 
 void Processes::add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns) {
-  const Slowdowns asked(options_.slowdown);
+  const Slowdowns asked(options().slowdown);
   const auto add = [&](ProcessingUnit::Kind kind, double slowdown) {
-    slots_.push_back({process, kind});
+    add_slot({process, kind});
     slowdowns_.push_back(asked.factor(process, kind) * slowdown);
   };
   if (choice != UnitChoice::device) add(ProcessingUnit::Kind::host, slowdowns.host);
@@ -120,12 +120,6 @@ std::string Processes::concurrency_note() const {
         channel.name, channel.tau_lop->transfer.largest_concurrency(), most);
   }
   return text;
-}
-
-SpeedModels Processes::speed_models(const MeasurableKernel& kernel, std::int64_t /*total*/,
-                                    const std::string& algorithm, const std::vector<std::filesystem::path>& files) {
-  if (files.empty()) return SpeedModels(slowdowns_);
-  return read_speed_models(files, kernel.facts(), slots_, slowdowns_, algorithm_for(algorithm, options_.kind));
 }
 
 }  // namespace steelyard

@@ -19,7 +19,7 @@ class App;
 
 namespace steelyard {
 
-/// Number of processes that need not exist, and their nodes.
+/// Number of processes on paper, and of those of a node.
 struct ProcessCount {
   int processes = 1;
   int per_node = 0;  ///< 0: all on one node
@@ -43,28 +43,12 @@ class Processes : public Resources {
   int ranks() const override { return static_cast<int>(node_of_rank_.size()); }
   std::vector<int> node_of_rank() const override { return node_of_rank_; }
   std::string node_name(int rank) const override;
-  const std::vector<Slot>& slots() const override { return slots_; }
-  std::string partition() const override { return options_.partition; }
   std::vector<double> slowdowns() const override { return slowdowns_; }
-  /// Without files constant speeds of 1 / slowdown.
-  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm) override {
-    return speed_models(kernel, total, algorithm, options_.models);
-  }
-  SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
-                           const std::vector<std::filesystem::path>& files) override;
-  std::optional<double> model_parameter(const std::string& name) const override {
-    return parameter_of_models(options_.models, name);
-  }
-  bool measures() const override { return false; }
-  bool has_seconds() const override { return !options_.models.empty(); }
   std::optional<Channels> channels(const MessageFacts&) override { return Channels{platform_, placement()}; }
   double channel_error() const override { return platform_.error(); }
   double memory_bytes_per_s(const std::vector<std::int64_t>&) override {
     return platform_.memory_bytes_per_s() * nodes();
   }
-  double start_s() override { return 0.0; }
-  double trial_s(const MeasurableKernel&, const std::vector<std::int64_t>&) override { return 0.0; }
-  void note(const std::string&) override {}
   void on_all_ranks(const std::function<void()>& work) const override { work(); }
 
   int nodes() const;
@@ -77,11 +61,12 @@ class Processes : public Resources {
   void add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns);
   /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
   models::Placement placement() const;
+  SpeedModels models_without_files(const MeasurableKernel&, std::int64_t, const std::string&) override {
+    return SpeedModels(slowdowns_);
+  }
 
-  const RunOptions& options_;
   std::vector<int> node_of_rank_;
   std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
-  std::vector<Slot> slots_;
   std::vector<double> slowdowns_;
   models::Platform platform_;
 };

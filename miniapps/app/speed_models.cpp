@@ -51,16 +51,9 @@ void require_same(const std::filesystem::path& path, const std::string& key, con
   throw FileFormatError(path.string(), key, fmt::format("is {} (expected {}{})", found, expected, why));
 }
 
-}  // namespace
-
-std::optional<double> parameter_of_models(const std::vector<std::filesystem::path>& paths, const std::string& name,
-                                          double otherwise) {
-  if (paths.empty()) return std::nullopt;
-  const models::FpmFile file = models::read_fpm_file(paths.front());
-  const auto found = file.parameters.find(name);
-  return found == file.parameters.end() ? otherwise : found->second;
-}
-
+/// Reads the file of a model, which has to be of this kernel: app, element type and every parameter, where the file
+/// says. @param kind that it has to be of, where it says: files in another order than units, as from
+/// `models/*.fpm.json`, would give a host the speed of a device
 models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
                               std::optional<ProcessingUnit::Kind> kind) {
   models::FpmFile file = models::read_fpm_file(path);
@@ -78,11 +71,7 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
   return file;
 }
 
-partition::Algorithm algorithm_for(const std::string& name, const std::string& kind) {
-  partition::Algorithm algorithm = partition::find_algorithm(name);
-  if (!kind.empty()) algorithm.model_kind = models::find_model_kind(kind).name;
-  return algorithm;
-}
+}  // namespace
 
 models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file) {
   models::FitOptions options;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,21 +12,6 @@
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
-
-/// A parameter of the first of these model files; nothing without files. A file that does not name it has `otherwise`.
-/// @throws FileFormatError
-std::optional<double> parameter_of_models(const std::vector<std::filesystem::path>& paths, const std::string& name,
-                                          double otherwise = 1.0);
-
-/// Reads the file of a model, which has to be of this kernel: app, element type and every parameter, where the file
-/// says. @param kind that it has to be of, where it says: files in another order than units, as from
-/// `models/*.fpm.json`, would give a host the speed of a device @throws FileFormatError naming what differs
-models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
-                              std::optional<ProcessingUnit::Kind> kind);
-
-/// The algorithm of that name, which asks for models of another kind where the user named one (`--kind`).
-/// @throws InvalidArgument for a name or a kind that there is not
-partition::Algorithm algorithm_for(const std::string& name, const std::string& kind);
 
 /// Makes the model that the algorithm asks for. @throws InvalidArgument for points that no such model can be made of
 models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file);

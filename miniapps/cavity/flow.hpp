@@ -12,7 +12,7 @@
 #include "comm/unit_group.hpp"
 #include "core/co_execution.hpp"
 #include "core/measurable_kernel.hpp"
-#include "miniapps/app/verification.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow_state.hpp"

@@ -17,7 +17,6 @@
 #include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
-#include "miniapps/app/run_text.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"

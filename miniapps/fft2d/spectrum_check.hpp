@@ -13,7 +13,7 @@
 
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
-#include "miniapps/app/verification.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/fft2d/transform.hpp"
 
 namespace steelyard::fft2d {

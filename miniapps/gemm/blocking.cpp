@@ -19,8 +19,6 @@ constexpr std::int64_t out_of_core_buffers = 2;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
-std::int64_t quotient_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 /// The sizes, decreasing, of equal parts of an extent, as even as they can be with no size less than `least`.
 std::vector<std::int64_t> part_sizes(std::int64_t extent, std::int64_t least) {
   std::vector<std::int64_t> sizes;
@@ -43,15 +41,12 @@ Blocking in_core(Blocking whole, std::int64_t depth, const BlockingGoal& goal) {
   return whole;
 }
 
-/// Rows of the tallest blocks of this width and depth whose five buffers fit, as even as they can be without having
-/// fewer than `least`; 0 where these do not fit.
-std::int64_t tallest(std::int64_t m, std::int64_t width, std::int64_t depth, double elements, std::int64_t least) {
+/// Rows of the tallest blocks of this width and depth whose five buffers fit, no more than C's; 0 where none fit.
+std::int64_t tallest(std::int64_t m, std::int64_t width, std::int64_t depth, double elements) {
   const double left = elements - real(depth) * real(width);
-  const double rows =
-      std::min(left / (real(out_of_core_buffers) * (real(depth) + real(width))), real(padded_extent(m)));
-  const std::int64_t most = rows < real(multiple) ? 0 : static_cast<std::int64_t>(rows) / multiple * multiple;
-  if (most < least) return 0;
-  return std::max(least, padded_extent(quotient_up(m, quotient_up(std::max<std::int64_t>(m, 1), most))));
+  const double rows = left / (real(out_of_core_buffers) * (real(depth) + real(width)));
+  if (rows < real(multiple)) return 0;
+  return static_cast<std::int64_t>(std::min(rows, real(padded_extent(m)))) / multiple * multiple;
 }
 
 /// Rows of A's blocks that stay when the order turns round at the last row of blocks, or at the first one.
@@ -69,22 +64,32 @@ double elements_kept(const Blocking& plan, bool at_end) {
 }
 
 /// The plan out of core that moves the fewest elements among those whose blocks of C have `least_extent` rows and
-/// columns where C has them; of equal ones that with the tallest blocks.
+/// columns where C has them; of equal ones that with the most even blocks, then the tallest.
 /// @param depths of a panel that may be tried
 std::optional<Blocking> out_of_core(const Blocking& whole, const std::vector<std::int64_t>& depths, double elements,
                                     std::int64_t least_extent) {
   const std::int64_t least_height = std::min(padded_extent(least_extent), padded_extent(whole.m));
   const std::int64_t least_width = std::min(padded_extent(least_extent), padded_extent(whole.n));
+  std::vector<std::int64_t> widths = part_sizes(whole.n, least_width);
   std::optional<Blocking> best;
-  for (const std::int64_t depth : depths) {
-    for (const std::int64_t width : part_sizes(whole.n, least_width)) {
-      const std::int64_t height = tallest(whole.m, width, depth, elements, least_height);
-      if (height == 0) continue;
+  const auto try_widths = [&](std::int64_t depth, bool evenly) {
+    for (const std::int64_t width : widths) {
+      const std::int64_t most = tallest(whole.m, width, depth, elements);
+      if (most < least_height) continue;
+      const std::int64_t rows = quotient_up(std::max<std::int64_t>(whole.m, 1), most);
+      const std::int64_t height = evenly ? std::max(least_height, padded_extent(quotient_up(whole.m, rows))) : most;
       const Blocking plan{whole.m, whole.n, whole.k, height, width, depth, whole.reads_c, false, out_of_core_buffers};
       const double more = best ? plan.moved_elements() - best->moved_elements() : -1.0;
-      if (more < 0.0 || (more == 0.0 && height > best->height)) best = plan;
+      if (more < 0.0 || (evenly && more == 0.0 && height > best->height)) best = plan;
     }
+  };
+  for (const std::int64_t depth : depths) try_widths(depth, true);
+  // Blocks as large as they can be, beside a small last one, may leave more in the buffers when the order turns round:
+  // the tallest, and the widest of each number of columns, which are narrower than even ones of fewer columns.
+  for (std::size_t i = widths.size(); i-- > 0;) {
+    if (widths[i] - multiple >= least_width) widths.push_back(widths[i] - multiple);
   }
+  for (const std::int64_t depth : depths) try_widths(depth, false);
   return best;
 }
 
@@ -153,8 +158,7 @@ std::vector<BlockStep> make_block_steps(const Blocking& blocking) {
       step.c = {row * blocking.height, column * blocking.width, blocking.height, blocking.width};
       step.c.rows = std::min(blocking.height, blocking.m - step.c.row);
       step.c.columns = std::min(blocking.width, blocking.n - step.c.column);
-      step.first = panel * blocking.depth;
-      step.depth = std::min(blocking.depth, blocking.k - step.first);
+      step.depth = std::min(blocking.depth, blocking.k - panel * blocking.depth);
       // In core the last row of blocks has a buffer that is too small for the others.
       step.a_buffer = blocking.in_core ? row : (row + panel) % blocking.buffers;
       step.c_buffer = place % blocking.buffers;

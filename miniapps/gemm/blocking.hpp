@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "partition/rectangles/rectangle.hpp"
+#include "miniapps/gemm/problem.hpp"
 
 namespace steelyard::gemm {
 
@@ -27,19 +27,16 @@ struct Blocking {
   bool in_core = true;
   std::int64_t buffers = 1;  ///< of A, and as many of C; there is one of B
 
-  std::int64_t rows() const { return count(m, height); }
-  std::int64_t columns() const { return count(n, width); }
+  std::int64_t rows() const { return quotient_up(m, height); }
+  std::int64_t columns() const { return quotient_up(n, width); }
   /// At least 1: without a column in A there is still beta C to compute.
-  std::int64_t panels() const { return k > 0 ? count(k, depth) : 1; }
+  std::int64_t panels() const { return k > 0 ? quotient_up(k, depth) : 1; }
   /// Rows of the buffer number i of A, or of C.
   std::int64_t buffer_rows(std::int64_t i) const;
   /// Elements of all buffers together.
   double buffer_elements() const;
   /// Elements that go to the device and back when blocks are taken in the order of make_block_steps().
   double moved_elements() const;
-
- private:
-  static std::int64_t count(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
 };
 
 /// The memory of a device, and the block sizes that suit it.
@@ -66,7 +63,7 @@ std::int64_t padded_extent(std::int64_t extent);
 /// The update of one block of C by one panel.
 struct BlockStep {
   partition::Rectangle c;                   ///< the block, in elements of C
-  std::int64_t first = 0, depth = 0;        ///< columns of A, and rows of B
+  std::int64_t depth = 0;                   ///< columns of A, and rows of B
   std::int64_t a_buffer = 0, c_buffer = 0;  ///< B has one buffer
   bool load_a = false, load_b = false;      ///< the buffer does not hold the block yet
   bool load_c = false;                      ///< as above, and the block is read

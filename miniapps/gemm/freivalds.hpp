@@ -14,19 +14,13 @@
 #include "core/base/errors.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/sweep/host_row.hpp"
-#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::gemm {
 
-/// A matrix in host memory, to be read.
-template <class Scalar>
-using ConstHostMatrix = ConstMatrix<HostExecution, Scalar>;
-
 /// Vectors that a matrix is multiplied with at the same time: as many as fill SIMD lanes.
 inline constexpr int vectors = 8;
-/// An element of each vector for every column of a matrix, side by side, so that a loop over them fills SIMD lanes.
-using VectorBundle = Kokkos::View<double* [vectors], Kokkos::LayoutRight, DeviceOf<HostExecution>>;
 
 /// Sums over a row of a matrix or over a piece of one; those of all pieces add up to those of the row.
 struct RowSums {
@@ -44,72 +38,55 @@ constexpr double place_number(std::int64_t column) {
   return static_cast<double>((mixed_bits(static_cast<std::uint64_t>(column)) >> 43U) + 1U);
 }
 
-/// The parts of A, B and C that a process has, and how sums over rows are added up over the parts of all processes.
+/// Adds up a piece of a row, in double precision. @param first its first column in the whole matrix @param factors
+/// elements of the vectors for each column of the piece, side by side so that a loop over them fills SIMD lanes
+/// @param skips whether NaN and Inf do not count where the vectors are 0
+template <class Scalar>
+RowSums sums_of_piece(const Scalar* elements, std::int64_t first, std::int64_t columns, const double* factors,
+                      bool skips) {
+  constexpr std::int64_t sampled_columns = 64;
+  double products[vectors] = {};
+  double squares = 0.0, partial_squares = 0.0, special = 0.0;
+  for (std::int64_t begin = 0, end = 0; begin < columns; begin = end) {
+    // Samples are taken where those of the whole row are.
+    end = std::min(columns, begin + sampled_columns - (first + begin) % sampled_columns);
+    for (std::int64_t j = begin; j < end; ++j) {
+      double value = static_cast<double>(elements[j]);
+      if (!std::isfinite(value)) {
+        if (!skips || factors[j * vectors] != 0.0) special += place_number(first + j);
+        value = 0.0;
+      }
+      squares += value * value;
+      for_columns(vectors, [&](const std::int64_t v) { products[v] += value * factors[j * vectors + v]; });
+    }
+    double sample = 0.0;
+    for (const double product : products) sample += product * product;
+    partial_squares = std::max(partial_squares, sample);
+  }
+  RowSums sums;
+  std::copy_n(products, vectors, sums.products);
+  sums.squares = squares;
+  sums.partial = std::sqrt(partial_squares / vectors);
+  sums.special = special;
+  // Squares that underflow are lost beside the others where these are large enough.
+  if (squares >= 1e-270 && std::isfinite(squares)) return sums;
+  sums.squares = 0.0L;
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const auto value = static_cast<long double>(elements[j]);
+    if (std::isfinite(value)) sums.squares += value * value;
+  }
+  return sums;
+}
+
+/// The parts of A, B and C that a process has, and how sums over rows are added up over the parts of all processes;
+/// as it is, one process that has all of them.
 struct Share {
   using Work = std::function<std::vector<RowSums>()>;
 
-  Tile a, b, c;
+  std::int64_t row = 0, column = 0;  ///< of the first element of each part in the whole matrix
   /// Calls `work`, which returns the sums of all rows of a matrix over this process's part of them. Collective: an
   /// exception on one process is thrown on all. @return the sums of whole rows
   std::function<std::vector<RowSums>(const Work& work)> sum = [](const Work& work) { return work(); };
-
-  /// All of the matrices of a problem.
-  static Share whole(const Problem& problem) {
-    return {{0, 0, problem.m, problem.k}, {0, 0, problem.k, problem.n}, {0, 0, problem.m, problem.n}};
-  }
-};
-
-/// Adds up one row of a process's part of a matrix, in double precision.
-template <class Scalar>
-struct SumRow {
-  static constexpr std::int64_t sampled_columns = 64;
-
-  ConstHostMatrix<Scalar> matrix;
-  VectorBundle x;
-  Tile tile;
-  bool skips;  ///< whether NaN and Inf do not count where the vectors are 0
-  RowSums* sums;
-
-  void operator()(const std::int64_t row) const {
-    const Scalar* const elements = matrix.data() + row * static_cast<std::int64_t>(matrix.stride(0));
-    const double* const factors = x.data() + tile.column * vectors;
-    double products[vectors] = {};
-    double squares = 0.0, partial_squares = 0.0, special = 0.0;
-    for (std::int64_t begin = 0; begin < tile.columns;) {
-      // Samples are taken where those of the whole row are.
-      const std::int64_t to_sample = sampled_columns - (tile.column + begin) % sampled_columns;
-      const std::int64_t end = std::min(tile.columns, begin + to_sample);
-      for (std::int64_t j = begin; j < end; ++j) {
-        double value = static_cast<double>(elements[j]);
-        if (!std::isfinite(value)) {
-          if (!skips || factors[j * vectors] != 0.0) special += place_number(tile.column + j);
-          value = 0.0;
-        }
-        squares += value * value;
-        for_columns(vectors, [&](const std::int64_t v) { products[v] += value * factors[j * vectors + v]; });
-      }
-      double sample = 0.0;
-      for (const double product : products) sample += product * product;
-      partial_squares = std::max(partial_squares, sample);
-      begin = end;
-    }
-    RowSums& sum = sums[row];
-    std::copy_n(products, vectors, sum.products);
-    // Squares that underflow are lost beside the others where these are large enough.
-    sum.squares = squares >= 1e-270 && std::isfinite(squares) ? static_cast<long double>(squares) : wide_squares(row);
-    sum.partial = std::sqrt(partial_squares / vectors);
-    sum.special = special;
-  }
-
- private:
-  long double wide_squares(const std::int64_t row) const {
-    long double squares = 0.0L;
-    for (std::int64_t j = 0; j < tile.columns; ++j) {
-      const auto value = static_cast<long double>(matrix(row, j));
-      if (std::isfinite(value)) squares += value * value;
-    }
-    return squares;
-  }
 };
 
 /// Freivalds' check: C x = alpha A (B x) + beta C' x for random vectors x of +1 and -1, where C' is C before the
@@ -117,18 +94,17 @@ struct SumRow {
 /// Source: R. Freivalds, Probabilistic machines can use less running time, 1977.
 ///
 /// The root mean square of a row's deviations over the vectors estimates the Euclidean norm of its errors. A single
-/// wrong element deviates by its whole error in every vector; of other errors, a vector misses at most half. An error
-/// in tiny elements is not seen beside rounding errors of large ones in their row. The error of a row is that estimate
-/// as a share of t = 1 + 8 / sqrt(vectors) times a bound of the norm of its rounding errors and losses to underflow:
-/// random signs make more than t of a norm with a probability of at most e^-32 (Laurent's and Massart's bound). With
-/// Euclidean norms, R_i = |alpha| |A_i| |B|_F + |beta| |C'_i|, and the unit roundoffs w of double and u of float, the
-/// bound is w (2 k + 2 n + 6) R_i: the worst case in double of a product in any order and of this check's sums (N.
-/// Higham, Accuracy and stability of numerical algorithms, 2002, section 3.1; by Cauchy and Schwarz R_i is no less than
-/// the norm of |alpha| |A| |B| + |beta| |C'| in row i). In float the like would hide a missing panel. There,
-/// independent roundings add up like a random walk (N. Higham, T. Mary, A new approach to probabilistic rounding error
-/// analysis, 2019), for which u (3 + sqrt(k) / 4) R_i has room; but equal products round the same way again and again,
-/// half a unit on average at worst, and lose u k / 2 of the partial sums (Higham, section 3.3). Their norm is that
-/// which the sums of A (B x) show or, where that is more, |C_i| + |beta| |C'_i|, up to R_i.
+/// wrong element deviates by its whole error in every vector; of other errors, a vector misses at most half. The error
+/// of a row is that estimate as a share of t = 1 + 8 / sqrt(vectors) times a bound of the norm of its rounding errors
+/// and losses to underflow: random signs make more than t of a norm with a probability of at most e^-32 (Laurent's and
+/// Massart's bound). With Euclidean norms, R_i = |alpha| |A_i| |B|_F + |beta| |C'_i|, and the unit roundoffs w of
+/// double and u of float, the bound is w (2 k + 2 n + 6) R_i: the worst case in double of a product in any order and of
+/// this check's sums (N. Higham, Accuracy and stability of numerical algorithms, 2002, section 3.1). In float the like
+/// would hide a missing panel. There, independent roundings add up like a random walk (N. Higham, T. Mary, A new
+/// approach to probabilistic rounding error analysis, 2019), for which u (3 + sqrt(k) / 4) R_i has room; but equal
+/// products round the same way again and again, half a unit on average at worst, and lose u k / 2 of the partial sums
+/// (Higham, section 3.3). Their norm is that which the sums of A (B x) show or, where that is more,
+/// |C_i| + |beta| |C'_i|, up to R_i.
 ///
 /// A and B are not read where alpha or k is 0, nor C' where beta is. NaN or Inf must be all over the row of C that
 /// belongs to a row of A with one, all over the column of a column of B with one, in the place of each in C', and
@@ -137,11 +113,13 @@ struct SumRow {
 template <class Scalar>
 class Freivalds {
  public:
+  using HostMatrix = ConstMatrix<HostExecution, Scalar>;
+
   /// Predicts C x from this process's parts of the matrices, which are not needed afterwards. Collective, as
-  /// `share.sum` is. @param problem all rows that `share` has parts of @param seed of the random x, the same on all
-  /// processes @throws InvalidArgument for extents that do not fit, of matrices that are read
-  Freivalds(const Problem& problem, std::uint64_t seed, Share share, const ConstHostMatrix<Scalar>& a,
-            const ConstHostMatrix<Scalar>& b, const ConstHostMatrix<Scalar>& c_before)
+  /// `share.sum` is. @param problem all rows that processes have parts of @param seed of the random x, the same on all
+  /// processes @throws InvalidArgument for parts that end outside their matrices, of matrices that are read
+  Freivalds(const Problem& problem, std::uint64_t seed, const HostMatrix& a, const HostMatrix& b,
+            const HostMatrix& c_before, Share share = {})
       : problem_(problem),
         share_(std::move(share)),
         alpha_(static_cast<Scalar>(problem.alpha)),
@@ -156,15 +134,13 @@ class Freivalds {
       all_places_ += place_number(j);
     }
     if (reads_product_) predict_product(a, b);
-    if (beta_ != 0.0) {
-      before_ = share_.sum([&] { return sums("C before", c_before, share_.c, problem_.m, x_, true); });
-    }
+    if (beta_ != 0.0) before_ = sums("C before", c_before, problem_.m, x_, true);
   }
 
   /// Collective, as `share.sum` is. @return the largest error of all rows, which are right up to 1; infinity where a
-  /// NaN or Inf is missing or should not be there @throws InvalidArgument for extents that do not fit
-  double check(const ConstHostMatrix<Scalar>& c) const {
-    const std::vector<RowSums> found = share_.sum([&] { return sums("C", c, share_.c, problem_.m, x_); });
+  /// NaN or Inf is missing or should not be there @throws InvalidArgument for a part that ends outside C
+  double check(const HostMatrix& c) const {
+    const std::vector<RowSums> found = sums("C", c, problem_.m, x_);
     double largest = 0.0;
     for (std::size_t i = 0; i < found.size() && problem_.n > 0; ++i) {
       largest = std::max(largest, row_error(product_[i], before_[i], found[i]));
@@ -173,29 +149,40 @@ class Freivalds {
   }
 
  private:
-  /// Sums of all `rows` rows of a matrix over this process's part of it.
-  std::vector<RowSums> sums(const char* name, const ConstHostMatrix<Scalar>& matrix, const Tile& tile,
-                            std::int64_t rows, const VectorBundle& x, bool skips = false) const {
-    if (static_cast<std::int64_t>(matrix.extent(0)) != tile.rows ||
-        static_cast<std::int64_t>(matrix.extent(1)) != tile.columns) {
-      throw InvalidArgument(fmt::format("check of C: {} is {} x {}; expected {} x {}", name, matrix.extent(0),
-                                        matrix.extent(1), tile.rows, tile.columns));
-    }
-    std::vector<RowSums> all(static_cast<std::size_t>(rows));
-    const HostExecution space;
-    using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, tile.rows),
-                         SumRow<Scalar>{matrix, x, tile, skips, all.data() + tile.row});
-    space.fence();
-    return all;
+  /// An element of each vector for every column of a matrix.
+  using VectorBundle = Kokkos::View<double* [vectors], Kokkos::LayoutRight, DeviceOf<HostExecution>>;
+
+  /// Sums of all `rows` rows of a matrix with vectors, of which this process has a part.
+  std::vector<RowSums> sums(const char* name, const HostMatrix& part, std::int64_t rows, const VectorBundle& x,
+                            bool skips = false) const {
+    return share_.sum([&] {
+      const std::int64_t row = share_.row, column = share_.column;
+      const auto part_rows = static_cast<std::int64_t>(part.extent(0));
+      const auto columns = static_cast<std::int64_t>(part.extent(1));
+      const auto all_columns = static_cast<std::int64_t>(x.extent(0));
+      if (row + part_rows > rows || column + columns > all_columns) {
+        throw InvalidArgument(fmt::format("check of C: {} ends at row {}, column {} (expected at most {}, {})", name,
+                                          row + part_rows, column + columns, rows, all_columns));
+      }
+      std::vector<RowSums> all(static_cast<std::size_t>(rows));
+      const auto pitch = static_cast<std::int64_t>(part.stride(0));
+      const auto add_row = [=, elements = part.data(), factors = x.data() + column * vectors,
+                            own = all.data() + row](const std::int64_t i) {
+        own[i] = sums_of_piece(elements + i * pitch, column, columns, factors, skips);
+      };
+      const HostExecution space;
+      using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::IndexType<std::int64_t>>;
+      Kokkos::parallel_for("steelyard::gemm::check", Policy(space, 0, part_rows), add_row);
+      space.fence();
+      return all;
+    });
   }
 
-  void predict_product(const ConstHostMatrix<Scalar>& a, const ConstHostMatrix<Scalar>& b) {
-    const auto multiply_b = [&] { return share_.sum([&] { return sums("B", b, share_.b, problem_.k, x_); }); };
-    std::vector<RowSums> bx = multiply_b();
+  void predict_product(const HostMatrix& a, const HostMatrix& b) {
+    std::vector<RowSums> bx = sums("B", b, problem_.k, x_);
     if (std::any_of(bx.begin(), bx.end(), [](const RowSums& row) { return row.special > 0.0L; })) {
       skip_special_columns(b);
-      bx = multiply_b();
+      bx = sums("B", b, problem_.k, x_);
     }
     const VectorBundle factors("steelyard::gemm::factors", bx.size());
     long double squares = 0.0L;
@@ -204,16 +191,16 @@ class Freivalds {
       squares += bx[l].squares;
     }
     b_norm_ = static_cast<double>(std::sqrt(squares));
-    product_ = share_.sum([&] { return sums("A", a, share_.a, problem_.m, factors); });
+    product_ = sums("A", a, problem_.m, factors);
   }
 
   /// Makes the vectors 0 in columns of B with NaN or Inf.
-  void skip_special_columns(const ConstHostMatrix<Scalar>& b) {
+  void skip_special_columns(const HostMatrix& b) {
     const std::vector<RowSums> marks = share_.sum([&] {
       std::vector<RowSums> own(static_cast<std::size_t>(problem_.n));
-      for (std::int64_t l = 0; l < share_.b.rows; ++l) {
-        for (std::int64_t j = 0; j < share_.b.columns; ++j) {
-          if (!std::isfinite(b(l, j))) own[static_cast<std::size_t>(share_.b.column + j)].special = 1.0L;
+      for (std::size_t l = 0; l < b.extent(0); ++l) {
+        for (std::size_t j = 0; j < b.extent(1); ++j) {
+          if (!std::isfinite(b(l, j))) own[static_cast<std::size_t>(share_.column) + j].special = 1.0L;
         }
       }
       return own;
@@ -230,10 +217,10 @@ class Freivalds {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto norm = [](const RowSums& row) { return static_cast<double>(std::sqrt(row.squares)); };
     const double product_norm = norm(product) * b_norm_, before_norm = norm(before);
+    const double alpha = std::fabs(alpha_), beta = std::fabs(beta_);
     // An element of the row, a sum on the way to it, or one of this check, which is over a whole row.
     constexpr double room = std::is_same_v<Scalar, double> ? 1e3 : 1.0;
-    const double largest =
-        std::max(1.0, std::fabs(alpha_)) * product_norm + std::max(1.0, std::fabs(beta_)) * before_norm;
+    const double largest = std::max(1.0, alpha) * product_norm + std::max(1.0, beta) * before_norm;
     const bool may_overflow = !(largest * room < std::numeric_limits<Scalar>::max());
 
     const bool nothing_finite =
@@ -242,7 +229,18 @@ class Freivalds {
     if (found.special != places) return may_overflow && found.special > places ? 0.0 : infinity;
     if (nothing_finite || before.special > 0.0L) return 0.0;
 
-    const double tolerated = tolerance(product_norm, before_norm, norm(found), static_cast<double>(product.partial));
+    const double k = reads_product_ ? static_cast<double>(problem_.k) : 0.0, n = static_cast<double>(problem_.n);
+    const double size = alpha * product_norm + beta * before_norm;
+    double rounding = std::numeric_limits<double>::epsilon() * (k + n + 3.0) * size;
+    if constexpr (std::is_same_v<Scalar, float>) {
+      constexpr double unit = std::numeric_limits<float>::epsilon() / 2.0;
+      const double partial =
+          std::max(std::min(size, norm(found) + beta * before_norm), alpha * static_cast<double>(product.partial));
+      rounding += unit * ((3.0 + 0.25 * std::sqrt(k)) * size + 0.5 * k * partial);
+    }
+    // A device may take numbers below the least normal one for 0.
+    const double underflow = std::numeric_limits<Scalar>::min() * std::sqrt(n) * (k * std::max(1.0, alpha) + 3.0);
+    const double tolerated = (1.0 + 8.0 / std::sqrt(static_cast<double>(vectors))) * (rounding + underflow);
     long double squares = 0.0L;
     for (int v = 0; v < vectors; ++v) {
       const long double expected = alpha_ * product.products[v] + beta_ * before.products[v];
@@ -252,22 +250,6 @@ class Freivalds {
     const auto error = static_cast<double>(std::sqrt(squares / vectors));
     if (std::isfinite(tolerated) && std::isfinite(error)) return error;
     return may_overflow ? 0.0 : infinity;
-  }
-
-  /// The largest root mean square of a right row's deviations.
-  double tolerance(double product_norm, double before_norm, double found_norm, double partial) const {
-    const double k = reads_product_ ? static_cast<double>(problem_.k) : 0.0, n = static_cast<double>(problem_.n);
-    const double size = std::fabs(alpha_) * product_norm + std::fabs(beta_) * before_norm;
-    double errors = std::numeric_limits<double>::epsilon() * (k + n + 3.0) * size;
-    if constexpr (std::is_same_v<Scalar, float>) {
-      constexpr double unit = std::numeric_limits<float>::epsilon() / 2.0;
-      const double known = std::min(size, found_norm + std::fabs(beta_) * before_norm);
-      errors += unit * ((3.0 + 0.25 * std::sqrt(k)) * size + 0.5 * k * std::max(known, std::fabs(alpha_) * partial));
-    }
-    // A device may take numbers below the least normal one for 0.
-    const double underflow =
-        std::numeric_limits<Scalar>::min() * std::sqrt(n) * (k * std::max(1.0, std::fabs(alpha_)) + 3.0);
-    return (1.0 + 8.0 / std::sqrt(static_cast<double>(vectors))) * (errors + underflow);
   }
 
   Problem problem_;

@@ -1,24 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "core/spaces.hpp"
 #include "core/sweep/vector_for.hpp"
-#include "partition/rectangles/rectangle.hpp"
+#include "miniapps/gemm/problem.hpp"
 
 namespace steelyard::gemm {
-
-/// Part of a matrix, in elements.
-using Tile = partition::Rectangle;
-
-/// Which of the three matrices.
-enum class MatrixName : std::uint64_t { a = 1, b = 2, c = 3 };
-
-/// Fills `elements` with a tile of a matrix, row after row without gaps.
-template <class Scalar>
-using MatrixSource = std::function<void(MatrixName name, const Tile& tile, std::span<Scalar> elements)>;
 
 /// 64 bits that look random, a function of the argument alone. Source: G. Steele, D. Lea, C. Flood, Fast splittable
 /// pseudorandom number generators, 2014 (SplitMix).

@@ -181,12 +181,7 @@ class UnitGemm {
   template <class Execution>
   void multiply_by(const Operands<Scalar>& operands) const {
     const Execution space;
-    const auto seen = [](const auto& matrix) {
-      return matrix_at<Execution>(matrix.data(), static_cast<std::int64_t>(matrix.extent(0)),
-                                  static_cast<std::int64_t>(matrix.extent(1)),
-                                  static_cast<std::int64_t>(matrix.stride(0)));
-    };
-    blas::gemm(space, alpha_, seen(operands.a), seen(operands.b), beta_, seen(operands.c));
+    blas::gemm(space, alpha_, operands.a, operands.b, beta_, operands.c);
     space.fence();
   }
 

@@ -12,13 +12,84 @@
 #include <optional>
 
 #include "comm/row_exchange.hpp"
+#include "core/spaces.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/outputs.hpp"
-#include "miniapps/heat/unit_plate.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::heat {
+
+/// Rows of the plate in one unit's memory, with a ghost row or column on each side; those around the plate stay 0.
+template <class Execution>
+class UnitPlate {
+ public:
+  using Field = Kokkos::View<double**, Kokkos::LayoutRight, DeviceOf<Execution>>;
+
+  /// Called by the unit's own thread, as all functions are.
+  UnitPlate(const Execution& space, std::int64_t first, std::int64_t rows, std::int64_t columns)
+      : space_(space), first_(first) {
+    for (Field* const field : {&now_, &next_}) {
+      *field = Field(Kokkos::view_alloc(space, "steelyard::heat::u"), rows + 2, columns + 2);
+    }
+  }
+
+  std::int64_t first() const { return first_; }
+  std::int64_t rows() const { return now_.extent_int(0) - 2; }
+  std::int64_t columns() const { return now_.extent_int(1) - 2; }
+  /// Where row 0 of the plate would be, see RowExchange.
+  double* origin() { return now_.data() + (1 - first_) * (columns() + 2); }
+
+  /// Sets the unit's rows to value(i, j), ghost values too; fences.
+  template <class Value>
+  void load(const Value& value) {
+    const auto mirror = Kokkos::create_mirror_view(now_);
+    for (std::int64_t i = -1; i <= rows(); ++i) {
+      for (std::int64_t j = -1; j <= columns(); ++j) mirror(i + 1, j + 1) = value(first_ + i, j);
+    }
+    Kokkos::deep_copy(now_, mirror);
+  }
+  /// The unit's rows on the host, one after the other.
+  std::vector<double> rows_on_host() const {
+    const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), now_);
+    std::vector<double> values;
+    for (std::int64_t i = 1; i <= rows(); ++i) values.insert(values.end(), &mirror(i, 1), &mirror(i, 1) + columns());
+    return values;
+  }
+
+  // Public, so that compilers for devices can name the kernel.
+
+  using Policy = Kokkos::TeamPolicy<Execution>;
+  struct Step {
+    Field now, next;
+    double ratio;
+    KOKKOS_FUNCTION void operator()(const typename Policy::member_type& member) const {
+      const std::int64_t i = member.league_rank() + 1, columns = now.extent_int(1) - 2;
+      const double *const above = &now(i - 1, 0), *const here = &now(i, 0), *const below = &now(i + 1, 0);
+      double* const result = &next(i, 0);
+      const double own = ratio;
+      vector_for(member, 1, columns + 1, [=](const std::int64_t j) {
+        result[j] = here[j] + own * (above[j] + below[j] + here[j - 1] + here[j + 1] - 4.0 * here[j]);
+      });
+    }
+  };
+
+  /// A step of the unit's rows, whose ghost rows are those of the last step; the caller fences.
+  void step(double ratio) {
+    constexpr int lanes = runs_on_host<Execution> ? 1 : 32;
+    if (rows() > 0) {
+      Kokkos::parallel_for("steelyard::heat::step", Policy(space_, static_cast<int>(rows()), 1, lanes),
+                           Step{now_, next_, ratio});
+    }
+    std::swap(now_, next_);
+  }
+
+ private:
+  Execution space_;
+  std::int64_t first_;
+  Field now_, next_;
+};
+
 namespace {
 
 constexpr double default_ratio = 0.2;
@@ -106,15 +177,6 @@ class MeasuredKernel : public MeasurableKernel {
   std::int64_t columns_;
 };
 
-/// A step is a sweep of every unit, all at the same time, and an exchange of rows between neighbours.
-Plan make_plan(Resources& on, const GridOptions& grid, std::int64_t steps) {
-  const double row_bytes = sizeof(double) * static_cast<double>(grid.columns + 2);
-  Plan plan = plan_steps(on, MeasuredKernel(grid.columns), grid.rows, steps, {"step", "exchange"},
-                         models::halo_1d(on.ranks(), row_bytes), 2.0 * row_bytes * static_cast<double>(grid.rows));
-  plan.headings = {"rows", "/step"};
-  return plan;
-}
-
 struct Options {
   RunOptions run;
   GridOptions grid;
@@ -124,44 +186,45 @@ struct Options {
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options)
-      : frame_(frame), options_(options), group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
+      : frame_(frame),
+        grid_(options.grid),
+        ratio_(options.ratio),
+        steps_(options.run.steps),
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
   double memory_bytes() const override {
-    return static_cast<double>(options_.grid.rows) *
-           MeasuredKernel(options_.grid.columns).facts().memory_bytes_per_unit;
+    return static_cast<double>(grid_.rows) * MeasuredKernel(grid_.columns).facts().memory_bytes_per_unit;
   }
   void describe(RunRecord& record) const override {
-    record.params["rows"] = static_cast<double>(options_.grid.rows);
-    record.params["columns"] = static_cast<double>(options_.grid.columns);
-    record.params["ratio"] = options_.ratio;
+    record.params["rows"] = static_cast<double>(grid_.rows);
+    record.params["columns"] = static_cast<double>(grid_.columns);
+    record.params["ratio"] = ratio_;
   }
   std::string title(const RunRecord&) const override {
-    return fmt::format("heat {} x {} double, r = {:g}", options_.grid.rows, options_.grid.columns, options_.ratio);
+    return fmt::format("heat {} x {} double, r = {:g}", grid_.rows, grid_.columns, ratio_);
   }
   void allocate(const Plan& plan) override {
     const std::vector<std::int64_t>& rows = plan.distribution;
-    frame_.collectively([&] { halos_.emplace(group_, rows, 1, options_.grid.columns + 2); });
-    std::vector<std::int64_t> first(rows.size(), 0);
-    std::partial_sum(rows.begin(), rows.end() - 1, first.begin() + 1);
+    frame_.collectively([&] { halos_.emplace(group_, rows, 1, grid_.columns + 2); });
     group_.run([&](const auto& peer) {
-      const auto slot = static_cast<std::size_t>(peer.slot());
-      plates_.emplace(peer, first[slot], rows[slot], options_.grid.columns);
+      const auto own = rows.begin() + peer.slot();
+      plates_.emplace(peer, std::accumulate(rows.begin(), own, std::int64_t{0}), *own, grid_.columns);
     });
   }
   void load() override {
     const auto value = [&](std::int64_t i, std::int64_t j) {
-      const bool inside = i >= 0 && i < options_.grid.rows && j >= 0 && j < options_.grid.columns;
-      return inside ? mode(options_.grid, i, j) : 0.0;
+      const bool inside = i >= 0 && i < grid_.rows && j >= 0 && j < grid_.columns;
+      return inside ? mode(grid_, i, j) : 0.0;
     };
     group_.run([&](const auto& peer) { plates_[peer].load(value); });
   }
   UnitSeconds run() override {
     const UnitSeconds seconds = group_.run([&](const auto& peer) {
       auto& plate = plates_[peer];
-      for (std::int64_t step = 0; step < options_.run.steps; ++step) {
-        peer.compute([&] { plate.step(options_.ratio); });
+      for (std::int64_t step = 0; step < steps_; ++step) {
+        peer.compute([&] { plate.step(ratio_); });
         halos_->exchange(peer, plate.origin());
-        if (group_.drives(peer.kind())) frame_.step_done(step + 1, options_.run.steps);
+        if (group_.drives(peer.kind())) frame_.step_done(step + 1, steps_);
       }
     });
     return seconds / std::max(1.0, steps());
@@ -169,13 +232,12 @@ class Run : public AppRun {
 
   /// Rounding adds up like a random walk at most.
   std::optional<FoundError> check() override {
-    const double factor = std::pow(decay(options_.grid, options_.ratio), steps());
+    const double factor = std::pow(decay(grid_, ratio_), steps());
     double error = 0.0;
     for_rows([&](std::int64_t row, const std::vector<double>& values) {
       for (std::size_t n = 0; n < values.size(); ++n) {
         const auto at = static_cast<std::int64_t>(n);
-        const double expected =
-            factor * mode(options_.grid, row + at / options_.grid.columns, at % options_.grid.columns);
+        const double expected = factor * mode(grid_, row + at / grid_.columns, at % grid_.columns);
         const double difference = std::abs(values[n] - expected);
         error = difference < HUGE_VAL ? std::max(error, difference) : HUGE_VAL;
       }
@@ -184,25 +246,24 @@ class Run : public AppRun {
     return FoundError{error, tolerance, "the decay of the plate's slowest mode"};
   }
   void write_files() override {
-    frame_.write_output<double>(options_.grid.rows, options_.grid.columns, [&](const BlockSink<double>& sink) {
-      for_rows(
-          [&](std::int64_t row, const std::vector<double>& values) { sink(row, 0, options_.grid.columns, values); });
+    frame_.write_output<double>(grid_.rows, grid_.columns, [&](const BlockSink<double>& sink) {
+      for_rows([&](std::int64_t row, const std::vector<double>& values) { sink(row, 0, grid_.columns, values); });
     });
   }
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    const double steps_s = steps() * *std::ranges::max_element(measurement.unit_s);
+    const double steps_s = steps() * std::ranges::max(measurement.unit_s);
     Outcome outcome;
     outcome.phases =
         beside_prediction(plan, {{"step", steps_s}, {"exchange", std::max(0.0, measurement.median_s - steps_s)}});
-    const double points = static_cast<double>(options_.grid.rows) * static_cast<double>(options_.grid.columns);
+    const double points = static_cast<double>(grid_.rows) * static_cast<double>(grid_.columns);
     outcome.figures["points_per_s"] = steps() * points / measurement.median_s;
-    outcome.of_what = fmt::format("for {} steps", options_.run.steps);
+    outcome.of_what = fmt::format("for {} steps", steps_);
     outcome.below = fmt::format("speed      {:.1f} Mpoint/s\n", outcome.figures["points_per_s"] / 1e6);
     return outcome;
   }
 
  private:
-  double steps() const { return static_cast<double>(options_.run.steps); }
+  double steps() const { return static_cast<double>(steps_); }
   /// Calls use(row, values) with the rows of each of this rank's units, from `row` on.
   template <class Use>
   void for_rows(const Use& use) const {
@@ -210,7 +271,9 @@ class Run : public AppRun {
   }
 
   Frame& frame_;
-  const Options& options_;
+  GridOptions grid_;
+  double ratio_;
+  std::int64_t steps_;
   UnitGroup group_;
   UnitData<UnitPlate> plates_;
   std::optional<RowExchange> halos_;
@@ -241,8 +304,14 @@ class Heat : public MiniApp {
   std::string problem() const override {
     return fmt::format("heat, {} x {} double: {} steps", options_.grid.rows, options_.grid.columns, options_.run.steps);
   }
+  /// A step is a sweep of every unit, all at the same time, and an exchange of rows between neighbours.
   Plan plan(Resources& on, std::int64_t times) const override {
-    return make_plan(on, {options_.grid.rows * times, options_.grid.columns}, options_.run.steps);
+    const std::int64_t rows = options_.grid.rows * times, columns = options_.grid.columns;
+    const double row_bytes = sizeof(double) * static_cast<double>(columns + 2);
+    Plan plan = plan_steps(on, MeasuredKernel(columns), rows, options_.run.steps, {"step", "exchange"},
+                           models::halo_1d(on.ranks(), row_bytes), 2.0 * row_bytes * static_cast<double>(rows));
+    plan.headings = {"rows", "/step"};
+    return plan;
   }
 
  private:

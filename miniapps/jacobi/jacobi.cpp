@@ -9,14 +9,131 @@
 #include <optional>
 
 #include "comm/row_exchange.hpp"
+#include "core/spaces.hpp"
+#include "core/sweep/row_product.hpp"
 #include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/outputs.hpp"
-#include "miniapps/jacobi/unit_system.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::jacobi {
+
+/// The system A x = b of n equations: off the diagonal numbers within (-1/2, 1/2) that look random, on it n, so that
+/// every iteration at least halves the error; and b such that the solution is known.
+KOKKOS_INLINE_FUNCTION double coefficient(const std::int64_t n, const std::int64_t i, const std::int64_t j) {
+  if (i == j) return static_cast<double>(n);
+  auto bits = static_cast<std::uint64_t>(i * n + j) * 0x9E3779B97F4A7C15ULL;  // as SplitMix64
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  return static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
+}
+KOKKOS_INLINE_FUNCTION double solution(const std::int64_t i) { return 1.0 + static_cast<double>(i % 5) / 8.0; }
+
+/// Floating-point operations of an equation in a step, and its memory traffic.
+inline double flops_of_row(std::int64_t n) { return 2.0 * static_cast<double>(n) + 3.0; }
+inline double bytes_of_row(std::int64_t n) { return sizeof(double) * static_cast<double>(n + 2); }
+
+/// Rows of the system in one unit's memory, and a whole x.
+template <class Execution>
+class UnitSystem {
+ public:
+  using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, DeviceOf<Execution>>;
+  using Vector = Kokkos::View<double*, DeviceOf<Execution>>;
+
+  /// Makes a system of n equations with x = 0; the unit has none of them yet. Called by the unit's own thread, as all
+  /// functions are.
+  UnitSystem(const Execution& space, std::int64_t n)
+      : space_(space), x_(Kokkos::view_alloc(space, "steelyard::jacobi::x"), n) {}
+
+  /// Makes equations first to first + rows - 1 those of the unit and keeps x; fences.
+  void assign(std::int64_t first, std::int64_t rows) {
+    first_ = first;
+    a_ = Matrix(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "steelyard::jacobi::a"), rows, n());
+    b_ = Vector(Kokkos::view_alloc(space_, "steelyard::jacobi::b"), rows);
+    next_ = Vector(Kokkos::view_alloc(space_, "steelyard::jacobi::next"), rows);
+    const Vector solved(Kokkos::view_alloc(space_, "steelyard::jacobi::solution"), n());
+    for_rows("steelyard::jacobi::fill", Fill{a_, solved, first});
+    for_rows("steelyard::jacobi::right_side", Sweep{a_, b_, solved, b_, first, /*multiplies_only=*/true});
+    space_.fence();
+  }
+
+  /// next_i = (b_i - sum_{j != i} a_ij x_j) / a_ii for the unit's rows; the caller fences.
+  void sweep() { for_rows("steelyard::jacobi::sweep", Sweep{a_, b_, x_, next_, first_, /*multiplies_only=*/false}); }
+
+  void clear_x() { Kokkos::deep_copy(space_, x_, 0.0); }
+  const Vector& x() const { return x_; }        ///< n elements
+  const Vector& next() const { return next_; }  ///< one for each of the unit's equations
+  std::int64_t n() const { return static_cast<std::int64_t>(x_.extent(0)); }
+
+  /// Copies a View of the unit's to the host.
+  static std::vector<double> host_copy(const Vector& vector) {
+    const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), vector);
+    return {mirror.data(), mirror.data() + mirror.extent(0)};
+  }
+
+  // Public, so that compilers for devices can name the kernels.
+
+  using Policy = Kokkos::TeamPolicy<Execution>;
+  using Member = typename Policy::member_type;
+
+  /// Coefficients; the team of the first row also sets the solution.
+  struct Fill {
+    Matrix a;
+    Vector solved;
+    std::int64_t first;
+    KOKKOS_FUNCTION void operator()(const Member& member) const {
+      const auto n = static_cast<std::int64_t>(solved.extent(0));
+      for_rows_of_team(member, a, [&](const std::int64_t row) {
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, n), [&](const std::int64_t j) {
+          a(row, j) = coefficient(n, first + row, j);
+          if (row == 0) solved(j) = solution(j);
+        });
+      });
+    }
+  };
+
+  struct Sweep {
+    Matrix a;
+    Vector b, x, result;
+    std::int64_t first;
+    bool multiplies_only;
+    KOKKOS_FUNCTION void operator()(const Member& member) const {
+      for_rows_of_team(member, a, [&](const std::int64_t row) {
+        const double product =
+            row_product(member, row_of(a, row), elements_of(x), static_cast<std::int64_t>(x.extent(0)));
+        Kokkos::single(Kokkos::PerThread(member), [&] {
+          const double diagonal = a(row, first + row);
+          result(row) = multiplies_only ? product : (b(row) - product) / diagonal + x(first + row);
+        });
+      });
+    }
+  };
+
+ private:
+  /// A thread takes a row, with its vector lanes on a device.
+  static constexpr int team_size = runs_on_host<Execution> ? 1 : 8;
+  static constexpr int lanes = runs_on_host<Execution> ? 1 : 32;
+
+  template <class Body>
+  void for_rows(const char* label, const Body& body) const {
+    const auto rows = static_cast<int>(next_.extent(0));
+    if (rows == 0) return;
+    Kokkos::parallel_for(label, Policy(space_, (rows + team_size - 1) / team_size, team_size, lanes), body);
+  }
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION static void for_rows_of_team(const Member& member, const Matrix& a, const Body& body) {
+    constexpr int threads = team_size;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, threads), [&](const int thread) {
+      const std::int64_t row = std::int64_t{threads} * member.league_rank() + thread;
+      if (row < static_cast<std::int64_t>(a.extent(0))) body(row);
+    });
+  }
+
+  Execution space_;
+  std::int64_t first_ = 0;
+  Matrix a_;
+  Vector b_, x_, next_;
+};
+
 namespace {
 
 /// A unit's step by itself, for speed models and for the conformance table.
@@ -83,17 +200,6 @@ class MeasuredKernel : public MeasurableKernel {
   std::int64_t n_;
 };
 
-/// A step is a sweep of every unit, all at the same time, and an exchange of x: every rank hands its part on until all
-/// have all.
-Plan make_plan(Resources& on, std::int64_t n, std::int64_t steps) {
-  const auto elements = static_cast<double>(n);
-  Plan plan = plan_steps(on, MeasuredKernel(n), n, steps, {"sweep", "exchange"},
-                         models::ring_allgather(on.ranks(), sizeof(double) * elements / on.ranks()),
-                         bytes_of_row(n) * elements);
-  plan.headings = {"rows", "/step"};
-  return plan;
-}
-
 class Run : public AppRun {
  public:
   Run(Frame& frame, std::int64_t n)
@@ -131,10 +237,10 @@ class Run : public AppRun {
   std::optional<FoundError> check() override {
     const std::vector<double> x = whole_x();
     double error = 0.0, first_error = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double expected = solution(static_cast<std::int64_t>(i)), difference = std::abs(x[i] - expected);
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const double difference = std::abs(x[static_cast<std::size_t>(i)] - solution(i));
       error = difference < HUGE_VAL ? std::max(error, difference) : HUGE_VAL;
-      first_error = std::max(first_error, expected);
+      first_error = std::max(first_error, solution(i));
     }
     const double rounding = std::numeric_limits<double>::epsilon() * 4.0 * std::sqrt(static_cast<double>(n_));
     return FoundError{error, first_error * std::exp2(-steps_) + rounding,
@@ -142,7 +248,7 @@ class Run : public AppRun {
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    const double sweeps_s = steps_ * largest(measurement.unit_s);
+    const double sweeps_s = steps_ * std::ranges::max(measurement.unit_s);
     Outcome outcome;
     outcome.phases =
         beside_prediction(plan, {{"sweep", sweeps_s}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s)}});
@@ -168,11 +274,9 @@ class Run : public AppRun {
   void distribute(const std::vector<std::int64_t>& rows) {
     rows_ = rows;
     frame_.collectively([&] { gather_.emplace(group_, rows, 1); });
-    std::vector<std::int64_t> first(rows.size(), 0);
-    std::partial_sum(rows.begin(), rows.end() - 1, first.begin() + 1);
     group_.run([&](const auto& peer) {
-      const auto slot = static_cast<std::size_t>(peer.slot());
-      systems_[peer].assign(first[slot], rows[slot]);
+      const auto own = rows.begin() + peer.slot();
+      systems_[peer].assign(std::accumulate(rows.begin(), own, std::int64_t{0}), *own);
     });
   }
 
@@ -201,16 +305,12 @@ class Run : public AppRun {
     return sum;
   }
 
-  /// On every rank.
-  std::vector<double> whole_x() {
+  /// On every rank; its units have the same.
+  std::vector<double> whole_x() const {
     std::vector<double> x;
-    group_.run([&](const auto& peer) {
-      if (group_.drives(peer.kind())) x = systems_[peer].host_copy(systems_[peer].x());
-    });
+    systems_.for_each([&](const auto& system) { x = system.host_copy(system.x()); });
     return x;
   }
-
-  static double largest(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
 
   Frame& frame_;
   std::int64_t n_;
@@ -240,7 +340,15 @@ class Jacobi : public MiniApp {
   std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, n_); }
   std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(n_); }
   std::string problem() const override { return fmt::format("jacobi, {0} x {0} double: {1} steps", n_, run_.steps); }
-  Plan plan(Resources& on, std::int64_t /*times*/) const override { return make_plan(on, n_, run_.steps); }
+  /// A step is a sweep of every unit, all at the same time, and an exchange of x: every rank hands its part on until
+  /// all have all.
+  Plan plan(Resources& on, std::int64_t /*times*/) const override {
+    const auto n = static_cast<double>(n_);
+    Plan plan = plan_steps(on, MeasuredKernel(n_), n_, run_.steps, {"sweep", "exchange"},
+                           models::ring_allgather(on.ranks(), sizeof(double) * n / on.ranks()), bytes_of_row(n_) * n);
+    plan.headings = {"rows", "/step"};
+    return plan;
+  }
 
  private:
   RunOptions run_;

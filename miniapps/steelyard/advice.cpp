@@ -11,7 +11,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/machine.hpp"
-#include "miniapps/app/run_text.hpp"
+#include "miniapps/app/outputs.hpp"
 
 namespace steelyard::tool {
 namespace {

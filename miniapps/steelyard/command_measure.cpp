@@ -14,7 +14,7 @@
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/interruption.hpp"
-#include "miniapps/app/run_text.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/rank_rates.hpp"
 #include "models/size_selection.hpp"
@@ -313,7 +313,7 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   const std::size_t count = plan.sizes.size() * static_cast<std::size_t>(plan.rounds);
   BuiltModels so_far;
   std::size_t done = 0;
-  Interruption interruption(Interruption::By::signal, [&] {
+  Interruption interruption([&] {
     const std::vector<MeasuredUnit> measured = own_units(session, so_far);
     if (!options.output.empty()) write_files(options.output, measured);
     if (!session.is_root()) return;

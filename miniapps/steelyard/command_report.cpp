@@ -16,7 +16,7 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
-#include "miniapps/app/run_text.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/report_experiment.hpp"
 #include "miniapps/steelyard/results.hpp"

@@ -8,11 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/unit_group.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/timing.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "miniapps/summa/pivot_exchange.hpp"
 #include "miniapps/summa/problem.hpp"
@@ -174,5 +175,20 @@ class Multiplication {
   HostArray<Scalar> panels_;  ///< two of columns and two of rows, in turns
   PerUnit<Unit> units_;
 };
+
+/// The parts of a rank that has the same tile of A, B and C, for Freivalds' check; tiles are disjoint and cover the
+/// matrices. Whole rows are sums of n x 11 long doubles over all ranks, which throw CollectiveError and MpiError.
+/// @param comm of all ranks; stays as long as the check
+inline gemm::Share tile_share(MPI_Comm comm, const Tile& tile) {
+  constexpr std::size_t numbers = sizeof(gemm::RowSums) / sizeof(long double);
+  static_assert(sizeof(gemm::RowSums) == numbers * sizeof(long double));
+  return {tile.row, tile.column, [comm](const gemm::Share::Work& work) {
+            std::vector<gemm::RowSums> sums;
+            collectively(comm, [&] { sums = work(); });
+            STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(numbers * sums.size()),
+                                        MPI_LONG_DOUBLE, MPI_SUM, comm));
+            return sums;
+          }};
+}
 
 }  // namespace steelyard::summa

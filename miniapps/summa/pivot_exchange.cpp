@@ -51,19 +51,15 @@ PivotExchange::PivotExchange(Communication communication, MPI_Comm comm, const P
   const auto own = static_cast<std::size_t>(rank_);
   tile_ = problem_.tile(rectangles_[own]);
   partners_ = {partition::row_overlaps(rectangles_)[own], partition::column_overlaps(rectangles_)[own]};
+  if (communication != Communication::bcast) return;
   for (const Pivot pivot : both_pivots) {
-    if (communication == Communication::bcast) share_bands(pivot);
-  }
-}
-
-/// Collective, in the order of the bands.
-void PivotExchange::share_bands(Pivot pivot) {
-  for (const partition::Band& band :
-       pivot == Pivot::column ? partition::row_bands(rectangles_) : partition::column_bands(rectangles_)) {
-    if (band.units.size() == 1) continue;
-    const bool is_in = std::find(band.units.begin(), band.units.end(), rank_) != band.units.end();
-    auto comm = std::make_unique<Communicator>(comm_, is_in ? 1 : 0);
-    if (is_in) bands_[index(pivot)].push_back({band, std::move(comm)});
+    for (const partition::Band& band :
+         pivot == Pivot::column ? partition::row_bands(rectangles_) : partition::column_bands(rectangles_)) {
+      if (band.units.size() == 1) continue;
+      const bool is_in = std::ranges::count(band.units, rank_) > 0;
+      auto comm_of_band = std::make_unique<Communicator>(comm, is_in ? 1 : 0);
+      if (is_in) bands_[index(pivot)].push_back({band, std::move(comm_of_band)});
+    }
   }
 }
 

@@ -60,7 +60,6 @@ class PivotExchange {
   }
   Part part(Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const;
   Requests& sends(std::int64_t k) { return sends_[static_cast<std::size_t>(k % 2)]; }
-  void share_bands(Pivot pivot);
   void broadcast(Pivot pivot, std::int64_t k, const PivotPanels& panels) const;
   void receive(Pivot pivot, std::int64_t k, const PivotPanels& panels);
   void send(Pivot pivot, std::int64_t k, const PivotPanels& panels);

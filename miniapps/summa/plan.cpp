@@ -238,7 +238,7 @@ ModelForecast total_cost(const Problem& problem, const models::PatternCosts& cos
   std::vector<double> updates_s;
   for (std::size_t k = 0; k < messages_s.size(); ++k) {
     const auto depth = static_cast<double>(problem.depth(static_cast<std::int64_t>(k)));
-    updates_s.push_back(update_s.value_or(0.0) * (depth / static_cast<double>(problem.block)));
+    updates_s.push_back(update_s.value_or(0.0) * (depth / static_cast<double>(problem.depth(0))));
   }
   const double computation_s = std::accumulate(updates_s.begin(), updates_s.end(), start_s);
   ModelForecast forecast{cost.model, {}, std::accumulate(messages_s.begin(), messages_s.end(), 0.0), 0.0, start_s};

@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "core/processing_unit.hpp"
-#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::summa {
 
-/// Part of a matrix, in elements.
-using Tile = partition::Rectangle;
+using gemm::Tile;
 
 /// C += A B for n x n matrices of blocks. A block is the computation unit; those of the last block row and column are
 /// smaller where `block` does not divide n.
@@ -22,11 +21,11 @@ struct Problem {
   std::int64_t block = 128;  ///< rows and columns of a block
 
   /// N, block rows and block columns, and iterations. Source: 001, section 4.1.
-  std::int64_t blocks() const { return (n + block - 1) / block; }
+  std::int64_t blocks() const { return gemm::quotient_up(n, block); }
   partition::Extents extents() const { return {blocks(), blocks()}; }
   /// The first row (or column) of a block row (or column); n behind the last one.
   std::int64_t first_row(std::int64_t index) const { return std::min(n, index * block); }
-  /// Rows (or columns) of a block row (or column): the depth of iteration `index`.
+  /// Rows (or columns) of a block row (or column): the depth of iteration `index`. None is larger than the first.
   std::int64_t depth(std::int64_t index) const { return first_row(index + 1) - first_row(index); }
   Tile tile(const partition::Rectangle& blocks) const {
     const std::int64_t row = first_row(blocks.row), column = first_row(blocks.column);

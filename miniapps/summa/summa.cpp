@@ -14,12 +14,9 @@
 #include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/gemm/blocking.hpp"
-#include "miniapps/gemm/measured_kernel.hpp"
-#include "miniapps/gemm/options.hpp"
 #include "miniapps/gemm/product_run.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/plan.hpp"
-#include "miniapps/summa/tile_sharing.hpp"
 
 namespace steelyard::summa {
 namespace {
@@ -41,64 +38,39 @@ struct Options {
   double element_bytes() const { return gemm::element_bytes(run.element); }
 };
 
-/// The update of an iteration by itself, for speed models and for the conformance table.
-template <class Scalar>
-class UpdateRun : public KernelRun {
+/// The update of an iteration by itself, of a nearly square rectangle of blocks of C; a block larger than the matrix is
+/// the matrix. Source: 000, section 3.3, figure 3.4 (b).
+class MeasuredKernel : public MeasurableKernel {
  public:
   /// A companion with a memory of its own copies C there once, and back once in this number of iterations.
   static constexpr std::int64_t iterations = 64;
 
-  UpdateRun(Kind kind, const Options& options, const partition::Extents& c)
-      : operands_(kind, c.rows, c.columns, options.problem.block),
-        gemm_(kind, {c.rows, c.columns, iterations * options.problem.block, options.problem.block},
-              options.device_memory_bytes) {}
-
-  void run() override {
-    gemm_.add(iteration_, operands_.views(), {});
-    iteration_ = (iteration_ + 1) % iterations;
-  }
-  std::vector<double> check_run() override {
-    // C is whole after the last iteration only.
-    while (iteration_ != 0) run();
-    operands_.reset_c();
-    for (std::int64_t i = 0; i < iterations; ++i) run();
-    return operands_.c();
-  }
-
- private:
-  gemm::RandomOperands<Scalar> operands_;
-  gemm::UnitGemm<Scalar> gemm_;
-  std::int64_t iteration_ = 0;
-};
-
-/// The update of a nearly square rectangle of blocks of C. Source: 000, section 3.3, figure 3.4 (b).
-class MeasuredKernel : public MeasurableKernel {
- public:
   explicit MeasuredKernel(const Options& options) : options_(options) {}
 
   KernelFacts facts() const override {
-    const auto block = static_cast<double>(options_.problem.block);
+    const auto side = static_cast<double>(options_.problem.depth(0));
     KernelFacts facts;
     facts.app = "summa";
     facts.kernel = "gemm";
     facts.element = element_name(options_.run.element);
     facts.computation_unit = "one block of C += A B, by a block of A and one of B";
-    facts.parameters = {{"block", block}};
-    facts.flops_per_unit = 2.0 * block * block * block;
+    facts.parameters = {{"block", static_cast<double>(options_.problem.block)}};
+    facts.flops_per_unit = 2.0 * side * side * side;
     // C in a memory of its own; in the host's also A and B.
-    facts.memory_bytes_per_unit = options_.element_bytes() * block * block;
+    facts.memory_bytes_per_unit = options_.element_bytes() * side * side;
     facts.bytes_per_unit = 2.0 * facts.memory_bytes_per_unit;
     facts.runs_out_of_core = gemm::has_device_memory(options_.device_memory_bytes);
     facts.device_memory_bytes = options_.device_memory_bytes;
     // Up to twice as many rows and columns as the whole matrix has.
-    const std::int64_t side = std::max<std::int64_t>(4, 2 * options_.problem.blocks());
-    facts.largest = side * side;
+    const std::int64_t most = std::max<std::int64_t>(4, 2 * options_.problem.blocks());
+    facts.largest = most * most;
     return facts;
   }
   std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
     const partition::Extents c = extents(units);
-    if (options_.run.element == ElementType::float64) return std::make_unique<UpdateRun<double>>(kind, options_, c);
-    return std::make_unique<UpdateRun<float>>(kind, options_, c);
+    const std::int64_t depth = options_.problem.depth(0);
+    return gemm::make_random_product(kind, options_.run.element, {c.rows, c.columns, iterations * depth, depth},
+                                     options_.device_memory_bytes);
   }
   std::vector<ConformanceCase> conformance_cases(Kind kind) const override {
     std::vector<ConformanceCase> cases;
@@ -112,7 +84,7 @@ class MeasuredKernel : public MeasurableKernel {
       }
       check.sizes = {0, 1, 3, 10};
       // So many sums one after the other, each of a block's products.
-      check.tolerance = static_cast<double>(UpdateRun<double>::iterations) + 32.0;
+      check.tolerance = static_cast<double>(iterations) + 32.0;
     };
     for (const ElementType element : {ElementType::float64, ElementType::float32}) {
       Options options;
@@ -128,15 +100,14 @@ class MeasuredKernel : public MeasurableKernel {
   }
   std::vector<double> reference(std::int64_t units) const override {
     const partition::Extents c = extents(units);
-    return gemm::random_product(options_.run.element, c.rows, c.columns, options_.problem.block,
-                                UpdateRun<double>::iterations, 1.0);
+    return gemm::random_product(options_.run.element, c.rows, c.columns, options_.problem.depth(0), iterations, 1.0);
   }
 
  private:
   /// Rows and columns of C, as nearly square as can be, and as large as so many blocks.
   partition::Extents extents(std::int64_t blocks) const {
     if (blocks == 0) return {};
-    const auto side = static_cast<double>(options_.problem.block), area = static_cast<double>(blocks) * side * side;
+    const auto side = static_cast<double>(options_.problem.depth(0)), area = static_cast<double>(blocks) * side * side;
     const std::int64_t rows = std::llround(std::sqrt(area));
     return {rows, std::max<std::int64_t>(1, std::llround(area / static_cast<double>(rows)))};
   }
@@ -198,7 +169,7 @@ Plan make_plan(Resources& on, const Options& options, Assignment& assignment) {
     const Rectangle& part = assignment.parts[i];
     plan.distribution.push_back(part.area());
     // The last iteration may be less deep than the others; seconds are the mean over all.
-    plan.unit_s.push_back(n / (iterations * static_cast<double>(problem.block)) * assignment.unit_s[i]);
+    plan.unit_s.push_back(n / (iterations * static_cast<double>(problem.depth(0))) * assignment.unit_s[i]);
     std::vector<std::string> cells{std::to_string(slot.rank), on.node_name(slot.rank),
                                    slot.kind == Kind::host ? "host" : "device"};
     for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
@@ -264,8 +235,8 @@ class Run : public AppRun {
       source_(gemm::MatrixName::a, tile, a.elements(0, tile.rows));
     });
     if (checks) {
-      freivalds_.emplace(problem_.as_gemm(), options_.run.seed, tile_share(frame_.comm(), tile), a.rows(0, tile.rows),
-                         multiplication_->b(), multiplication_->c());
+      freivalds_.emplace(problem_.as_gemm(), options_.run.seed, a.rows(0, tile.rows), multiplication_->b(),
+                         multiplication_->c(), tile_share(frame_.comm(), tile));
     }
     exchange_.emplace(options_.communication, frame_.comm(), problem_, rectangles,
                       std::is_same_v<Scalar, double> ? MPI_DOUBLE : MPI_FLOAT);
@@ -369,7 +340,7 @@ class Summa : public MiniApp {
                                         files.size(), files.size() == 1 ? "" : "s"));
     }
     for (const auto& file : files) {
-      const auto shape = gemm::read_input_header(file, options_.run.element).shape;
+      const auto shape = gemm::read_input_shape(file, options_.run.element);
       if (n == 0) n = std::clamp<std::int64_t>(shape[0], 1, gemm::largest_extent);
       if (shape[0] == n && shape[1] == n) continue;
       throw FileFormatError(file.string(), "shape",
@@ -378,8 +349,8 @@ class Summa : public MiniApp {
     Problem& problem = options_.problem;
     if (n > 0) problem.n = n;
     gemm::require_device_memory(options_.device_memory_bytes,
-                                gemm::least_memory_bytes(options_.element_bytes(), problem.block),
-                                fmt::format("buffers for blocks of {}", problem.block));
+                                gemm::least_memory_bytes(options_.element_bytes(), problem.depth(0)),
+                                fmt::format("buffers for blocks of {}", problem.depth(0)));
     if (constexpr std::int64_t most = std::int64_t{1} << 20; problem.blocks() > most) {
       throw InvalidArgument(fmt::format("--size {} in blocks of --block {}: {} iterations (expected at most {})",
                                         problem.n, problem.block, problem.blocks(), most));

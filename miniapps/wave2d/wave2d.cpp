@@ -14,7 +14,6 @@
 #include "core/base/text_file.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
-#include "miniapps/app/run_text.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/initial_field.hpp"

@@ -42,8 +42,7 @@ std::vector<double> seconds_of(const Platform& platform) {
   return seconds;
 }
 
-void check_placement(const Platform& platform) {
-  const models::Placement placement = place_ranks(session(), platform);
+void check_placement(const models::Placement& placement) {
   CHECK(placement.processes() == session().size());
   for (int rank = 1; rank < session().size(); ++rank) CHECK_NOTHROW(placement.channel(0, rank));
 }
@@ -69,18 +68,17 @@ TEST_CASE("channels are those of the file where there is one, or everyone's erro
   });
   RunOptions options;
   options.platform = path;
-  RunRecord record;
-  const std::optional<Platform> platform = obtain_platform(session(), options, {}, record);
-  CHECK(record.figures.empty());
-  CHECK(platform.has_value());
-  if (platform) {
-    CHECK(seconds_of(*platform) == seconds_of(written));
-    check_placement(*platform);
+  Frame frame(session(), options, started_units(), "test");
+  const std::optional<Channels> channels = frame.channels({});
+  CHECK_FALSE(frame.record().figures.contains("channel_time_s"));
+  CHECK(channels.has_value());
+  if (channels) {
+    CHECK(seconds_of(channels->platform) == seconds_of(written));
+    check_placement(channels->placement);
   }
   for (const auto& wrong : {folder / "missing.platform.json", bad}) {
     options.platform = wrong;
-    const std::optional<CollectiveError> error =
-        collective_error([&] { obtain_platform(session(), options, {}, record); });
+    const std::optional<CollectiveError> error = collective_error([&] { frame.channels({}); });
     CHECK(error.has_value());
     if (!error) continue;
     CHECK(error->code() == ExitCode::wrong_input);
@@ -90,29 +88,33 @@ TEST_CASE("channels are those of the file where there is one, or everyone's erro
 
 TEST_CASE("a single rank has no channels, and of more ranks than cores none are measured") {
   if (session().size() > 1 && !is_crowded()) return;
-  RunRecord record;
-  CHECK_FALSE(obtain_platform(session(), {}, {1e3, 1e6, 1e7}, record).has_value());
-  CHECK(record.figures.empty());
+  const RunOptions options;
+  Frame frame(session(), options, started_units(), "test");
+  const std::optional<Channels> channels = frame.channels({1e3, 1e6, 1e7});
+  CHECK(channels.has_value() == (session().size() == 1));
+  if (channels) CHECK(channels->platform.channels.empty());
+  CHECK_FALSE(frame.record().figures.contains("channel_time_s"));
 }
 
 TEST_CASE("ranks with cores of their own have channels with positive times, the same on all of them") {
   if (session().size() < 2 || is_crowded()) return;
   for (const MessageFacts& message : {MessageFacts{1e3, 1e3, 0.0}, MessageFacts{5e4, 2e5, 1e6}}) {
-    RunRecord record;
-    std::optional<Platform> platform;
+    const RunOptions options;
+    Frame frame(session(), options, started_units(), "test");
+    std::optional<Channels> channels;
     // What a busy machine measures may look like nothing that a channel does, but not every time.
     CHECK(eventually([&] {
-      platform = obtain_platform(session(), {}, message, record);
-      return platform.has_value();
+      channels = frame.channels(message);
+      return channels.has_value();
     }));
-    if (!platform) continue;
-    std::vector<double> seconds = seconds_of(*platform);
+    if (!channels) continue;
+    std::vector<double> seconds = seconds_of(channels->platform);
     CHECK_FALSE(seconds.empty());
-    seconds.push_back(record.figures["channel_time_s"]);
+    seconds.push_back(frame.record().figures.at("channel_time_s"));
     CAPTURE(seconds, message.largest_bytes, message.footprint_bytes);
     CHECK(std::all_of(seconds.begin(), seconds.end(), [](double time_s) { return time_s > 0.0; }));
     CHECK(same_on_all_ranks(seconds));
-    check_placement(*platform);
+    check_placement(channels->placement);
   }
 }
 

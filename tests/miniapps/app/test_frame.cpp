@@ -6,7 +6,7 @@
 
 #include "core/base/errors.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/verification.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
@@ -46,7 +46,7 @@ TEST_CASE("the shares of all ranks are what was said of the slots, and nothing f
   const std::vector<double> back =
       frame.gather_seconds({static_cast<double>(mine.host), static_cast<double>(mine.companion)});
   CHECK(back == std::vector<double>(slices.begin(), slices.end()));
-  const double seconds = frame.start_seconds();
+  const double seconds = frame.start_s();
   CHECK(seconds > 0.0);
   CHECK(same_on_all_ranks({seconds}));
 }
@@ -101,7 +101,7 @@ TEST_CASE("checks are due after no, the last or every repetition, warm-ups inclu
     CHECK(is_check_due(options, repetition));
   }
   options.check = CheckLevel::none;
-  const CheckResult check = unchecked(options);
+  const CheckResult check = Frame(session(), options, started_units(), "test").record().check;
   CHECK_FALSE(check.performed);
   CHECK(exit_code(check) == ExitCode::good);
   CHECK(check_line(check) == "check      not done: --check none\n");

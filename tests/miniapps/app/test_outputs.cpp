@@ -5,7 +5,6 @@
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "miniapps/app/outputs.hpp"
-#include "miniapps/app/run_text.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 

@@ -12,7 +12,7 @@
 #include "core/gemm.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/memory/unit_memory.hpp"
-#include "miniapps/gemm/options.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/naive_gemm.hpp"
 

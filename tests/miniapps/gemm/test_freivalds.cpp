@@ -30,7 +30,7 @@ double checked(const Product<Scalar>& x, std::uint64_t seed = 1, std::int64_t ro
   const auto rows = [&](const PinnedMatrix<Scalar>& matrix) {
     return row < 0 ? matrix.view() : matrix_block(matrix.view(), row, 1, 0, matrix.columns());
   };
-  const Freivalds<Scalar> freivalds(problem, seed, Share::whole(problem), rows(x.a), x.b.view(), rows(x.before));
+  const Freivalds<Scalar> freivalds(problem, seed, rows(x.a), x.b.view(), rows(x.before));
   return freivalds.check(rows(x.c));
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("rows checked apart have the errors that they have together, and C may
   }
   const double together = checked(x);
   CHECK(std::fabs(largest / together - 1.0) < 1e-9);
-  const Freivalds<float> freivalds(x.problem, 1, Share::whole(x.problem), x.a.view(), x.b.view(), x.before.view());
+  const Freivalds<float> freivalds(x.problem, 1, x.a.view(), x.b.view(), x.before.view());
   // What it was made from is gone.
   for (PinnedMatrix<float>* matrix : {&x.a, &x.b, &x.before}) matrix->fill([](auto, auto) { return nan_of<float>; });
   for (int round = 0; round < 3; ++round) CHECK(freivalds.check(std::as_const(x.c).view()) == together);

@@ -152,7 +152,7 @@ TEST_CASE(
       // The last one may be smaller.
       const double depth =
           k < last ? static_cast<double>(problem.block) : static_cast<double>(problem.n - last * problem.block);
-      const double one_s = update_s * depth / static_cast<double>(problem.block);
+      const double one_s = update_s * depth / static_cast<double>(problem.depth(0));
       updates_s += one_s;
       messages_s += cost.time_s[static_cast<std::size_t>(k)];
       overlapped_s += k < last ? std::max(one_s, cost.time_s[static_cast<std::size_t>(k) + 1]) : one_s;

@@ -14,11 +14,12 @@
 #include "core/spaces.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/gemm/blocking.hpp"
-#include "miniapps/gemm/measured_kernel.hpp"
+#include "miniapps/gemm/unit_gemm.hpp"
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/miniapps/allocations.hpp"
 
 namespace steelyard {
+std::unique_ptr<MiniApp> make_gemm();
 std::unique_ptr<MiniApp> make_summa();
 }
 
@@ -26,24 +27,37 @@ namespace steelyard::tests::test_kernels {
 namespace {
 
 using gemm::element_bytes;
-using gemm::MeasuredKernel;
 using Kind = ProcessingUnit::Kind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 double real(std::int64_t value) { return static_cast<double>(value); }
 
-/// summa's, for blocks of a size.
-std::shared_ptr<MeasurableKernel> summa_kernel(std::int64_t block, ElementType element, double cap = infinity) {
-  const std::unique_ptr<MiniApp> app = make_summa();
-  CLI::App parser("Multiplies", "summa");
+/// The kernel of an app with these options, and a cap of a companion's memory where there is one.
+std::shared_ptr<MeasurableKernel> kernel_of(const std::unique_ptr<MiniApp>& app, ElementType element, double cap,
+                                            std::vector<std::string> words) {
+  CLI::App parser("Multiplies", "test");
   const auto options = add_app_options(parser, *app, Verb::run);
-  std::vector<std::string> words{"summa", "--block", std::to_string(block), "--type", element_name(element)};
+  words.insert(words.begin(), {"test", "--type", element_name(element)});
   if (std::isfinite(cap)) words.insert(words.end(), {"--device-memory", std::to_string(std::llround(cap))});
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
   parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
   app->prepare();
   return app->kernel();
+}
+
+/// gemm's, for block rows of k and n elements.
+std::shared_ptr<MeasurableKernel> gemm_kernel(std::int64_t n, std::int64_t k, std::int64_t block, double beta,
+                                              ElementType element, double cap) {
+  return kernel_of(make_gemm(), element, cap,
+                   {"--n", std::to_string(n), "--k", std::to_string(k), "--block", std::to_string(block), "--beta",
+                    std::to_string(beta)});
+}
+
+/// summa's, for blocks of a size.
+std::shared_ptr<MeasurableKernel> summa_kernel(std::int64_t block, ElementType element, double cap = infinity,
+                                               std::int64_t n = 2048) {
+  return kernel_of(make_summa(), element, cap, {"--block", std::to_string(block), "--size", std::to_string(n)});
 }
 
 /// Bytes of the buffers of a companion that works on `units`, which it does once.
@@ -64,21 +78,21 @@ TEST_CASE("gemm's block row takes 2 x rows x n x k operations, and moves and hol
   const std::int64_t n = GENERATE(3, 64, 300), k = GENERATE(1, 96, 250), units = GENERATE(1, 2, 30);
   const std::int64_t block = 32;
   const double beta = GENERATE(0.0, 2.0);
-  const MeasuredKernel kernel({0, n, k, 1.0, beta, block}, element, 1e9);
-  const KernelFacts facts = kernel.facts();
+  const auto kernel = gemm_kernel(n, k, block, beta, element, 1e9);
+  const KernelFacts facts = kernel->facts();
   CHECK(facts.flops_per_unit == 2.0 * 32 * real(n * k));
   // C goes out; it comes in where it is read.
   CHECK(facts.bytes_per_unit == element_bytes(element) * 32 * real(k + n * (beta == 0.0 ? 1 : 2)));
   CHECK(facts.largest > facts.smallest);
   const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * real(units);
   CAPTURE(n, k, units, element_name(element), told);
-  if (told < 1e6) CHECK(operand_bytes(kernel, units) <= told);
+  if (told < 1e6) CHECK(operand_bytes(*kernel, units) <= told);
   if (!has_companion) return;
-  const double buffers = buffer_bytes(kernel, units), cap = 0.7 * told;
+  const double buffers = buffer_bytes(*kernel, units), cap = std::floor(0.7 * told);
   CHECK(buffers <= told + 128.0);
   CHECK(buffers >= told);
   if (cap < 5e5) return;
-  const double capped = buffer_bytes(MeasuredKernel({0, n, k, 1.0, beta, block}, element, cap), units);
+  const double capped = buffer_bytes(*gemm_kernel(n, k, block, beta, element, cap), units);
   CHECK(capped <= cap);
   CHECK(capped >= 0.4 * cap);
 }
@@ -86,7 +100,7 @@ TEST_CASE("gemm's block row takes 2 x rows x n x k operations, and moves and hol
 TEST_CASE("what fits in core, as gemm's facts have it, is what blocks are planned in core for, and limits lie beyond") {
   const ElementType element = GENERATE(ElementType::float64, ElementType::float32);
   const std::int64_t n = GENERATE(1, 32, 100, 1024), k = GENERATE(1, 33, 640), block = GENERATE(32, 320, 1, 7, 50);
-  CHECK(MeasuredKernel({0, n, k}, element, infinity).facts().runs_out_of_core == companion_is_device);
+  CHECK(gemm_kernel(n, k, 32, 0.0, element, infinity)->facts().runs_out_of_core == companion_is_device);
   for (const double cap : {1e5, 1e6, 12345678.0, 1e8, 1e9}) {
     const auto in_core = [&](std::int64_t rows) {
       try {
@@ -96,7 +110,7 @@ TEST_CASE("what fits in core, as gemm's facts have it, is what blocks are planne
         return false;
       }
     };
-    const KernelFacts facts = MeasuredKernel({0, n, k, 1.0, 0.0, block}, element, cap).facts();
+    const KernelFacts facts = gemm_kernel(n, k, block, 0.0, element, cap)->facts();
     CHECK(facts.runs_out_of_core);
     CHECK(facts.device_memory_bytes == cap);
     // On a machine with 64 GiB; a device has a limit of its own.
@@ -130,6 +144,11 @@ TEST_CASE("summa's block takes 2 b^3 operations, in a nearly square rectangle of
   // C, and a column and a row of blocks of a square; its sides are whole numbers, and so are words of memory.
   const double operands = operand_bytes(*kernel, units);
   CHECK(std::abs(operands - size * (area + 2.0 * side * b)) <= size * (0.5 * side + b + 1.0) + 24.0);
+  // A block larger than the matrix is the matrix.
+  const auto whole = summa_kernel(1 << 20, element, infinity, block);
+  CHECK(whole->facts().flops_per_unit == facts.flops_per_unit);
+  CHECK(whole->facts().memory_bytes_per_unit == facts.memory_bytes_per_unit);
+  CHECK(operand_bytes(*whole, units) == operands);
   if (!has_companion) return;
   const double in_core = buffer_bytes(*summa_kernel(block, element, 1e9), units), padded = side + 33.0;
   CHECK(in_core >= size * area);

@@ -9,7 +9,7 @@
 
 #include "comm/collective.hpp"
 #include "miniapps/gemm/freivalds.hpp"
-#include "miniapps/summa/tile_sharing.hpp"
+#include "miniapps/summa/multiplication.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/gemm/product.hpp"
@@ -43,12 +43,11 @@ ConstMatrix<HostExecution, Scalar> part(const PinnedMatrix<Scalar>& matrix, cons
 template <class Scalar>
 double error_of(const Product<Scalar>& x, Random& random, bool is_near) {
   const std::uint64_t seed = random();
-  const Freivalds<Scalar> whole(x.problem, seed, gemm::Share::whole(x.problem), x.a.view(), x.b.view(),
-                                x.before.view());
+  const Freivalds<Scalar> whole(x.problem, seed, x.a.view(), x.b.view(), x.before.view());
   const std::vector<Tile> tiles = random_tiling(x.problem.n, random);
   const Tile& tile = own(tiles);
-  const Freivalds<Scalar> shared(x.problem, seed, tile_share(session().comm(), tile), part(x.a, tile), part(x.b, tile),
-                                 part(x.before, tile));
+  const Freivalds<Scalar> shared(x.problem, seed, part(x.a, tile), part(x.b, tile), part(x.before, tile),
+                                 tile_share(session().comm(), tile));
   const double alone = whole.check(x.c.view()), found = shared.check(part(x.c, tile));
   CAPTURE(x.problem.n, seed, found, alone, tile.row, tile.rows, tile.column, tile.columns);
   CHECK(all_max(session().comm(), found) == found);
@@ -108,20 +107,20 @@ TEMPLATE_TEST_CASE(
   }
 }
 
-TEST_CASE("a matrix that does not fit one rank's tile is everyone's error") {
+TEST_CASE("one rank's part that ends outside the matrix is everyone's error") {
   Random random(9);
   Product<double> x({30, 30, 30, 1.0, 1.0}, random);
   const std::vector<Tile> tiles = random_tiling(30, random);
   const Tile& tile = own(tiles);
-  const PinnedMatrix<double> wrong(tile.rows + 1, tile.columns + 1);
+  const PinnedMatrix<double> wrong(31, 31);
   for (int failing = 0; failing < session().size(); ++failing) {
     for (int which = 0; which < 4; ++which) {
       const auto pick = [&](int matrix, const PinnedMatrix<double>& right) {
         return session().rank() == failing && matrix == which ? wrong.view() : part(right, tile);
       };
       const auto error = collective_error([&] {
-        const Freivalds<double> check(x.problem, 1, tile_share(session().comm(), tile), pick(0, x.a), pick(1, x.b),
-                                      pick(2, x.before));
+        const Freivalds<double> check(x.problem, 1, pick(0, x.a), pick(1, x.b), pick(2, x.before),
+                                      tile_share(session().comm(), tile));
         check.check(pick(3, x.c));
       });
       REQUIRE(error.has_value());
