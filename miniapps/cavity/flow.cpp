@@ -24,12 +24,6 @@ void require_solved(const StepReport& report) {
   for (const SolveReport& solve : report.pressure) require("pressure", solve);
 }
 
-/// Nothing where multigrid is not the pressure's preconditioner.
-std::optional<MultigridLevels> make_multigrid(SharedGrid& grid, const Coefficients& of, const Numerics& numerics) {
-  if (!numerics.multigrid()) return std::nullopt;
-  return std::optional<MultigridLevels>(std::in_place, grid, of);
-}
-
 }  // namespace
 
 SolveFailure::SolveFailure(const std::string& system, const SolveReport& report)
@@ -46,9 +40,8 @@ Flow::Flow(std::unique_ptr<UnitGroup> group, const Problem& problem, const Numer
       numerics_(numerics),
       group_(std::move(group)),
       grid_(*group_, rows, problem.columns),
-      coefficients_(problem),
-      multigrid_(make_multigrid(grid_, coefficients_, numerics)) {
-  MultigridLevels* const multigrid = multigrid_ ? &*multigrid_ : nullptr;
+      coefficients_(problem) {
+  MultigridLevels* const multigrid = numerics.multigrid() ? &multigrid_.emplace(grid_, coefficients_) : nullptr;
   // Each on its own thread, for its own threads touch the memory first.
   group_->run([&](const auto& peer) {
     units_.emplace(peer, peer, std::ref(grid_), problem_, numerics_, coefficients_, multigrid);

@@ -268,12 +268,9 @@ class UnitFlow {
   }
 
   void compute_diagnostics(StepReport& report) const {
-    const detail::ImbalanceAndChanges body{now_.access(),
-                                           other_.access(),
-                                           problem_.dx(),
-                                           problem_.dy(),
-                                           1.0 / std::max(problem_.dx(), problem_.dy()),
-                                           1.0 / problem_.time_step};
+    const double dx = problem_.dx(), dy = problem_.dy(), edge = std::max(dx, dy);
+    const detail::ImbalanceAndChanges body{now_.access(), other_.access(),         dx, dy,
+                                           1.0 / edge,    1.0 / problem_.time_step};
     std::array<double, 3> maxima = {};
     grid_.peer().compute([&] {
       maxima =
