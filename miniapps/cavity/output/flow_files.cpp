@@ -29,6 +29,7 @@
 #include "miniapps/cavity/output/flow_analysis.hpp"
 
 namespace steelyard::cavity {
+
 void require_flow_outputs(const Options& options) {
   std::map<std::filesystem::path, std::string> names;
   for (const auto& [option, path] : {std::pair{"--output", options.run.output},
