@@ -54,11 +54,11 @@ struct Contender {
 
 /// Coefficients of a uniform grid between walls in one direction, in a unit's memory.
 template <class Execution>
-struct Coefficients {
+struct AxisArrays {
   using Array = Kokkos::View<double*, DeviceOf<Execution>>;
   Array faces, weights, diagonal, unknown;
 
-  Coefficients(const Execution& space, std::int64_t cells) {
+  AxisArrays(const Execution& space, std::int64_t cells) {
     const auto array = [&](std::int64_t size) {
       return Array(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "coefficients"),
                    static_cast<std::size_t>(size));
@@ -205,7 +205,7 @@ class Size {
   }
 
   UnitGrid<Execution> grid_;
-  Coefficients<Execution> row_coefficients_, column_coefficients_;
+  AxisArrays<Execution> row_coefficients_, column_coefficients_;
   RowField<Execution> b_, x_;
   RowField<Execution, 2> b2_, x2_, convecting_;
   int iterations_;

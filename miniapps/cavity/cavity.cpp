@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -18,7 +17,6 @@
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/options.hpp"
-#include "miniapps/cavity/output/checkpoint.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
 #include "partition/distribution.hpp"
@@ -26,31 +24,23 @@
 namespace steelyard::cavity {
 namespace {
 
-/// The phases of every slot's unit, on all ranks. Collective.
-std::vector<StepPhases> gather_phases(const Frame& frame, const FlowTimes& times) {
+/// Phases of the unit, among those of all ranks, whose own sweeps take longest, and which therefore waits least.
+/// Collective.
+StepPhases busiest_unit(const Frame& frame, const PerUnit<StepPhases>& own) {
   std::vector<StepPhases> units(frame.slots().size());
-  const auto gather = [&](double host_s, double companion_s, const auto& member) {
-    const std::vector<double> seconds = frame.gather_seconds({host_s, companion_s});
-    for (std::size_t i = 0; i < units.size(); ++i) member(units[i]) = seconds[i];
-  };
-  const StepPhases &host = times.units.host, &companion = times.units.companion;
-  for (std::size_t part = 0; part < host.work_s.size(); ++part) {
-    gather(host.work_s[part], companion.work_s[part], [&](StepPhases& unit) -> double& { return unit.work_s[part]; });
+  for (std::size_t phase = 0; phase < phase_names.size(); ++phase) {
+    const std::vector<double> seconds = frame.gather_seconds({own.host[phase], own.companion[phase]});
+    for (std::size_t i = 0; i < units.size(); ++i) units[i][phase] = seconds[i];
   }
-  gather(host.sums_s, companion.sums_s, [](StepPhases& unit) -> double& { return unit.sums_s; });
-  gather(host.halos_s, companion.halos_s, [](StepPhases& unit) -> double& { return unit.halos_s; });
-  return units;
-}
-
-/// Returns the phases of the unit whose own sweeps take longest, and which therefore waits least.
-const StepPhases& busiest(const std::vector<StepPhases>& units) {
   return *std::ranges::max_element(units, {}, &StepPhases::own_s);
 }
 
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem) {
+      : frame_(frame), options_(options), problem_(problem), numerics_(options.numerics) {
+    // Histories of solves take memory, so they are kept for results only.
+    numerics_.pressure.keep_history = numerics_.momentum.keep_history = !options.run.result.empty();
     frame.collectively([&] { require_flow_outputs(options); });
   }
 
@@ -66,16 +56,16 @@ class Run : public AppRun {
     record.params["time_step"] = problem_.time_step;
     record.params["correctors"] = problem_.correctors;
     record.settings["scheme"] = name_of(problem_.scheme);
-    record.settings["pressure_preconditioner"] = name_of(options_.numerics.preconditioner);
-    record.settings["reductions"] = name_of(options_.numerics.reductions);
+    record.settings["pressure_preconditioner"] = name_of(numerics_.preconditioner);
+    record.settings["reductions"] = name_of(numerics_.reductions);
   }
 
   std::string title(const RunRecord& record) const override {
-    const bool alone = options_.numerics.preconditioner == Preconditioner::none;
-    return fmt::format(
-        "cavity {} x {}, Re {:g}{}, {}, dt {:.4g}, {} correctors, CG {}, BiCGSTAB", problem_.rows, problem_.columns,
-        problem_.reynolds, problem_.height == 1.0 ? "" : fmt::format(", height {:g}", problem_.height),
-        record.settings.at("scheme"), problem_.time_step, problem_.correctors, alone ? "alone" : "with multigrid");
+    return fmt::format("cavity {} x {}, Re {:g}{}, {}, dt {:.4g}, {} correctors, CG {}, BiCGSTAB", problem_.rows,
+                       problem_.columns, problem_.reynolds,
+                       problem_.height == 1.0 ? "" : fmt::format(", height {:g}", problem_.height),
+                       record.settings.at("scheme"), problem_.time_step, problem_.correctors,
+                       numerics_.multigrid() ? "with multigrid" : "alone");
   }
 
   std::optional<Plan> plan() override {
@@ -94,9 +84,9 @@ class Run : public AppRun {
   }
 
   void allocate(const Plan&) override {
-    flow_ = make_flow(steps_->rows());
+    flow_ = make_flow(problem_, steps_->rows());
     if (options_.compare_even) {
-      even_flow_ = make_flow(partition::even_slices(problem_.rows, frame_.slots().size()));
+      even_flow_ = make_flow(problem_, partition::even_slices(problem_.rows, frame_.slots().size()));
     }
     // Arrays as large as the fields of a unit's share.
     const UnitSizes share = frame_.own_share(steps_->rows());
@@ -108,16 +98,14 @@ class Run : public AppRun {
   void load() override {
     if (even_flow_) {
       even_flow_->load(start_);
-      even_s_ = timed_region(frame_.session(), "steelyard::cavity::even",
-                             [&] { run_steps(*even_flow_, problem_, options_.numerics.pressure, end_, false); });
+      even_s_ = timed_region(frame_.session(), "steelyard::cavity::even", [&] { run_steps(*even_flow_, end_); });
     }
     flow_->load(start_);
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
   }
   UnitSeconds run() override {
-    log_ = run_steps(*flow_, problem_, options_.numerics.pressure, end_, keeps_histories(),
-                     [&](std::int64_t steps) { return step_done(steps); });
-    return UnitSeconds{log_.times.units.host.own_s(), log_.times.units.companion.own_s()} / std::max(1.0, steps());
+    log_ = run_steps(*flow_, end_, [&](std::int64_t steps) { return step_done(steps); });
+    return UnitSeconds{log_.phases.host.own_s(), log_.phases.companion.own_s()} / std::max(1.0, steps());
   }
   std::optional<FoundError> check() override {
     state_ = flow_->gather();
@@ -125,11 +113,10 @@ class Run : public AppRun {
   }
   void keep(const Repetition& repetition) override {
     if (repetition.is_last && options_.run.check == CheckLevel::none) state_ = flow_->gather();
-    const StepPhases phases = busiest(gather_phases(frame_, log_.times));
-    std::vector<double> seconds;
-    for (const PhaseTime& phase : phase_times(phases)) seconds.push_back(phase.measured_s);
-    seconds.push_back(phases.own_s() > 0.0 ? phases.syncs_s() / phases.own_s() : 0.0);
-    phases_.add(std::move(seconds));
+    const StepPhases phases = busiest_unit(frame_, log_.phases);
+    std::vector<double> values(phases.seconds.begin(), phases.seconds.end());
+    values.push_back(phases.own_s() > 0.0 ? phases.syncs_s() / phases.own_s() : 0.0);
+    phases_.add(std::move(values));
     if (even_flow_) speedups_.push_back(even_s_ / repetition.seconds);
   }
 
@@ -142,7 +129,7 @@ class Run : public AppRun {
     outcome.params["steps"] = steps();
     outcome.below = no_prediction_line();
     // With as many iterations as the run needed.
-    plan = steps_->plan(failure_.empty() ? std::optional(log_.steps) : std::nullopt, iterations());
+    plan = steps_->plan(failure_.empty() ? std::optional(log_.steps) : std::nullopt, log_.iterations());
     add_phases(outcome, plan, time_s);
     add_speed(outcome, time_s);
     add_flow(outcome);
@@ -156,7 +143,7 @@ class Run : public AppRun {
   }
   void write_files() override {
     frame_.write([&] { frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); }); });
-    if (!keeps_histories()) return;
+    if (options_.run.result.empty()) return;
     frame_.write(
         [&] { frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); }); });
   }
@@ -192,29 +179,22 @@ class Run : public AppRun {
     constexpr std::int64_t most_rows = 256, sampled_steps = 3;
     std::vector<std::int64_t> rows = steps_->rows();
     for (std::int64_t& count : rows) count = std::min(count, most_rows);
-    Problem sampled = problem_;
-    sampled.rows = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
-    sampled.height = problem_.dy() * static_cast<double>(sampled.rows);
+    const std::int64_t sampled_rows = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
     try {
-      Flow flow(frame_.session(), frame_.co_execution(), frame_.units(), frame_.slots(), sampled, options_.numerics,
-                rows);
-      if (sampled.rows == problem_.rows) flow.load(start_);
-      const RunLog log = run_steps(flow, sampled, options_.numerics.pressure, {sampled_steps, 0.0}, false);
-      return iterations_of(log);
+      const std::unique_ptr<Flow> flow = make_flow(problem_.with_rows(sampled_rows), rows);
+      if (sampled_rows == problem_.rows) flow->load(start_);
+      return run_steps(*flow, {sampled_steps, 0.0}).iterations();
     } catch (const SolveFailure& error) {
       failure_ = error.what();
       return std::nullopt;
     }
   }
 
-  std::unique_ptr<Flow> make_flow(const std::vector<std::int64_t>& rows) {
-    Numerics numerics = options_.numerics;
-    numerics.pressure.keep_history = numerics.momentum.keep_history = keeps_histories();
-    return std::make_unique<Flow>(frame_.session(), frame_.co_execution(), frame_.units(), frame_.slots(), problem_,
-                                  numerics, rows);
+  std::unique_ptr<Flow> make_flow(const Problem& problem, const std::vector<std::int64_t>& rows) {
+    return std::make_unique<Flow>(
+        std::make_unique<UnitGroup>(frame_.comm(), frame_.co_execution(), frame_.units(), frame_.slots()), problem,
+        numerics_, rows);
   }
-  /// Histories of solves take memory, so they are kept for results only.
-  bool keeps_histories() const { return !options_.run.result.empty(); }
 
   /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
   bool step_done(std::int64_t steps) {
@@ -233,43 +213,22 @@ class Run : public AppRun {
   }
 
   double steps() const { return static_cast<double>(log_.steps); }
-  static Iterations iterations_of(const RunLog& log) {
-    const double count = std::max(1.0, static_cast<double>(log.steps));
-    return {static_cast<double>(log.momentum_iterations) / count, static_cast<double>(log.pressure_iterations) / count};
-  }
-  /// Iterations per step of the last repetition.
-  Iterations iterations() const { return iterations_of(log_); }
-
-  /// Phases by name, as measured seconds.
-  std::vector<PhaseTime> phase_times(const StepPhases& phases) const {
-    std::vector<PhaseTime> times;
-    for (const auto& [name, seconds] : named_phases(phases, options_.numerics)) times.push_back({name, seconds, {}});
-    return times;
-  }
 
   /// Measured and predicted seconds of a repetition's phases, which add up to its time.
   void add_phases(Outcome& outcome, const Plan& plan, double time_s) const {
-    const std::vector<double> measured_s = phases_.values();
-    outcome.phases = phase_times({});
-    double others_s = 0.0;
-    for (std::size_t i = 0; i < outcome.phases.size(); ++i) {
-      PhaseTime& phase = outcome.phases[i];
-      if (!plan.by_model.empty()) phase.predicted_s = plan.by_model.front().phases[i].second;
-      phase.measured_s = measured_s[i];
-      if (phase.name != part_names[StepPart::rest]) others_s += phase.measured_s;
-    }
-    for (PhaseTime& phase : outcome.phases) {
-      if (phase.name == part_names[StepPart::rest]) phase.measured_s = std::max(0.0, time_s - others_s);
-    }
+    StepPhases measured;
+    std::ranges::copy_n(phases_.values().begin(), std::ssize(phase_names), measured.seconds.begin());
+    measured[StepPhase::rest] = 0.0;
+    measured[StepPhase::rest] = std::max(0.0, time_s - measured.total_s());
+    outcome.phases = beside_prediction(plan, named_phases(measured, numerics_));
   }
 
   /// How fast steps were, beside the memory bound and part by part beside the prediction.
   void add_speed(Outcome& outcome, double time_s) const {
     const double bound_bytes_per_s = median(bandwidths_);
-    const double cells_per_s =
-        steps() * static_cast<double>(problem_.rows) * static_cast<double>(problem_.columns) / time_s;
-    const double share_of_bound =
-        steps() * step_bytes(problem_, options_.numerics, iterations()) / bound_bytes_per_s / time_s;
+    const Iterations iterations = log_.iterations();
+    const double cells_per_s = steps() * problem_.cells() / time_s;
+    const double share_of_bound = steps() * step_bytes(problem_, numerics_, iterations) / bound_bytes_per_s / time_s;
     outcome.figures.insert({{"momentum_iterations", static_cast<double>(log_.momentum_iterations)},
                             {"pressure_iterations", static_cast<double>(log_.pressure_iterations)},
                             {"restarts", static_cast<double>(log_.restarts)},
@@ -282,8 +241,8 @@ class Run : public AppRun {
     outcome.below +=
         fmt::format("speed      {:.2f} Mcell/s, {:.0f} % of the {} bound ({:.1f} GB/s)\n", cells_per_s / 1e6,
                     100.0 * share_of_bound, frame_.bound_name(bandwidth_->array_bytes()), bound_bytes_per_s / 1e9);
-    outcome.below += fmt::format("iterations {:.3g} per step for momentum, {:.3g} for pressure\n",
-                                 iterations().momentum, iterations().pressure);
+    outcome.below += fmt::format("iterations {:.3g} per step for momentum, {:.3g} for pressure\n", iterations.momentum,
+                                 iterations.pressure);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps(), " per step");
     outcome.below += fmt::format("change     {:.2e} of lid speed per time in the last step\n", log_.change);
   }
@@ -292,44 +251,48 @@ class Run : public AppRun {
   void add_flow(Outcome& outcome) const {
     outcome.figures["time"] = state_.time;
     if (state_.u.empty()) return;
-    const FlowFigures flow = flow_figures(problem_, state_);
-    if (flow.vortex) {
-      const auto& [x, y] = flow.vortex->position;
-      outcome.figures["streamfunction_min"] = flow.vortex->streamfunction;
+    if (const auto vortex = primary_vortex(problem_, streamfunction(problem_, state_))) {
+      const auto& [x, y] = vortex->position;
+      outcome.figures["streamfunction_min"] = vortex->streamfunction;
       outcome.points["vortex_centre"] = {x, y};
       outcome.below +=
-          fmt::format("vortex     streamfunction {:.6f} at ({:.4f}, {:.4f})\n", flow.vortex->streamfunction, x, y);
+          fmt::format("vortex     streamfunction {:.6f} at ({:.4f}, {:.4f})\n", vortex->streamfunction, x, y);
     }
-    outcome.figures["u_min"] = flow.u_min.value;
-    outcome.figures["v_min"] = flow.v_min.value;
-    outcome.figures["v_max"] = flow.v_max.value;
-    outcome.below += fmt::format("velocity   u at least {:.5f}, v {:.5f} to {:.5f} on the centre lines\n",
-                                 flow.u_min.value, flow.v_min.value, flow.v_max.value);
-    if (!ghia_has(problem_)) return;
-    const double difference = largest_difference(ghia_comparison(problem_, state_));
+    const Profile u = u_on_vertical_centre_line(problem_, state_), v = v_on_horizontal_centre_line(problem_, state_);
+    const double u_min = u.minimum(), v_min = v.minimum(), v_max = v.maximum();
+    outcome.figures.insert({{"u_min", u_min}, {"v_min", v_min}, {"v_max", v_max}});
+    outcome.below +=
+        fmt::format("velocity   u at least {:.5f}, v {:.5f} to {:.5f} on the centre lines\n", u_min, v_min, v_max);
+    const std::vector<GhiaComparison> points = ghia_comparison(problem_, state_);
+    if (points.empty()) return;
+    const double difference = largest_difference(points);
     outcome.figures["ghia_difference"] = difference;
     constexpr double steady = 1e-4;
     outcome.below += fmt::format("Ghia       largest difference {:.5f} of lid speed on the centre lines{}\n",
                                  difference, log_.change > steady ? " from a steady flow, which this is not yet" : "");
   }
 
+  /// How much faster than with an even split a run can be: S_exec = (S_comp + r_f) / (1 + r_f), where S_comp is the
+  /// same of computation alone, as speed models say, and r_f is communication over computation of the balanced run,
+  /// whose communication counts for both. Source: 000, section 5.3.4.
   void add_speedup(Outcome& outcome) const {
-    const SpeedupBound bound{steps_->gain_over_even(), phases_.values().back()};
-    outcome.figures["speedup_computation"] = bound.computation;
-    outcome.figures["communication_ratio"] = bound.communication;
-    outcome.figures["speedup_bound"] = bound.execution();
+    const double computation = steps_->gain_over_even(), communication = phases_.values().back();
+    const double bound = (computation + communication) / (1.0 + communication);
+    outcome.figures["speedup_computation"] = computation;
+    outcome.figures["communication_ratio"] = communication;
+    outcome.figures["speedup_bound"] = bound;
     if (speedups_.empty()) return;
     outcome.figures["speedup"] = median(speedups_);
     outcome.below += fmt::format(
         "speedup    {:.3f} over an even split, beside a bound of {:.3f} by the models (computation {:.3f}, "
-        "communication "
-        "{:.3f} of it)\n",
-        median(speedups_), bound.execution(), bound.computation, bound.communication);
+        "communication {:.3f} of it)\n",
+        median(speedups_), bound, computation, communication);
   }
 
   Frame& frame_;
   const Options& options_;
   Problem problem_;
+  Numerics numerics_;  ///< of flows
   FlowState start_;
   RunEnd end_;
   std::optional<StepPlan> steps_;
@@ -340,7 +303,7 @@ class Run : public AppRun {
   RunLog log_;           ///< of the last repetition
   FlowState state_;      ///< at its end; on rank 0
   std::vector<double> bandwidths_, speedups_;
-  Medians phases_;  ///< their seconds, and communication over computation
+  Medians phases_;  ///< seconds of each, and communication over computation
 };
 
 class Cavity : public MiniApp {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/sweep/row_field.hpp"
-#include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 #include "models/communication/cost_models.hpp"
@@ -12,89 +11,52 @@
 #include "partition/algorithms.hpp"
 
 namespace steelyard::cavity {
+namespace {
 
-std::vector<SyncCosts> sync_costs(double row_bytes, int ranks, const models::Platform& platform,
-                                  const models::Placement& placement) {
-  if (ranks < 2) return {{"no messages"}};
-  // The shortest halo is that of the coarsest grids; what is longer is interpolated.
-  constexpr double short_bytes = 512.0;
-  constexpr double sum_bytes = 32.0;
-  const double long_bytes = std::max(row_bytes, 2.0 * short_bytes);
-  const models::MessagePattern patterns[] = {models::recursive_doubling_allreduce(ranks, sum_bytes),
-                                             models::halo_1d(ranks, short_bytes), models::halo_1d(ranks, long_bytes)};
-  std::vector<SyncCosts> all;
-  for (const models::PatternCosts& cost : models::pattern_costs(patterns, platform, placement)) {
-    const double byte_s = std::max(0.0, (cost.time_s[2] - cost.time_s[1]) / (long_bytes - short_bytes));
-    all.push_back({cost.model, cost.time_s[0], std::max(0.0, cost.time_s[1] - short_bytes * byte_s), byte_s});
-  }
-  return all;
-}
+/// The shortest halo is that of the coarsest grids.
+constexpr double short_bytes = 512.0;
 
-PerPart<double> part_words(const Problem& problem, const Numerics& numerics) {
-  const bool merged = numerics.reductions == Reductions::merged;
+/// Memory traffic of each part, once, in words of 8 bytes by each cell.
+PerPart part_words(const Problem& problem, const Numerics& numerics) {
   // BiCGSTAB's values of each component, and what convects in both products with the matrix.
-  const double momentum = 2.0 * (merged ? 15.0 : 17.0) + 4.0;
+  const double momentum = 2.0 * (numerics.merged() ? 15.0 : 17.0) + 4.0;
   double pressure = 8.0, multigrid = 0.0;
-  if (numerics.preconditioner == Preconditioner::multigrid) {
+  if (numerics.multigrid()) {
     // z, or a sweep for r^T z where sums are not merged; a V-cycle's 45 bytes a cell.
-    pressure += merged ? 3.0 : 2.0;
+    pressure += numerics.merged() ? 3.0 : 2.0;
     multigrid = 45.0 / sizeof(double);
   }
   // Right-hand sides, estimate, divergence, correction and diagnostics.
   return {momentum, pressure, multigrid, 14.0 + 14.0 * problem.correctors};
 }
 
-PerPart<double> step_calls(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
-  const PerPart<double> words = part_words(problem, numerics);
+/// How often a step does each of its parts. Before and behind its iterations a solve computes residuals, which move as
+/// much memory as a part of an iteration.
+PerPart step_calls(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
+  const PerPart words = part_words(problem, numerics);
   // First and last residual of both components; of the pressure also the right side's mean.
   constexpr double momentum_solve_words = 16.0, pressure_solve_words = 6.0;
   // Merged reductions begin with z.
-  const double first_cycles = numerics.reductions == Reductions::merged ? problem.correctors : 0.0;
-  return {iterations.momentum + momentum_solve_words / words[StepPart::momentum],
-          iterations.pressure + problem.correctors * pressure_solve_words / words[StepPart::pressure],
+  const double first_cycles = numerics.merged() ? problem.correctors : 0.0;
+  return {iterations.momentum + momentum_solve_words / words[StepPhase::momentum],
+          iterations.pressure + problem.correctors * pressure_solve_words / words[StepPhase::pressure],
           iterations.pressure + first_cycles, 1.0};
 }
 
-double step_bytes(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
-  const PerPart<double> words = part_words(problem, numerics), calls = step_calls(problem, numerics, iterations);
-  const double cells = static_cast<double>(problem.rows) * static_cast<double>(problem.columns);
-  return sizeof(double) * cells * std::inner_product(words.begin(), words.end(), calls.begin(), 0.0);
+double sum_of_products(const PerPart& a, const PerPart& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-std::vector<std::pair<std::string, double>> named_phases(const StepPhases& phases, const Numerics& numerics) {
-  std::vector<std::pair<std::string, double>> named;
-  for (std::size_t part = 0; part < part_names.size(); ++part) {
-    const bool is_done = part != StepPart::multigrid || numerics.preconditioner == Preconditioner::multigrid;
-    if (is_done) named.emplace_back(part_names[part], phases.work_s[part]);
-  }
-  named.emplace_back("sums", phases.sums_s);
-  named.emplace_back("halos", phases.halos_s);
-  return named;
-}
-
-StepPhases step_phases(const PerPart<double>& calls, std::span<const PerPart<double>> unit_s, const SyncCounts& syncs,
-                       const SyncCosts& costs) {
-  StepPhases phases;
-  for (const PerPart<double>& unit : unit_s) {
-    for (std::size_t part = 0; part < calls.size(); ++part) {
-      phases.work_s[part] = std::max(phases.work_s[part], calls[part] * unit[part]);
-    }
-  }
-  phases.sums_s = syncs.sums * costs.sum_s;
-  phases.halos_s = costs.halos_s(syncs);
-  return phases;
-}
-
-double row_bytes(std::int64_t columns) {
-  return sizeof(double) * static_cast<double>(RowField<HostExecution>::pitch_of(columns));
-}
-
+/// Synchronisations of a V-cycle where several units share out the finer levels, see MultigridLevels.
+struct SharedCycle {
+  SyncCounts syncs;          ///< halos of right sides and corrections, and a gather, which counts as an exchange
+  double whole_share = 0.0;  ///< of all levels' cells: those that every unit sweeps, for it has these levels whole
+};
+/// Nothing without multigrid. As if every unit had rows of all levels that are not small.
 SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
   SharedCycle cycle;
-  if (numerics.preconditioner != Preconditioner::multigrid) return cycle;
-  const Coefficients coefficients(problem);
-  const std::vector<MultigridLevel> levels = multigrid_levels(coefficients.column_faces, coefficients.row_weights,
-                                                              coefficients.row_faces, coefficients.column_weights);
+  if (!numerics.multigrid()) return cycle;
+  const std::vector<MultigridLevel> levels = multigrid_levels(Coefficients(problem));
   double cells = 0.0, whole_cells = 0.0;
   std::int64_t finer_columns = problem.columns;
   for (std::size_t k = 0; k < levels.size(); ++k) {
@@ -115,41 +77,35 @@ SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
   return cycle;
 }
 
-SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
-  const bool merged = numerics.reductions == Reductions::merged;
-  const bool multigrid = numerics.preconditioner == Preconditioner::multigrid;
-  const double halo = row_bytes(problem.columns), velocity_halo = 2.0 * halo;
-  const double correctors = problem.correctors;
-  // Both products with the matrix; one more each before the first iteration of merged reductions, and for the residuals
-  // at both ends of a solve.
-  const SyncCounts momentum{merged ? 2.0 : 3.0, 2.0, 2.0 * velocity_halo};
-  const SyncCounts pressure{merged ? 1.0 : multigrid ? 3.0 : 2.0, 1.0, halo};
-  const double solve = merged ? 3.0 : 2.0;
-  SyncCounts syncs = iterations.momentum * momentum;
-  syncs += {solve, solve, solve * velocity_halo};
-  syncs += iterations.pressure * pressure;
-  syncs += correctors * SyncCounts{solve + 1.0, solve, solve * halo};
-  syncs += step_calls(problem, numerics, iterations)[StepPart::multigrid] * shared_cycle(problem, numerics).syncs;
-  // Estimate, divergence and correction; the pressure's mean and the new velocity.
-  syncs += correctors * SyncCounts{0.0, 3.0, 2.0 * velocity_halo + halo};
-  syncs += {1.0, 1.0, velocity_halo};
-  return syncs;
+/// Costs by every model of communication that the platform has. A sum is a recursive doubling, an exchange a 1D halo
+/// (models/communication/message_pattern), whose seconds are a line through those of a short message and of a long one.
+/// Source: 000, Algorithms 2 and 3 (LC, GC).
+/// @throws InvalidArgument where no model has parameters, or no channel joins two ranks
+std::vector<SyncCosts> sync_costs(double row_bytes, int ranks, const Channels& channels) {
+  constexpr double sum_bytes = 32.0;
+  const double long_bytes = std::max(row_bytes, 2.0 * short_bytes);
+  const models::MessagePattern patterns[] = {models::recursive_doubling_allreduce(ranks, sum_bytes),
+                                             models::halo_1d(ranks, short_bytes), models::halo_1d(ranks, long_bytes)};
+  std::vector<SyncCosts> all;
+  for (const models::PatternCosts& cost : models::pattern_costs(patterns, channels.platform, channels.placement)) {
+    const double byte_s = std::max(0.0, (cost.time_s[2] - cost.time_s[1]) / (long_bytes - short_bytes));
+    all.push_back({cost.model, cost.time_s[0], std::max(0.0, cost.time_s[1] - short_bytes * byte_s), byte_s});
+  }
+  return all;
 }
 
-namespace {
-
 /// Seconds of each part once, on a unit with `rows` rows. @param run_s of the measured kernel with these
-PerPart<double> once_s(const Problem& problem, const Numerics& numerics, const models::FpmFile* model, double rows,
-                       double run_s) {
-  const PerPart<double> calls = step_calls(problem, numerics, MeasuredKernel::run_iterations(problem));
-  PerPart<double> shares = part_words(problem, numerics);
+PerPart once_s(const Problem& problem, const Numerics& numerics, const models::FpmFile* model, double rows,
+               double run_s) {
+  const PerPart calls = step_calls(problem, numerics, MeasuredKernel::run_iterations(problem));
+  PerPart shares = part_words(problem, numerics);
   if (model != nullptr && !model->parts.empty()) {
     shares = model->parts_s(rows);
   } else {
     for (std::size_t part = 0; part < shares.size(); ++part) shares[part] *= calls[part];
   }
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
-  PerPart<double> seconds{};
+  PerPart seconds{};
   for (std::size_t part = 0; part < seconds.size(); ++part) {
     if (calls[part] > 0.0 && whole > 0.0) seconds[part] = run_s * shares[part] / whole / calls[part];
   }
@@ -158,14 +114,53 @@ PerPart<double> once_s(const Problem& problem, const Numerics& numerics, const m
 
 }  // namespace
 
+std::vector<std::pair<std::string, double>> named_phases(const StepPhases& phases, const Numerics& numerics) {
+  std::vector<std::pair<std::string, double>> named;
+  for (std::size_t phase = 0; phase < phase_names.size(); ++phase) {
+    const bool is_done = phase != StepPhase::multigrid || numerics.multigrid();
+    if (is_done) named.emplace_back(phase_names[phase], phases[phase]);
+  }
+  return named;
+}
+
+double row_bytes(std::int64_t columns) {
+  return sizeof(double) * static_cast<double>(RowField<HostExecution>::pitch_of(columns));
+}
+
+SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
+  const bool merged = numerics.merged();
+  const double halo = row_bytes(problem.columns), velocity_halo = 2.0 * halo;
+  const double correctors = problem.correctors;
+  // Both products with the matrix; one more each before the first iteration of merged reductions, and for the residuals
+  // at both ends of a solve.
+  const SyncCounts momentum{merged ? 2.0 : 3.0, 2.0, 2.0 * velocity_halo};
+  const SyncCounts pressure{merged ? 1.0 : numerics.multigrid() ? 3.0 : 2.0, 1.0, halo};
+  const double solve = merged ? 3.0 : 2.0;
+  SyncCounts syncs = iterations.momentum * momentum;
+  syncs += {solve, solve, solve * velocity_halo};
+  syncs += iterations.pressure * pressure;
+  syncs += correctors * SyncCounts{solve + 1.0, solve, solve * halo};
+  syncs += step_calls(problem, numerics, iterations)[StepPhase::multigrid] * shared_cycle(problem, numerics).syncs;
+  // Estimate, divergence and correction; the pressure's mean and the new velocity.
+  syncs += correctors * SyncCounts{0.0, 3.0, 2.0 * velocity_halo + halo};
+  syncs += {1.0, 1.0, velocity_halo};
+  return syncs;
+}
+
+double step_bytes(const Problem& problem, const Numerics& numerics, const Iterations& iterations) {
+  return sizeof(double) * problem.cells() *
+         sum_of_products(part_words(problem, numerics), step_calls(problem, numerics, iterations));
+}
+
 StepPlan::StepPlan(Resources& on, const Problem& problem, const Numerics& numerics)
     : problem_(problem), numerics_(numerics), has_seconds_(on.has_seconds()), synchronises_(on.slots().size() > 1) {
   const MeasuredKernel kernel(problem, numerics);
   const SpeedModels models = on.speed_models(kernel, problem.rows, on.partition());
+  const auto all_rows = static_cast<double>(problem.rows);
   partition::Distribution slices;
   on.on_all_ranks([&] {
     slices = partition::find_algorithm(on.partition()).distribute(problem.rows, models.pointers());
-    const double even_rows = std::ceil(static_cast<double>(problem.rows) / static_cast<double>(slices.units.size()));
+    const double even_rows = std::ceil(all_rows / static_cast<double>(slices.units.size()));
     const auto holds_it = [&](const models::SpeedModel* model) { return even_rows <= model->max_units(); };
     if (!std::ranges::all_of(models.pointers(), holds_it)) return;
     gain_over_even_ = partition::even(problem.rows, models.pointers()).makespan_s() / slices.makespan_s();
@@ -175,42 +170,45 @@ StepPlan::StepPlan(Resources& on, const Problem& problem, const Numerics& numeri
   plan_.models = {{"", models.files()}};
   const double whole_share = synchronises_ ? shared_cycle(problem, numerics).whole_share : 0.0;
   for (std::size_t i = 0; i < slices.units.size(); ++i) {
-    const auto rows = static_cast<double>(slices.units[i]), all_rows = static_cast<double>(problem.rows);
+    const auto rows = static_cast<double>(slices.units[i]);
     unit_s_.emplace_back();
     if (!has_seconds_ || rows == 0.0) continue;
     const models::FpmFile* const model = models.files().empty() ? nullptr : &models.files()[i];
     unit_s_.back() = once_s(problem, numerics, model, rows, slices.predicted_s[i]);
-    unit_s_.back()[StepPart::multigrid] *= 1.0 + whole_share * (all_rows / rows - 1.0);
+    unit_s_.back()[StepPhase::multigrid] *= 1.0 + whole_share * (all_rows / rows - 1.0);
   }
   start_s_ = on.start_s();
   const double halo_bytes = row_bytes(problem.columns);
-  constexpr double short_bytes = 512.0, fields = 8.0;
-  const std::optional<Channels> channels = on.channels(
-      {short_bytes, 2.0 * halo_bytes, fields * halo_bytes * static_cast<double>(problem.rows) / on.ranks()});
-  costs_ = {{"no messages"}};
-  if (channels) {
-    on.on_all_ranks([&] { costs_ = sync_costs(halo_bytes, on.ranks(), channels->platform, channels->placement); });
+  constexpr double fields = 8.0;
+  const std::optional<Channels> channels =
+      on.channels({short_bytes, 2.0 * halo_bytes, fields * halo_bytes * all_rows / on.ranks()});
+  costs_.resize(1);
+  if (channels && on.ranks() > 1) {
+    on.on_all_ranks([&] { costs_ = sync_costs(halo_bytes, on.ranks(), *channels); });
   }
   // A rank's two units wait for each other as they do where they are started.
-  const bool in_pairs = std::ssize(on.slots()) > on.ranks();
+  if (std::ssize(on.slots()) == on.ranks()) return;
   for (SyncCosts& costs : costs_) {
-    costs.sum_s += in_pairs ? start_s_ : 0.0;
-    costs.exchange_s += in_pairs ? start_s_ : 0.0;
+    costs.sum_s += start_s_;
+    costs.exchange_s += start_s_;
   }
 }
 
 Plan StepPlan::plan(std::optional<std::int64_t> step_count, const Iterations& of_step) const {
   Plan plan = plan_;
-  const PerPart<double> calls = step_calls(problem_, numerics_, of_step);
-  for (const PerPart<double>& unit : unit_s_) {
-    plan.unit_s.push_back(std::inner_product(calls.begin(), calls.end(), unit.begin(), 0.0));
-  }
+  const PerPart calls = step_calls(problem_, numerics_, of_step);
+  for (const PerPart& once : unit_s_) plan.unit_s.push_back(sum_of_products(calls, once));
   if (!step_count) return plan;
   const double steps = static_cast<double>(*step_count);
   const SyncCounts syncs = synchronises_ ? step_syncs(problem_, numerics_, of_step) : SyncCounts{};
+  StepPhases step;
+  for (const PerPart& once : unit_s_) {
+    for (std::size_t part = 0; part < part_count; ++part) step[part] = std::max(step[part], calls[part] * once[part]);
+  }
+  step[StepPhase::rest] += start_s_;
   for (const SyncCosts& costs : costs_) {
-    StepPhases step = step_phases(calls, unit_s_, syncs, costs);
-    step.work_s[StepPart::rest] += start_s_;
+    step[StepPhase::sums] = syncs.sums * costs.sum_s;
+    step[StepPhase::halos] = syncs.exchanges * costs.exchange_s + syncs.halo_bytes * costs.byte_s;
     ModelForecast one{costs.model, {}, steps * step.syncs_s(), steps * step.syncs_s(), steps * step.total_s()};
     for (const auto& [name, seconds] : named_phases(step, numerics_)) {
       const bool is_sync = name == "sums" || name == "halos";

@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <array>
 
-#include "core/options.hpp"
-#include "core/sweep/row_field.hpp"
-#include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/options.hpp"
 
@@ -29,155 +25,39 @@ FlowState check_start(const Problem& problem) {
   return state;
 }
 
-/// A step of PISO with implicit Euler, see UnitFlow, solved until nothing is left of the residuals. Fields are vectors
-/// of numbers, component by component and row by row.
-class SerialStep {
+/// One unit alone, which makes one step a run.
+class StepRun : public KernelRun {
  public:
-  using Real = long double;
-  using Vector = std::vector<Real>;
+  StepRun(ProcessingUnit::Kind kind, const Problem& problem, const Numerics& numerics)
+      : kind_(kind),
+        start_(check_start(problem)),
+        flow_(std::make_unique<UnitGroup>(kind), problem, numerics, std::array{problem.rows}) {}
 
-  SerialStep(const Problem& problem, const FlowState& start)
-      : problem_(problem), c_(problem), w_(start.u.begin(), start.u.end()), p_(start.p.begin(), start.p.end()) {
-    w_.insert(w_.end(), start.v.begin(), start.v.end());
+  void run() override {
+    flow_.clear();
+    step();
   }
-
-  /// u, v and p after the step.
-  std::vector<double> result() {
-    const Vector known = each([&](int c, auto j, auto i) {
-      return at(w_, c, j, i) / problem_.time_step + (c == 0 && j == problem_.rows - 1 ? c_.lid_source : 0.0L);
-    });
-    Vector x = bicgstab(each([&](int c, auto j, auto i) { return at(known, c, j, i) - slope(c, j, i); }), w_);
-    for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
-      const Vector h = each(
-          [&](int c, auto j, auto i) { return (at(known, c, j, i) - neighbours(x, c, j, i)) / diagonal(c, j, i); });
-      conjugate_gradient(h);
-      x = each([&](int c, auto j, auto i) { return at(h, c, j, i) - slope(c, j, i) / diagonal(c, j, i); });
-    }
-    const Real mean = std::accumulate(p_.begin(), p_.end(), 0.0L) / static_cast<Real>(p_.size());
-    for (Real& value : p_) value -= mean;
-    x.insert(x.end(), p_.begin(), p_.end());
-    return {x.begin(), x.end()};
+  std::span<const double> parts_s() const override { return std::span(phases_[kind_].seconds).first(part_count); }
+  std::vector<double> check_run() override {
+    flow_.load(start_);
+    step();
+    const FlowState state = flow_.gather();
+    std::vector<double> values = state.u;
+    values.insert(values.end(), state.v.begin(), state.v.end());
+    values.insert(values.end(), state.p.begin(), state.p.end());
+    return values;
   }
 
  private:
-  static constexpr int most_iterations = 10000;
-  static constexpr Real least_square = 1e-34L;  ///< of a residual over its right side's
-
-  /// A value for each unknown, 0 for what lies in a wall.
-  template <class Value>
-  Vector each(const Value& value) const {
-    Vector result;
-    for (int c = 0; c < 2; ++c) {
-      for (std::int64_t j = 0; j < problem_.rows; ++j) {
-        for (std::int64_t i = 0; i < problem_.columns; ++i) {
-          const bool in_wall = c == 0 ? i == 0 : j == 0;
-          result.push_back(in_wall ? 0.0L : static_cast<Real>(value(c, j, i)));
-        }
-      }
-    }
-    return result;
-  }
-  /// 0 outside.
-  Real at(const Vector& field, int c, std::int64_t j, std::int64_t i) const {
-    if (j < 0 || j >= problem_.rows || i < 0 || i >= problem_.columns) return 0.0L;
-    return field[static_cast<std::size_t>((c * problem_.rows + j) * problem_.columns + i)];
-  }
-  static Real of(const std::vector<double>& values, std::int64_t i) { return values[static_cast<std::size_t>(i)]; }
-
-  /// Component c of grad p.
-  Real slope(int c, std::int64_t j, std::int64_t i) const {
-    return c == 0 ? (at(p_, 0, j, i) - at(p_, 0, j, i - 1)) / problem_.dx()
-                  : (at(p_, 0, j, i) - at(p_, 0, j - 1, i)) / problem_.dy();
-  }
-  /// See MomentumOperator.
-  Real diagonal(int c, std::int64_t j, std::int64_t i) const {
-    return c == 0 ? of(c_.row_diagonal, j) : of(c_.column_diagonal, i);
-  }
-  Real neighbours(const Vector& x, int c, std::int64_t j, std::int64_t i) const {
-    const auto w = [&](int component, std::int64_t row, std::int64_t column) { return at(w_, component, row, column); };
-    // Velocities at the faces of the control volume, which is half a cell off.
-    const int dj = c == 1 ? 1 : 0, di = c == 0 ? 1 : 0;
-    const Real east = c_.quarter_x * (w(0, j - dj, i + 1) + w(0, j, i + 1 - di)),
-               west = c_.quarter_x * (w(0, j - dj, i - di) + w(0, j, i)),
-               north = c_.quarter_y * (w(1, j + 1, i - di) + w(1, j + 1 - dj, i)),
-               south = c_.quarter_y * (w(1, j - dj, i - di) + w(1, j, i));
-    const Real nu_east = c == 0 ? c_.diffusion_x : of(c_.column_diffusion, i + 1),
-               nu_west = c == 0 ? c_.diffusion_x : of(c_.column_diffusion, i),
-               nu_north = c == 1 ? c_.diffusion_y : of(c_.row_diffusion, j + 1),
-               nu_south = c == 1 ? c_.diffusion_y : of(c_.row_diffusion, j);
-    return (east - nu_east) * at(x, c, j, i + 1) - (west + nu_west) * at(x, c, j, i - 1) +
-           (north - nu_north) * at(x, c, j + 1, i) - (south + nu_south) * at(x, c, j - 1, i);
-  }
-  Vector momentum(const Vector& x) const {
-    return each([&](int c, auto j, auto i) { return diagonal(c, j, i) * at(x, c, j, i) + neighbours(x, c, j, i); });
-  }
-  /// See PressureOperator.
-  Vector pressure(const Vector& p) const {
-    Vector result;
-    for (std::int64_t j = 0; j < problem_.rows; ++j) {
-      for (std::int64_t i = 0; i < problem_.columns; ++i) {
-        const auto to = [&](std::int64_t dj, std::int64_t di) { return at(p, 0, j, i) - at(p, 0, j + dj, i + di); };
-        result.push_back(
-            of(c_.row_weights, j) * (of(c_.column_faces, i) * to(0, -1) + of(c_.column_faces, i + 1) * to(0, 1)) +
-            of(c_.column_weights, i) * (of(c_.row_faces, j) * to(-1, 0) + of(c_.row_faces, j + 1) * to(1, 0)));
-      }
-    }
-    return result;
+  void step() {
+    phases_ = {};
+    flow_.step(phases_);
   }
 
-  /// Source: 000, Algorithm 3, without a preconditioner.
-  Vector bicgstab(const Vector& b, Vector x) const {
-    Vector r = sum(b, -1.0L, momentum(x)), p = r;
-    const Vector shadow = r;
-    Real rho = product(shadow, r);
-    for (int k = 0; k < most_iterations && product(r, r) > least_square * product(b, b); ++k) {
-      const Vector v = momentum(p);
-      const Real alpha = rho / product(shadow, v);
-      const Vector s = sum(r, -alpha, v), t = momentum(s);
-      const Real omega = product(t, t) > 0.0L ? product(t, s) / product(t, t) : 0.0L;
-      x = sum(sum(x, alpha, p), omega, s);
-      r = sum(s, -omega, t);
-      if (omega == 0.0L) break;
-      const Real beta = alpha / omega * product(shadow, r) / rho;
-      rho = product(shadow, r);
-      p = sum(r, beta, sum(p, -omega, v));
-    }
-    return x;
-  }
-  /// L p = -div h. Source: 000, Algorithm 2, likewise.
-  void conjugate_gradient(const Vector& h) {
-    Vector b;
-    for (std::int64_t j = 0; j < problem_.rows; ++j) {
-      for (std::int64_t i = 0; i < problem_.columns; ++i) {
-        b.push_back(problem_.dy() * (at(h, 0, j, i) - at(h, 0, j, i + 1)) +
-                    problem_.dx() * (at(h, 1, j, i) - at(h, 1, j + 1, i)));
-      }
-    }
-    Vector r = sum(b, -1.0L, pressure(p_)), d = r;
-    Real rr = product(r, r);
-    for (int k = 0; k < most_iterations && rr > least_square * product(b, b); ++k) {
-      const Vector ad = pressure(d);
-      const Real alpha = rr / product(d, ad);
-      p_ = sum(p_, alpha, d);
-      r = sum(r, -alpha, ad);
-      const Real before = rr;
-      rr = product(r, r);
-      d = sum(r, rr / before, d);
-    }
-  }
-
-  static Real product(const Vector& a, const Vector& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0L);
-  }
-  /// a + factor b
-  static Vector sum(Vector a, Real factor, const Vector& b) {
-    for (std::size_t n = 0; n < a.size(); ++n) a[n] += factor * b[n];
-    return a;
-  }
-
-  Problem problem_;
-  Coefficients c_;
-  Vector w_, p_;
+  ProcessingUnit::Kind kind_;
+  FlowState start_;
+  Flow flow_;
+  PerUnit<StepPhases> phases_;  ///< of the last step
 };
 
 }  // namespace
@@ -207,13 +87,12 @@ KernelFacts MeasuredKernel::facts() const {
   facts.computation_unit = fmt::format("one row of cells in a time step with {} iterations a solve", iterations);
   facts.parameters = {{"columns", columns},
                       {"correctors", problem_.correctors},
-                      {"multigrid", numerics_.preconditioner == Preconditioner::multigrid ? 1.0 : 0.0},
-                      {"merged_reductions", numerics_.reductions == Reductions::merged ? 1.0 : 0.0}};
-  facts.parts = {part_names.begin(), part_names.end()};
+                      {"multigrid", numerics_.multigrid() ? 1.0 : 0.0},
+                      {"merged_reductions", numerics_.merged() ? 1.0 : 0.0}};
+  facts.parts = {phase_names.begin(), phase_names.begin() + part_count};
   facts.flops_per_unit = columns * (bicgstab_flops * of_step.momentum + cg_flops * of_step.pressure);
-  facts.bytes_per_unit = step_bytes(problem_of(1), numerics_, of_step);
-  facts.memory_bytes_per_unit =
-      held_fields * sizeof(double) * static_cast<double>(RowField<HostExecution>::pitch_of(problem_.columns));
+  facts.bytes_per_unit = step_bytes(problem_.with_rows(1), numerics_, of_step);
+  facts.memory_bytes_per_unit = held_fields * row_bytes(problem_.columns);
   facts.memory_bytes_fixed = 4.0 * facts.memory_bytes_per_unit;
   // From what a core's cache holds to far more than any cache.
   constexpr double largest_bytes = 1024.0 * 1024.0 * 1024.0;
@@ -223,8 +102,7 @@ KernelFacts MeasuredKernel::facts() const {
 }
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const Problem problem = problem_of(units);
-  return make_step_run(kind, problem, numerics_, check_start(problem));
+  return std::make_unique<StepRun>(kind, problem_.with_rows(units), numerics_);
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind /*kind*/) const {
@@ -250,15 +128,8 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
 }
 
 std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const Problem problem = problem_of(units);
-  return SerialStep(problem, check_start(problem)).result();
-}
-
-Problem MeasuredKernel::problem_of(std::int64_t rows) const {
-  Problem problem = problem_;
-  problem.rows = rows;
-  problem.height = problem_.dy() * static_cast<double>(rows);
-  return problem;
+  const Problem problem = problem_.with_rows(units);
+  return reference_step(problem, check_start(problem));
 }
 
 }  // namespace steelyard::cavity

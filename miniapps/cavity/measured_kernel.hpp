@@ -10,11 +10,10 @@
 namespace steelyard::cavity {
 
 /// A time step from rest of a cavity of one unit's rows, without communication, whose solves make a fixed number of
-/// iterations each: a computation unit is a grid row. Its runs tell the seconds of each part, see StepPart. Source:
+/// iterations each: a computation unit is a grid row. Its runs tell the seconds of each part, see StepPhase. Source:
 /// 000, section 5.3.4.
 class MeasuredKernel : public MeasurableKernel {
  public:
-  MeasuredKernel() : MeasuredKernel({1024, 1024}, {}) {}
   /// @param problem gives columns, the cells' shape and the correctors @param to_the_end whether solves end by their
   /// residuals instead
   MeasuredKernel(Problem problem, const Numerics& numerics, bool to_the_end = false);
@@ -23,7 +22,7 @@ class MeasuredKernel : public MeasurableKernel {
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
   /// Their steps are solved to the end, from a field that is not at rest.
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
-  /// By the textbook, in more than double precision. Source: 000, section 5.3.1 and Algorithms 2 and 3.
+  /// See reference_step().
   std::vector<double> reference(std::int64_t units) const override;
 
   /// Iterations of each solve in a run.
@@ -33,8 +32,6 @@ class MeasuredKernel : public MeasurableKernel {
   }
 
  private:
-  Problem problem_of(std::int64_t rows) const;
-
   Problem problem_;
   Numerics numerics_;
 };

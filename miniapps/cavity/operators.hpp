@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "core/sweep/vector_for.hpp"
+#include "core/sweep/unit_table.hpp"
+#include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
 
@@ -110,6 +114,91 @@ struct PressureOperator {
     return row_weights[j] * column_faces.left(i) * (along_row * along_row) +
            column_weights(i) * row_faces[j] * (across_rows * across_rows);
   }
+};
+
+/// Coefficients of MomentumOperator and PressureOperator along one axis of the whole grid; for rows these are the
+/// operators' `row_…`, for columns their `column_…`.
+struct AxisCoefficients {
+  std::vector<double> diagonal;   ///< of the velocity along the other axis
+  std::vector<double> diffusion;  ///< by face, for the velocity along the other axis
+  std::vector<double> unknown;    ///< of the velocity along this axis
+  std::vector<double> faces;      ///< of the pressure
+  std::vector<double> weights;    ///< of the pressure
+
+  AxisCoefficients() = default;
+  /// @param h a cell's length, `to_neighbour` theta nu / h^2, `elsewhere` what the other axis adds to the diagonal
+  AxisCoefficients(std::int64_t cells, double h, double to_neighbour, double elsewhere)
+      : diagonal(static_cast<std::size_t>(cells), elsewhere + 2.0 * to_neighbour),
+        diffusion(static_cast<std::size_t>(cells + 1), to_neighbour),
+        unknown(static_cast<std::size_t>(cells), 1.0),
+        faces(static_cast<std::size_t>(cells + 1), 1.0 / h) {
+    // Walls are half a step away from the velocity along them, and nothing goes through them.
+    diagonal.front() += to_neighbour;
+    diagonal.back() += to_neighbour;
+    unknown.front() = diffusion.front() = diffusion.back() = faces.front() = faces.back() = 0.0;
+    for (const double value : diagonal) weights.push_back(h / value);
+  }
+};
+
+/// Coefficients of both operators for the whole grid, in host memory. Nothing here changes during a run, for
+/// skew-symmetric convection leaves the diagonal alone. Source: 000, section 5.3.1, equation 5.4.
+struct Coefficients {
+  double diffusion_x, diffusion_y;
+  double quarter_x, quarter_y;
+  /// 2 nu U / dy^2, what the moving wall adds to the right side of u in the top row; U is 1.
+  double lid_source;
+  AxisCoefficients rows, columns;
+
+  explicit Coefficients(const Problem& problem) {
+    const double dx = problem.dx(), dy = problem.dy();
+    const double implicit = problem.scheme == TimeScheme::euler ? 1.0 : 0.5;
+    diffusion_x = implicit * problem.viscosity() / (dx * dx);
+    diffusion_y = implicit * problem.viscosity() / (dy * dy);
+    quarter_x = implicit / (4.0 * dx);
+    quarter_y = implicit / (4.0 * dy);
+    lid_source = 2.0 * problem.viscosity() / (dy * dy);
+    rows = {problem.rows, dy, diffusion_y, 1.0 / problem.time_step + 2.0 * diffusion_x};
+    columns = {problem.columns, dx, diffusion_x, 1.0 / problem.time_step + 2.0 * diffusion_y};
+  }
+};
+
+/// The coefficients in a unit's memory, and the operators that read them there; these must not outlive it.
+template <class Execution>
+class UnitCoefficients {
+ public:
+  /// To be called by the unit's own thread; fences.
+  UnitCoefficients(const Execution& space, const Coefficients& host) {
+    const auto copy = [&](const std::vector<double>& values) { return tables_.emplace_back(space, values).data(); };
+    // What all inner columns have, where there are any.
+    const auto inner = [](const std::vector<double>& by_column) { return by_column[by_column.size() / 2]; };
+    momentum_.row_diagonal = copy(host.rows.diagonal);
+    momentum_.column_diagonal = {copy(host.columns.diagonal), inner(host.columns.diagonal)};
+    momentum_.row_diffusion = copy(host.rows.diffusion);
+    momentum_.column_diffusion = {copy(host.columns.diffusion), inner(host.columns.diffusion)};
+    momentum_.column_unknown = {copy(host.columns.unknown), inner(host.columns.unknown)};
+    momentum_.row_unknown = copy(host.rows.unknown);
+    momentum_.diffusion_x = host.diffusion_x;
+    momentum_.diffusion_y = host.diffusion_y;
+    momentum_.quarter_x = host.quarter_x;
+    momentum_.quarter_y = host.quarter_y;
+    pressure_.column_faces = {copy(host.columns.faces), inner(host.columns.faces)};
+    pressure_.row_weights = copy(host.rows.weights);
+    pressure_.row_faces = copy(host.rows.faces);
+    pressure_.column_weights = {copy(host.columns.weights), inner(host.columns.weights)};
+  }
+
+  /// @param convecting velocity, halos included
+  MomentumOperator momentum(const RowAccess<2>& convecting) const {
+    MomentumOperator matrix = momentum_;
+    matrix.convecting = convecting;
+    return matrix;
+  }
+  const PressureOperator& pressure() const { return pressure_; }
+
+ private:
+  std::vector<UnitTable<Execution, double>> tables_;
+  MomentumOperator momentum_;
+  PressureOperator pressure_;
 };
 
 }  // namespace steelyard::cavity

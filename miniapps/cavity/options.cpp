@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -26,8 +25,6 @@ constexpr std::int64_t most_steps = 1000000;
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
 constexpr double most_cells = 9.0e15;
-constexpr double least_tolerance = 1e-15;
-constexpr double most_tolerance = 0.9;
 
 using Names = std::vector<std::string>;
 
@@ -41,30 +38,29 @@ const char* name_in(const Names& names, Value value) {
   return names.at(static_cast<std::size_t>(value)).c_str();
 }
 
-/// A check of numbers. CLI::Range lets NaN through, and writes 1e-15 as 0.000000.
-std::function<std::string(const std::string&)> number_check(bool (*is_good)(double), const std::string& expected) {
-  return [=](const std::string& text) {
-    double value = 0.0;
-    const bool good = CLI::detail::lexical_cast(text, value) && is_good(value);
-    return good ? std::string() : fmt::format("Value {} (expected a number {})", text, expected);
+/// An option that takes a number of a range. CLI::Range lets NaN through, and writes 1e-15 as 0.000000.
+CLI::Option* add_real(CLI::App& parser, const std::string& name, double& value, double least, double most,
+                      const std::string& range, const std::string& description) {
+  const auto check = [=](const std::string& text) {
+    double number = 0.0;
+    const bool good = CLI::detail::lexical_cast(text, number) && number >= least && number <= most;
+    return good ? std::string() : fmt::format("Value {} (expected a number {})", text, range);
   };
+  return parser.add_option(name, value, description)->check(check);
 }
 
 CLI::Option* add_positive(CLI::App& parser, const std::string& name, double& value, const std::string& type,
                           const std::string& description) {
-  const auto is_positive = [](double number) { return number > 0.0 && std::isfinite(number); };
-  return parser.add_option(name, value, description)
-      ->check(number_check(is_positive, "greater than 0"))
+  using Limits = std::numeric_limits<double>;
+  return add_real(parser, name, value, Limits::denorm_min(), Limits::max(), "greater than 0", description)
       ->type_name(type);
 }
 
 void add_tolerance(CLI::App& parser, const std::string& name, SolveSettings& settings, const std::string& description) {
+  constexpr double least = 1e-15, most = 0.9;
   settings.relative = 1e-6;
-  const auto is_tolerance = [](double number) { return number >= least_tolerance && number <= most_tolerance; };
-  parser.add_option(name, settings.relative, description)
-      ->check(number_check(is_tolerance, fmt::format("from {} to {}", least_tolerance, most_tolerance)),
-              fmt::format("FLOAT in [{} - {}]", least_tolerance, most_tolerance))
-      ->type_name("TOL")
+  add_real(parser, name, settings.relative, least, most, fmt::format("from {} to {}", least, most), description)
+      ->type_name(fmt::format("TOL:FLOAT in [{} - {}]", least, most))
       ->capture_default_str();
 }
 
@@ -83,22 +79,7 @@ void adapt_shared_options(const AppOptions& parsers) {
   parsers.run().get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
 }
 
-/// When linear systems are solved.
-void add_tolerance_options(CLI::App& parser, Numerics& numerics) {
-  add_tolerance(parser, "--pressure-tolerance", numerics.pressure,
-                "Residual of the pressure equation over its right-hand side (2-norms)");
-  add_tolerance(parser, "--momentum-tolerance", numerics.momentum, "The same of the momentum equations");
-  const auto set_most = [&numerics](int most) {
-    numerics.pressure.most_iterations = numerics.momentum.most_iterations = most;
-  };
-  parser
-      .add_option_function<int>("--most-iterations", set_most,
-                                "Iterations of a linear solver after which the run gives up (default 1000)")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N");
-}
-
-/// Adds options that determine the parts of a time step.
+/// Options that determine the parts of a time step.
 void add_solver_options(CLI::App& parser, Options& options) {
   add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
       ->capture_default_str();
@@ -109,8 +90,9 @@ void add_solver_options(CLI::App& parser, Options& options) {
                          "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
 }
 
-/// Adds options that give the iterations of a step to a prediction.
+/// The cavity's height, and the iterations of a step for a prediction.
 void add_prediction_options(CLI::App& parser, Options& options) {
+  add_positive(parser, "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
   parser
       .add_option("--iterations", options.iterations,
                   "Iterations of a time step: of BiCGSTAB for momentum, and of CG in all pressure solves")
@@ -124,19 +106,8 @@ void add_prediction_options(CLI::App& parser, Options& options) {
       ->type_name("DIR");
 }
 
-}  // namespace
-
-const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
-const char* name_of(Preconditioner preconditioner) { return name_in(preconditioners, preconditioner); }
-const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
-
-void add_options(const AppOptions& parsers, Options& options) {
-  add_grid_options(parsers, options.grid, 0);
-  adapt_shared_options(parsers);
-  add_solver_options(parsers.model(), options);
-  add_positive(parsers.plan(), "--height", options.problem.height, "H", "Height of the cavity in widths (default 1)");
-  add_prediction_options(parsers.plan(), options);
-  CLI::App& parser = parsers.run();
+/// The flow, when its steps and solves end, and files.
+void add_flow_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--reynolds", options.problem.reynolds, "RE",
                "Lid speed * width / kinematic viscosity (default 100)");
   CLI::Option* const time_step =
@@ -147,7 +118,18 @@ void add_options(const AppOptions& parsers, Options& options) {
   add_positive(parser, "--steady", options.steady, "TOL",
                "Step until no velocity changes faster than this, in lid speeds / time");
   add_choice<TimeScheme>(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
-  add_tolerance_options(parser, options.numerics);
+  Numerics& numerics = options.numerics;
+  add_tolerance(parser, "--pressure-tolerance", numerics.pressure,
+                "Residual of the pressure equation over its right-hand side (2-norms)");
+  add_tolerance(parser, "--momentum-tolerance", numerics.momentum, "The same of the momentum equations");
+  const auto set_most = [&numerics](int most) {
+    numerics.pressure.most_iterations = numerics.momentum.most_iterations = most;
+  };
+  parser
+      .add_option_function<int>("--most-iterations", set_most,
+                                "Iterations of a linear solver after which the run gives up (default 1000)")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
   parser.add_flag("--compare-even", options.compare_even,
                   "Run an even split in turns too; print the speedup over it and its upper bound");
   const auto add_file = [&](const char* name, std::filesystem::path& path, const char* description) {
@@ -161,6 +143,20 @@ void add_options(const AppOptions& parsers, Options& options) {
              "Steps after which it goes there too, as the run goes on", 1, no_limit)
       ->needs("--checkpoint");
   add_file("--restart", options.restart, "Checkpoint to go on from (default: from rest)");
+}
+
+}  // namespace
+
+const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
+const char* name_of(Preconditioner preconditioner) { return name_in(preconditioners, preconditioner); }
+const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
+
+void add_options(const AppOptions& parsers, Options& options) {
+  add_grid_options(parsers, options.grid, 0);
+  adapt_shared_options(parsers);
+  add_solver_options(parsers.model(), options);
+  add_prediction_options(parsers.plan(), options);
+  add_flow_options(parsers.run(), options);
 }
 
 Problem make_problem(const Options& options) {
@@ -179,8 +175,7 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument(
         fmt::format("grid of {} x {} cells (expected at least 2 x 2)", problem.rows, problem.columns));
   }
-  if (problem.rows > largest_extent || problem.columns > largest_extent ||
-      static_cast<double>(problem.rows) * static_cast<double>(problem.columns) > most_cells) {
+  if (problem.rows > largest_extent || problem.columns > largest_extent || problem.cells() > most_cells) {
     throw InvalidArgument(fmt::format("grid of {} x {} cells is beyond any memory", problem.rows, problem.columns));
   }
   if (problem.time_step == 0.0) problem.time_step = options.cfl * std::min(problem.dx(), problem.dy());

@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
 #include "core/sweep/sweep_body.hpp"
-#include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/cost.hpp"
-#include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/multigrid/multigrid_preconditioner.hpp"
 #include "miniapps/cavity/operators.hpp"
+#include "miniapps/cavity/problem.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
-#include "miniapps/cavity/solvers/vector_operations.hpp"
 
 namespace steelyard::cavity {
 namespace detail {
@@ -190,30 +187,30 @@ class UnitFlow {
   StepReport step(StepPhases& phases) {
     const auto syncs_before = grid_.sync_seconds();
     const double start_s = grid_.own_clock_s();
-    PerPart<double> work_s = {};
-    StepReport report = iterate(work_s);
-    work_s[StepPart::multigrid] = multigrid_ ? multigrid_->take_work_s() : 0.0;
-    work_s[StepPart::pressure] -= work_s[StepPart::multigrid];
-    const double solves_s = std::accumulate(work_s.begin(), work_s.end(), 0.0);
-    work_s[StepPart::rest] = grid_.own_clock_s() - start_s - solves_s;
-    phases += {work_s, grid_.sync_seconds().sums_s - syncs_before.sums_s,
-               grid_.sync_seconds().halos_s - syncs_before.halos_s};
+    StepPhases spent;
+    StepReport report = iterate(spent);
+    spent[StepPhase::multigrid] = multigrid_ ? multigrid_->take_work_s() : 0.0;
+    spent[StepPhase::pressure] -= spent[StepPhase::multigrid];
+    spent[StepPhase::rest] = grid_.own_clock_s() - start_s - spent.own_s();
+    spent[StepPhase::sums] = grid_.sync_seconds().sums_s - syncs_before.sums_s;
+    spent[StepPhase::halos] = grid_.sync_seconds().halos_s - syncs_before.halos_s;
+    phases += spent;
     return report;
   }
 
  private:
-  /// The step; the momentum's solve is M x = b - grad p from x on. @param work_s of both equations' solves are set
-  StepReport iterate(PerPart<double>& work_s) {
+  /// The step; the momentum's solve is M x = b - grad p from x on. @param spent by the solves is set
+  StepReport iterate(StepPhases& spent) {
     StepReport report;
     if (extrapolates()) extrapolate();
     const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
     assemble_momentum_rhs(momentum);
-    report.momentum = timed(work_s[StepPart::momentum],
+    report.momentum = timed(spent[StepPhase::momentum],
                             [&] { return momentum_solver_.solve(momentum, estimate_, other_, numerics_.momentum); });
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
-      report.pressure.push_back(timed(work_s[StepPart::pressure], [&] { return solve_pressure(); }));
+      report.pressure.push_back(timed(spent[StepPhase::pressure], [&] { return solve_pressure(); }));
       if (report.pressure.back().outcome != SolveOutcome::converged) return report;
       correct(momentum);
     }
@@ -234,16 +231,9 @@ class UnitFlow {
   void assemble_momentum_rhs(const MomentumOperator& momentum) {
     const auto u = now_.access(), x = other_.access(), b = known_.access(), right = estimate_.access();
     const auto p = pressure_.access();
-    const detail::AssembleMomentumRhs body{momentum,
-                                           {p, over_dx(), over_dy()},
-                                           u,
-                                           x,
-                                           b,
-                                           right,
-                                           1.0 / problem_.time_step,
-                                           problem_.rows - 1,
-                                           lid_source_,
-                                           extrapolates()};
+    const double over_dt = 1.0 / problem_.time_step;
+    const detail::AssembleMomentumRhs body{momentum,    gradient(),    u, x, b, right, over_dt, problem_.rows - 1,
+                                           lid_source_, extrapolates()};
     // The fields are named so that hosts sweep one component after the other: both together read more rows than they
     // prefetch well.
     grid_.for_cells("steelyard::cavity::momentum_rhs", reading(fields(u, p, b, right, x), each_component<2>(body)));
@@ -269,8 +259,7 @@ class UnitFlow {
   void correct(const MomentumOperator& momentum) {
     grid_.for_cells_with_halo(
         pressure_, "steelyard::cavity::correct",
-        each_component<2>(detail::CorrectVelocity{
-            momentum, {pressure_.access(), over_dx(), over_dy()}, other_.access(), estimate_.access()}));
+        each_component<2>(detail::CorrectVelocity{momentum, gradient(), other_.access(), estimate_.access()}));
   }
 
   /// Makes the pressure's mean 0, which its equation leaves open.
@@ -279,12 +268,9 @@ class UnitFlow {
   }
 
   void compute_diagnostics(StepReport& report) const {
-    const detail::ImbalanceAndChanges body{now_.access(),
-                                           other_.access(),
-                                           problem_.dx(),
-                                           problem_.dy(),
-                                           1.0 / std::max(problem_.dx(), problem_.dy()),
-                                           1.0 / problem_.time_step};
+    const double dx = problem_.dx(), dy = problem_.dy(), edge = std::max(dx, dy);
+    const detail::ImbalanceAndChanges body{now_.access(), other_.access(),         dx, dy,
+                                           1.0 / edge,    1.0 / problem_.time_step};
     std::array<double, 3> maxima = {};
     grid_.peer().compute([&] {
       maxima =
@@ -302,8 +288,7 @@ class UnitFlow {
     return report;
   }
 
-  double over_dx() const { return 1.0 / problem_.dx(); }
-  double over_dy() const { return 1.0 / problem_.dy(); }
+  detail::PressureGradient gradient() const { return {pressure_.access(), 1.0 / problem_.dx(), 1.0 / problem_.dy()}; }
   bool extrapolates() const { return problem_.scheme == TimeScheme::crank_nicolson; }
 
   /// Sweeps over the unit's rows and the ghost rows beside them.

@@ -1,18 +1,16 @@
 #include "miniapps/cavity/multigrid/levels.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "core/base/errors.hpp"
 
 namespace steelyard::cavity {
 namespace {
 
 /// Cells of the other axis may be so much narrower before this one is not coarsened.
 constexpr double most_ratio = 1.5;
+/// Cells of the coarsest level at most, which is solved directly.
+constexpr std::int64_t most_bottom_cells = 64;
 
 std::size_t index(std::int64_t cell) { return static_cast<std::size_t>(cell); }
 
@@ -70,96 +68,39 @@ AxisTransfer transfer(const std::vector<double>& widths, bool merge) {
   return axis;
 }
 
-std::vector<double> equal_widths(const std::vector<double>& faces) {
-  return std::vector<double>(faces.size() - 1, faces.size() > 2 ? 1.0 / faces[1] : 1.0);
+/// @param faces 1 / distance of the centres of equal cells, but for walls
+LevelAxis finest_axis(const std::vector<double>& faces, const std::vector<double>& weights) {
+  return {faces, weights, std::vector<double>(weights.size(), faces.size() > 2 ? 1.0 / faces[1] : 1.0), {}};
 }
 
-void expect_sizes(const char* axis, std::size_t faces, std::size_t weights) {
-  if (weights > 0 && faces == weights + 1) return;
-  throw InvalidArgument(fmt::format("{} {} and {} weights of a pressure equation (expected one face more than weights)",
-                                    faces, axis, weights));
-}
-
-MultigridLevel coarser(MultigridLevel& fine) {
-  const double width = fine.column_widths.front(), height = fine.row_widths.front();
-  const bool merge_columns = fine.columns() > 1 && (fine.rows() == 1 || width <= most_ratio * height);
-  const bool merge_rows = fine.rows() > 1 && (fine.columns() == 1 || height <= most_ratio * width);
-  fine.column_transfer = transfer(fine.column_widths, merge_columns);
-  fine.row_transfer = transfer(fine.row_widths, merge_rows);
-  MultigridLevel coarse;
-  coarse.column_widths = merged_sums(fine.column_widths, fine.column_transfer);
-  coarse.row_widths = merged_sums(fine.row_widths, fine.row_transfer);
-  coarse.column_weights = merged_sums(fine.column_weights, fine.column_transfer);
-  coarse.row_weights = merged_sums(fine.row_weights, fine.row_transfer);
-  coarse.column_faces = faces_between(coarse.column_widths);
-  coarse.row_faces = faces_between(coarse.row_widths);
+LevelAxis coarser_axis(LevelAxis& fine, bool merge) {
+  fine.transfer = transfer(fine.widths, merge);
+  LevelAxis coarse;
+  coarse.widths = merged_sums(fine.widths, fine.transfer);
+  coarse.weights = merged_sums(fine.weights, fine.transfer);
+  coarse.faces = faces_between(coarse.widths);
   return coarse;
 }
 
-std::vector<std::int64_t> counts(const std::vector<std::int64_t>& begins) {
-  std::vector<std::int64_t> all;
-  for (std::size_t i = 1; i < begins.size(); ++i) all.push_back(begins[i] - begins[i - 1]);
-  return all;
+MultigridLevel coarser(MultigridLevel& fine) {
+  const double width = fine.column_axis.widths.front(), height = fine.row_axis.widths.front();
+  const bool merge_columns = fine.columns() > 1 && (fine.rows() == 1 || width <= most_ratio * height);
+  const bool merge_rows = fine.rows() > 1 && (fine.columns() == 1 || height <= most_ratio * width);
+  return {coarser_axis(fine.row_axis, merge_rows), coarser_axis(fine.column_axis, merge_columns)};
 }
 
-/// The slots' merged rows: those whose first row is theirs.
-std::vector<std::int64_t> merged_begins(const std::vector<std::int64_t>& begins,
-                                        const std::vector<CellChildren>& children) {
-  std::vector<std::int64_t> merged;
-  for (const std::int64_t begin : begins) {
-    merged.push_back(std::ranges::lower_bound(children, begin, {}, &CellChildren::first) - children.begin());
-  }
-  return merged;
-}
-
-bool leaves_rows(const std::vector<std::int64_t>& begins, const std::vector<std::int64_t>& merged) {
-  for (std::size_t i = 1; i < begins.size(); ++i) {
-    if (begins[i] > begins[i - 1] && merged[i] == merged[i - 1]) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-double MultigridLevel::diagonal(std::int64_t row, std::int64_t column) const {
-  const auto j = static_cast<std::size_t>(row), i = static_cast<std::size_t>(column);
-  return row_weights[j] * (column_faces[i] + column_faces[i + 1]) +
-         column_weights[i] * (row_faces[j] + row_faces[j + 1]);
-}
-
-std::vector<MultigridLevel> multigrid_levels(std::vector<double> column_faces, std::vector<double> row_weights,
-                                             std::vector<double> row_faces, std::vector<double> column_weights) {
-  expect_sizes("column faces", column_faces.size(), column_weights.size());
-  expect_sizes("row faces", row_faces.size(), row_weights.size());
-  std::vector<MultigridLevel> levels(1);
-  MultigridLevel& finest = levels.front();
-  finest.column_widths = equal_widths(column_faces);
-  finest.row_widths = equal_widths(row_faces);
-  // Next to one cell only the other axis matters.
-  if (finest.column_widths.size() == 1) finest.column_widths.front() = finest.row_widths.front();
-  if (finest.row_widths.size() == 1) finest.row_widths.front() = finest.column_widths.front();
-  finest.column_faces = std::move(column_faces);
-  finest.row_weights = std::move(row_weights);
-  finest.row_faces = std::move(row_faces);
-  finest.column_weights = std::move(column_weights);
-  while (levels.back().cells() > most_bottom_cells) {
-    MultigridLevel next = coarser(levels.back());
-    levels.push_back(std::move(next));
-  }
-  return levels;
-}
-
-std::vector<double> bottom_inverse(const MultigridLevel& level) {
+/// See MultigridLevels::bottom_inverse().
+std::vector<double> inverse_of(const MultigridLevel& level) {
   const auto rows = static_cast<std::size_t>(level.rows()), columns = static_cast<std::size_t>(level.columns());
   const std::size_t n = rows * columns;
   std::vector<double> factor(n * n, 0.0);
   double mean = 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     const std::size_t j = k / columns, i = k % columns;
-    factor[k * n + k] = level.diagonal(static_cast<std::int64_t>(j), static_cast<std::int64_t>(i));
+    factor[k * n + k] = level.diagonal(j, i);
     mean += factor[k * n + k] / static_cast<double>(n);
-    if (i > 0) factor[k * n + k - 1] = -level.row_weights[j] * level.column_faces[i];
-    if (j > 0) factor[k * n + k - columns] = -level.column_weights[i] * level.row_faces[j];
+    if (i > 0) factor[k * n + k - 1] = -level.row_axis.weights[j] * level.column_axis.faces[i];
+    if (j > 0) factor[k * n + k - columns] = -level.column_axis.weights[i] * level.row_axis.faces[j];
   }
   if (mean == 0.0) mean = 1.0;
   // Cholesky's factor C, in the lower triangle.
@@ -189,19 +130,59 @@ std::vector<double> bottom_inverse(const MultigridLevel& level) {
   return inverse;
 }
 
-MultigridLevels::MultigridLevels(SharedGrid& grid, std::vector<MultigridLevel> levels)
-    : levels_(std::move(levels)), bottom_inverse_(cavity::bottom_inverse(levels_.back())), begins_{{0}} {
-  if (levels_.front().rows() != grid.rows() || levels_.front().columns() != grid.columns()) {
-    throw InvalidArgument(fmt::format("multigrid levels of {} x {} cells (expected {} x {})", levels_.front().rows(),
-                                      levels_.front().columns(), grid.rows(), grid.columns()));
+std::vector<std::int64_t> counts(const std::vector<std::int64_t>& begins) {
+  std::vector<std::int64_t> all;
+  for (std::size_t i = 1; i < begins.size(); ++i) all.push_back(begins[i] - begins[i - 1]);
+  return all;
+}
+
+/// The slots' merged rows: those whose first row is theirs.
+std::vector<std::int64_t> merged_begins(const std::vector<std::int64_t>& begins,
+                                        const std::vector<CellChildren>& children) {
+  std::vector<std::int64_t> merged;
+  for (const std::int64_t begin : begins) {
+    merged.push_back(std::ranges::lower_bound(children, begin, {}, &CellChildren::first) - children.begin());
   }
+  return merged;
+}
+
+bool leaves_rows(const std::vector<std::int64_t>& begins, const std::vector<std::int64_t>& merged) {
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    if (begins[i] > begins[i - 1] && merged[i] == merged[i - 1]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+double MultigridLevel::diagonal(std::size_t row, std::size_t column) const {
+  const auto &x = column_axis.faces, &y = row_axis.faces;
+  return row_axis.weights[row] * (x[column] + x[column + 1]) + column_axis.weights[column] * (y[row] + y[row + 1]);
+}
+
+std::vector<MultigridLevel> multigrid_levels(const Coefficients& finest) {
+  std::vector<MultigridLevel> levels{
+      {finest_axis(finest.rows.faces, finest.rows.weights), finest_axis(finest.columns.faces, finest.columns.weights)}};
+  // Next to one cell only the other axis matters.
+  std::vector<double>&widths = levels[0].column_axis.widths, &heights = levels[0].row_axis.widths;
+  if (widths.size() == 1) widths.front() = heights.front();
+  if (heights.size() == 1) heights.front() = widths.front();
+  while (levels.back().cells() > most_bottom_cells) {
+    MultigridLevel next = coarser(levels.back());
+    levels.push_back(std::move(next));
+  }
+  return levels;
+}
+
+MultigridLevels::MultigridLevels(SharedGrid& grid, const Coefficients& coefficients)
+    : levels_(multigrid_levels(coefficients)), bottom_inverse_(inverse_of(levels_.back())), begins_{{0}} {
   for (const std::int64_t count : grid.shares()) begins_[0].push_back(begins_[0].back() + count);
   const auto alone = std::count_if(grid.shares().begin(), grid.shares().end(), [](auto rows) { return rows > 0; }) <= 1;
   first_whole_ = count();
   for (int level = 0; level < count(); ++level) {
     const auto index = static_cast<std::size_t>(level);
     if (level > 0) {
-      begins_.push_back(merged_begins(begins_[index - 1], levels_[index - 1].row_transfer.children));
+      begins_.push_back(merged_begins(begins_[index - 1], levels_[index - 1].row_axis.transfer.children));
       const bool is_small = levels_[index].cells() <= most_whole_cells;
       if (!alone && (is_small || !leaves_rows(begins_[index - 1], begins_[index]))) first_whole_ = level;
     } else if (!alone && count() == 1) {

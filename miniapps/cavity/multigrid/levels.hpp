@@ -8,6 +8,7 @@
 #include "comm/unit_grid.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/row_field.hpp"
+#include "miniapps/cavity/operators.hpp"
 
 namespace steelyard::cavity {
 
@@ -48,37 +49,31 @@ struct AxisTransfer {
   bool merges() const { return children.size() < parents.size(); }
 };
 
-/// One level of the multigrid hierarchy of PressureOperator, whose four arrays these are. Coarser ones are discretised
-/// anew: weights of merged cells are sums, and faces 1 / the distance of merged cells' centres, for the flux through a
-/// merged face is the sum of weights times the slope between the centres. An axis whose cells are more than 1.5 times
-/// as wide as the other one's is left as it is: smoothing hardly works along it.
-struct MultigridLevel {
-  std::vector<double> column_faces;  ///< one more than columns, 0 at walls
-  std::vector<double> row_weights;
-  std::vector<double> row_faces;
-  std::vector<double> column_weights;
-  std::vector<double> column_widths;
-  std::vector<double> row_widths;
-  AxisTransfer column_transfer;  ///< to the next coarser level; empty on the coarsest
-  AxisTransfer row_transfer;
+/// One axis of a level: the arrays of PressureOperator, and the cells that they are of.
+struct LevelAxis {
+  std::vector<double> faces;  ///< one more than cells, 0 at walls
+  std::vector<double> weights;
+  std::vector<double> widths;
+  AxisTransfer transfer;  ///< to the next coarser level; empty on the coarsest
 
-  std::int64_t rows() const { return static_cast<std::int64_t>(row_weights.size()); }
-  std::int64_t columns() const { return static_cast<std::int64_t>(column_weights.size()); }
-  std::int64_t cells() const { return rows() * columns(); }
-  double diagonal(std::int64_t row, std::int64_t column) const;
+  std::int64_t cells() const { return static_cast<std::int64_t>(weights.size()); }
 };
 
-/// Cells of the coarsest level at most, which is solved directly.
-inline constexpr std::int64_t most_bottom_cells = 64;
+/// One level of the multigrid hierarchy of PressureOperator. Coarser ones are discretised anew: weights of merged cells
+/// are sums, and faces 1 / the distance of merged cells' centres, for the flux through a merged face is the sum of
+/// weights times the slope between the centres. An axis whose cells are more than 1.5 times as wide as the other one's
+/// is left as it is: smoothing hardly works along it.
+struct MultigridLevel {
+  LevelAxis row_axis, column_axis;
 
-/// The finest level first. Faces of the finest grid must be 1 / distance of centres of equal cells, but for walls.
-/// @throws InvalidArgument for arrays that do not fit each other
-std::vector<MultigridLevel> multigrid_levels(std::vector<double> column_faces, std::vector<double> row_weights,
-                                             std::vector<double> row_faces, std::vector<double> column_weights);
+  std::int64_t rows() const { return row_axis.cells(); }
+  std::int64_t columns() const { return column_axis.cells(); }
+  std::int64_t cells() const { return rows() * columns(); }
+  double diagonal(std::size_t row, std::size_t column) const;
+};
 
-/// The inverse of a small level's matrix plus the mean of its diagonal times the mean of the values, row by row: where
-/// the right side sums up to 0, that is a solution.
-std::vector<double> bottom_inverse(const MultigridLevel& level);
+/// The levels of the pressure's matrix, the finest first.
+std::vector<MultigridLevel> multigrid_levels(const Coefficients& finest);
 
 /// The levels of a multigrid preconditioner and how the units of a rank share them out; made once by every rank, used
 /// by both of its units. See MultigridPreconditioner.
@@ -90,13 +85,16 @@ class MultigridLevels {
  public:
   /// Cells of a level up to which it is not shared out.
   static constexpr std::int64_t most_whole_cells = 4096;
+  static constexpr int right_side_depth = 3;
+  static constexpr int correction_depth = 2;
 
-  /// Collective. @param levels as multigrid_levels() gives them, the finest one the size of the grid
-  /// @throws InvalidArgument for another size
-  MultigridLevels(SharedGrid& grid, std::vector<MultigridLevel> levels);
+  /// Collective. @param coefficients of the grid
+  MultigridLevels(SharedGrid& grid, const Coefficients& coefficients);
 
   const std::vector<MultigridLevel>& levels() const { return levels_; }
   int count() const { return static_cast<int>(levels_.size()); }
+  /// The inverse of the coarsest level's matrix plus the mean of its diagonal times the mean of the values, row by row:
+  /// where the right side sums up to 0, that is a solution.
   const std::vector<double>& bottom_inverse() const { return bottom_inverse_; }
   /// The first level that every unit has whole, after a gather; count() if there is none.
   int first_whole() const { return first_whole_; }
@@ -112,9 +110,6 @@ class MultigridLevels {
   RowExchange& corrections(int level) { return *corrections_[static_cast<std::size_t>(level)]; }
   /// Gather of the first whole level's right side.
   RowGather& gather() { return *gather_; }
-
-  static constexpr int right_side_depth = 3;
-  static constexpr int correction_depth = 2;
 
  private:
   std::vector<MultigridLevel> levels_;

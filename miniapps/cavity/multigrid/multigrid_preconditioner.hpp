@@ -8,6 +8,7 @@
 #include "comm/unit_grid.hpp"
 #include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/multigrid/level_sweeps.hpp"
+#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 #include "miniapps/cavity/multigrid/unit_level.hpp"
 
@@ -29,67 +30,63 @@ class MultigridPreconditioner {
  public:
   using Field = RowField<Execution>;
 
-  /// A unit's part; all units make theirs. @param levels of the grid's size
-  MultigridPreconditioner(const UnitGrid<Execution>& grid, MultigridLevels& levels)
-      : levels_(&levels),
-        whole_(levels.first_whole()),
-        bottom_(levels.count() - 1),
-        inverse_(grid.space(), levels.bottom_inverse()) {
+  /// A unit's part; all units make theirs. @param shared of the grid's size
+  MultigridPreconditioner(const UnitGrid<Execution>& grid, MultigridLevels& shared)
+      : shared_(&shared),
+        whole_(shared.first_whole()),
+        bottom_(shared.count() - 1),
+        inverse_(grid.space(), shared.bottom_inverse()) {
     const int slot = grid.peer().slot();
     for (int k = 0; k <= bottom_; ++k) {
-      const MultigridLevel& level = at(levels.levels(), k);
-      const RowRange held = levels.held(k, slot);
+      const RowRange held = shared.held(k, slot);
       const RowRange merged = k == bottom_ ? RowRange{}
-                              : k < whole_ ? levels.owned(k + 1, slot)
-                                           : levels.held(k + 1, slot);
-      units_.emplace_back(grid.space(), level, held, merged);
-      if (k < bottom_) sweeps_.emplace_back(grid.space(), units_.back().access(), merged);
-      const bool is_gathered = k == whole_;
+                              : k < whole_ ? shared.owned(k + 1, slot)
+                                           : shared.held(k + 1, slot);
+      UnitLevel<Execution>& level = levels_.emplace_back(grid.space(), host(k), held, merged);
       // A gather leaves all rows, even in units that do not work on them.
-      right_sides_.push_back(is_gathered ? Field(grid.space(), RowRange{0, level.rows()}, level.columns())
-                             : k > 0     ? Field(grid.space(), held, level.columns())
-                                         : Field());
-      if (is_gathered) part_ = Field(grid.space(), levels.owned(k, slot), level.columns());
+      if (k == whole_) level.right_side = Field(grid.space(), RowRange{0, host(k).rows()}, level.columns());
+      if (k == whole_) part_ = Field(grid.space(), shared.owned(k, slot), level.columns());
+      if (k == 0) continue;
+      if (k != whole_) level.right_side = Field(grid.space(), held, level.columns());
       // A column more, of zeros: with an odd number of finer columns the last pair asks for it.
-      results_.push_back(k > 0 ? Field(grid.space(), held, level.columns() + 1) : Field());
-      corrections_.push_back(k > 0 ? Field(grid.space(), held, at(levels.levels(), k - 1).columns()) : Field());
+      level.solution = Field(grid.space(), held, level.columns() + 1);
+      level.extended_solution = Field(grid.space(), held, host(k - 1).columns());
     }
   }
 
   /// z = M^-1 r in the unit's own rows. All units call it. @param r its ghost rows are overwritten
   void apply(const UnitGrid<Execution>& grid, Field& r, Field& z) {
     const UnitPeer<Execution>& peer = grid.peer();
+    const Execution& space = peer.space();
     const double start_s = grid.own_clock_s();
-    const int shared = std::min(bottom_, whole_);
-    for (int k = 0; k < shared; ++k) {
-      Field& right = k == 0 ? r : at(right_sides_, k);
+    const int first_alone = std::min(bottom_, whole_);
+    for (int k = 0; k < first_alone; ++k) {
+      Field& right = k == 0 ? r : at(k).right_side;
       const RowAccess<1> values = right.access();
-      const RowRange rows = at(units_, k).merged();
-      with_halo(grid, levels_->right_sides(k), MultigridLevels::right_side_depth, right, rows, without_halo_down(k),
-                [&](RowRange part) { down(peer.space(), k, values, part); });
+      with_halo(grid, shared_->right_sides(k), MultigridLevels::right_side_depth, right, at(k).merged(),
+                without_halo_down(k), [&](RowRange rows) { down(space, k, values, rows); });
     }
     if (whole_ <= bottom_) {
       const Field& part = whole_ == 0 ? r : part_;
-      const Field& whole = at(right_sides_, whole_);
+      const Field& whole = at(whole_).right_side;
       const std::int64_t bytes =
           whole.rows().count() * whole.row_elements() * static_cast<std::int64_t>(sizeof(double));
-      grid.timed_exchange(bytes, [&] { levels_->gather().gather(peer, part.slice(), whole.slice()); });
+      grid.timed_exchange(bytes, [&] { shared_->gather().gather(peer, part.slice(), whole.slice()); });
     }
+    const auto right = [&](int k) { return k == 0 && whole_ > 0 ? r.access() : at(k).right_side.access(); };
     peer.compute([&] {
-      const auto right = [&](int k) { return k == 0 && whole_ > 0 ? r.access() : at(right_sides_, k).access(); };
-      for (int k = shared; k < bottom_; ++k) down(peer.space(), k, right(k), at(units_, k).merged());
-      solve_bottom(peer.space(), bottom_ == 0 ? grid.rows() : at(units_, bottom_).held(), right(bottom_), z);
-      for (int k = bottom_ - 1; k >= shared; --k) up(peer.space(), k, right(k), z, at(units_, k).held());
+      for (int k = first_alone; k < bottom_; ++k) down(space, k, right(k), at(k).merged());
+      solve_bottom(space, bottom_ == 0 ? grid.rows() : at(bottom_).held(), right(bottom_), z);
+      for (int k = bottom_ - 1; k >= first_alone; --k) up(space, k, right(k), z, at(k).held());
     });
-    for (int k = shared - 1; k >= 0; --k) {
-      const RowAccess<1> right = k == 0 ? r.access() : at(right_sides_, k).access();
-      const RowRange rows = at(units_, k).held();
-      const auto sweep = [&](RowRange part) { up(peer.space(), k, right, z, part); };
+    for (int k = first_alone - 1; k >= 0; --k) {
+      const RowAccess<1> values = right(k);
+      const auto sweep = [&](RowRange rows) { up(space, k, values, z, rows); };
       if (k + 1 < whole_) {
-        with_halo(grid, levels_->corrections(k + 1), MultigridLevels::correction_depth, at(corrections_, k + 1), rows,
-                  without_halo_up(k), sweep);
+        with_halo(grid, shared_->corrections(k + 1), MultigridLevels::correction_depth, at(k + 1).extended_solution,
+                  at(k).held(), without_halo_up(k), sweep);
       } else {
-        peer.compute([&] { sweep(rows); });
+        peer.compute([&] { sweep(at(k).held()); });
       }
     }
     work_s_ += grid.own_clock_s() - start_s;
@@ -99,10 +96,9 @@ class MultigridPreconditioner {
   double take_work_s() { return std::exchange(work_s_, 0.0); }
 
  private:
-  template <class Values>
-  static auto& at(Values& values, int level) {
-    return values[static_cast<std::size_t>(level)];
-  }
+  UnitLevel<Execution>& at(int level) { return levels_[static_cast<std::size_t>(level)]; }
+  const UnitLevel<Execution>& at(int level) const { return levels_[static_cast<std::size_t>(level)]; }
+  const MultigridLevel& host(int level) const { return shared_->levels()[static_cast<std::size_t>(level)]; }
 
   /// Sweeps `rows`, the `inner` ones, which read no halo, while it is under way.
   template <class Sweep>
@@ -117,23 +113,21 @@ class MultigridPreconditioner {
 
   /// Merged rows whose residuals need no rows of other units.
   RowRange without_halo_down(int k) const {
-    const auto& children = at(levels_->levels(), k).row_transfer.children;
-    const std::int64_t all = at(levels_->levels(), k).rows();
-    const RowRange held = at(units_, k).held();
-    return inner(at(units_, k).merged(), [&](std::int64_t row) {
+    const auto& children = host(k).row_axis.transfer.children;
+    const RowRange held = at(k).held();
+    return inner(at(k).merged(), [&](std::int64_t row) {
       const std::int64_t begin = children[static_cast<std::size_t>(row)].first - 2;
-      return std::max<std::int64_t>(0, begin) >= held.begin && std::min(all, begin + 6) <= held.end;
+      return std::max<std::int64_t>(0, begin) >= held.begin && std::min(host(k).rows(), begin + 6) <= held.end;
     });
   }
   /// Rows whose results need no merged rows of other units, from `parent` and `other` of them and both neighbours.
   RowRange without_halo_up(int k) const {
-    const AxisTransfer& transfer = at(levels_->levels(), k).row_transfer;
-    const RowRange merged = at(units_, k).merged();
+    const auto& parents = host(k).row_axis.transfer.parents;
+    const RowRange merged = at(k).merged();
     const auto is_own = [&](std::int64_t row) { return row >= merged.begin && row < merged.end; };
-    return inner(at(units_, k).held(), [&](std::int64_t row) {
-      for (std::int64_t j = std::max<std::int64_t>(0, row - 1); j < std::min(at(levels_->levels(), k).rows(), row + 2);
-           ++j) {
-        const CellParents& way = transfer.parents[static_cast<std::size_t>(j)];
+    return inner(at(k).held(), [&](std::int64_t row) {
+      for (std::int64_t j = std::max<std::int64_t>(0, row - 1); j < std::min(host(k).rows(), row + 2); ++j) {
+        const CellParents& way = parents[static_cast<std::size_t>(j)];
         if (!is_own(way.parent) || !is_own(way.other)) return false;
       }
       return true;
@@ -149,36 +143,32 @@ class MultigridPreconditioner {
   }
 
   void down(const Execution& space, int k, const RowAccess<1>& right, RowRange merged) const {
-    const Field& target = k + 1 == whole_ ? part_ : at(right_sides_, k + 1);
-    at(sweeps_, k).down(space, right, target.access(), at(units_, k + 1).columns(), merged);
+    const Field& target = k + 1 == whole_ ? part_ : at(k + 1).right_side;
+    at(k).down(space, right, target.access(), at(k + 1).columns(), merged);
   }
   void up(const Execution& space, int k, const RowAccess<1>& right, const Field& z, RowRange rows) const {
-    const RowAccess<1> result = k == 0 ? z.access() : at(results_, k).access();
-    at(sweeps_, k).up(space, right, at(corrections_, k + 1).access(), result, rows, extended(k, result));
+    const RowAccess<1> result = k == 0 ? z.access() : at(k).solution.access();
+    at(k).up(space, right, at(k + 1).extended_solution.access(), result, rows, extended(k, result));
   }
   void solve_bottom(const Execution& space, RowRange rows, const RowAccess<1>& right, const Field& z) const {
-    const MultigridLevel& level = levels_->levels().back();
-    const RowAccess<1> result = bottom_ == 0 ? z.access() : at(results_, bottom_).access();
-    MultigridSweeps<Execution>::bottom(space, {inverse_.data(), level.rows(), level.columns(), right, result}, rows,
-                                       extended(bottom_, result));
+    const RowAccess<1> result = bottom_ == 0 ? z.access() : at(bottom_).solution.access();
+    UnitLevel<Execution>::bottom(space, {inverse_.data(), host(bottom_).rows(), host(bottom_).columns(), right, result},
+                                 rows, extended(bottom_, result));
   }
   /// A level's result at the next finer level's columns, if there is one.
   ExtendedColumns extended(int k, const RowAccess<1>& result) const {
     if (k == 0) return {};
-    const LevelAccess& finer = at(units_, k - 1).access();
-    return {finer.column_transfer, ExtendedColumns::columns_of(finer), result, at(corrections_, k).access()};
+    const LevelAccess& finer = at(k - 1).access();
+    const std::int64_t calls = finer.column_transfer.merges ? (finer.columns + 1) / 2 : finer.columns;
+    return {finer.column_transfer, calls, result, at(k).extended_solution.access()};
   }
 
-  MultigridLevels* levels_;
+  MultigridLevels* shared_;
   int whole_;
   int bottom_;
   UnitTable<Execution, double> inverse_;
-  std::vector<MultigridUnitLevel<Execution>> units_;
-  std::vector<MultigridSweeps<Execution>> sweeps_;  ///< of all levels but the coarsest
-  std::vector<Field> right_sides_;                  ///< of coarser levels
-  std::vector<Field> results_;
-  std::vector<Field> corrections_;  ///< results at the next finer level's columns
-  Field part_;                      ///< of the right side that is gathered
+  std::vector<UnitLevel<Execution>> levels_;
+  Field part_;  ///< of the right side that is gathered
   double work_s_ = 0.0;
 };
 

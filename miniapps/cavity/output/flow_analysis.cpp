@@ -11,29 +11,25 @@
 #include <optional>
 #include <string>
 
-#include "core/base/errors.hpp"
 #include "core/base/text_file.hpp"
-#include "miniapps/cavity/flow_state.hpp"
 
 namespace steelyard::cavity {
 namespace {
 
-/// The vertex of the parabola through point `k` and its two neighbours; the point itself at an end or on a straight
+/// The vertex of the parabola through point `k` and its two neighbours; the point's value at an end or on a straight
 /// line.
-Extreme vertex(const Profile& profile, std::size_t k) {
+double vertex(const Profile& profile, std::size_t k) {
   const std::vector<double>& x = profile.coordinates;
   const std::vector<double>& y = profile.values;
-  if (k == 0 || k + 1 == x.size()) return {y[k], x[k]};
-  const double left = x[k] - x[k - 1];
-  const double right = x[k + 1] - x[k];
-  const double slope_left = (y[k] - y[k - 1]) / left;
-  const double slope_right = (y[k + 1] - y[k]) / right;
+  if (k == 0 || k + 1 == x.size()) return y[k];
+  const double left = x[k] - x[k - 1], right = x[k + 1] - x[k];
+  const double slope_left = (y[k] - y[k - 1]) / left, slope_right = (y[k + 1] - y[k]) / right;
   // Divided differences: y = y_k + slope s + curvature s^2 with s the distance from the point.
   const double curvature = (slope_right - slope_left) / (left + right);
   const double slope = (slope_left * right + slope_right * left) / (left + right);
-  if (curvature == 0.0) return {y[k], x[k]};
+  if (curvature == 0.0) return y[k];
   const double distance = -0.5 * slope / curvature;
-  return {y[k] + 0.5 * slope * distance, x[k] + distance};
+  return y[k] + 0.5 * slope * distance;
 }
 
 constexpr double misprint = std::numeric_limits<double>::quiet_NaN();
@@ -97,24 +93,6 @@ std::optional<std::size_t> table_column(const Problem& problem) {
 
 }  // namespace
 
-void require_flow_of(const Problem& problem, const FlowState& state) {
-  if (problem.rows < 1 || problem.columns < 1 || !(problem.height > 0.0) || !std::isfinite(problem.height)) {
-    throw InvalidArgument(fmt::format("cavity of height {} with {} x {} cells (expected a height > 0 and sizes >= 1)",
-                                      problem.height, problem.rows, problem.columns));
-  }
-  if (state.rows != problem.rows || state.columns != problem.columns) {
-    throw InvalidArgument(fmt::format("flow on {} x {} cells (expected the problem's {} x {})", state.rows,
-                                      state.columns, problem.rows, problem.columns));
-  }
-  const auto cells = static_cast<std::size_t>(state.rows * state.columns);
-  for (const auto* field : {&state.u, &state.v, &state.p, &state.u_before, &state.v_before}) {
-    if (field->size() != cells) {
-      throw InvalidArgument(fmt::format("flow on {} x {} cells with a field of {} values (expected {})", state.rows,
-                                        state.columns, field->size(), cells));
-    }
-  }
-}
-
 Interpolation interpolation(std::span<const double> points, double x, std::size_t most) {
   Interpolation result;
   result.count = std::min(most, points.size());
@@ -133,12 +111,12 @@ Interpolation interpolation(std::span<const double> points, double x, std::size_
   return result;
 }
 
-Extreme Profile::minimum() const {
-  return vertex(*this, static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin()));
+double Profile::minimum() const {
+  return vertex(*this, static_cast<std::size_t>(std::ranges::min_element(values) - values.begin()));
 }
 
-Extreme Profile::maximum() const {
-  return vertex(*this, static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin()));
+double Profile::maximum() const {
+  return vertex(*this, static_cast<std::size_t>(std::ranges::max_element(values) - values.begin()));
 }
 
 std::vector<double> centres_and_walls(std::int64_t cells, double length) {
@@ -157,22 +135,20 @@ std::vector<double> faces(std::int64_t cells, double length) {
 }
 
 Profile u_on_vertical_centre_line(const Problem& problem, const FlowState& state) {
-  require_flow_of(problem, state);
   const Interpolation middle = interpolation(faces(problem.columns, 1.0), 0.5, 4);
   Profile profile{centres_and_walls(problem.rows, problem.height), {0.0}};
   for (std::int64_t j = 0; j < problem.rows; ++j) {
-    profile.values.push_back(middle.of([&](std::size_t i) { return state.u_at(j, static_cast<std::int64_t>(i)); }));
+    profile.values.push_back(middle.of([&](std::int64_t i) { return state.u_at(j, i); }));
   }
   profile.values.push_back(1.0);
   return profile;
 }
 
 Profile v_on_horizontal_centre_line(const Problem& problem, const FlowState& state) {
-  require_flow_of(problem, state);
   const Interpolation middle = interpolation(faces(problem.rows, problem.height), 0.5 * problem.height, 4);
   Profile profile{centres_and_walls(problem.columns, 1.0), {0.0}};
   for (std::int64_t i = 0; i < problem.columns; ++i) {
-    profile.values.push_back(middle.of([&](std::size_t j) { return state.v_at(static_cast<std::int64_t>(j), i); }));
+    profile.values.push_back(middle.of([&](std::int64_t j) { return state.v_at(j, i); }));
   }
   profile.values.push_back(0.0);
   return profile;
@@ -193,8 +169,6 @@ void write_centre_lines(const std::filesystem::path& path, const Problem& proble
   }
   write_text_file(path, text);
 }
-
-bool ghia_has(const Problem& problem) { return table_column(problem).has_value(); }
 
 std::vector<GhiaComparison> ghia_comparison(const Problem& problem, const FlowState& state) {
   std::vector<GhiaComparison> points;
@@ -226,12 +200,10 @@ double Streamfunction::closure_error() const {
 }
 
 Streamfunction streamfunction(const Problem& problem, const FlowState& state) {
-  require_flow_of(problem, state);
   const auto corners = static_cast<std::size_t>((problem.rows + 1) * (problem.columns + 1));
   Streamfunction psi{problem.rows, problem.columns, std::vector<double>(corners, 0.0)};
   const double dy = problem.dy();
-  auto below = psi.values.begin();
-  auto here = below + problem.columns + 1;
+  auto below = psi.values.begin(), here = below + problem.columns + 1;
   for (std::int64_t j = 0; j < problem.rows; ++j) {
     for (std::int64_t i = 0; i <= problem.columns; ++i, ++below, ++here) *here = *below + state.u_at(j, i) * dy;
   }
@@ -239,8 +211,7 @@ Streamfunction streamfunction(const Problem& problem, const FlowState& state) {
 }
 
 std::optional<VortexCentre> primary_vortex(const Problem& problem, const Streamfunction& psi) {
-  std::int64_t j = 0;
-  std::int64_t i = 0;
+  std::int64_t j = 0, i = 0;
   double least = 0.0;
   for (std::int64_t row = 1; row < psi.rows; ++row) {
     for (std::int64_t column = 1; column < psi.columns; ++column) {
@@ -259,8 +230,7 @@ std::optional<VortexCentre> primary_vortex(const Problem& problem, const Streamf
   const double h_xy =
       0.25 * (psi.at(j + 1, i + 1) - psi.at(j + 1, i - 1) - psi.at(j - 1, i + 1) + psi.at(j - 1, i - 1));
   const double determinant = h_xx * h_yy - h_xy * h_xy;
-  double d_x = 0.0;
-  double d_y = 0.0;
+  double d_x = 0.0, d_y = 0.0;
   if (h_xx > 0.0 && determinant > 0.0) {
     d_x = (h_xy * g_y - h_yy * g_x) / determinant;
     d_y = (h_xy * g_x - h_xx * g_y) / determinant;
@@ -269,12 +239,6 @@ std::optional<VortexCentre> primary_vortex(const Problem& problem, const Streamf
   if (!(std::max(std::abs(d_x), std::abs(d_y)) <= 1.0)) d_x = d_y = 0.0;
   return VortexCentre{least + 0.5 * (g_x * d_x + g_y * d_y),
                       {(static_cast<double>(i) + d_x) * problem.dx(), (static_cast<double>(j) + d_y) * problem.dy()}};
-}
-
-FlowFigures flow_figures(const Problem& problem, const FlowState& state) {
-  const Profile v = v_on_horizontal_centre_line(problem, state);
-  return {primary_vortex(problem, streamfunction(problem, state)), u_on_vertical_centre_line(problem, state).minimum(),
-          v.minimum(), v.maximum()};
 }
 
 }  // namespace steelyard::cavity

@@ -8,8 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/problem.hpp"
+
+// What is made of a flow on one rank. All take a state on the problem's grid.
 
 namespace steelyard::cavity {
 
@@ -23,22 +24,15 @@ struct Interpolation {
   template <class Value>
   double of(const Value& value_at) const {
     double sum = 0.0;
-    for (std::size_t k = 0; k < count; ++k) sum += weight[k] * value_at(first + k);
+    for (std::size_t k = 0; k < count; ++k) sum += weight[k] * value_at(static_cast<std::int64_t>(first + k));
     return sum;
   }
 };
 
 /// The polynomial of Lagrange through the points nearest to `x`: as many on its left as on its right, fewer on one side
-/// near the ends. Points may lie unevenly. Four points are exact for cubics, and their error falls with the fourth
-/// power of the distance of points, that of a scheme of second order with the second.
-/// @param points rising @param most of them to use, 2 or 4; fewer where there are fewer
+/// near the ends. Four points are exact for cubics. @param points rising, at any distances
+/// @param most of them to use, 2 or 4; fewer where there are fewer
 Interpolation interpolation(std::span<const double> points, double x, std::size_t most);
-
-/// Where a profile is least or largest.
-struct Extreme {
-  double value = 0.0;
-  double coordinate = 0.0;
-};
 
 /// A velocity along a line through the cavity, from wall to wall.
 struct Profile {
@@ -47,11 +41,14 @@ struct Profile {
 
   /// By the cubic through four points.
   double at(double coordinate) const {
-    return interpolation(coordinates, coordinate, 4).of([&](std::size_t k) { return values[k]; });
+    return interpolation(coordinates, coordinate, 4).of([&](std::int64_t k) {
+      return values[static_cast<std::size_t>(k)];
+    });
   }
-  /// Extremes of the parabola through the point with the extreme value and its neighbours; at an end, the point itself.
-  Extreme minimum() const;
-  Extreme maximum() const;
+  /// Extremes of the parabola through the point with the extreme value and its neighbours; at an end, the point's
+  /// value.
+  double minimum() const;
+  double maximum() const;
 };
 
 /// The walls' coordinates and between them those of cell centres: cells + 2 points from 0 to `length`.
@@ -61,7 +58,7 @@ std::vector<double> faces(std::int64_t cells, double length);
 
 /// u on the vertical line x = 1/2, as a function of y: at the centres of all rows and at the walls, where it is 0 below
 /// and the lid's 1 above. Where no face lies on the line (odd numbers of columns), u is the cubic's through the faces
-/// beside it. @throws InvalidArgument as require_flow_of()
+/// beside it.
 Profile u_on_vertical_centre_line(const Problem& problem, const FlowState& state);
 /// v on the horizontal line y = height / 2, as a function of x, in the same way; 0 at both walls.
 Profile v_on_horizontal_centre_line(const Problem& problem, const FlowState& state);
@@ -69,7 +66,7 @@ Profile v_on_horizontal_centre_line(const Problem& problem, const FlowState& sta
 /// Writes both profiles as CSV with a header: columns profile (u or v), coordinate (y or x, in widths of the cavity),
 /// value (in lid speeds), ghia and difference. First all points of the grid, with the last two empty; then, where Ghia
 /// et al. have computed the same cavity, the run's value at their points, theirs, and the former minus the latter.
-/// @throws InvalidArgument as require_flow_of(), RuntimeFailure when the file cannot be written
+/// @throws RuntimeFailure when the file cannot be written
 void write_centre_lines(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
 
 /// A velocity of a run beside the published one, in lid speeds.
@@ -82,15 +79,12 @@ struct GhiaComparison {
   double difference() const { return value - ghia; }
 };
 
-/// Whether Ghia et al. have tables for this cavity: square, Reynolds number 100, 400 or 1000.
-bool ghia_has(const Problem& problem);
-
-/// The run's velocities at the points of the published tables: first u, then v, each by rising coordinate; none for
-/// other cavities. Coordinates are those of the published grid of 128 x 128 cells, which the tables give rounded to
-/// four digits. The tables' v at x = 0.9063 for Reynolds number 400 is left out: it is a misprint, far off any smooth
-/// curve. Source: U. Ghia, K. N. Ghia, C. T. Shin, High-Re solutions for incompressible flow using the Navier-Stokes
-/// equations and a multigrid method, J. Comput. Phys. 48 (1982) 387-411, Tables I and II.
-/// @throws InvalidArgument as require_flow_of()
+/// The run's velocities at the points of the published tables, which there are for square cavities and Reynolds numbers
+/// 100, 400 and 1000: first u, then v, each by rising coordinate; none for other cavities. Coordinates are those of the
+/// published grid of 128 x 128 cells, which the tables give rounded to four digits. The tables' v at x = 0.9063 for
+/// Reynolds number 400 is left out: it is a misprint, far off any smooth curve. Source: U. Ghia, K. N. Ghia, C. T.
+/// Shin, High-Re solutions for incompressible flow using the Navier-Stokes equations and a multigrid method, J. Comput.
+/// Phys. 48 (1982) 387-411, Tables I and II.
 std::vector<GhiaComparison> ghia_comparison(const Problem& problem, const FlowState& state);
 
 /// The largest difference by amount among them; 0 for none.
@@ -109,7 +103,7 @@ struct Streamfunction {
 
 /// Sums up the fluxes u dy through the faces of each column, from 0 at the bottom: so psi of a flow whose cells all
 /// conserve mass has exactly its fluxes, and the vortex that the lid drives has psi < 0. 0 on the walls; at the lid it
-/// is what rounding and the solver's tolerance leave. @throws InvalidArgument as require_flow_of()
+/// is what rounding and the solver's tolerance leave.
 Streamfunction streamfunction(const Problem& problem, const FlowState& state);
 
 /// The centre of a vortex: where the streamfunction is least.
@@ -122,17 +116,5 @@ struct VortexCentre {
 /// value is off by the third power of the cell's size, its position by the second. None where no corner inside has
 /// psi < 0, as at rest.
 std::optional<VortexCentre> primary_vortex(const Problem& problem, const Streamfunction& psi);
-
-/// The figures by which lid-driven cavities are compared. Lengths are in widths of the cavity, velocities in lid
-/// speeds.
-struct FlowFigures {
-  std::optional<VortexCentre> vortex;  ///< the primary one; none at rest
-  Extreme u_min;                       ///< on the vertical centre line
-  Extreme v_min;                       ///< on the horizontal centre line
-  Extreme v_max;
-};
-
-/// @throws InvalidArgument as require_flow_of()
-FlowFigures flow_figures(const Problem& problem, const FlowState& state);
 
 }  // namespace steelyard::cavity

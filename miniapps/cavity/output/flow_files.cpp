@@ -5,25 +5,115 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
 #include "core/base/plot/colour_map.hpp"
 #include "core/base/plot/png_file.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/vti_file.hpp"
-#include "miniapps/cavity/flow_state.hpp"
-#include "miniapps/cavity/output/checkpoint.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 
 namespace steelyard::cavity {
+
+void require_flow_outputs(const Options& options) {
+  std::map<std::filesystem::path, std::string> names;
+  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
+                                     {"--profiles", options.profiles},
+                                     {"--picture", options.picture},
+                                     {"--checkpoint", options.checkpoint}}) {
+    if (path.empty()) continue;
+    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
+    if (!is_new) {
+      throw InvalidArgument(
+          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
+    }
+    require_writable(path);
+  }
+}
+
+void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state) {
+  const std::filesystem::path& folder = options.run.result;
+  std::vector<std::string> failures;
+  const auto write = [&](const std::filesystem::path& path, const auto& writer) {
+    try {
+      if (!path.empty()) writer(path, problem, state);
+    } catch (const RuntimeFailure& failure) {
+      failures.emplace_back(failure.what());
+    }
+  };
+  const auto in_folder = [&](const char* name) { return folder.empty() ? folder : folder / name; };
+  // Those first that cost most to make again.
+  write(options.checkpoint, write_checkpoint);
+  write(options.run.output, write_flow_vti);
+  write(in_folder("flow.vti"), write_flow_vti);
+  write(options.profiles, write_centre_lines);
+  write(in_folder("centre_lines.csv"), write_centre_lines);
+  write(options.picture, write_flow_picture);
+  write(in_folder("flow.png"), write_flow_picture);
+  if (!failures.empty()) throw RuntimeFailure(fmt::format("{}", fmt::join(failures, "; ")));
+}
+
+void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
+  const Streamfunction psi = streamfunction(problem, state);
+  const VtiGrid grid{
+      problem.rows, problem.columns, {problem.dx(), problem.dy()}, {0.5 * problem.dx(), 0.5 * problem.dy()}};
+  std::vector<double> velocity, psi_at_centres;
+  for (std::int64_t j = 0; j < problem.rows; ++j) {
+    for (std::int64_t i = 0; i < problem.columns; ++i) {
+      velocity.push_back(0.5 * (state.u_at(j, i) + state.u_at(j, i + 1)));
+      velocity.push_back(0.5 * (state.v_at(j, i) + state.v_at(j + 1, i)));
+      velocity.push_back(0.0);
+      psi_at_centres.push_back(0.25 * ((psi.at(j, i) + psi.at(j, i + 1)) + (psi.at(j + 1, i) + psi.at(j + 1, i + 1))));
+    }
+  }
+  write_vti_file<double>(path, grid,
+                         {{"velocity", 3, velocity}, {"pressure", 1, state.p}, {"streamfunction", 1, psi_at_centres}});
+}
+
+namespace {
+
+nlohmann::json solve_json(const SolveReport& report) {
+  nlohmann::json residuals = nlohmann::json::array();
+  const double scale = report.right_side > 0.0 ? 1.0 / report.right_side : 1.0;
+  for (const double residual : report.history) residuals.push_back(scale * residual);
+  return {{"iterations", report.iterations}, {"restarts", report.restarts}, {"residuals", residuals}};
+}
+
+}  // namespace
+
+void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
+                     std::span<const StepReport> reports) {
+  NewFile file(folder / "solves.jsonl");
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const StepReport& report = reports[i];
+    const auto done = static_cast<std::int64_t>(i + 1);
+    nlohmann::json line{{"step", start.steps + done},
+                        {"time", start.time + static_cast<double>(done) * problem.time_step},
+                        {"momentum", solve_json(report.momentum)},
+                        {"pressure", nlohmann::json::array()},
+                        {"mass_imbalance", report.mass_imbalance},
+                        {"change", report.change}};
+    for (const SolveReport& pressure : report.pressure) line["pressure"].push_back(solve_json(pressure));
+    file.write(line.dump() + "\n");
+  }
+  file.finish();
+}
+
 namespace {
 
 constexpr std::int64_t longest_side = 800;
@@ -48,12 +138,10 @@ std::vector<Interpolation> samples(const std::vector<double>& points, std::size_
 /// Across rows of what is interpolated along each, from `at(row, column)`.
 template <class At>
 double sample(const Interpolation& y, const Interpolation& x, const At& at) {
-  return y.of([&](std::size_t j) {
-    return x.of([&](std::size_t i) { return at(static_cast<std::int64_t>(j), static_cast<std::int64_t>(i)); });
-  });
+  return y.of([&](std::int64_t j) { return x.of([&](std::int64_t i) { return at(j, i); }); });
 }
 
-/// Pixel (row, column) of the picture, the first row at the top.
+/// Rows and columns of the picture, the first row at the top.
 struct Pixels {
   std::int64_t rows;
   std::int64_t columns;
@@ -66,96 +154,68 @@ struct Pixels {
   }
 };
 
-/// The speed at pixels' centres.
-class Speeds {
- public:
-  Speeds(const Problem& problem, const FlowState& state, const Pixels& pixels) : state_(state) {
-    const double side_x = 0.5 / static_cast<double>(pixels.columns);
-    const double side_y = 0.5 * problem.height / static_cast<double>(pixels.rows);
-    const auto across = [&](const std::vector<double>& points) {
-      return samples(points, 2, pixels.columns, side_x, 1.0 - side_x);
-    };
-    const auto down = [&](const std::vector<double>& points) {
-      return samples(points, 2, pixels.rows, problem.height - side_y, side_y);
-    };
-    u_x_ = across(faces(problem.columns, 1.0));
-    u_y_ = down(centres_and_walls(problem.rows, problem.height));
-    v_x_ = across(centres_and_walls(problem.columns, 1.0));
-    v_y_ = down(faces(problem.rows, problem.height));
+/// The speed at all pixels' centres.
+std::vector<double> speeds_at(const Pixels& pixels, const Problem& problem, const FlowState& state) {
+  const double side_x = 0.5 / static_cast<double>(pixels.columns);
+  const double side_y = 0.5 * problem.height / static_cast<double>(pixels.rows);
+  const auto across = [&](const std::vector<double>& points) {
+    return samples(points, 2, pixels.columns, side_x, 1.0 - side_x);
+  };
+  const auto down = [&](const std::vector<double>& points) {
+    return samples(points, 2, pixels.rows, problem.height - side_y, side_y);
+  };
+  const auto u_x = across(faces(problem.columns, 1.0)), v_x = across(centres_and_walls(problem.columns, 1.0));
+  const auto u_y = down(centres_and_walls(problem.rows, problem.height)),
+             v_y = down(faces(problem.rows, problem.height));
+  std::vector<double> speeds;
+  for (std::size_t row = 0; row < u_y.size(); ++row) {
+    for (std::size_t column = 0; column < u_x.size(); ++column) {
+      // Points of walls around the grid: row or column 0 of u_y and v_x.
+      const double u = sample(u_y[row], u_x[column], [&](std::int64_t j, std::int64_t i) {
+        if (j == 0) return 0.0;
+        return j > state.rows ? 1.0 : state.u_at(j - 1, i);
+      });
+      const double v = sample(v_y[row], v_x[column], [&](std::int64_t j, std::int64_t i) {
+        return i == 0 || i > state.columns ? 0.0 : state.v_at(j, i - 1);
+      });
+      speeds.push_back(std::hypot(u, v));
+    }
   }
-
-  double at(std::int64_t row, std::int64_t column) const {
-    const auto r = static_cast<std::size_t>(row);
-    const auto c = static_cast<std::size_t>(column);
-    // Points of walls around the grid: row or column 0 of u_y_ and v_x_.
-    const double u = sample(u_y_[r], u_x_[c], [&](std::int64_t j, std::int64_t i) {
-      if (j == 0) return 0.0;
-      return j > state_.rows ? 1.0 : state_.u_at(j - 1, i);
-    });
-    const double v = sample(v_y_[r], v_x_[c], [&](std::int64_t j, std::int64_t i) {
-      return i == 0 || i > state_.columns ? 0.0 : state_.v_at(j, i - 1);
-    });
-    return std::hypot(u, v);
-  }
-
- private:
-  const FlowState& state_;
-  std::vector<Interpolation> u_x_, u_y_, v_x_, v_y_;
-};
+  return speeds;
+}
 
 /// Share of each pixel that streamlines cover, on a lattice finer than pixels: a lattice point is on a line where a
 /// neighbour lies between two other levels of psi.
-class Lines {
- public:
-  Lines(const Problem& problem, const Streamfunction& psi, const Pixels& pixels)
-      : columns_(fineness * pixels.columns),
-        x_(samples(faces(problem.columns, 1.0), 4, columns_, 0.0, 1.0)),
-        y_(samples(faces(problem.rows, problem.height), 4, fineness * pixels.rows, problem.height, 0.0)),
-        psi_(psi) {
-    const double weakest = 10.0 * psi.closure_error();
-    std::copy_if(all_levels.begin(), all_levels.end(), std::back_inserter(levels_),
-                 [&](double level) { return std::abs(level) > weakest; });
-  }
-
-  /// From 0 to 1, for all pixels of the next row, the first at the top.
-  std::vector<double> next_row() {
-    std::vector<double> covered(static_cast<std::size_t>(columns_ / fineness), 0.0);
-    for (std::int64_t k = 0; k < fineness; ++k) {
-      if (below_.empty()) here_ = below_ = bands(0);
-      const std::vector<int> above = std::exchange(here_, below_);
-      next_ = std::min(next_ + 1, y_.size() - 1);
-      below_ = bands(next_);
-      for (std::size_t i = 0; i < here_.size(); ++i) {
-        const int band = here_[i];
-        const int left = here_[i == 0 ? i : i - 1];
-        const int right = here_[std::min(i + 1, here_.size() - 1)];
-        if (above[i] != band || below_[i] != band || left != band || right != band) {
-          covered[i / fineness] += 1.0 / (fineness * fineness);
-        }
-      }
+std::vector<double> covered_by_lines(const Pixels& pixels, const Problem& problem, const FlowState& state) {
+  const Streamfunction psi = streamfunction(problem, state);
+  const double weakest = 10.0 * psi.closure_error();
+  std::vector<double> levels;
+  std::ranges::copy_if(all_levels, std::back_inserter(levels), [&](double level) { return std::abs(level) > weakest; });
+  const std::int64_t rows = fineness * pixels.rows, columns = fineness * pixels.columns;
+  const auto x = samples(faces(problem.columns, 1.0), 4, columns, 0.0, 1.0);
+  const auto y = samples(faces(problem.rows, problem.height), 4, rows, problem.height, 0.0);
+  std::vector<std::int8_t> levels_below;  // psi, at the lattice's points
+  for (const Interpolation& row : y) {
+    for (const Interpolation& column : x) {
+      const double value = sample(row, column, [&](std::int64_t j, std::int64_t i) { return psi.at(j, i); });
+      levels_below.push_back(static_cast<std::int8_t>(std::ranges::lower_bound(levels, value) - levels.begin()));
     }
-    return covered;
   }
-
- private:
-  /// How many levels are below psi, along a row of the lattice.
-  std::vector<int> bands(std::size_t k) const {
-    std::vector<int> row;
-    row.reserve(x_.size());
-    for (const Interpolation& x : x_) {
-      const double value = sample(y_[k], x, [&](std::int64_t j, std::int64_t i) { return psi_.at(j, i); });
-      row.push_back(static_cast<int>(std::lower_bound(levels_.begin(), levels_.end(), value) - levels_.begin()));
+  const auto band = [&](std::int64_t row, std::int64_t column) {
+    row = std::clamp<std::int64_t>(row, 0, rows - 1);
+    return levels_below[static_cast<std::size_t>(row * columns + std::clamp<std::int64_t>(column, 0, columns - 1))];
+  };
+  std::vector<double> covered(static_cast<std::size_t>(pixels.rows * pixels.columns), 0.0);
+  for (std::int64_t j = 0; j < rows; ++j) {
+    for (std::int64_t i = 0; i < columns; ++i) {
+      const int here = band(j, i);
+      if (band(j - 1, i) == here && band(j + 1, i) == here && band(j, i - 1) == here && band(j, i + 1) == here)
+        continue;
+      covered[static_cast<std::size_t>(j / fineness * pixels.columns + i / fineness)] += 1.0 / (fineness * fineness);
     }
-    return row;
   }
-
-  std::int64_t columns_;
-  std::vector<Interpolation> x_, y_;
-  const Streamfunction& psi_;
-  std::vector<double> levels_;
-  std::size_t next_ = 0;           ///< row of the lattice
-  std::vector<int> here_, below_;  ///< it is below_; the one above it
-};
+  return covered;
+}
 
 std::uint8_t mixed(std::uint8_t from, std::uint8_t to, double part) {
   return static_cast<std::uint8_t>(std::lround(std::lerp(static_cast<double>(from), static_cast<double>(to), part)));
@@ -169,113 +229,165 @@ Rgb speed_colour(double speed) {
 }
 
 void write_flow_picture(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
-  require_flow_of(problem, state);
-  const Pixels pixels(problem.height);
-  const Speeds speeds(problem, state, pixels);
-  const Streamfunction psi = streamfunction(problem, state);
-  Lines lines(problem, psi, pixels);
+  const Pixels size(problem.height);
+  const std::vector<double> speeds = speeds_at(size, problem, state), covered = covered_by_lines(size, problem, state);
+  std::vector<Rgb> pixels;
+  for (std::size_t k = 0; k < speeds.size(); ++k) {
+    const Rgb ground = speed_colour(speeds[k]);
+    pixels.push_back({mixed(ground.red, line_colour.red, covered[k]),
+                      mixed(ground.green, line_colour.green, covered[k]),
+                      mixed(ground.blue, line_colour.blue, covered[k])});
+  }
   const PictureLegend legend{speed_colour, 0.0, "0", "1 lid speed",
                              fmt::format("re {:g}  t = {:.4g}", problem.reynolds, state.time)};
-  std::vector<Rgb> picture;
-  for (std::int64_t r = 0; r < pixels.rows; ++r) {
-    const std::vector<double> covered = lines.next_row();
-    for (std::size_t c = 0; c < covered.size(); ++c) {
-      const Rgb ground = speed_colour(speeds.at(r, static_cast<std::int64_t>(c)));
-      picture.push_back({mixed(ground.red, line_colour.red, covered[c]),
-                         mixed(ground.green, line_colour.green, covered[c]),
-                         mixed(ground.blue, line_colour.blue, covered[c])});
-    }
-  }
-  for (const Rgb& below : legend.pixels(pixels.columns)) picture.push_back(below);
-  write_png_file(path, pixels.columns, picture);
+  std::ranges::copy(legend.pixels(size.columns), std::back_inserter(pixels));
+  write_png_file(path, size.columns, pixels);
 }
 
 namespace {
 
-nlohmann::json solve_json(const SolveReport& report) {
-  nlohmann::json residuals = nlohmann::json::array();
-  const double scale = report.right_side > 0.0 ? 1.0 / report.right_side : 1.0;
-  for (const double residual : report.history) residuals.push_back(scale * residual);
-  return {{"iterations", report.iterations}, {"restarts", report.restarts}, {"residuals", residuals}};
+static_assert(std::endian::native == std::endian::little && std::numeric_limits<double>::is_iec559,
+              "checkpoints hold doubles as this machine has them in memory");
+
+constexpr std::string_view schema = "steelyard.cavity_checkpoint/1";
+constexpr std::int64_t longest_header = 1 << 16;
+
+/// FNV-1a of 64 bits, over words of 8 bytes in place of single bytes, as 16 hexadecimal digits: of the data and, with a
+/// time step, of that, the steps and the time.
+std::string checksum(const FlowState& state, std::optional<double> time_step) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](double value) { hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3U; };
+  for (const auto& [name, field] : flow_fields) std::ranges::for_each(state.*field, add);
+  if (time_step) std::ranges::for_each(std::array{*time_step, static_cast<double>(state.steps), state.time}, add);
+  return fmt::format("{:016x}", hash);
+}
+
+/// Message about a field's wrong values: the first that is not finite, or not 0 on the wall that the field has; "" if
+/// none.
+std::string wrong_value(const FlowState& state, std::string_view name, std::span<const double> values) {
+  for (std::int64_t j = 0; j < state.rows; ++j) {
+    for (std::int64_t i = 0; i < state.columns; ++i) {
+      const double value = values[state.index(j, i)];
+      const bool wall = (name.starts_with('u') && i == 0) || (name.starts_with('v') && j == 0);
+      if (std::isfinite(value) && (!wall || value == 0.0)) continue;
+      return fmt::format("is {} in row {}, column {} (expected {})", value, j, i,
+                         wall ? "0 on the wall" : "a finite number");
+    }
+  }
+  return "";
+}
+
+/// The file's first line.
+nlohmann::ordered_json header_of(const Problem& problem, const FlowState& state) {
+  nlohmann::ordered_json header = {{"schema", schema},
+                                   {"byte_order", "little"},
+                                   {"element", "float64"},
+                                   {"rows", problem.rows},
+                                   {"columns", problem.columns},
+                                   {"height", problem.height},
+                                   {"reynolds", problem.reynolds},
+                                   {"scheme", problem.scheme == TimeScheme::euler ? "euler" : "crank_nicolson"},
+                                   {"time_step", problem.time_step},
+                                   {"steps", state.steps},
+                                   {"time", state.time},
+                                   {"checksum", checksum(state, problem.time_step)},
+                                   {"arrays", nlohmann::ordered_json::array()}};
+  for (std::size_t k = 0; k < flow_fields.size(); ++k) {
+    header["arrays"].push_back({{"name", flow_fields[k].first}, {"offset", k * sizeof(double) * state.u.size()}});
+  }
+  return header;
+}
+
+nlohmann::json read_header(const std::string& path, std::ifstream& file) {
+  std::string line(longest_header, '\0');
+  file.read(line.data(), longest_header);
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  const std::size_t end = line.find('\n');
+  const auto fail = [&](const std::string& problem) {
+    throw FileFormatError(path, "line 1", fmt::format("{} (expected the JSON object of a {})", problem, schema));
+  };
+  if (end == std::string::npos) fail("has no end");
+  nlohmann::json header = nlohmann::json::parse(line.substr(0, end), nullptr, false);
+  if (!header.is_object()) fail("is something else");
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(end) + 1);
+  return header;
+}
+
+/// @throws FileFormatError for another cavity than the run's, or data in another order
+void require_same_cavity(const JsonReader& header, const nlohmann::json& expected) {
+  header.require_schema(std::string(schema));
+  for (const char* key : {"byte_order", "element", "rows", "columns", "height", "reynolds", "scheme", "arrays"}) {
+    const auto found = header.value().find(key);
+    if (found == header.value().end()) header.fail(key, "is missing");
+    if (*found != expected[key]) {
+      header.fail(key, fmt::format("is {} (expected {})", found->dump(), expected[key].dump()));
+    }
+  }
 }
 
 }  // namespace
 
-void require_flow_outputs(const Options& options) {
-  std::map<std::filesystem::path, std::string> names;
-  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
-                                     {"--profiles", options.profiles},
-                                     {"--picture", options.picture},
-                                     {"--checkpoint", options.checkpoint}}) {
-    if (path.empty()) continue;
-    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
-    if (!is_new) {
-      throw InvalidArgument(
-          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
-    }
-    require_writable(path);
+std::string Checkpoint::note(const Problem& problem) const {
+  if (time_step == problem.time_step) return "";
+  const char* effect = problem.scheme == TimeScheme::crank_nicolson
+                           ? "; the first step's convecting velocity is extrapolated as if steps were equal"
+                           : "";
+  return fmt::format("the checkpoint was reached with time steps of {}, this run goes on with {}{}", time_step,
+                     problem.time_step, effect);
+}
+
+void write_checkpoint(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
+  for (const auto& [name, field] : flow_fields) {
+    const std::string wrong = wrong_value(state, name, state.*field);
+    if (!wrong.empty()) throw InvalidArgument(fmt::format("{}: {} {}", path.string(), name, wrong));
   }
-}
-
-void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state) {
-  const std::filesystem::path& folder = options.run.result;
-  std::vector<std::string> failures;
-  const auto write_one = [&](const std::filesystem::path& path, const auto& writer) {
-    try {
-      writer(path, problem, state);
-    } catch (const RuntimeFailure& failure) {
-      failures.emplace_back(failure.what());
-    }
-  };
-  const auto write = [&](const std::filesystem::path& given, const char* name, const auto& writer) {
-    if (!given.empty()) write_one(given, writer);
-    if (!folder.empty() && name != nullptr) write_one(folder / name, writer);
-  };
-  // Those first that cost most to make again.
-  write(options.checkpoint, nullptr, write_checkpoint);
-  write(options.run.output, "flow.vti", write_flow_vti);
-  write(options.profiles, "centre_lines.csv", write_centre_lines);
-  write(options.picture, "flow.png", write_flow_picture);
-  if (!failures.empty()) throw RuntimeFailure(fmt::format("{}", fmt::join(failures, "; ")));
-}
-
-void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
-                     std::span<const StepReport> reports) {
-  NewFile file(folder / "solves.jsonl");
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    const StepReport& report = reports[i];
-    const auto done = static_cast<std::int64_t>(i + 1);
-    nlohmann::json line{{"step", start.steps + done},
-                        {"time", start.time + static_cast<double>(done) * problem.time_step},
-                        {"momentum", solve_json(report.momentum)},
-                        {"pressure", nlohmann::json::array()},
-                        {"mass_imbalance", report.mass_imbalance},
-                        {"change", report.change}};
-    for (const SolveReport& pressure : report.pressure) line["pressure"].push_back(solve_json(pressure));
-    file.write(line.dump() + "\n");
+  NewFile file(path);
+  file.write(header_of(problem, state).dump() + "\n");
+  for (const auto& [name, field] : flow_fields) {
+    file.write({reinterpret_cast<const char*>((state.*field).data()), sizeof(double) * state.u.size()});
   }
   file.finish();
 }
 
-void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
-  require_flow_of(problem, state);
-  const Streamfunction psi = streamfunction(problem, state);
-  VtiGrid grid;
-  grid.rows = problem.rows;
-  grid.columns = problem.columns;
-  grid.spacing = {problem.dx(), problem.dy()};
-  grid.origin = {0.5 * problem.dx(), 0.5 * problem.dy()};
-  std::vector<double> velocity, psi_at_centres;
-  for (std::int64_t j = 0; j < problem.rows; ++j) {
-    for (std::int64_t i = 0; i < problem.columns; ++i) {
-      velocity.push_back(0.5 * (state.u_at(j, i) + state.u_at(j, i + 1)));
-      velocity.push_back(0.5 * (state.v_at(j, i) + state.v_at(j + 1, i)));
-      velocity.push_back(0.0);
-      psi_at_centres.push_back(0.25 * ((psi.at(j, i) + psi.at(j, i + 1)) + (psi.at(j + 1, i) + psi.at(j + 1, i + 1))));
-    }
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& problem) {
+  std::ifstream file = open_binary_file(path, "checkpoint");
+  const nlohmann::json first_line = read_header(path.string(), file);
+  const JsonReader header(path.string(), first_line);
+  Checkpoint checkpoint{FlowState::at_rest(problem), 0.0};
+  FlowState& state = checkpoint.state;
+  require_same_cavity(header, header_of(problem, state));
+  checkpoint.time_step = header.number("time_step");
+  const double steps = header.number("steps");
+  if (!(steps >= 0.0 && steps < 9e15 && steps == std::floor(steps))) {
+    header.fail("steps", fmt::format("is {} (expected a whole number >= 0)", steps));
   }
-  write_vti_file<double>(path, grid,
-                         {{"velocity", 3, velocity}, {"pressure", 1, state.p}, {"streamfunction", 1, psi_at_centres}});
+  state.steps = static_cast<std::int64_t>(steps);
+  state.time = header.number("time");
+  const auto bytes_each = static_cast<std::int64_t>(sizeof(double) * state.u.size());
+  const auto data = static_cast<std::int64_t>(file.tellg());
+  std::error_code ignored;
+  const auto found = static_cast<std::int64_t>(std::filesystem::file_size(path, ignored)) - data;
+  const std::int64_t expected = static_cast<std::int64_t>(flow_fields.size()) * bytes_each;
+  if (found != expected) {
+    throw FileFormatError(path.string(), "data",
+                          fmt::format("{} bytes (expected {} for {} x {} cells: {})", found, expected, problem.rows,
+                                      problem.columns, found < expected ? "truncated" : "something follows"));
+  }
+  for (const auto& [name, field] : flow_fields) {
+    file.read(reinterpret_cast<char*>((state.*field).data()), bytes_each);
+    if (!file) throw FileFormatError(path.string(), name, "cannot be read to its end");
+    const std::string wrong = wrong_value(state, name, state.*field);
+    if (!wrong.empty()) throw FileFormatError(path.string(), name, wrong);
+  }
+  const std::string kept = header.text("checksum"), found_sum = checksum(state, checkpoint.time_step);
+  // Earlier versions summed up the data alone.
+  if (kept != found_sum && kept != checksum(state, std::nullopt)) {
+    header.fail("checksum",
+                fmt::format("is \"{}\" (expected \"{}\", that of the data, time_step, steps and time: damaged)", kept,
+                            found_sum));
+  }
+  return checkpoint;
 }
 
 }  // namespace steelyard::cavity

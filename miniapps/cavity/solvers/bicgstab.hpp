@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "miniapps/cavity/problem.hpp"
-#include "miniapps/cavity/solvers/vector_operations.hpp"
+#include "miniapps/cavity/solvers/krylov_method.hpp"
 
 namespace steelyard::cavity {
+namespace detail {
 
 /// A number in [-1/2, 1/2) that looks random, the same for the same value of the grid and turn on all units.
 KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t j, const std::int64_t i,
@@ -20,8 +20,6 @@ KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
   return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
 }
-
-namespace detail {
 
 /// r = b - A x and the shadow vector r0 = r; r^T r and b^T b.
 template <class Operator, int Components>
@@ -208,7 +206,7 @@ class BiCgStab {
       const auto [ss, ts, tt, r0_s, r0_t] = merged_ ? half_step<true>(matrix, alpha) : half_step<false>(matrix, alpha);
       if (std::sqrt(ss) <= monitor.tolerance() || has_vanished(ts, ss, tt)) {
         // x = x + alpha p
-        add_multiple(grid_, solution, alpha, p_);
+        add_direction(solution, alpha);
         return monitor.should_continue(std::sqrt(ss)) ? std::optional(ts) : std::nullopt;
       }
       // x = x + alpha p + omega s, r = s - omega t; with merged reductions also p and v
@@ -285,6 +283,11 @@ class BiCgStab {
       const auto [ss, ts, tt] = products_of(fields(matrix));
       return {ss, ts, tt, 0.0, 0.0};
     }
+  }
+
+  void add_direction(Field& solution, double alpha) const {
+    grid_.for_cells("steelyard::cavity::add_multiple",
+                    each_component<Components>(AddMultiple<Components>{solution.access(), p_.access(), alpha}));
   }
 
   /// @return r^T r and r0^T r

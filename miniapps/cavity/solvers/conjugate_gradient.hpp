@@ -6,8 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "miniapps/cavity/problem.hpp"
-#include "miniapps/cavity/solvers/vector_operations.hpp"
+#include "miniapps/cavity/solvers/krylov_method.hpp"
 
 namespace steelyard::cavity {
 namespace detail {
@@ -122,13 +121,15 @@ class ConjugateGradient {
   }
 
   /// Solves A x = b from the x given, A symmetric and positive definite, or semi-definite with constants as its null
-  /// space, where b's mean is left out and x's stays what it is. All units call it. @param right_side is read in the
-  /// unit's own rows; x's ghost rows are not valid afterwards
+  /// space, as `static constexpr bool maps_constants_to_zero = true` in its class says, where b's mean is left out and
+  /// x's stays what it is. All units call it. @param right_side is read in the unit's own rows; x's ghost rows are not
+  /// valid afterwards
   template <class Operator>
   SolveReport solve(const Operator& matrix, const Field& right_side, Field& solution, const SolveSettings& settings,
                     const Preconditioner& preconditioner = {}) {
     if ((merged_ || preconditioner) && z_.columns() == 0) z_ = grid_.field();
-    const double offset = inconsistent_part(grid_, matrix, right_side);
+    double offset = 0.0;
+    if constexpr (requires { requires Operator::maps_constants_to_zero; }) offset = mean(grid_, right_side);
     SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
     do {
       // r = b - A x
@@ -154,7 +155,7 @@ class ConjugateGradient {
     do {
       // z = M^-1 r
       if (preconditioner) preconditioner(r_, z_);
-      const double rz = preconditioner ? inner_product(grid_, r_, z_) : rr;
+      const double rz = preconditioner ? inner_product() : rr;
       // p = z + beta p
       const double beta = old_rz == 0.0 ? 0.0 : rz / old_rz;
       const double pap = update_direction(matrix, preconditioner ? z_ : r_, beta);
@@ -189,8 +190,14 @@ class ConjugateGradient {
   /// Neither A nor M is positive definite then, and a restart would not change that.
   static bool breaks_down(SolveMonitor& monitor, double rz, double pap) {
     if (rz > 0.0 && pap > 0.0) return false;
-    monitor.end(std::isfinite(rz * pap) ? SolveOutcome::broke_down : SolveOutcome::not_finite);
+    monitor.fail(std::isfinite(rz * pap) ? SolveOutcome::broke_down : SolveOutcome::not_finite);
     return true;
+  }
+
+  /// @return r^T z
+  double inner_product() const {
+    return grid_.template totals<1>("steelyard::cavity::inner_product",
+                                    each_component<1>(InnerProduct<1>{r_.access(), z_.access()}))[0];
   }
 
   /// @return r^T r and b^T b

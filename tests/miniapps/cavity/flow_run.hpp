@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "miniapps/cavity/flow.hpp"
@@ -20,10 +21,11 @@ class FlowRun {
   FlowRun(TestUnits& units, const Problem& problem, const Numerics& numerics = {})
       : FlowRun(units, problem, numerics, units.shares(problem.rows)[1]) {}
   FlowRun(TestUnits& units, const Problem& problem, const Numerics& numerics, const std::vector<std::int64_t>& shares)
-      : flow(steelyard::tests::session(), units.co_execution(), steelyard::tests::started_units(), units.slots(),
+      : flow(std::make_unique<UnitGroup>(steelyard::tests::session().comm(), units.co_execution(),
+                                         steelyard::tests::started_units(), units.slots()),
              problem, numerics, shares) {}
 
-  StepReport step() { return flow.step(times); }
+  StepReport step() { return flow.step(phases); }
   StepReport steps(int count) {
     StepReport last;
     for (int i = 0; i < count; ++i) last = step();
@@ -37,7 +39,7 @@ class FlowRun {
   }
 
   Flow flow;
-  FlowTimes times;
+  PerUnit<StepPhases> phases;
 };
 
 }  // namespace steelyard::cavity::tests

@@ -1,7 +1,6 @@
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,13 +8,11 @@
 #include <vector>
 
 #include "core/spaces.hpp"
-#include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "tests/miniapps/allocations.hpp"
 
 namespace steelyard::test_step_cost {
 
-using Catch::Matchers::WithinAbs;
 using cavity::MeasuredKernel;
 using Kind = ProcessingUnit::Kind;
 
@@ -74,15 +71,6 @@ TEST_CASE("a unit runs any size, and one worth measuring with all iterations, ho
       }
     }
   }
-}
-
-TEST_CASE("balance gains what computation gains where nobody communicates, and ever less where they do") {
-  using cavity::SpeedupBound;
-  CHECK(SpeedupBound{2.0, 0.0}.execution() == 2.0);
-  CHECK(SpeedupBound{1.0, 0.7}.execution() == 1.0);
-  // 000, section 5.3.4: 1.25 for 1.4 and a ratio of 0.6, 1.15 for 1.25 and 0.67.
-  CHECK_THAT((SpeedupBound{1.4, 0.6}.execution()), WithinAbs(1.25, 0.005));
-  CHECK_THAT((SpeedupBound{1.25, 0.67}.execution()), WithinAbs(1.15, 0.005));
 }
 
 }  // namespace steelyard::test_step_cost

@@ -19,8 +19,7 @@ namespace {
 /// M^-1 r.
 Values apply(TestUnits& units, const Shares& shares, const Problem& problem, const Values& r) {
   SharedGrid shared(units.group(), shares, problem.columns);
-  const Coefficients of(problem);
-  MultigridLevels levels(shared, multigrid_levels(of.column_faces, of.row_weights, of.row_faces, of.column_weights));
+  MultigridLevels levels(shared, Coefficients(problem));
   Values result(r.size(), 0.0);
   units.group().run([&](const auto& peer) {
     using Execution = std::decay_t<decltype(peer.space())>;

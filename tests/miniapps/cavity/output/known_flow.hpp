@@ -4,7 +4,6 @@
 #include <random>
 #include <vector>
 
-#include "miniapps/cavity/flow_state.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity::tests {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "miniapps/cavity/output/checkpoint.hpp"
+#include "miniapps/cavity/output/flow_files.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 

@@ -78,18 +78,13 @@ TEST_CASE("centre lines of a cubic flow are exact for odd and even numbers of ce
 
 TEST_CASE("extremes of parabolas are exact, between points and beside walls, and at a wall those of a point") {
   for (const double middle : {0.06, 0.31, 0.5, 0.93}) {
-    const auto down = profile_of(9, [&](double x) { return 3.0 * (x - middle) * (x - middle) - 0.2; }).minimum();
-    CHECK(down.value == Approx(-0.2));
-    CHECK(down.coordinate == Approx(middle));
-    const auto up = profile_of(9, [&](double x) { return 0.2 - (x - middle) * (x - middle); }).maximum();
-    CHECK(up.value == Approx(0.2));
-    CHECK(up.coordinate == Approx(middle));
+    CHECK(profile_of(9, [&](double x) { return 3.0 * (x - middle) * (x - middle) - 0.2; }).minimum() == Approx(-0.2));
+    CHECK(profile_of(9, [&](double x) { return 0.2 - (x - middle) * (x - middle); }).maximum() == Approx(0.2));
   }
   const Profile rising = profile_of(5, [](double x) { return x; });
-  for (const Extreme& end : {rising.minimum(), rising.maximum()}) CHECK(end.value == end.coordinate);
-  CHECK(rising.minimum().value == 0.0);
-  CHECK(rising.maximum().value == 1.0);
-  CHECK(profile_of(5, [](double) { return 0.25; }).minimum().value == 0.25);
+  CHECK(rising.minimum() == 0.0);
+  CHECK(rising.maximum() == 1.0);
+  CHECK(profile_of(5, [](double) { return 0.25; }).minimum() == 0.25);
 }
 
 TEST_CASE("the CSV has all points of the grid, bit for bit, and then those of the tables") {
@@ -162,12 +157,10 @@ TEST_CASE("Ghia's tables hold the figures that the paper's text and other author
       largest = std::max(largest, std::abs(expected - point.ghia));
     }
     CHECK(largest_difference(points) == Approx(largest));
-    CHECK(ghia_has(problem));
-    CHECK_FALSE(ghia_has(cavity_of(8, 9, 1.5, reynolds)));
-    CHECK_FALSE(ghia_has(cavity_of(8, 9, 1.0, reynolds + 1.0)));
+    for (const Problem& other : {cavity_of(8, 9, 1.5, reynolds), cavity_of(8, 9, 1.0, reynolds + 1.0)}) {
+      CHECK(ghia_comparison(other, FlowState::at_rest(other)).empty());
+    }
   }
-  const Problem other = cavity_of(8, 8, 1.0, 3200.0);
-  CHECK(ghia_comparison(other, FlowState::at_rest(other)).empty());
 }
 
 TEST_CASE("the streamfunction of fluxes made from one is that one, exactly where no digit is lost") {
@@ -215,23 +208,6 @@ TEST_CASE("there is no vortex at rest, in a single cell, or where all turns the 
     const auto other_way = [](double x, double y) { return std::sin(pi * x) * std::sin(pi * y); };
     CHECK_FALSE(primary_vortex(problem, streamfunction(problem, flow_of(problem, other_way))));
   }
-}
-
-TEST_CASE("figures are those of the profiles and of the streamfunction") {
-  const Problem problem = cavity_of(200, 201);
-  const auto psi = [](double x, double y) { return -0.1 * std::pow(std::sin(pi * x) * std::sin(pi * y), 2.0); };
-  const FlowFigures figures = flow_figures(problem, flow_of(problem, psi));
-  REQUIRE(figures.vortex);
-  CHECK(figures.vortex->streamfunction == Approx(-0.1).epsilon(1e-4));
-  CHECK(figures.vortex->position[0] == Approx(0.5).margin(1e-9));
-  // u = -0.1 pi sin(2 pi y) and v = 0.1 pi sin(2 pi x) on the centre lines.
-  const auto check = [](const Extreme& found, double value, double coordinate) {
-    CHECK(found.value == Approx(value).epsilon(1e-3));
-    CHECK(found.coordinate == Approx(coordinate).margin(1e-3));
-  };
-  check(figures.u_min, -0.1 * pi, 0.25);
-  check(figures.v_min, -0.1 * pi, 0.75);
-  check(figures.v_max, 0.1 * pi, 0.25);
 }
 
 }  // namespace steelyard::test_flow_analysis

@@ -11,7 +11,6 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/plot/colour_map.hpp"
-#include "miniapps/cavity/output/checkpoint.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
 #include "tests/base/full_disk.hpp"

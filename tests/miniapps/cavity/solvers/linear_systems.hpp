@@ -13,8 +13,8 @@
 
 #include "comm/unit_grid.hpp"
 #include "core/memory/host_copy.hpp"
-#include "miniapps/cavity/coefficients.hpp"
 #include "miniapps/cavity/multigrid/multigrid_preconditioner.hpp"
+#include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
 #include "tests/comm/shared_units.hpp"
@@ -200,11 +200,8 @@ Solved solve(TestUnits& units, const Shares& shares, const Solvable& system, con
   constexpr int components = Solvable::components;
   UnitGroup& group = units.group();
   SharedGrid shared(group, shares, system.problem.columns);
-  const Coefficients of(system.problem);
   std::optional<MultigridLevels> levels;
-  if (way.multigrid) {
-    levels.emplace(shared, multigrid_levels(of.column_faces, of.row_weights, of.row_faces, of.column_weights));
-  }
+  if (way.multigrid) levels.emplace(shared, Coefficients(system.problem));
   Solved solved{{}, Values(right_side.size(), 0.0)};
   with_matrix(group, shared, system, [&](const auto& grid, const auto& matrix) {
     using Execution = std::decay_t<decltype(grid.space())>;

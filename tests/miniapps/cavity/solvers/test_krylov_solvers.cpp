@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "miniapps/cavity/solvers/solve_monitor.hpp"
+#include "miniapps/cavity/solvers/krylov_method.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
 namespace steelyard::test_krylov_solvers {
