@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/collective.hpp"
@@ -74,32 +76,20 @@ class Pictures {
   }
 
   void write(const std::vector<float>& picture, std::int64_t step) const {
-    const std::string name = fmt::format("frame_{:04}", count_);
-    const auto spacing = static_cast<double>(square_);
-    VtiGrid grid;
-    grid.rows = rows_;
-    grid.columns = columns_;
-    grid.spacing = {spacing, spacing};
+    const std::string path = (folder_ / fmt::format("frame_{:04}", count_)).string();
     // A square's value is that of its middle.
-    grid.origin = {0.5 * (spacing - 1.0), 0.5 * (spacing - 1.0)};
-    VtiFile<float> values(folder_ / (name + ".vti"), "u", grid);
+    const double spacing = static_cast<double>(square_), middle = 0.5 * (spacing - 1.0);
+    VtiFile<float> values(path + ".vti", "u", {rows_, columns_, {spacing, spacing}, {middle, middle}});
     values.write_rows(picture);
     values.finish();
+    const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
+    std::vector<Rgb> pixels;
+    for (const float value : picture) pixels.push_back(diverging_colour(scale * static_cast<double>(value)));
     const PictureLegend legend{diverging_colour, -1.0, fmt::format("{:.3g}", -largest_),
                                fmt::format("{:.3g}", largest_), fmt::format("step {}", step)};
-    const std::vector<Rgb> below = legend.pixels(columns_);
-    PngFile colours(folder_ / (name + ".png"), rows_ + std::ssize(below) / columns_, columns_);
-    const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
-    std::vector<Rgb> row;
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      row.clear();
-      for (const float value :
-           std::span(picture).subspan(static_cast<std::size_t>(i * columns_), static_cast<std::size_t>(columns_))) {
-        row.push_back(diverging_colour(scale * static_cast<double>(value)));
-      }
-      colours.write_rows(row);
-    }
-    colours.write_rows(below);
+    std::ranges::copy(legend.pixels(columns_), std::back_inserter(pixels));
+    PngFile colours(path + ".png", std::ssize(pixels) / columns_, columns_);
+    colours.write_rows(pixels);
     colours.finish();
   }
 
