@@ -132,8 +132,8 @@ class Input {
     if (!path_.empty()) {
       if (rows == 0) return;
       const auto read = [&]<class Element>(Element* elements) {
-        read_npy_rows<Element>(path_, read_npy_matrix_header<Element>(path_), first_row,
-                               {elements, static_cast<std::size_t>(rows * problem_.columns)});
+        read_npy_block<Element>(path_, read_npy_matrix_header<Element>(path_), first_row, 0, rows, problem_.columns,
+                                {elements, static_cast<std::size_t>(rows * problem_.columns)});
       };
       problem_.real ? read(values.data()) : read(reinterpret_cast<std::complex<Scalar>*>(values.data()));
       return;
