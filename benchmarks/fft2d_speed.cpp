@@ -120,7 +120,7 @@ class Size {
     fftw_plan_s_ = now_s() - start;
     start = now_s();
     Fftw::use_threads(1);
-    ours_ = fft2d::make_row_pass<Complex>(ProcessingUnit::Kind::host, {n}, n, {"fftw", planner});
+    ours_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"fftw", planner});
     our_plan_s_ = now_s() - start;
     contenders_ = {{[this] { probe_.run(); }},
                    {[this] { two_passes(*ours_); }},
@@ -128,7 +128,7 @@ class Size {
                    {[this] { Fftw::execute(in_place_); }}};
     const std::vector<std::string> libraries = fft2d::row_fft_libraries<HostExecution>();
     if (std::count(libraries.begin(), libraries.end(), "portable") > 0) {
-      portable_ = fft2d::make_row_pass<Complex>(ProcessingUnit::Kind::host, {n}, n, {"portable", planner});
+      portable_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"portable", planner});
       contenders_.push_back({[this] { two_passes(*portable_); }});
     }
     in_.fill();

@@ -146,7 +146,7 @@ ExitCode run(Session& session, const Options& options) {
       const double excess = median(ratios(pass_s[0], pass_s[1])) - 1.0;
       near[balancing] += excess <= 0.02 ? 1 : 0;
       table.add_row(
-          {wave2d::balancing_name(balancing),
+          {wave2d::balancing_names[static_cast<std::size_t>(balancing)],
            fmt::format("{:.1f} %", 100.0 * static_cast<double>(host_rows) / static_cast<double>(options.size)),
            format_seconds(found.time_s), format_seconds(median(pass_s[0])), format_seconds(median(pass_s[1])),
            fmt::format("{:.1f} %", 100.0 * excess)});
@@ -154,8 +154,9 @@ ExitCode run(Session& session, const Options& options) {
   }
   session.print(table.text());
   for (const auto& [balancing, count] : near) {
-    session.print(fmt::format("{}: within 2 % of the best split in {} of {} runs\n", wave2d::balancing_name(balancing),
-                              count, options.calibrations));
+    session.print(fmt::format("{}: within 2 % of the best split in {} of {} runs\n",
+                              wave2d::balancing_names[static_cast<std::size_t>(balancing)], count,
+                              options.calibrations));
   }
   return ExitCode::good;
 }

@@ -93,11 +93,11 @@ class Size {
     }
     for (const int steps : time_tiles) {
       const partition::Rectangle whole{0, 0, n, n};
-      fields_.push_back(std::make_unique<Field>(space_, problem_, whole, steps));
-      contenders_.push_back({fmt::format("k = {}", steps), steps, [this, whole, steps, field = fields_.back().get()] {
-                               field->advance(whole, steps, "steelyard::wave2d::interior");
-                               space_.fence();
-                               field->rotate(steps);
+      fields_.push_back(std::make_unique<Field>(space_, problem_, whole, steps, wave2d::Overlap::full));
+      contenders_.push_back({fmt::format("k = {}", steps), steps, [steps, field = fields_.back().get()] {
+                               wave2d::UnitTimes times;
+                               field->begin(steps, {}, {}, times);
+                               field->finish(steps, times);
                              }});
     }
   }
@@ -139,7 +139,7 @@ class Size {
   }
 
  private:
-  using Field = wave2d::LocalField<HostExecution, Scalar>;
+  using Field = wave2d::UnitField<HostExecution, Scalar>;
 
   HostExecution space_;
   Problem problem_;

@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <complex>
+#include <numeric>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "comm/measurement/bandwidth.hpp"
 #include "core/base/errors.hpp"
@@ -23,17 +23,16 @@
 #include "miniapps/fft2d/transform.hpp"
 #include "miniapps/gemm/random_matrix.hpp"
 #include "partition/algorithms.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::fft2d {
 namespace {
-
-constexpr std::int64_t default_extent = 2048;
 
 /// Adds the options of fft2d alone; the shared ones are there.
 void add_options(const AppOptions& parsers, Options& options) {
   add_grid_options(parsers, options.grid, 0);
   CLI::App &model = parsers.model(), &plan = parsers.plan(), &run = parsers.run();
-  model.get_option("--size")->description(fmt::format("Rows and columns (default {})", default_extent));
+  model.get_option("--size")->description(fmt::format("Rows and columns (default {})", Problem().rows));
   model.get_option("--type")->description("Type of numbers and of the parts of complex ones (default double)");
   plan.get_option("--model")->description(
       "Speed models (*.fpm.json) of pass 1, over rows: one for all units, or one each");
@@ -41,9 +40,12 @@ void add_options(const AppOptions& parsers, Options& options) {
   plan.add_option("--column-model", options.column_models,
                   "The same of pass 2, over columns; without, as --model for square complex input, else measured")
       ->type_name("FILE...");
-  run.add_flag("--inverse", options.inverse, "The inverse transform, divided by the number of points");
-  model.add_flag("--real", options.real, "Real input; columns 0 to columns / 2 of its spectrum are made");
-  plan.add_flag("--transposed", options.transposed, "Leave the spectrum transposed, which saves the second exchange");
+  run.add_flag_callback(
+      "--inverse", [&options] { options.problem.direction = Direction::inverse; },
+      "The inverse transform, divided by the number of points");
+  model.add_flag("--real", options.problem.real, "Real input; columns 0 to columns / 2 of its spectrum are made");
+  plan.add_flag("--transposed", options.problem.transposed,
+                "Leave the spectrum transposed, which saves the second exchange");
   add_choice<Exchange>(plan, "--exchange", options.exchange, exchange_names,
                        "When ranks send what a pass has made: at its end (default on one node), or batch by batch on "
                        "the way (default on several)");
@@ -57,54 +59,57 @@ void add_options(const AppOptions& parsers, Options& options) {
                       "How hard FFTW looks for a plan (default measure)");
 }
 
-/// Checks what only makes sense together, and takes the input's extents from its file where there is one.
-/// @throws InvalidArgument, FileFormatError
-Extents input_extents(const Options& options) {
-  if (options.real && options.inverse) {
+/// Extents of the file of `--input`. @throws FileFormatError
+partition::Extents input_extents(const std::filesystem::path& file, ElementType type, bool real) {
+  const std::string element = read_npy_header(file).element;
+  if (!real && element.starts_with("<f")) {
+    throw FileFormatError(file.string(), "descr",
+                          fmt::format("is '{}' (expected complex numbers, or --real)", element));
+  }
+  const bool is_double = type == ElementType::float64;
+  const auto read_header = real        ? (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)
+                           : is_double ? read_npy_matrix_header<std::complex<double>>
+                                       : read_npy_matrix_header<std::complex<float>>;
+  const NpyHeader header = read_header(file);
+  return {header.shape[0], header.shape[1]};
+}
+
+/// Checks what only makes sense together, and sets the problem's extents. @throws InvalidArgument, FileFormatError
+void complete(Options& options) {
+  Problem& problem = options.problem;
+  if (problem.real && problem.direction == Direction::inverse) {
     throw InvalidArgument("--real with --inverse (expected a forward transform of real numbers, or a complex one)");
   }
   if (!options.column_models.empty() && options.run.models.empty()) {
     throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
   }
   partition::find_algorithm(options.run.partition);
-  const Extents extents{options.grid.rows, options.grid.columns};
+  partition::Extents extents{options.grid.rows, options.grid.columns};
   if ((extents.rows == 0) != (extents.columns == 0)) {
     throw InvalidArgument("--rows and --columns go together (or --size N for both)");
   }
   const auto& files = options.run.input;
   if (files.size() > 1) throw InvalidArgument(fmt::format("--input names {} files (expected one)", files.size()));
-  if (files.empty()) return extents.rows == 0 ? Extents{default_extent, default_extent} : extents;
-  const bool is_double = options.run.element == ElementType::float64;
-  const auto read_header = options.real ? (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)
-                           : is_double  ? read_npy_matrix_header<std::complex<double>>
-                                        : read_npy_matrix_header<std::complex<float>>;
-  const std::string element = read_npy_header(files.front()).element;
-  if (!options.real && element.starts_with("<f")) {
-    throw FileFormatError(files.front().string(), "descr",
-                          fmt::format("is '{}' (expected complex numbers, or --real)", element));
+  if (!files.empty()) {
+    const partition::Extents found = input_extents(files.front(), options.run.element, problem.real);
+    const auto require = [&](bool right, const std::string& expected) {
+      if (right) return;
+      throw FileFormatError(files.front().string(), "shape",
+                            fmt::format("is {} x {} (expected {})", found.rows, found.columns, expected));
+    };
+    require(extents.rows == 0 || found == extents, fmt::format("{} x {}", extents.rows, extents.columns));
+    require(found.rows >= 1 && found.columns >= 1, "at least 1 x 1");
+    extents = found;
   }
-  const NpyHeader header = read_header(files.front());
-  const Extents found{header.shape[0], header.shape[1]};
-  const auto require = [&](bool right, const std::string& expected) {
-    if (right) return;
-    throw FileFormatError(files.front().string(), "shape",
-                          fmt::format("is {} x {} (expected {})", found.rows, found.columns, expected));
-  };
-  require(extents.rows == 0 || found == extents, fmt::format("{} x {}", extents.rows, extents.columns));
-  require(found.rows >= 1 && found.columns >= 1, "at least 1 x 1");
-  return found;
-}
-
-/// The transform of an input. @throws InvalidArgument for extents beyond any memory
-Problem make_problem(const Options& options, const Extents& input) {
+  if (extents.rows > 0) {
+    problem.rows = extents.rows;
+    problem.columns = extents.columns;
+  }
   constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
-  const Problem problem{input.rows, input.columns, options.inverse ? Direction::inverse : Direction::forward,
-                        options.real, options.transposed};
   if (problem.rows > largest_extent || problem.columns > largest_extent || problem.points() > 9.0e15) {
     throw InvalidArgument(
         fmt::format("transform of {} x {} points is beyond any memory", problem.rows, problem.columns));
   }
-  return problem;
 }
 
 /// The matrix that is transformed, of a file or at random. Random numbers, or real and imaginary parts, are uniform in
@@ -124,8 +129,12 @@ class Input {
     const std::int64_t numbers = problem_.columns * (problem_.real ? 1 : 2);
     const std::int64_t rows = static_cast<std::int64_t>(values.size()) / numbers;
     if (!path_.empty()) {
-      problem_.real ? read(first_row, rows, values.data())
-                    : read(first_row, rows, reinterpret_cast<std::complex<Scalar>*>(values.data()));
+      if (rows == 0) return;
+      const auto read = [&]<class Element>(Element* elements) {
+        read_npy_block<Element>(path_, read_npy_matrix_header<Element>(path_), first_row, 0, rows, problem_.columns,
+                                {elements, static_cast<std::size_t>(rows * problem_.columns)});
+      };
+      problem_.real ? read(values.data()) : read(reinterpret_cast<std::complex<Scalar>*>(values.data()));
       return;
     }
     const Kokkos::RangePolicy<HostExecution> rows_of_input(0, rows);
@@ -140,32 +149,19 @@ class Input {
   }
 
  private:
-  template <class Element>
-  void read(std::int64_t first_row, std::int64_t rows, Element* elements) const {
-    if (rows == 0) return;
-    read_npy_block<Element>(path_, read_npy_matrix_header<Element>(path_), first_row, 0, rows, problem_.columns,
-                            {elements, static_cast<std::size_t>(rows * problem_.columns)});
-  }
-
   Problem problem_;
   std::filesystem::path path_;  ///< empty: random numbers
   gemm::RandomMatrix real_, imaginary_;
 };
 
-/// The name of the library that transforms rows on an execution space.
-template <class Execution>
-std::string library_name(const RowFftChoice& choice) {
-  return choice.library.empty() ? row_fft_libraries<Execution>().front() : choice.library;
-}
-
 template <class Scalar>
 class Run : public AppRun {
  public:
-  Run(Frame& frame, const Options& options, const Problem& problem)
+  Run(Frame& frame, const Options& options)
       : frame_(frame),
         options_(options),
-        problem_(problem),
-        exchange_(options.exchange.value_or(default_exchange(frame.session().nodes().count()))),
+        problem_(options.problem),
+        exchange_(exchange_of(options, frame)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
   double memory_bytes() const override {
@@ -176,11 +172,11 @@ class Run : public AppRun {
     record.params["columns"] = static_cast<double>(problem_.columns);
     record.params["real"] = problem_.real ? 1.0 : 0.0;
     record.params["transposed"] = problem_.transposed ? 1.0 : 0.0;
-    record.settings["direction"] = options_.inverse ? "inverse" : "forward";
+    record.settings["direction"] = problem_.direction == Direction::inverse ? "inverse" : "forward";
     record.settings["exchange"] = exchange_names[static_cast<std::size_t>(exchange_)];
     record.settings["planner"] = planner_names[static_cast<std::size_t>(options_.fft.planner)];
-    if (frame_.units().host) record.settings["host_fft"] = library_name<HostExecution>(options_.fft);
-    if (frame_.units().companion) record.settings["device_fft"] = library_name<CompanionExecution>(options_.fft);
+    if (frame_.units().host) record.settings["host_fft"] = row_fft_library<HostExecution>(options_.fft);
+    if (frame_.units().companion) record.settings["device_fft"] = row_fft_library<CompanionExecution>(options_.fft);
   }
 
   std::string title(const RunRecord& record) const override {
@@ -200,23 +196,16 @@ class Run : public AppRun {
     return lines;
   }
 
-  std::optional<Plan> plan() override {
-    RunPlan planned = make_plan(frame_, options_, problem_);
-    shares_ = std::move(planned.shares);
-    own_rows_ = planned.passes.rows.rows_of_rank(frame_.session().rank());
-    return std::move(planned.plan);
-  }
-
-  void allocate(const Plan&) override {
-    const UnitSizes share = frame_.own_share(shares_.rows);
+  void allocate(const Plan& plan) override {
+    const UnitSizes share = frame_.own_share(plan.distribution);
     const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
     bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double start_s = now_s();
     input_.emplace(problem_, options_.run);
-    transform_.emplace(group_, problem_, shares_, TransformChoice{exchange_, options_.fft});
+    transform_.emplace(group_, problem_, Shares{plan.distribution, plan.column_distribution}, exchange_, options_.fft);
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
-    spectrum_check_.emplace(frame_.session(), problem_, own_rows_, *input_, options_.run.seed);
+    spectrum_check_.emplace(frame_.session(), *transform_, *input_, options_.run.seed);
   }
 
   void load() override {
@@ -227,11 +216,11 @@ class Run : public AppRun {
     times_ = transform_->run();
     return times_.passes;
   }
-  std::optional<FoundError> check() override { return spectrum_check_->check(*transform_); }
+  std::optional<FoundError> check() override { return spectrum_check_->check(); }
   void keep(const Repetition&) override {
-    const std::vector<double> ends =
-        all_max(frame_.comm(), {times_.rows_s, times_.first_exchange_s, times_.columns_s, times_.second_exchange_s});
-    phase_s_.add({ends[0], ends[1] - ends[0], ends[2] - ends[1], ends[3] - ends[2]});
+    std::vector<double> phase_s = all_max(frame_.comm(), {times_.ends_s.begin(), times_.ends_s.end()});
+    std::adjacent_difference(phase_s.begin(), phase_s.end(), phase_s.begin());
+    phase_s_.add(phase_s);
   }
 
   /// Speed, beside that of two passes each of which reads and writes every point once, and the phases.
@@ -260,7 +249,7 @@ class Run : public AppRun {
   }
   void write_files() override {
     const std::int64_t rows = problem_.transposed ? problem_.spectrum_columns() : problem_.rows;
-    const std::int64_t columns = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
+    const std::int64_t columns = transform_->result_length();
     frame_.write_output<Complex>(rows, columns, [&](const BlockSink<Complex>& sink) {
       transform_->store([&](std::int64_t row, std::span<const Complex> values) { sink(row, 0, columns, values); });
     });
@@ -272,11 +261,9 @@ class Run : public AppRun {
 
   Frame& frame_;
   const Options& options_;
-  Problem problem_;
+  const Problem& problem_;
   Exchange exchange_;
   UnitGroup group_;
-  Shares shares_;
-  Range own_rows_;                           ///< of the input: those of this rank's units
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
   std::optional<Input<Scalar>> input_;
   std::optional<Transform<Scalar>> transform_;
@@ -297,23 +284,24 @@ class Fft2d : public MiniApp {
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { fft2d::add_options(parsers, options_); }
-  void prepare() override { problem_ = make_problem(options_, input_extents(options_)); }
+  void prepare() override { complete(options_); }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
-    return std::make_unique<Run<float>>(frame, options_, problem_);
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
+    return std::make_unique<Run<float>>(frame, options_);
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(problem_.columns, problem_.real, options_.run.element, options_.fft);
+    const Problem& problem = options_.problem;
+    return std::make_shared<MeasuredKernel>(problem.columns, problem.real, options_.run.element, options_.fft);
   }
   std::string problem() const override {
-    return fmt::format("fft2d, {} x {} {}{}", problem_.rows, problem_.columns, problem_.real ? "" : "complex ",
+    const Problem& problem = options_.problem;
+    return fmt::format("fft2d, {} x {} {}{}", problem.rows, problem.columns, problem.real ? "" : "complex ",
                        element_name(options_.run.element));
   }
-  Plan plan(Resources& on, std::int64_t /*times*/) const override { return make_plan(on, options_, problem_).plan; }
+  Plan plan(Resources& on, std::int64_t /*times*/) const override { return make_plan(on, options_); }
 
  private:
   Options options_;
-  Problem problem_;
 };
 
 }  // namespace

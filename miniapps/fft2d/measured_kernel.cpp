@@ -13,7 +13,8 @@
 
 #include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
-#include "core/typed_options.hpp"
+#include "core/options.hpp"
+#include "miniapps/fft2d/plan.hpp"
 
 namespace steelyard::fft2d {
 namespace {
@@ -48,7 +49,7 @@ class RowsRun : public KernelRun {
         in_pitch_(padded_pitch<Element>(length_)),
         out_pitch_(padded_pitch<Complex>(rows)),
         matrix_(padded_pitch<Scalar>(std::max(parts * rows * in_pitch_, 2 * stored() * out_pitch_))),
-        pass_(make_row_pass<Element>(kind, transformation, rows, choice)) {
+        pass_(RowPass<Element>::make(kind, transformation, rows, choice)) {
     const auto bytes = std::max<std::int64_t>(1, matrix_ * static_cast<std::int64_t>(sizeof(Scalar)));
     matrices_ = rows > 0 ? std::clamp<std::int64_t>(ring_bytes / bytes, 2, 1024) : 2;
     memory_ = {"steelyard::fft2d::rows", static_cast<std::size_t>(matrices_ * matrix_)};
@@ -99,15 +100,6 @@ class RowsRun : public KernelRun {
   UntouchedArray<Scalar, MemorySpace> memory_;
 };
 
-template <class Element>
-std::unique_ptr<KernelRun> make(ProcessingUnit::Kind kind, const RowTransformation& transformation, std::int64_t rows,
-                                const RowFftChoice& choice) {
-  if (kind == ProcessingUnit::Kind::host) {
-    return std::make_unique<RowsRun<HostExecution, Element>>(kind, transformation, rows, choice);
-  }
-  return std::make_unique<RowsRun<CompanionExecution, Element>>(kind, transformation, rows, choice);
-}
-
 }  // namespace
 
 KernelFacts MeasuredKernel::facts() const {
@@ -140,11 +132,15 @@ KernelFacts MeasuredKernel::facts() const {
 
 std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
   // Numbers stay as large as they are from pass to pass.
-  const RowTransformation rows{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
-  if (element_ == ElementType::float64) {
-    return real_ ? make<double>(kind, rows, units, choice_) : make<Kokkos::complex<double>>(kind, rows, units, choice_);
-  }
-  return real_ ? make<float>(kind, rows, units, choice_) : make<Kokkos::complex<float>>(kind, rows, units, choice_);
+  const RowTransformation row{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
+  const auto of = [&]<class Element>(Element) -> std::unique_ptr<KernelRun> {
+    if (kind == ProcessingUnit::Kind::host) {
+      return std::make_unique<RowsRun<HostExecution, Element>>(kind, row, units, choice_);
+    }
+    return std::make_unique<RowsRun<CompanionExecution, Element>>(kind, row, units, choice_);
+  };
+  if (element_ == ElementType::float64) return real_ ? of(double()) : of(Kokkos::complex<double>());
+  return real_ ? of(float()) : of(Kokkos::complex<float>());
 }
 
 std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
@@ -165,7 +161,7 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
         // A prime length may take three transforms of a longer one.
         check.tolerance = 32.0;
         check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
-        check.timed = shape(MeasuredKernel().columns_);
+        check.timed = shape(Problem().columns);
         cases.push_back(std::move(check));
       }
     }

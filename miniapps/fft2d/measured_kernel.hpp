@@ -2,7 +2,6 @@
 
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
-#include "miniapps/fft2d/problem.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace steelyard::fft2d {
@@ -11,7 +10,6 @@ namespace steelyard::fft2d {
 /// memory, as in a transform; a device copies them.
 class MeasuredKernel : public MeasurableKernel {
  public:
-  MeasuredKernel() = default;
   /// @param columns points of a row @param real rows are real
   MeasuredKernel(std::int64_t columns, bool real, ElementType element, RowFftChoice choice)
       : columns_(columns), real_(real), element_(element), choice_(std::move(choice)) {}
@@ -23,9 +21,9 @@ class MeasuredKernel : public MeasurableKernel {
   std::vector<double> reference(std::int64_t units) const override;
 
  private:
-  std::int64_t columns_ = 2048;
-  bool real_ = false;
-  ElementType element_ = ElementType::float64;
+  std::int64_t columns_;
+  bool real_;
+  ElementType element_;
   RowFftChoice choice_;
 };
 

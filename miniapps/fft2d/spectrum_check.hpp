@@ -31,18 +31,16 @@ class SpectrumCheck {
   using Source = typename Transform<Scalar>::Source;
 
   /// Sums up the bins and the energy of the input; O(N) for each bin, with the host unit's threads. Collective.
-  /// @param rows of the input that this rank's units own @param seed chooses bins
-  /// @throws CollectiveError where the source throws
-  SpectrumCheck(const Session& session, const Problem& problem, const Range& rows, const Source& source,
-                std::uint64_t seed)
-      : session_(session), problem_(problem) {
+  /// @param session, transform outlive this @param seed chooses bins @throws CollectiveError where the source throws
+  SpectrumCheck(const Session& session, const Transform<Scalar>& transform, const Source& source, std::uint64_t seed)
+      : session_(session), transform_(transform), problem_(transform.problem()) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::int64_t end) {
       return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
     };
-    for (Bin& bin : bins_) bin = {below(problem.rows), below(problem.spectrum_columns()), {}};
+    for (Bin& bin : bins_) bin = {below(problem_.rows), below(problem_.spectrum_columns()), {}};
     bins_[0] = {};
-    collectively(session.comm(), [&] { sum_up(rows, source); });
+    collectively(session.comm(), [&] { sum_up(transform.rows(), source); });
     for (Bin& bin : bins_) {
       bin.sum = Number(all_sum(session.comm(), bin.sum.real()), all_sum(session.comm(), bin.sum.imag()));
     }
@@ -51,9 +49,9 @@ class SpectrumCheck {
   }
 
   /// Largest error, as a share of what is compared. Collective.
-  FoundError check(const Transform<Scalar>& transform) const {
+  FoundError check() const {
     const double factor = problem_.direction == Direction::inverse ? problem_.points() : 1.0;
-    const std::int64_t length = problem_.transposed ? problem_.rows : problem_.spectrum_columns();
+    const std::int64_t length = transform_.result_length();
     double error = 0.0, finite_bins = 0.0;
     long double energy = 0.0L;
     const auto compare = [&](long double distance, long double whole) {
@@ -61,7 +59,7 @@ class SpectrumCheck {
       const auto share = static_cast<double>(distance / std::max(whole, least));
       error = std::max(error, std::isfinite(share) ? share : HUGE_VAL);
     };
-    transform.store([&](std::int64_t first, std::span<const std::complex<Scalar>> values) {
+    transform_.store([&](std::int64_t first, std::span<const std::complex<Scalar>> values) {
       const std::int64_t end = first + static_cast<std::int64_t>(values.size()) / length;
       for (std::int64_t i = first; i < end; ++i) {
         const std::complex<Scalar>* const row = values.data() + (i - first) * length;
@@ -177,7 +175,8 @@ class SpectrumCheck {
   }
 
   const Session& session_;
-  Problem problem_;
+  const Transform<Scalar>& transform_;
+  const Problem& problem_;
   Bin bins_[bin_count];
   long double energy_ = 0.0L;  ///< sum of |x|^2 over this rank's rows
   long double norm_ = 0.0L;    ///< of the whole input; not finite where some of it is not

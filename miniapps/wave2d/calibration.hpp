@@ -15,8 +15,7 @@
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/options.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "partition/balancing/calibration.hpp"
 
 namespace steelyard::wave2d {
@@ -26,7 +25,7 @@ class InsideRank {
  public:
   /// @param searches whether its units are balanced, or get as many rows each
   InsideRank(Frame& frame, const MeasurableKernel& kernel, Balancing balancing, bool searches)
-      : measurement_(MPI_COMM_SELF, frame.co_execution(), kernel, quick_precision()),
+      : measurement_(MPI_COMM_SELF, frame.co_execution(), kernel, quick_precision),
         both_(frame.units().count() == 2),
         has_host_(frame.units().host),
         balancing_(balancing),
@@ -50,14 +49,8 @@ class InsideRank {
   using Split = std::vector<std::int64_t>;
 
   /// Enough to see 2 % of a pass, not more: a search measures again where the spread is too large.
-  static Precision quick_precision() {
-    Precision precision;
-    precision.relative = 0.02;
-    precision.repetitions_min = 3;
-    precision.repetitions_max = 30;
-    precision.time_limit_s = 0.5;
-    return precision;
-  }
+  static constexpr Precision quick_precision{
+      .relative = 0.02, .repetitions_min = 3, .repetitions_max = 30, .time_limit_s = 0.5};
 
   std::vector<models::MeasuredPoint> measure(std::span<const std::int64_t> split) {
     GroupPoint point = measurement_.together({split[0], split[1]});
@@ -70,7 +63,7 @@ class InsideRank {
     Split split = has_host_ ? Split{rows, 0} : Split{0, rows};
     if (both_ && rows > 1) split = searches_ ? best_split(rows) : Split{rows - rows / 2, rows / 2};
     const std::vector<models::MeasuredPoint> points = measure(split);
-    Found found{{split[0], split[1]}, {points[0].time_s, points[1].time_s}, slower(points)};
+    Found found{{split[0], split[1]}, {points[0].time_s, points[1].time_s}, partition::last_done(points)};
     found.pass.units = static_cast<double>(rows);
     return found;
   }
@@ -80,7 +73,7 @@ class InsideRank {
     options.resolution = std::max<std::int64_t>(1, rows / 256);
     options.repetition.most_rounds = 4;
     if (balancing_ == Balancing::ternary) {
-      const auto slowest = [&](std::span<const std::int64_t> split) { return slower(measure(split)); };
+      const auto slowest = [&](std::span<const std::int64_t> split) { return partition::last_done(measure(split)); };
       return partition::iteration_time_search(rows, slowest, options).distribution.units;
     }
     const auto both = [&](std::span<const std::int64_t> split) { return measure(split); };
@@ -101,12 +94,6 @@ class InsideRank {
     const std::int64_t rows = split[0] + split[1];
     const auto host_rows = static_cast<std::int64_t>(std::llround(static_cast<double>(rows) * median(host_shares)));
     return {host_rows, rows - host_rows};
-  }
-
-  static models::MeasuredPoint slower(const std::vector<models::MeasuredPoint>& points) {
-    if (points[0].units == 0.0) return points[1];
-    if (points[1].units == 0.0) return points[0];
-    return points[0].time_s > points[1].time_s ? points[0] : points[1];
   }
 
   KernelMeasurement measurement_;

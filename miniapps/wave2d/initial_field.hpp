@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/npy.hpp"
-#include "miniapps/wave2d/assignment.hpp"
 #include "miniapps/wave2d/leap_frog.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/problem.hpp"
 
 namespace steelyard::wave2d {

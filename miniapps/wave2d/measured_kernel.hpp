@@ -1,14 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
-#include "miniapps/wave2d/cost.hpp"
-#include "miniapps/wave2d/problem.hpp"
+#include "miniapps/wave2d/plan.hpp"
 
 namespace steelyard::wave2d {
 
@@ -16,9 +10,9 @@ namespace steelyard::wave2d {
 /// advanced by the pass's steps. See LeapFrog for its memory traffic.
 class MeasuredKernel : public MeasurableKernel {
  public:
-  MeasuredKernel() = default;
   /// @param time_tile steps of a pass
-  MeasuredKernel(const Problem& problem, ElementType element, int time_tile);
+  MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
+      : problem_(problem), element_(element), time_tile_(time_tile) {}
 
   KernelFacts facts() const override;
   /// Its check_run() returns the unit's rows of the current level, those of the previous one, and the messages that
@@ -30,9 +24,9 @@ class MeasuredKernel : public MeasurableKernel {
   std::vector<double> reference(std::int64_t units) const override;
 
  private:
-  Problem problem_{0, 2048, 0.5, Boundary::dirichlet};
-  ElementType element_ = ElementType::float64;
-  int time_tile_ = 1;
+  Problem problem_;
+  ElementType element_;
+  int time_tile_;
 };
 
 }  // namespace steelyard::wave2d

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/collective.hpp"
@@ -74,22 +76,17 @@ class Pictures {
   }
 
   void write(const std::vector<float>& picture, std::int64_t step) const {
-    const std::string name = fmt::format("frame_{:04}", count_);
-    const auto spacing = static_cast<double>(square_);
-    VtiGrid grid;
-    grid.rows = rows_;
-    grid.columns = columns_;
-    grid.spacing = {spacing, spacing};
+    const std::string path = (folder_ / fmt::format("frame_{:04}", count_)).string();
     // A square's value is that of its middle.
-    grid.origin = {0.5 * (spacing - 1.0), 0.5 * (spacing - 1.0)};
-    write_vti_file<float>(folder_ / (name + ".vti"), grid, {{"u", 1, picture}});
+    const double spacing = static_cast<double>(square_), middle = 0.5 * (spacing - 1.0);
+    write_vti_file<float>(path + ".vti", {rows_, columns_, {spacing, spacing}, {middle, middle}}, {{"u", 1, picture}});
+    const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
+    std::vector<Rgb> pixels;
+    for (const float value : picture) pixels.push_back(diverging_colour(scale * static_cast<double>(value)));
     const PictureLegend legend{diverging_colour, -1.0, fmt::format("{:.3g}", -largest_),
                                fmt::format("{:.3g}", largest_), fmt::format("step {}", step)};
-    const double scale = largest_ > 0.0F ? 1.0 / static_cast<double>(largest_) : 1.0;
-    std::vector<Rgb> colours;
-    for (const float value : picture) colours.push_back(diverging_colour(scale * static_cast<double>(value)));
-    for (const Rgb& below : legend.pixels(columns_)) colours.push_back(below);
-    write_png_file(folder_ / (name + ".png"), columns_, colours);
+    std::ranges::copy(legend.pixels(columns_), std::back_inserter(pixels));
+    write_png_file(path + ".png", columns_, pixels);
   }
 
   const Session& session_;

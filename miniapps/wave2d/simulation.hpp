@@ -44,7 +44,6 @@ class Simulation {
         time_tile_(time_tile),
         overlap_(overlap) {
     allocate(rectangles);
-    connect();
   }
 
   /// Sets both levels, halos included.
@@ -52,7 +51,7 @@ class Simulation {
     group_.run([&](const auto& peer) {
       auto& unit = units_[peer];
       for (const Level level : {Level::previous, Level::current}) {
-        for_staged_pieces(unit.field().held(), [&](const Rectangle& part, std::span<Scalar> values) {
+        for_staged_rows(unit.held(), [&](const Rectangle& part, std::span<Scalar> values) {
           source(level, part, values);
           unit.load(level, part, values.data());
         });
@@ -64,7 +63,7 @@ class Simulation {
   /// Hands out this rank's own points of the current level, a unit's rows in order.
   void store(const Sink& sink) const {
     units_.for_each([&](const auto& unit) {
-      for_staged_pieces(unit.field().owned(), [&](const Rectangle& part, std::span<Scalar> values) {
+      for_staged_rows(unit.owned(), [&](const Rectangle& part, std::span<Scalar> values) {
         unit.store(Level::current, part, values.data());
         sink(part, values);
       });
@@ -114,7 +113,6 @@ class Simulation {
         if (piece.to == peer.slot()) units_[peer].load(piece.level, piece.part, piece.memory.data());
       }
     });
-    frame_.collectively([&] { connect(); });
     return now_s() - start_s;
   }
 
@@ -131,28 +129,17 @@ class Simulation {
     Pinned memory = {};
   };
 
-  static constexpr std::int64_t staged_elements = (4 << 20) / sizeof(Scalar);
-  /// Elements at most of a message that moves rows to another rank.
-  static constexpr std::int64_t moved_elements = (64 << 20) / sizeof(Scalar);
-
-  /// Calls `use(part)` for pieces of a rectangle, each of at most `most_elements` elements but at least one row.
+  /// Calls `use(part, values)` for some rows of a rectangle after the other, with host memory for these.
   template <class Use>
-  static void for_pieces(const Rectangle& whole, std::int64_t most_elements, const Use& use) {
+  static void for_staged_rows(const Rectangle& whole, const Use& use) {
     if (whole.empty()) return;
-    const std::int64_t rows = std::max<std::int64_t>(1, most_elements / whole.columns);
-    for (std::int64_t row = whole.row; row < whole.end_row(); row += rows) {
-      use(Rectangle{row, whole.column, std::min(rows, whole.end_row() - row), whole.columns});
-    }
-  }
-
-  /// Calls `use(part, values)` for pieces of a rectangle, with host memory for one at a time.
-  template <class Use>
-  static void for_staged_pieces(const Rectangle& whole, const Use& use) {
-    const std::int64_t elements = std::min(whole.area(), std::max(whole.columns, staged_elements));
-    const Pinned staging("steelyard::wave2d::halo", static_cast<std::size_t>(elements));
-    for_pieces(whole, elements, [&](const Rectangle& part) {
+    constexpr std::int64_t staged_elements = (4 << 20) / sizeof(Scalar);
+    const std::int64_t most = std::clamp<std::int64_t>(staged_elements / whole.columns, 1, whole.rows);
+    const Pinned staging("steelyard::wave2d::halo", static_cast<std::size_t>(most * whole.columns));
+    for (std::int64_t row = whole.row; row < whole.end_row(); row += most) {
+      const Rectangle part{row, whole.column, std::min(most, whole.end_row() - row), whole.columns};
       use(part, std::span<Scalar>(staging.data(), static_cast<std::size_t>(part.area())));
-    });
+    }
   }
 
   /// Each unit allocates on its own thread, for its own threads touch the memory first.
@@ -162,9 +149,6 @@ class Simulation {
       const Rectangle& owned = rectangles_[static_cast<std::size_t>(peer.slot())];
       units_.emplace(peer, problem_, owned, time_tile_, overlap_);
     });
-  }
-
-  void connect() {
     halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), /*in_device_memory=*/true);
   }
 
@@ -219,16 +203,15 @@ class Simulation {
   /// Pieces that this rank sends or takes, in an order that all ranks have.
   std::vector<Piece> pieces_to_move(const std::vector<Rectangle>& rectangles) const {
     std::vector<Piece> pieces;
-    const std::int64_t depth = halo_depth(problem_, time_tile_).current;
+    const std::int64_t depth = halo_depth(problem_, time_tile_);
     const int slots = static_cast<int>(rectangles.size());
     for (int from = 0; from < slots; ++from) {
       for (int to = 0; to < slots; ++to) {
         if (rank_of(from) != group_.rank() && rank_of(to) != group_.rank()) continue;
         const Rectangle wanted = widened(problem_, rectangles[static_cast<std::size_t>(to)], depth);
         const Rectangle part = common_part(rectangles_[static_cast<std::size_t>(from)], wanted);
-        for (const Level level : {Level::previous, Level::current}) {
-          for_pieces(part, moved_elements, [&](const Rectangle& rows) { pieces.push_back({from, to, level, rows}); });
-        }
+        if (part.empty()) continue;
+        for (const Level level : {Level::previous, Level::current}) pieces.push_back({from, to, level, part});
       }
     }
     return pieces;

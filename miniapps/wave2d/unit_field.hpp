@@ -12,12 +12,9 @@
 #include "core/memory/host_copy.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
-#include "core/spaces.hpp"
 #include "core/timing.hpp"
-#include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/leap_frog.hpp"
-#include "partition/rectangles/rectangle.hpp"
+#include "miniapps/wave2d/plan.hpp"
 
 namespace steelyard::wave2d {
 
@@ -28,166 +25,66 @@ struct Zero {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { data[i] = Scalar(0); }
 };
 
-/// The rectangle of the grid that one processing unit owns, which may be empty, in its own memory, with the points that
-/// it reads around it: two time levels for passes of one step, which are made in place, and two more for longer ones.
-/// Rectangles are counted in the grid. Everything runs on the thread that calls; functions say whether they fence.
-template <class Execution, class Scalar>
-class LocalField {
- public:
-  /// Allocates and touches with the unit's own threads; fences.
-  /// @param steps the most that a pass makes
-  /// @throws InvalidArgument for more steps than a device's scratch memory holds
-  LocalField(const Execution& space, const Problem& problem, const partition::Rectangle& owned, int steps)
-      : space_(space), problem_(problem), owned_(owned) {
-    if (!owned.empty() && TimeTiles<Execution>::most_columns(steps, problem.radius(), sizeof(Scalar)) == 0) {
-      throw InvalidArgument(
-          fmt::format("passes of {} steps on a device (expected fewer: its teams' scratch memory holds no tile of so "
-                      "many)",
-                      steps));
-    }
-    held_ = widened(problem, owned, halo_depth(problem, steps).current);
-    pitch_ = padded_pitch<Scalar>(held_.columns);
-    const std::int64_t elements = staggered(held_.rows * pitch_);
-    const std::int64_t levels = steps > 1 ? 4 : 2;
-    memory_ = {space, "steelyard::wave2d::field", static_cast<std::size_t>(levels * elements)};
-    for (std::int64_t i = 0; i < levels; ++i) {
-      levels_[static_cast<std::size_t>(i)] = memory_.data() + i * elements;
-      touch(levels_[static_cast<std::size_t>(i)]);
-    }
-    space_.fence();
-  }
-
-  const partition::Rectangle& owned() const { return owned_; }
-  /// The points that are owned, and those that passes read around them.
-  const partition::Rectangle& held() const { return held_; }
-
-  /// Copies a part of held() from where it lies without gaps into a level; on `queue`, does not fence.
-  void load(const Execution& queue, Level level, const partition::Rectangle& part, const Scalar* from,
-            Home home = Home::host) {
-    const auto own = matrix(read_level(level), part);
-    if (home == Home::host) {
-      copy_matrix_from_host<Execution, Scalar>(queue, own, dense_matrix<HostExecution>(from, part));
-    } else {
-      copy_matrix_within<Execution, Scalar>(queue, own, dense_matrix<Execution>(from, part));
-    }
-  }
-  /// The other way.
-  void store(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* to,
-             Home home = Home::host) const {
-    store_level(queue, read_level(level), part, to, home);
-  }
-  /// Copies a part of a level as it will be after rotate(): one that advance() has computed.
-  void store_next(const Execution& queue, Level level, const partition::Rectangle& part, Scalar* to, int steps,
-                  Home home = Home::host) const {
-    store_level(queue, written_level(level, steps), part, to, home);
-  }
-
-  /// Advances a part of owned() by `steps`, at most as many as at construction; does not fence. Every point is
-  /// advanced once before rotate().
-  void advance(const partition::Rectangle& part, int steps, const char* label) const {
-    if (part.empty()) return;
-    Levels<Scalar> levels{rows(read_level(Level::previous)), rows(read_level(Level::current)), nullptr,
-                          rows(written_level(Level::current, steps)), pitch_};
-    if (steps > 1) levels.next_previous = rows(written_level(Level::previous, steps));
-    const Region grid = here({0, 0, problem_.rows, problem_.columns});
-    if (problem_.radius() == 1) {
-      LeapFrog<Execution, Scalar, 1>(problem_, levels, here(part), grid, steps, threads()).launch(space_, label);
-    } else {
-      LeapFrog<Execution, Scalar, 2>(problem_, levels, here(part), grid, steps, threads()).launch(space_, label);
-    }
-  }
-
-  /// Ends a pass: the levels that were written become those that are read.
-  void rotate(int steps) {
-    if (steps == 1) {
-      std::swap(levels_[0], levels_[1]);
-    } else {
-      std::swap(levels_[0], levels_[2]);
-      std::swap(levels_[1], levels_[3]);
-    }
-  }
-
- private:
-  int threads() const { return runs_on_host<Execution> ? static_cast<int>(space_.concurrency()) : 1; }
-
-  /// Elements from one level to the next: half a page off, for a store delays later loads at the same place of another
-  /// page, and the kernel reads in one level just where it writes in another.
-  static std::int64_t staggered(std::int64_t elements) {
-    constexpr std::int64_t page = 4096 / sizeof(Scalar);
-    return (elements + page - 1) / page * page + page / 2;
-  }
-
-  void touch(Scalar* level) const {
-    using Policy = Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("steelyard::wave2d::touch", Policy(space_, 0, held_.rows * pitch_), Zero<Scalar>{rows(level)});
-  }
-
-  RowPointer<Scalar> rows(Scalar* level) const { return row_pointer(level, 0, held_.rows * pitch_); }
-  Scalar* read_level(Level level) const { return levels_[static_cast<std::size_t>(level)]; }
-  Scalar* written_level(Level level, int steps) const {
-    // A single step is made in place of the previous level; the current one is previous then.
-    if (steps == 1) return levels_[level == Level::current ? 0 : 1];
-    return levels_[level == Level::current ? 3 : 2];
-  }
-
-  /// Where a rectangle of the grid is, or would be, in this memory.
-  Region here(const partition::Rectangle& part) const {
-    return {part.row - held_.row, part.end_row() - held_.row, part.column - held_.column,
-            part.end_column() - held_.column};
-  }
-
-  Matrix<Execution, Scalar> matrix(Scalar* level, const partition::Rectangle& part) const {
-    return matrix_at<Execution>(level + (part.row - held_.row) * pitch_ + part.column - held_.column, part.rows,
-                                part.columns, pitch_);
-  }
-  void store_level(const Execution& queue, Scalar* level, const partition::Rectangle& part, Scalar* to,
-                   Home home) const {
-    if (home == Home::host) {
-      copy_matrix_to_host<Execution, Scalar>(queue, dense_matrix<HostExecution>(to, part), matrix(level, part));
-    } else {
-      copy_matrix_within<Execution, Scalar>(queue, dense_matrix<Execution>(to, part), matrix(level, part));
-    }
-  }
-  template <class Space, class Element>
-  static Matrix<Space, Element> dense_matrix(Element* elements, const partition::Rectangle& part) {
-    return matrix_at<Space>(elements, part.rows, part.columns, part.columns);
-  }
-
-  Execution space_;
-  Problem problem_;
-  partition::Rectangle owned_;
-  partition::Rectangle held_;
-  std::int64_t pitch_ = 0;
-  UntouchedArray<Scalar, typename Execution::memory_space> memory_;  ///< all levels
-  std::array<Scalar*, 4> levels_{};  ///< previous and current; of longer passes also those that are written
-};
-
-/// A message and where it lies: its parts one after the other, those of level n first.
+/// A message and where it lies: its parts one after the other.
 template <class Scalar>
 using HaloBuffer = MessageBuffer<Scalar, HaloMessage>;
 
-/// One processing unit's part of a pass: first the points that other units need, then, while these are on their way,
-/// the rest. On a device kernels and copies have a queue each, and the interior is launched right behind the border.
+/// The rectangle of the grid that one processing unit owns, which may be empty, in its own memory, with the points that
+/// passes read around it: two time levels for passes of one step, which are made in place, and two more for longer
+/// ones. A pass advances first the points that other units need, then, while these are on their way, the rest. On a
+/// device kernels and copies have a queue each, and the interior is launched right behind the border. Rectangles are
+/// counted in the grid. Everything runs on the thread that calls, and fences unless a function says otherwise.
 /// Source: 003, section 4.3, algorithms 3 to 5.
 template <class Execution, class Scalar>
 class UnitField {
  public:
+  using Rectangle = partition::Rectangle;
+
+  /// Allocates and touches with the unit's own threads.
   /// @param steps the most that a pass makes
-  UnitField(const Execution& space, const Problem& problem, const partition::Rectangle& owned, int steps,
-            Overlap overlap)
+  /// @throws InvalidArgument for more steps than a device's scratch memory holds
+  UnitField(const Execution& space, const Problem& problem, const Rectangle& owned, int steps, Overlap overlap)
       : queues_(make_unit_queues(space)),
-        parts_(cut_border(problem, owned, steps)),
+        problem_(problem),
         overlap_(overlap),
-        field_(queues_.kernels, problem, owned, steps) {}
-
-  const LocalField<Execution, Scalar>& field() const { return field_; }
-
-  void load(Level level, const partition::Rectangle& part, const Scalar* host) {
-    field_.load(queues_.kernels, level, part, host);
+        owned_(owned),
+        held_(widened(problem, owned, halo_depth(problem, steps))),
+        parts_(cut_border(problem, owned, steps)),
+        pitch_(padded_pitch<Scalar>(held_.columns)) {
+    if (!owned.empty() && TimeTiles<Execution>::most_columns(steps, problem.radius(), sizeof(Scalar)) == 0) {
+      throw InvalidArgument(fmt::format(
+          "passes of {} steps on a device (expected fewer: its teams' scratch memory holds no tile of so many)",
+          steps));
+    }
+    // Half a page off from level to level, for a store delays later loads at the same place of another page, and the
+    // kernel reads in one level just where it writes in another.
+    constexpr std::int64_t page = 4096 / sizeof(Scalar);
+    const std::int64_t elements = held_.rows * pitch_, apart = (elements + page - 1) / page * page + page / 2;
+    const auto levels = static_cast<std::size_t>(levels_held(steps));
+    memory_ = {queues_.kernels, "steelyard::wave2d::field", levels * static_cast<std::size_t>(apart)};
+    using Policy = Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::int64_t>>;
+    for (std::size_t i = 0; i < levels; ++i) {
+      levels_[i] = memory_.data() + static_cast<std::int64_t>(i) * apart;
+      Kokkos::parallel_for("steelyard::wave2d::touch", Policy(queues_.kernels, 0, elements),
+                           Zero<Scalar>{rows(levels_[i])});
+    }
     queues_.kernels.fence();
   }
-  void store(Level level, const partition::Rectangle& part, Scalar* host) const {
-    field_.store(queues_.kernels, level, part, host);
+
+  const Rectangle& owned() const { return owned_; }
+  /// The points that are owned, and those that passes read around them.
+  const Rectangle& held() const { return held_; }
+
+  /// Copies a part of held() from pinned host memory, where it lies without gaps, into a level.
+  void load(Level level, const Rectangle& part, const Scalar* host) {
+    copy_matrix_from_host<Execution, Scalar>(queues_.kernels, matrix(read_level(level), part),
+                                             dense_matrix<HostExecution>(host, part));
+    queues_.kernels.fence();
+  }
+  /// The other way.
+  void store(Level level, const Rectangle& part, Scalar* host) const {
+    copy_matrix_to_host<Execution, Scalar>(queues_.kernels, dense_matrix<HostExecution>(host, part),
+                                           matrix(read_level(level), part));
     queues_.kernels.fence();
   }
 
@@ -200,9 +97,7 @@ class UnitField {
     Scalar* staging = staging_.data();
     for (const HaloBuffer<Scalar>& buffer : arrived) unpack(buffer, staging);
     const double unpacked_s = fenced_s();
-    for (const partition::Rectangle& part : parts_.border) {
-      field_.advance(part, steps, "steelyard::wave2d::border");
-    }
+    for (const Rectangle& part : parts_.border) advance(part, steps, "steelyard::wave2d::border");
     const double border_s = fenced_s();
     // Copies within a device's memory are kernels, too, which would wait for an interior's: they come first.
     const Scalar* const packed = staging;
@@ -218,13 +113,18 @@ class UnitField {
     times.packing_s += now_s() - border_s;
   }
 
-  /// Advances the interior and ends the pass; fences.
+  /// Advances the interior and ends the pass: the levels that were written become those that are read.
   void finish(int steps, UnitTimes& times) {
     const double start_s = now_s();
     if (runs_on_host<Execution> || overlap_ == Overlap::none) launch_interior(steps);
     queues_.kernels.fence();
     times.interior_s += now_s() - start_s;
-    field_.rotate(steps);
+    if (steps == 1) {
+      std::swap(levels_[0], levels_[1]);
+    } else {
+      std::swap(levels_[0], levels_[2]);
+      std::swap(levels_[1], levels_[3]);
+    }
   }
 
  private:
@@ -240,11 +140,48 @@ class UnitField {
     }
   }
 
-  void launch_interior(int steps) const { field_.advance(parts_.interior, steps, "steelyard::wave2d::interior"); }
+  /// Advances a part of owned() by `steps`; does not fence. Every point is advanced once in a pass.
+  void advance(const Rectangle& part, int steps, const char* label) const {
+    if (part.empty()) return;
+    Levels<Scalar> levels{rows(read_level(Level::previous)), rows(read_level(Level::current)), nullptr,
+                          rows(written_level(Level::current, steps)), pitch_};
+    if (steps > 1) levels.next_previous = rows(written_level(Level::previous, steps));
+    const Region grid = here({0, 0, problem_.rows, problem_.columns});
+    const Execution& space = queues_.kernels;
+    const int threads = runs_on_host<Execution> ? static_cast<int>(space.concurrency()) : 1;
+    if (problem_.radius() == 1) {
+      LeapFrog<Execution, Scalar, 1>(problem_, levels, here(part), grid, steps, threads).launch(space, label);
+    } else {
+      LeapFrog<Execution, Scalar, 2>(problem_, levels, here(part), grid, steps, threads).launch(space, label);
+    }
+  }
+  void launch_interior(int steps) const { advance(parts_.interior, steps, "steelyard::wave2d::interior"); }
 
   double fenced_s() const {
     if (overlap_ == Overlap::none) queues_.kernels.fence();
     return now_s();
+  }
+
+  RowPointer<Scalar> rows(Scalar* level) const { return row_pointer(level, 0, held_.rows * pitch_); }
+  Scalar* read_level(Level level) const { return levels_[static_cast<std::size_t>(level)]; }
+  Scalar* written_level(Level level, int steps) const {
+    // A single step is made in place of the previous level; the current one is previous then.
+    if (steps == 1) return levels_[level == Level::current ? 0 : 1];
+    return levels_[level == Level::current ? 3 : 2];
+  }
+
+  /// Where a rectangle of the grid is, or would be, in this memory.
+  Region here(const Rectangle& part) const {
+    return {part.row - held_.row, part.end_row() - held_.row, part.column - held_.column,
+            part.end_column() - held_.column};
+  }
+  Matrix<Execution, Scalar> matrix(Scalar* level, const Rectangle& part) const {
+    return matrix_at<Execution>(level + (part.row - held_.row) * pitch_ + part.column - held_.column, part.rows,
+                                part.columns, pitch_);
+  }
+  template <class Space, class Element>
+  static Matrix<Space, Element> dense_matrix(Element* elements, const Rectangle& part) {
+    return matrix_at<Space>(elements, part.rows, part.columns, part.columns);
   }
 
   /// A device collects a message of host memory in its own, so that one copy moves it whatever its parts' shapes.
@@ -263,30 +200,30 @@ class UnitField {
   }
 
   /// @param staging free memory, which is moved on behind what the message takes
-  void unpack(HaloBuffer<Scalar> buffer, Scalar*& staging) {
+  void unpack(const HaloBuffer<Scalar>& buffer, Scalar*& staging) const {
+    const Scalar* data = buffer.data;
     if (is_staged(buffer)) {
       const std::int64_t points = buffer.message->points();
-      copy_from_host(queues_.kernels, staging, static_cast<const Scalar*>(buffer.data),
-                     static_cast<std::size_t>(points));
-      buffer = {buffer.message, staging, Home::unit};
+      copy_from_host(queues_.kernels, staging, data, static_cast<std::size_t>(points));
+      data = staging;
       staging += points;
     }
-    const Scalar* data = buffer.data;
-    for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
-      field_.load(queues_.kernels, level, part, data, buffer.home);
-      data += part.area();
-    });
+    for (const LevelPart& part : buffer.message->parts) {
+      copy_matrix_within<Execution, Scalar>(queues_.kernels, matrix(read_level(part.level), part.rectangle),
+                                            dense_matrix<Execution>(data, part.rectangle));
+      data += part.rectangle.area();
+    }
   }
   void pack(const HaloBuffer<Scalar>& buffer, int steps, Scalar*& staging) const {
     Scalar* data = is_staged(buffer) ? staging : buffer.data;
-    const Home home = is_staged(buffer) ? Home::unit : buffer.home;
-    for_parts(*buffer.message, [&](Level level, const partition::Rectangle& part) {
-      field_.store_next(queues_.kernels, level, part, data, steps, home);
-      data += part.area();
-    });
+    for (const LevelPart& part : buffer.message->parts) {
+      copy_matrix_within<Execution, Scalar>(queues_.kernels, dense_matrix<Execution>(data, part.rectangle),
+                                            matrix(written_level(part.level, steps), part.rectangle));
+      data += part.rectangle.area();
+    }
     if (is_staged(buffer)) staging = data;
   }
-  /// Copies packed messages to host memory. @param packed the first of those that are staged
+  /// Copies packed messages to host memory; does not fence. @param packed the first of those that are staged
   void send(const std::vector<HaloBuffer<Scalar>>& leaving, const Scalar* packed) const {
     for (const HaloBuffer<Scalar>& buffer : leaving) {
       if (!is_staged(buffer)) continue;
@@ -297,9 +234,14 @@ class UnitField {
   }
 
   Queues queues_;
-  BorderAndInterior parts_;
+  Problem problem_;
   Overlap overlap_;
-  LocalField<Execution, Scalar> field_;
+  Rectangle owned_;
+  Rectangle held_;
+  BorderAndInterior parts_;
+  std::int64_t pitch_;                                               ///< elements from row to row
+  UntouchedArray<Scalar, typename Execution::memory_space> memory_;  ///< all levels
+  std::array<Scalar*, 4> levels_{};  ///< previous and current; of longer passes also those that are written
   Kokkos::View<Scalar*, DeviceOf<Execution>> staging_;  ///< of a device
 };
 

@@ -2,6 +2,7 @@
 // speed models.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,17 +10,19 @@
 
 #include "comm/collective.hpp"
 #include "comm/measurement/bandwidth.hpp"
+#include "core/base/errors.hpp"
+#include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
-#include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/initial_field.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
-#include "miniapps/wave2d/options.hpp"
 #include "miniapps/wave2d/pictures.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/simulation.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/balancing/load_balancer.hpp"
@@ -29,31 +32,145 @@ namespace {
 
 using partition::Rectangle;
 
-/// Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
-constexpr double copies_of_a_move = 6.0;
+/// Adds the options that the frame does not add.
+void add_options(const AppOptions& parsers, Options& options) {
+  add_grid_options(parsers, options.grid, 0);
+  CLI::App& model = parsers.model();
+  model.get_option("--size")->description(fmt::format("Rows and columns of the grid (default {})", Problem().rows));
+  model.add_option("--order", options.problem.order, "Order in space: 2 (5 points) or 4 (9 points) (default 2)")
+      ->check(CLI::IsMember({2, 4}))
+      ->type_name("2|4");
+  const auto take_time_tile = [&options](const std::string& word) {
+    int steps = 0;
+    if (word != "auto" && (!CLI::detail::lexical_cast(word, steps) || steps < 1 || steps > most_steps_per_pass)) {
+      throw CLI::ValidationError("--time-tile",
+                                 fmt::format("{} (expected auto, or 1 to {})", word, most_steps_per_pass));
+    }
+    options.time_tile = steps;
+  };
+  model
+      .add_option_function<std::string>(
+          "--time-tile", take_time_tile,
+          "Steps per pass over memory and per exchange of halos (default auto: what the models find fastest)")
+      ->type_name("K|auto");
+  CLI::App& parser = parsers.run();
+  parser
+      .add_option("--courant", options.problem.courant,
+                  "c dt / dx, at most 0.7071, with --order 4 0.6123 (default 0.5)")
+      ->type_name("C");
+  add_choice<Boundary>(parser, "--boundary", options.problem.boundary, boundary_names,
+                       "What happens at the edge (default dirichlet)");
+  add_choice<Balancing>(parser, "--balance", options.balancing, balancing_names,
+                        "How rows are balanced: by models and --partition (default), by trying out with binary or "
+                        "ternary search, or while running");
+  add_choice<BalanceLevel>(
+      parser, "--balance-level", options.level, {"both", "internal", "external"},
+      "With --balance binary or ternary: between the units of each rank, between ranks, or both (default)");
+  CLI::Option* frames = add_number(parser, "--frames", options.frames,
+                                   "Pictures of the field, evenly from start to end, as PNG and VTK files", 0, 10000);
+  parser.add_option("--frame-dir", options.frame_folder, "Where they go (default frames)")
+      ->type_name("DIR")
+      ->needs(frames);
+  parser.add_flag_callback(
+      "--serialize", [&options] { options.overlap = Overlap::none; },
+      "Run the phases of a pass one after the other, to time them apart (slower)");
+}
+
+/// Takes the extents of the command line or of the input fields, which must agree with each other and with those.
+/// @throws InvalidArgument, FileFormatError
+void take_extents(Options& options) {
+  Problem& problem = options.problem;
+  const GridOptions& grid = options.grid;
+  if ((grid.rows == 0) != (grid.columns == 0)) {
+    throw InvalidArgument("--rows and --columns go together (or --size N for both)");
+  }
+  if (grid.rows != 0) {
+    problem.rows = grid.rows;
+    problem.columns = grid.columns;
+  }
+  const auto& files = options.run.input;
+  if (files.size() > 2) {
+    throw InvalidArgument(fmt::format(
+        "--input names {} files (expected the current field, or the previous and the current one)", files.size()));
+  }
+  for (const auto& file : files) {
+    const NpyHeader header = options.run.element == ElementType::float64 ? read_npy_matrix_header<double>(file)
+                                                                         : read_npy_matrix_header<float>(file);
+    if (&file == &files.front() && grid.rows == 0) {
+      problem.rows = header.shape[0];
+      problem.columns = header.shape[1];
+    }
+    if (header.shape[0] != problem.rows || header.shape[1] != problem.columns) {
+      throw FileFormatError(file.string(), "shape",
+                            fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], problem.rows,
+                                        problem.columns));
+    }
+  }
+  if (problem.rows < smallest_extent || problem.columns < smallest_extent) {
+    throw InvalidArgument(fmt::format("grid of {} x {} points (expected at least {} x {}: one point inside the halo)",
+                                      problem.rows, problem.columns, smallest_extent, smallest_extent));
+  }
+  if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 || problem.points() > 9.0e15) {
+    throw InvalidArgument(fmt::format("grid of {} x {} points is beyond any memory", problem.rows, problem.columns));
+  }
+}
+
+/// Checks the options that depend on each other; `--partition dynamic` sets `balancing` as `--balance dynamic` does.
+/// @throws InvalidArgument, FileFormatError
+void complete(Options& options) {
+  const std::string& partition = options.run.partition;
+  const bool tries_out = options.balancing == Balancing::binary || options.balancing == Balancing::ternary;
+  if (partition == "dynamic") {
+    if (tries_out) {
+      throw InvalidArgument("--partition dynamic balances while running (expected no other --balance beside it)");
+    }
+    options.balancing = Balancing::dynamic;
+  }
+  take_extents(options);
+  const double courant = options.problem.courant, most = largest_courant(options.problem.order);
+  if (!(courant > 0.0 && courant <= most * (1.0 + 1e-12))) {
+    // Rounded down, so that the number named is one that is taken.
+    throw InvalidArgument(fmt::format("--courant {} (expected 0 < C <= {:.4f}, beyond which the scheme is unstable)",
+                                      courant, std::floor(most * 1e4) / 1e4));
+  }
+  if (partition != "dynamic") row_algorithm(partition);
+  if (options.balancing != Balancing::model && partition == "column") {
+    throw InvalidArgument("--partition column goes by models (expected --balance model, or slices of rows)");
+  }
+  if (options.balancing != Balancing::model && !options.run.models.empty()) {
+    throw InvalidArgument("--model has no effect where rows are balanced by trying out (expected --balance model)");
+  }
+  if (options.level != BalanceLevel::both && !tries_out) {
+    throw InvalidArgument("--balance-level goes with --balance binary or ternary");
+  }
+}
 
 template <class Scalar>
 class Run : public AppRun {
  public:
-  Run(Frame& frame, const Options& options, const Problem& problem)
-      : frame_(frame), options_(options), problem_(problem), wave_(problem) {
-    require_room();
+  Run(Frame& frame, const Options& options)
+      : frame_(frame), options_(options), problem_(options.problem), wave_(problem_) {
+    // Every unit needs at least the row that its neighbours need of it.
+    const std::size_t units = frame.slots().size();
+    if (problem_.rows < static_cast<std::int64_t>(units)) {
+      throw CollectiveError(fmt::format("{} processing units on {} ranks for a grid of {} rows (expected at most one "
+                                        "unit per row)",
+                                        units, frame.ranks(), problem_.rows),
+                            ExitCode::wrong_input, 0);
+    }
     frame.on_root([&] {
       if (options.frames > 0) require_writable(options.frame_folder / "frame_0000.png");
     });
   }
 
-  double memory_bytes() const override {
-    constexpr double levels = 2.0;
-    return levels * sizeof(Scalar) * problem_.points();
-  }
+  double memory_bytes() const override { return levels_held(1) * problem_.points() * sizeof(Scalar); }
   void describe(RunRecord& record) const override {
     record.params["rows"] = static_cast<double>(problem_.rows);
     record.params["columns"] = static_cast<double>(problem_.columns);
     record.params["courant"] = problem_.courant;
     record.params["order"] = problem_.order;
-    record.settings["balance"] = balancing_name(options_.balancing);
-    record.settings["boundary"] = options_.boundary;
+    record.settings["balance"] = balancing_names[static_cast<std::size_t>(options_.balancing)];
+    record.settings["boundary"] = boundary_names[static_cast<std::size_t>(problem_.boundary)];
     record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
@@ -61,11 +178,11 @@ class Run : public AppRun {
 
   std::string title(const RunRecord& record) const override {
     return fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}", problem_.rows, problem_.columns,
-                       record.settings.at("element"), problem_.order, options_.boundary, problem_.courant);
+                       record.settings.at("element"), problem_.order, record.settings.at("boundary"), problem_.courant);
   }
 
   std::optional<Plan> plan() override {
-    return make_plan(frame_, problem_, options_, [&](int time_tile, Plan& plan) { return balance(time_tile, plan); });
+    return make_plan(frame_, options_, [&](int time_tile, Plan& plan) { return balance(time_tile, plan); });
   }
 
   void allocate(const Plan& plan) override {
@@ -78,7 +195,7 @@ class Run : public AppRun {
     for (const Rectangle& part : rectangles_) bytes.push_back(part.area() * static_cast<std::int64_t>(sizeof(Scalar)));
     const UnitSizes level_bytes = frame_.own_share(bytes);
     frame_.collectively([&] {
-      simulation_.emplace(frame_, problem_, rectangles_, time_tile_, options_.overlap());
+      simulation_.emplace(frame_, problem_, rectangles_, time_tile_, options_.overlap);
       // Doubles as many as a level of the field takes.
       bandwidth_.emplace(frame_.comm(), frame_.co_execution(), level_bytes.host / 8, level_bytes.companion / 8);
     });
@@ -101,11 +218,10 @@ class Run : public AppRun {
 
   /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
   std::optional<FoundError> check() override {
-    if (has_input()) return std::nullopt;
+    if (!options_.run.input.empty()) return std::nullopt;
     const double exact = wave_.exact_amplitude(options_.run.steps);
     const double discrete = wave_.discrete_amplitude(options_.run.steps);
-    double error = 0.0;
-    double analytic_error = 0.0;
+    double error = 0.0, analytic_error = 0.0;
     std::vector<double> shape;
     simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
       shape.resize(values.size());
@@ -118,11 +234,9 @@ class Run : public AppRun {
       }
     });
     analytic_error_ = frame_.max(analytic_error);
-    // Rounding errors of n steps add up like a random walk whose every step the scheme carries on. However many steps,
-    // a field that is off by a tenth of the wave is wrong.
-    const double n = static_cast<double>(options_.run.steps);
-    const double tolerance =
-        std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * (16.0 + 8.0 * n * std::sqrt(n)));
+    // However many steps, a field that is off by a tenth of the wave is wrong.
+    const double roundings = accumulated_roundings(static_cast<double>(options_.run.steps));
+    const double tolerance = std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * roundings);
     return FoundError{error, tolerance, "the scheme's exact standing wave"};
   }
 
@@ -134,14 +248,17 @@ class Run : public AppRun {
     };
     const UnitTimes own = slower(within(times_.unit_s.host_s, times_.phases.host),
                                  within(times_.unit_s.companion_s, times_.phases.companion));
-    seconds_.add(all_max(frame_.comm(), {times_.kernels_s, times_.exchange_s, own.unpacking_s, own.border_s,
-                                         own.packing_s, own.interior_s}));
+    const std::array seconds = phase_seconds(times_.kernels_s, times_.exchange_s, own);
+    seconds_.add(all_max(frame_.comm(), {seconds.begin(), seconds.end()}));
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     Outcome outcome;
     outcome.of_what = fmt::format("for {} steps", options_.run.steps);
-    outcome.phases = phases(plan);
+    const std::vector<double> seconds = seconds_.values();
+    std::vector<std::pair<std::string, double>> measured_s;
+    for (std::size_t i = 0; i < phase_names.size(); ++i) measured_s.emplace_back(phase_names[i], seconds[i]);
+    outcome.phases = beside_prediction(plan, measured_s);
     if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
     if (balancer_) {
       balancer_->sum_up(outcome, plan);
@@ -160,25 +277,15 @@ class Run : public AppRun {
   }
 
  private:
-  /// Every rank needs at least the row that its neighbours need of it.
-  void require_room() const {
-    const std::size_t units = frame_.slots().size();
-    if (problem_.rows >= static_cast<std::int64_t>(units)) return;
-    throw CollectiveError(fmt::format("{} processing units on {} ranks for a grid of {} rows (expected at most one "
-                                      "unit per row)",
-                                      units, frame_.session().size(), problem_.rows),
-                          ExitCode::wrong_input, 0);
+  std::vector<std::int64_t> even_rows() const {
+    return partition::even_slices(problem_.rows, frame_.slots().size());
   }
-
-  bool has_input() const { return !options_.run.input.empty(); }
 
   /// The points of every unit where they are found by trying out, or by the times of the run's own passes.
   std::optional<Assignment> balance(int time_tile, Plan& plan) {
     if (options_.balancing == Balancing::model) return std::nullopt;
     if (options_.balancing == Balancing::dynamic) {
-      const std::size_t units = frame_.slots().size();
-      const std::vector<std::int64_t> rows = partition::even_slices(problem_.rows, units);
-      return Assignment{row_slices(problem_, rows), std::vector<double>(units, 0.0)};
+      return Assignment{row_slices(problem_, even_rows()), std::vector<double>(frame_.slots().size(), 0.0)};
     }
     const MeasuredKernel kernel(problem_, options_.run.element, time_tile);
     const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
@@ -197,10 +304,11 @@ class Run : public AppRun {
   void start_balancing() {
     partition::LoadBalancerOptions options;
     options.window = 3;
+    // Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
+    constexpr double copies_of_a_move = 6.0;
     options.redistribution_s =
         copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
-    balancer_.emplace(
-        frame_.balancer(partition::even_slices(problem_.rows, frame_.slots().size()), std::move(options)));
+    balancer_.emplace(frame_.balancer(even_rows(), std::move(options)));
     redistribution_s_ = 0.0;
   }
 
@@ -228,14 +336,6 @@ class Run : public AppRun {
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
-  /// Phases of a repetition, each of the slowest unit or rank.
-  std::vector<PhaseTime> phases(const Plan& plan) const {
-    const std::vector<double> seconds = seconds_.values();
-    std::vector<std::pair<std::string, double>> measured_s;
-    for (std::size_t i = 0; i < phase_names.size(); ++i) measured_s.emplace_back(phase_names[i], seconds[i]);
-    return beside_prediction(plan, measured_s);
-  }
-
   /// Points per second, beside those that the bandwidth of the memory allows.
   void describe_speed(Outcome& outcome, double time_s) const {
     const double steps = static_cast<double>(options_.run.steps);
@@ -259,7 +359,7 @@ class Run : public AppRun {
 
   Frame& frame_;
   const Options& options_;
-  Problem problem_;
+  const Problem& problem_;
   StandingWave wave_;
   int time_tile_ = 1;
   std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
@@ -270,7 +370,7 @@ class Run : public AppRun {
   StepTimes times_;                       ///< of the last repetition
   std::optional<double> analytic_error_;  ///< of the last check
   std::vector<double> bandwidths_;
-  Medians seconds_;
+  Medians seconds_;  ///< of the phases, each of the slowest unit or rank
 };
 
 class Wave2d : public MiniApp {
@@ -284,27 +384,27 @@ class Wave2d : public MiniApp {
   }
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { wave2d::add_options(parsers, options_); }
-  void prepare() override { problem_ = make_problem(options_); }
+  void prepare() override { complete(options_); }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_, problem_);
-    return std::make_unique<Run<float>>(frame, options_, problem_);
+    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
+    return std::make_unique<Run<float>>(frame, options_);
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(problem_, options_.run.element, std::max(1, options_.time_tile));
+    return std::make_shared<MeasuredKernel>(options_.problem, options_.run.element, std::max(1, options_.time_tile));
   }
   std::string problem() const override {
-    return fmt::format("wave2d, {} x {} {}, order {}: {} steps", problem_.rows, problem_.columns,
-                       element_name(options_.run.element), problem_.order, options_.run.steps);
+    const Problem& problem = options_.problem;
+    return fmt::format("wave2d, {} x {} {}, order {}: {} steps", problem.rows, problem.columns,
+                       element_name(options_.run.element), problem.order, options_.run.steps);
   }
   Plan plan(Resources& on, std::int64_t times) const override {
-    Problem problem = problem_;
-    problem.rows *= times;
-    return make_plan(on, problem, options_);
+    Options grown = options_;
+    grown.problem.rows *= times;
+    return make_plan(on, grown);
   }
 
  private:
   Options options_;
-  Problem problem_;
 };
 
 }  // namespace

@@ -52,11 +52,20 @@ class PortableRows {
     }
   };
 
-  PortableRows(const Execution& space, const RowTransformation& what)
-      : PortableRows(space, what, TransformPlan(what.length)) {}
+  /// @param plan of rows of what.length points
+  PortableRows(const Execution& space, const RowTransformation& what, const TransformPlan& plan)
+      : radices_(plan.radices),
+        roots_(table(space, plan.roots)),
+        chirp_(table(space, plan.chirp)),
+        filter_(table(space, plan.filter)),
+        points_(what.length),
+        // Planes do not begin at the same place in a cache.
+        plane_(radices_.length * lanes + static_cast<std::int64_t>(64 / sizeof(Scalar))),
+        scale_(static_cast<Scalar>(what.scale)),
+        inverse_(what.direction == Direction::inverse) {}
   /// For run(). @param pitch complex numbers from row to row @param rows the most that are transformed at a time
   PortableRows(const Execution& queue, const RowTransformation& what, std::int64_t pitch, std::int64_t rows)
-      : PortableRows(queue, what) {
+      : PortableRows(queue, what, TransformPlan(what.length)) {
     constexpr std::int64_t most_scratch_bytes = 40 << 10, most_teams = 264;
     pitch_ = pitch;
     if (scratch_bytes() <= std::min(most_scratch_bytes, team_scratch_bytes(team_size))) return;
@@ -109,17 +118,6 @@ class PortableRows {
   using Memory = Kokkos::View<Complex*, DeviceOf<Execution>>;
   using Table = Kokkos::View<const Complex*, DeviceOf<Execution>>;
   static constexpr int team_size = 256 / lanes;
-
-  PortableRows(const Execution& space, const RowTransformation& what, const TransformPlan& plan)
-      : radices_(plan.radices),
-        roots_(table(space, plan.roots)),
-        chirp_(table(space, plan.chirp)),
-        filter_(table(space, plan.filter)),
-        points_(what.length),
-        // Planes do not begin at the same place in a cache.
-        plane_(radices_.length * lanes + static_cast<std::int64_t>(64 / sizeof(Scalar))),
-        scale_(static_cast<Scalar>(what.scale)),
-        inverse_(what.direction == Direction::inverse) {}
 
   /// Numbers in this precision, in the unit's memory.
   static Table table(const Execution& space, const std::vector<std::complex<double>>& numbers) {

@@ -11,9 +11,15 @@
 #include "core/device/device.hpp"
 #include "core/processing_unit.hpp"
 #include "core/spaces.hpp"
-#include "miniapps/fft2d/problem.hpp"
 
 namespace steelyard::fft2d {
+
+/// Sign of the exponent: -1 forward, +1 inverse. An inverse transform is divided by the number of points, so that it
+/// undoes the forward one.
+enum class Direction { forward, inverse };
+
+/// Points of a row's spectrum that are stored: of real rows the first half, which the other half mirrors.
+constexpr std::int64_t stored_points(std::int64_t length, bool real) { return real ? length / 2 + 1 : length; }
 
 /// How hard FFTW searches for a plan; other libraries have no choice.
 enum class Planner { estimate, measure, patient };
@@ -50,16 +56,6 @@ using RowPiece = PieceOfRows<const Element>;
 template <class Element>
 using StoredPiece = PieceOfRows<Element>;
 
-/// The type of a real number, and of the parts of a complex one.
-template <class Element>
-struct ScalarOf {
-  using Type = Element;
-};
-template <class Scalar>
-struct ScalarOf<Kokkos::complex<Scalar>> {
-  using Type = Scalar;
-};
-
 /// A pass of the row-column method on one processing unit: gathers rows from pieces, transforms them (1D) and stores
 /// them in pieces, transposed or as they are; one sweep over memory on the host. The plan is made once. Runs on the
 /// thread that calls, with the threads of the unit only, and fences.
@@ -68,12 +64,17 @@ struct ScalarOf<Kokkos::complex<Scalar>> {
 template <class Element>
 class RowPass {
  public:
-  using Scalar = typename ScalarOf<Element>::Type;
+  using Scalar = decltype(Kokkos::real(Element()));
   using Complex = Kokkos::complex<Scalar>;
   using In = std::span<const RowPiece<Element>>;
   using Out = std::span<const StoredPiece<Complex>>;
   static constexpr bool real = std::is_same_v<Element, Scalar>;
 
+  /// A pass of the host unit or of the companion; on that unit's thread.
+  /// @param rows the most that one run() is given; devices allocate memory for these
+  /// @throws InvalidArgument for an unknown library, a length < 1, rows < 0, or real and inverse
+  static std::unique_ptr<RowPass> make(ProcessingUnit::Kind kind, const RowTransformation& transformation,
+                                       std::int64_t rows, const RowFftChoice& choice);
   virtual ~RowPass() = default;
 
   /// Transforms rows [first, first + count) of the slice. Pieces count rows from the slice's first one, and come in any
@@ -82,7 +83,6 @@ class RowPass {
   void run(std::int64_t first, std::int64_t count, In in, Out out);
 
  protected:
-  /// @param rows the most that one run() is given
   RowPass(const RowTransformation& transformation, std::int64_t rows) : transformation_(transformation), rows_(rows) {}
 
   const RowTransformation& transformation() const { return transformation_; }
@@ -106,12 +106,10 @@ std::vector<std::string> row_fft_libraries() {
   return {"portable"};
 }
 
-/// A pass of the host unit or of the companion; on that unit's thread.
-/// @tparam Element of the rows, as of RowPass
-/// @param rows the most that one run() is given; devices allocate memory for these
-/// @throws InvalidArgument for an unknown library, a length < 1, rows < 0, or real and inverse
-template <class Element>
-std::unique_ptr<RowPass<Element>> make_row_pass(ProcessingUnit::Kind kind, const RowTransformation& transformation,
-                                                std::int64_t rows, const RowFftChoice& choice = {});
+/// The name of the library that is chosen for an execution space, which need not have it.
+template <class Execution>
+std::string row_fft_library(const RowFftChoice& choice) {
+  return choice.library.empty() ? row_fft_libraries<Execution>().front() : choice.library;
+}
 
 }  // namespace steelyard::fft2d

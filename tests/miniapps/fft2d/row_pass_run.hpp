@@ -49,7 +49,7 @@ class Array {
 /// Numbers, or parts of complex ones, from -1 to 1.
 template <class Element>
 Array<Element> random_rows(std::int64_t points, unsigned seed) {
-  using Scalar = typename ScalarOf<Element>::Type;
+  using Scalar = typename RowPass<Element>::Scalar;
   std::mt19937 engine(seed);
   std::uniform_real_distribution<Scalar> number(-1, 1);
   Array<Element> rows(points);
@@ -66,7 +66,7 @@ Array<typename Unit::Complex> run_pass(const RowTransformation& transformation, 
   using Complex = typename RowPass<Element>::Complex;
   const std::int64_t count = rows.size() / transformation.length;
   const std::int64_t points = stored_points(transformation.length, RowPass<Element>::real);
-  const auto pass = make_row_pass<Element>(Unit::kind, transformation, count, {library, planner});
+  const auto pass = RowPass<Element>::make(Unit::kind, transformation, count, {library, planner});
   Array<Complex> stored(count * points);
   const RowPiece<Element> in{rows.data(), transformation.length, 0, transformation.length};
   const StoredPiece<Complex> out{stored.data(), transformation.transpose ? count : points, 0, points};

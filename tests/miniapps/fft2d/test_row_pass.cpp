@@ -207,7 +207,7 @@ void check_cuts(const RowTransformation& transformation) {
   const auto rows = random_rows<Element>(row_count * transformation.length, 11);
   for (const std::string& library : row_fft_libraries<typename Unit::Execution>()) {
     const auto whole = run_pass<Unit>(transformation, library, rows);
-    const auto pass = make_row_pass<Element>(Unit::kind, transformation, row_count, {library, Planner::estimate});
+    const auto pass = RowPass<Element>::make(Unit::kind, transformation, row_count, {library, Planner::estimate});
     unsigned seed = 0;
     for (const std::size_t in_pieces : {1, 2, 5}) {
       for (const std::size_t out_pieces : {1, 3}) {
@@ -242,7 +242,7 @@ TEMPLATE_LIST_TEST_CASE("However rows are cut and batched, the same bits are sto
 TEMPLATE_LIST_TEST_CASE("What no library can transform, and pieces that do not cover rows, are refused", "", Units) {
   using Scalar = typename TestType::Scalar;
   const auto make = [](const RowTransformation& transformation, std::int64_t rows, const std::string& library) {
-    return make_row_pass<Scalar>(TestType::kind, transformation, rows, {library, Planner::estimate});
+    return RowPass<Scalar>::make(TestType::kind, transformation, rows, {library, Planner::estimate});
   };
   CHECK_THROWS_MATCHES(make({8}, 1, "abacus"), InvalidArgument, MessageMatches(ContainsSubstring("'abacus'")));
   const Array<Scalar> rows(32);

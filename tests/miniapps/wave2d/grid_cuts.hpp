@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "partition/rectangles/column.hpp"
 #include "tests/partition/random_areas.hpp"
 #include "tests/partition/random_rectangles.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/spaces.hpp"
-#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "tests/miniapps/grid.hpp"
 
 namespace steelyard::tests {

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
-#include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/cost.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"
 #include "tests/miniapps/grid.hpp"
@@ -125,12 +124,12 @@ Counts arrivals(const Problem& problem, const Rectangles& rectangles, const std:
     if (message.to != static_cast<int>(to)) continue;
     const Rectangle& owner = rectangles[static_cast<std::size_t>(message.from)];
     const Rectangle interior = cut_border(problem, owner, steps).interior;
-    for_parts(message, [&](Level of, const Rectangle& part) {
+    for (const auto& [of, part] : message.parts) {
       REQUIRE_FALSE(part.empty());
       REQUIRE(partition::common_part(part, owner) == part);
       REQUIRE(partition::common_part(part, interior).empty());
       if (of == level) count(part, arrived);
-    });
+    }
   }
   return arrived;
 }
@@ -189,7 +188,7 @@ TEST_CASE(
         before = now;
         REQUIRE(message.from != message.to);
         std::int64_t points = 0;
-        for_parts(message, [&](Level, const Rectangle& part) { points += part.area(); });
+        for (const LevelPart& part : message.parts) points += part.rectangle.area();
         REQUIRE(points > 0);
         REQUIRE(message.points() == points);
         expected[static_cast<std::size_t>(message.from)].leaving += points;

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "core/spaces.hpp"
-#include "miniapps/wave2d/assignment.hpp"
-#include "miniapps/wave2d/cost.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "tests/miniapps/allocations.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
@@ -48,7 +48,7 @@ class Units {
   /// Sets both levels, halos included.
   void load(const Grid<Scalar>& previous, const Grid<Scalar>& current) {
     for (const auto& unit : units_) {
-      const Rectangle& held = unit->field().held();
+      const Rectangle& held = unit->held();
       const PinnedPart<Scalar> old(previous, held), now(current, held);
       unit->load(Level::previous, held, old.data());
       unit->load(Level::current, held, now.data());
@@ -72,7 +72,7 @@ class Units {
 
   Grid<Scalar> read(Level level = Level::current) const {
     Grid<Scalar> grid(problem_.rows, problem_.columns);
-    for (const auto& unit : units_) own_part(*unit, level).put(unit->field().owned(), grid);
+    for (const auto& unit : units_) own_part(*unit, level).put(unit->owned(), grid);
     return grid;
   }
 
@@ -83,8 +83,8 @@ class Units {
   };
 
   static PinnedPart<Scalar> own_part(const Unit& unit, Level level) {
-    PinnedPart<Scalar> values(unit.field().owned().area());
-    unit.store(level, unit.field().owned(), values.data());
+    PinnedPart<Scalar> values(unit.owned().area());
+    unit.store(level, unit.owned(), values.data());
     REQUIRE(values.guards_are_untouched());
     return values;
   }
@@ -94,11 +94,11 @@ class Units {
     Grid<Scalar> unknown(problem_.rows, problem_.columns);
     std::ranges::fill(unknown.values, std::numeric_limits<Scalar>::quiet_NaN());
     for (const auto& unit : units_) {
-      const PinnedPart<Scalar> nothing(unknown, unit->field().held());
+      const PinnedPart<Scalar> nothing(unknown, unit->held());
       for (const Level level : {Level::previous, Level::current}) {
         const PinnedPart<Scalar> own = own_part(*unit, level);
-        unit->load(level, unit->field().held(), nothing.data());
-        unit->load(level, unit->field().owned(), own.data());
+        unit->load(level, unit->held(), nothing.data());
+        unit->load(level, unit->owned(), own.data());
       }
     }
   }

@@ -1,23 +1,147 @@
-#include "miniapps/wave2d/cost.hpp"
+#include "miniapps/wave2d/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/sweep/time_tiles.hpp"
 #include "core/timing.hpp"
-#include "miniapps/app/plan.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
-#include "miniapps/wave2d/options.hpp"
 #include "models/communication/cost_models.hpp"
+#include "partition/algorithms.hpp"
 #include "partition/distribution.hpp"
+#include "partition/rectangles/column.hpp"
 
 namespace steelyard::wave2d {
+
+using partition::common_part;
+using partition::Rectangle;
+
+namespace {
+
+/// The points that a pass reads around a rectangle: one rectangle around it, or one for each arm of the stencil.
+std::vector<Rectangle> read_by(const Problem& problem, const Rectangle& rectangle, std::int64_t depth, bool corners) {
+  const Rectangle whole = widened(problem, rectangle, depth);
+  if (corners) return {whole};
+  return {{whole.row, rectangle.column, whole.rows, rectangle.columns},
+          {rectangle.row, whole.column, rectangle.rows, whole.columns}};
+}
+
+}  // namespace
+
+double Assignment::makespan_s() const { return pass_s.empty() ? 0.0 : std::ranges::max(pass_s); }
+
+bool Assignment::in_slices(const Problem& problem) const {
+  return std::ranges::all_of(rectangles,
+                             [&](const Rectangle& own) { return own.empty() || own.columns == problem.columns; });
+}
+
+std::vector<std::int64_t> Assignment::shares(const Problem& problem) const {
+  const bool whole_rows = in_slices(problem);
+  std::vector<std::int64_t> shares;
+  for (const Rectangle& rectangle : rectangles) shares.push_back(whole_rows ? rectangle.rows : rectangle.area());
+  return shares;
+}
+
+std::vector<Rectangle> row_slices(const Problem& problem, const std::vector<std::int64_t>& rows) {
+  std::vector<Rectangle> slices;
+  std::int64_t first = 0;
+  for (const std::int64_t count : rows) {
+    slices.push_back(count > 0 ? Rectangle{first, 0, count, problem.columns} : Rectangle{});
+    first += count;
+  }
+  return slices;
+}
+
+std::string row_algorithm(const std::string& partition) {
+  if (partition == "column") return "geometric";
+  partition::find_algorithm(partition, ", dynamic, or column");
+  return partition;
+}
+
+Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
+                  const std::string& partition) {
+  const std::vector<std::int64_t> rows =
+      partition::find_algorithm(row_algorithm(partition)).distribute(problem.rows, models).units;
+  Assignment assignment{{}, std::vector<double>(models.size(), 0.0)};
+  if (partition == "column") {
+    const std::vector<double> areas(rows.begin(), rows.end());
+    assignment.rectangles = partition::column(areas, {problem.rows, problem.columns}).rectangles;
+  } else {
+    assignment.rectangles = row_slices(problem, rows);
+  }
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Rectangle& rectangle = assignment.rectangles[i];
+    if (rectangle.empty()) continue;
+    const double in_rows = static_cast<double>(rectangle.area()) / static_cast<double>(problem.columns);
+    // Rectangles of whole points may be larger than the areas that the algorithm gave.
+    if (in_rows > models[i]->max_units()) {
+      throw InvalidArgument(
+          fmt::format("unit {} gets {} x {} points, as many as {:.6g} rows (expected at most {:.6g}, "
+                      "which is what it holds)",
+                      i, rectangle.rows, rectangle.columns, in_rows, models[i]->max_units()));
+    }
+    assignment.pass_s[i] = models[i]->time_s(in_rows);
+  }
+  return assignment;
+}
+
+std::int64_t HaloMessage::points() const {
+  std::int64_t sum = 0;
+  for (const LevelPart& part : parts) sum += part.rectangle.area();
+  return sum;
+}
+
+Rectangle widened(const Problem& problem, const Rectangle& rectangle, std::int64_t depth) {
+  if (rectangle.empty()) return {};
+  const Rectangle wide{rectangle.row - depth, rectangle.column - depth, rectangle.rows + 2 * depth,
+                       rectangle.columns + 2 * depth};
+  return common_part(wide, {0, 0, problem.rows, problem.columns});
+}
+
+std::vector<HaloMessage> halo_messages(const Problem& problem, std::span<const Rectangle> rectangles, int steps) {
+  std::vector<HaloMessage> messages;
+  for (std::size_t to = 0; to < rectangles.size(); ++to) {
+    const std::vector<Rectangle> current = read_by(problem, rectangles[to], halo_depth(problem, steps), steps > 1);
+    const std::vector<Rectangle> previous = read_by(problem, rectangles[to], halo_depth(problem, steps - 1), true);
+    for (std::size_t from = 0; from < rectangles.size(); ++from) {
+      if (from == to) continue;
+      HaloMessage message{static_cast<int>(from), static_cast<int>(to), {}};
+      const auto add = [&](Level level, const std::vector<Rectangle>& areas) {
+        for (const Rectangle& area : areas) {
+          const Rectangle part = common_part(area, rectangles[from]);
+          if (!part.empty()) message.parts.push_back({level, part});
+        }
+      };
+      add(Level::current, current);
+      add(Level::previous, previous);
+      if (!message.parts.empty()) messages.push_back(std::move(message));
+    }
+  }
+  std::ranges::stable_sort(messages, {}, &HaloMessage::from);
+  return messages;
+}
+
+BorderAndInterior cut_border(const Problem& problem, const Rectangle& own, int steps) {
+  const std::int64_t depth = halo_depth(problem, steps);
+  const std::int64_t above = own.row > 0 ? std::min(depth, own.rows) : 0;
+  const std::int64_t below = own.end_row() < problem.rows ? std::min(depth, own.rows - above) : 0;
+  const std::int64_t left = own.column > 0 ? std::min(depth, own.columns) : 0;
+  const std::int64_t right = own.end_column() < problem.columns ? std::min(depth, own.columns - left) : 0;
+  const Rectangle rest{own.row + above, own.column + left, own.rows - above - below, own.columns - left - right};
+  BorderAndInterior parts;
+  for (const Rectangle& border :
+       {Rectangle{own.row, own.column, above, own.columns}, Rectangle{rest.end_row(), own.column, below, own.columns},
+        Rectangle{rest.row, own.column, rest.rows, left}, Rectangle{rest.row, rest.end_column(), rest.rows, right}}) {
+    if (!border.empty()) parts.border.push_back(border);
+  }
+  if (!rest.empty()) parts.interior = rest;
+  return parts;
+}
 
 models::MessagePattern exchange_pattern(const std::vector<HaloMessage>& messages, std::span<const int> rank_of_unit,
                                         int ranks, double element_bytes) {
@@ -31,13 +155,10 @@ models::MessagePattern exchange_pattern(const std::vector<HaloMessage>& messages
   return pattern;
 }
 
-std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
-                                    int steps) {
+std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const Rectangle> rectangles, int steps) {
   std::vector<EdgePoints> points(rectangles.size());
   for (std::size_t i = 0; i < rectangles.size(); ++i) {
-    for (const partition::Rectangle& part : cut_border(problem, rectangles[i], steps).border) {
-      points[i].border += part.area();
-    }
+    points[i].border = rectangles[i].area() - cut_border(problem, rectangles[i], steps).interior.area();
   }
   for (const HaloMessage& message : halo_messages(problem, rectangles, steps)) {
     points[static_cast<std::size_t>(message.from)].leaving += message.points();
@@ -79,8 +200,7 @@ namespace {
 /// Plans a run of the wave equation, see make_plan().
 class Planner {
  public:
-  Planner(Resources& on, const Problem& problem, const Options& options)
-      : on_(on), problem_(problem), options_(options) {
+  Planner(Resources& on, const Options& options) : on_(on), problem_(options.problem), options_(options) {
     for (const Slot& slot : on.slots()) slot_ranks_.push_back(slot.rank);
     find_candidates();
     channels_ = on.channels(message_facts());
@@ -126,7 +246,7 @@ class Planner {
     }
     const std::int64_t share = std::max<std::int64_t>(1, problem_.rows / std::ssize(on_.slots()));
     for (int k = 2; k <= most; k *= 2) {
-      const bool small_halo = 4 * halo_depth(problem_, k).current <= share;
+      const bool small_halo = 4 * halo_depth(problem_, k) <= share;
       if (std::int64_t{4} * k <= options_.run.steps && small_halo) candidates_.push_back(k);
     }
   }
@@ -134,17 +254,15 @@ class Planner {
   /// The messages of passes from the shortest to the longest one.
   MessageFacts message_facts() const {
     const auto bytes = [&](int steps) {
-      const HaloDepth depth = halo_depth(problem_, steps);
-      return element_bytes() * static_cast<double>((depth.current + depth.previous) * problem_.columns);
+      const std::int64_t rows = halo_depth(problem_, steps) + halo_depth(problem_, steps - 1);
+      return element_bytes() * static_cast<double>(rows * problem_.columns);
     };
-    const double levels = candidates_.back() > 1 ? 4.0 : 2.0;
     return {bytes(candidates_.front()), bytes(candidates_.back()),
-            levels * element_bytes() * problem_.points() / on_.ranks()};
+            levels_held(candidates_.back()) * element_bytes() * problem_.points() / on_.ranks()};
   }
 
   /// The exchange of a pass by each model of communication; one of no messages where channels are unknown.
-  std::vector<models::PatternCosts> exchange_costs(const std::vector<partition::Rectangle>& rectangles,
-                                                   int steps) const {
+  std::vector<models::PatternCosts> exchange_costs(const std::vector<Rectangle>& rectangles, int steps) const {
     std::vector<models::PatternCosts> costs{{"no messages", {0.0}}};
     if (!channels_) return costs;
     on_.on_all_ranks([&] {
@@ -166,7 +284,7 @@ class Planner {
       const MeasuredKernel tried = kernel(steps);
       const std::int64_t most_rows =
           std::max(static_cast<std::int64_t>(most_bytes / tried.facts().memory_bytes_per_unit) + 1,
-                   16 * halo_depth(problem_, steps).current);
+                   16 * halo_depth(problem_, steps));
       std::vector<std::int64_t> rows = shares;
       for (std::int64_t& count : rows) count = std::min(count, most_rows);
       const double scale = static_cast<double>(shares.front()) / static_cast<double>(rows.front());
@@ -193,7 +311,7 @@ class Planner {
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile);
     if (assignment.in_slices(problem_)) return;
     plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-    for (const partition::Rectangle& part : assignment.rectangles) {
+    for (const Rectangle& part : assignment.rectangles) {
       plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
       std::size_t column = 0;
       for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
@@ -207,10 +325,12 @@ class Planner {
                        const Plan& plan) const {
     const double pass_s = assignment.pass_s[slot];
     const std::int64_t owned = assignment.rectangles[slot].area();
-    if (plan.models.empty() || owned == 0 || plan.models.front().files[slot].parts.empty())
-      return {0.0, 0.0, 0.0, pass_s};
+    const UnitTimes whole{0.0, 0.0, 0.0, pass_s};
+    if (plan.models.empty() || owned == 0) return whole;
+    const models::FpmFile& model = plan.models.front().files[slot];
+    if (model.parts.empty()) return whole;
     const std::int64_t rows = (owned + problem_.columns - 1) / problem_.columns;
-    const auto parts_s = plan.models.front().files[slot].parts_s(static_cast<double>(rows));
+    const auto parts_s = model.parts_s(static_cast<double>(rows));
     return split_pass(pass_s, owned, points, {parts_s[0], parts_s[1], parts_s[2], 0.0},
                       kernel(time_tile).edge_points(rows));
   }
@@ -227,11 +347,10 @@ class Planner {
       pass.exchange_s = cost.time_s.front();
       const double exposed_s = passes * std::max(0.0, pass.total_s() - pass.kernels_s());
       ModelForecast one{cost.model, {}, passes * pass.exchange_s, exposed_s, start_s + passes * pass.total_s()};
-      const std::array seconds{pass.kernels_s(),     pass.exchange_s,       pass.phases.unpacking_s,
-                               pass.phases.border_s, pass.phases.packing_s, pass.phases.interior_s};
+      const std::array seconds = phase_seconds(pass.kernels_s(), pass.exchange_s, pass.phases);
       for (std::size_t i = 0; i < seconds.size(); ++i) {
-        const bool is_known = on_.has_seconds() || phase_names[i] == phase_names[1];
-        if (is_known) one.phases.emplace_back(phase_names[i], passes * seconds[i]);
+        const bool is_exchange = i == 1;
+        if (on_.has_seconds() || is_exchange) one.phases.emplace_back(phase_names[i], passes * seconds[i]);
       }
       plan.by_model.push_back(one);
     }
@@ -239,7 +358,7 @@ class Planner {
   }
 
   Resources& on_;
-  Problem problem_;
+  const Problem& problem_;
   const Options& options_;
   std::vector<int> slot_ranks_;
   std::vector<int> candidates_;  ///< steps per pass
@@ -248,8 +367,8 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(Resources& on, const Problem& problem, const Options& options, const Balance& balance) {
-  return Planner(on, problem, options).plan(balance);
+Plan make_plan(Resources& on, const Options& options, const Balance& balance) {
+  return Planner(on, options).plan(balance);
 }
 
 }  // namespace steelyard::wave2d

@@ -6,21 +6,86 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "miniapps/wave2d/assignment.hpp"
+#include "miniapps/app/plan.hpp"
 #include "miniapps/wave2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
+#include "models/speed_model.hpp"
 #include "partition/rectangles/rectangle.hpp"
-
-namespace steelyard {
-struct Plan;
-class Resources;
-}  // namespace steelyard
 
 namespace steelyard::wave2d {
 
-struct Options;
+/// Points of every unit, and the predicted time of a pass over them.
+struct Assignment {
+  std::vector<partition::Rectangle> rectangles;  ///< of every unit, in points; whole rows but for `column`
+  std::vector<double> pass_s;                    ///< of every unit; 0 without points
+
+  double makespan_s() const;
+  /// Whether every unit owns whole rows.
+  bool in_slices(const Problem& problem) const;
+  /// Rows of every unit, or points where some rows are not whole.
+  std::vector<std::int64_t> shares(const Problem& problem) const;
+};
+
+/// Rectangles by name: `column` for areas by the geometric algorithm arranged in columns
+/// (partition/rectangles/column.hpp), otherwise slices of rows by that one-dimensional algorithm.
+/// @param models of every unit: seconds of a pass over a number of rows
+/// @throws InvalidArgument for an unknown name, and as the algorithms do
+Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
+                  const std::string& partition);
+
+/// Slices of these numbers of rows, one below the other.
+std::vector<partition::Rectangle> row_slices(const Problem& problem, const std::vector<std::int64_t>& rows);
+
+/// The one-dimensional algorithm that shares come from: itself, or geometric for `column`.
+/// @throws InvalidArgument naming the partitions that there are
+std::string row_algorithm(const std::string& partition);
+
+/// Part of a time level.
+struct LevelPart {
+  Level level = Level::current;
+  partition::Rectangle rectangle;
+};
+
+/// Points of two time levels that one unit owns and another needs around its own rectangle.
+struct HaloMessage {
+  int from = 0;  ///< index of the unit that owns them
+  int to = 0;
+  std::vector<LevelPart> parts;  ///< one after the other, each without gaps, those of level n first
+
+  std::int64_t points() const;
+};
+
+/// Calls `use(i, j)` for the points of a rectangle, row after row.
+template <class Use>
+void for_points(const partition::Rectangle& part, const Use& use) {
+  for (std::int64_t i = part.row; i < part.end_row(); ++i) {
+    for (std::int64_t j = part.column; j < part.end_column(); ++j) use(i, j);
+  }
+}
+
+/// How far from its rectangle a unit reads level n in a pass of `steps` steps; level n - 1 as in one step less.
+inline std::int64_t halo_depth(const Problem& problem, int steps) { return std::int64_t{problem.radius()} * steps; }
+
+/// The messages between units before a pass of `steps` steps: for steps > 1 all points in a frame around a unit's
+/// rectangle, corners too, for the points that it computes beside its own read sideways and downwards; for one step
+/// the stencil's arms. Points behind a thin neighbour come from their own owner. Ordered by `from`, then by `to`.
+/// O(p^2).
+/// Source: 001, section 4.2 (arbitrary neighbours, one step); deep halos are ours.
+std::vector<HaloMessage> halo_messages(const Problem& problem, std::span<const partition::Rectangle> rectangles,
+                                       int steps);
+
+/// A rectangle and `depth` points around it, inside the grid.
+partition::Rectangle widened(const Problem& problem, const partition::Rectangle& rectangle, std::int64_t depth);
+
+/// A rectangle cut into the points that other units may need after a pass of `steps` steps, and the rest.
+struct BorderAndInterior {
+  std::vector<partition::Rectangle> border;  ///< disjoint
+  partition::Rectangle interior;             ///< may be empty
+};
+BorderAndInterior cut_border(const Problem& problem, const partition::Rectangle& rectangle, int steps);
 
 /// The messages between ranks of one pass: every rank starts all of its own at once. Source: 001, equations 13 and 14.
 /// @param rank_of_unit rank that drives the unit which owns rectangle i
@@ -83,12 +148,16 @@ struct PassCost {
   double total_s() const { return begin_s + std::max(driving_s + exchange_s, phases.interior_s); }
 };
 
+/// Names of a pass' phases, those of the slowest unit or rank each.
+inline constexpr std::array phase_names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
+/// Their seconds. @param slowest of each phase
+constexpr std::array<double, 6> phase_seconds(double kernels_s, double exchange_s, const UnitTimes& slowest) {
+  return {kernels_s, exchange_s, slowest.unpacking_s, slowest.border_s, slowest.packing_s, slowest.interior_s};
+}
+
 /// Cost of units with such phases, without an exchange. The first unit of every rank drives MPI.
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
-
-/// Names of a pass' phases in PassCost, those of the slowest unit or rank each.
-inline constexpr std::array phase_names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
 
 /// Assigns points to units in place of speed models; nothing where these are to. @param plan takes what that finds out
 using Balance = std::function<std::optional<Assignment>(int time_tile, Plan& plan)>;
@@ -97,6 +166,6 @@ using Balance = std::function<std::optional<Assignment>(int time_tile, Plan& pla
 /// that of `--time-tile` or of the models of `--model`; without either, in a run, that of 1, 2, 4, … whose steps cost
 /// least: passes tried out on even shares, plus the predicted exchange; on paper 1. Kept as `time_tile`.
 /// @throws InvalidArgument, FileFormatError
-Plan make_plan(Resources& on, const Problem& problem, const Options& options, const Balance& balance = {});
+Plan make_plan(Resources& on, const Options& options, const Balance& balance = {});
 
 }  // namespace steelyard::wave2d
