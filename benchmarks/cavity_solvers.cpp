@@ -227,12 +227,13 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   Choice choice;
   add_standard_options(parser);
-  add_number(parser, "--sizes", choice.sizes, 8, 30000, "Rows of the grids, and columns but for --columns");
-  add_number(parser, "--columns", choice.columns, 8, 30000, "Columns of all grids")->default_str("as many as rows");
+  add_number(parser, "--sizes", choice.sizes, "Rows of the grids, and columns but for --columns", 8, 30000)
+      ->capture_default_str();
+  add_number(parser, "--columns", choice.columns, "Columns of all grids", 8, 30000)->default_str("as many as rows");
   parser.add_option("--units", choice.units, "Unit to measure")
       ->check(CLI::IsMember({"host", "device"}))
       ->capture_default_str();
   add_rounds(parser, choice.rounds);
-  add_number(parser, "--iterations", choice.iterations, 1, 1000, "Iterations of each timing");
+  add_number(parser, "--iterations", choice.iterations, "Iterations of each timing", 1, 1000)->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, choice); });
 }

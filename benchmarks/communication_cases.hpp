@@ -34,7 +34,9 @@ struct CommunicationOptions {
 
   void add_to(CLI::App& parser) {
     add_rounds(parser, rounds);
-    add_number(parser, "--time", depth.time_s, 1e-6, 10.0, "Seconds for a message size in a round, about");
+    parser.add_option("--time", depth.time_s, "Seconds for a message size in a round, about")
+        ->check(CLI::Range(1e-6, 10.0))
+        ->capture_default_str();
     parser.add_option("--result", result, "Folder for run.json and samples.jsonl")->type_name("DIR");
   }
 };

@@ -110,10 +110,13 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Options options;
-  add_number(parser, "--processes", options.processes, 1, 1 << 20, "Numbers of processes");
-  add_number(parser, "--blocks", options.blocks, 1, 1 << 20, "Block rows and columns of the matrix");
-  add_number(parser, "--processes-per-node", options.processes_per_node, 1, 1 << 20, "Processes that share a memory");
-  add_number(parser, "--repetitions", options.repetitions, 1, 1 << 20, "Of each timing; the median counts");
+  add_number(parser, "--processes", options.processes, "Numbers of processes", 1, 1 << 20)->capture_default_str();
+  add_number(parser, "--blocks", options.blocks, "Block rows and columns of the matrix", 1, 1 << 20)
+      ->capture_default_str();
+  add_number(parser, "--processes-per-node", options.processes_per_node, "Processes that share a memory", 1, 1 << 20)
+      ->capture_default_str();
+  add_number(parser, "--repetitions", options.repetitions, "Of each timing; the median counts", 1, 1 << 20)
+      ->capture_default_str();
   parser.add_option("--platform", options.platform, "Measured channels (default: round numbers)")->type_name("FILE");
   return run_program(argc, argv, parser, [&](Session& session) {
     session.print(evaluate(options).text());

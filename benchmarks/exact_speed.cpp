@@ -208,9 +208,11 @@ int main(int argc, char** argv) {
   add_standard_options(parser);
   int repetitions = 11;
   std::int64_t most_nodes = 5'000'000;
-  add_number(parser, "--repetitions", repetitions, 1, 100000, "Problems for each row of the paper's shape");
-  add_number(parser, "--nodes", most_nodes, std::int64_t{1}, std::numeric_limits<std::int64_t>::max(),
-             "Nodes after which hpopta is stopped");
+  add_number(parser, "--repetitions", repetitions, "Problems for each row of the paper's shape", 1, 100000)
+      ->capture_default_str();
+  add_number(parser, "--nodes", most_nodes, "Nodes after which hpopta is stopped", 1,
+             std::numeric_limits<std::int64_t>::max())
+      ->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) {
     Table table({"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven",
                  "excess", "peak memory"});

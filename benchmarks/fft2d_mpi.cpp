@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   Options options;
   add_standard_options(parser);
-  add_number(parser, "--sizes", options.sizes, 1, 40000, "Rows and columns of the matrices");
+  add_number(parser, "--sizes", options.sizes, "Rows and columns of the matrices", 1, 40000)->capture_default_str();
   add_rounds(parser, options.rounds);
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });
 }

@@ -254,9 +254,10 @@ int main(int argc, char** argv) {
   add_standard_options(parser);
   parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices (default 30 from 256 to 2112)")
       ->check(CLI::Range(2, 40000));
-  add_number(parser, "--points", options.points, 2, 10000, "Sizes of each table");
-  add_number(parser, "--table-rounds", options.table_rounds, 1, 1000,
-             "Times that a table is measured, medians of which it has");
+  add_number(parser, "--points", options.points, "Sizes of each table", 2, 10000)->capture_default_str();
+  add_number(parser, "--table-rounds", options.table_rounds, "Times that a table is measured, medians of which it has",
+             1, 1000)
+      ->capture_default_str();
   add_rounds(parser, options.rounds);
   add_slowdown(parser, options.run);
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });

@@ -222,9 +222,12 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Choice choice;
-  add_number(parser, "--sizes", choice.sizes, 1, 40000, "Rows and columns of the matrices");
-  add_number(parser, "--threads", choice.threads, 0, 4096, "Threads of the host unit; 0: one per core");
+  add_number(parser, "--sizes", choice.sizes, "Rows and columns of the matrices", 1, 40000)->capture_default_str();
+  add_number(parser, "--threads", choice.threads, "Threads of the host unit; 0: one per core", 0, 4096)
+      ->capture_default_str();
   add_rounds(parser, choice.rounds);
-  add_number(parser, "--time", choice.seconds, 0.0, 60.0, "Seconds of each timing, about");
+  parser.add_option("--time", choice.seconds, "Seconds of each timing, about")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, choice); });
 }

@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
   add_standard_options(parser);
   std::vector<int> sizes{512, 1024, 2048, 4096};
   int calls = 21;
-  add_number(parser, "--size", sizes, 1, 30000, "Rows and columns of the matrices");
-  add_number(parser, "--calls", calls, 1, 1000, "Timings behind each median");
+  add_number(parser, "--size", sizes, "Rows and columns of the matrices", 1, 30000)->capture_default_str();
+  add_number(parser, "--calls", calls, "Timings behind each median", 1, 1000)->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) {
     const StartedUnits started(session, run_options(UnitChoice::host));
     session.print(blas::gemm_library(HostExecution()) + "\n");

@@ -13,17 +13,13 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
+#include "core/typed_options.hpp"
 
 namespace steelyard {
 
-/// Adds an option for a number, or several, from `low` to `high`; `value` is its default.
-template <class Value, class Bound>
-CLI::Option* add_number(CLI::App& parser, const std::string& name, Value& value, Bound low, Bound high,
-                        const std::string& text) {
-  return parser.add_option(name, value, text)->check(CLI::Range(low, high))->capture_default_str();
-}
 inline void add_rounds(CLI::App& parser, int& rounds) {
-  add_number(parser, "--rounds", rounds, 1, 1000, "Times that everything runs, in turns; medians count");
+  add_number(parser, "--rounds", rounds, "Times that everything runs, in turns; medians count", 1, 1000)
+      ->capture_default_str();
 }
 inline void add_slowdown(CLI::App& parser, RunOptions& options) {
   parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F or device=F, F >= 1")

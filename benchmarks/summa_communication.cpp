@@ -107,8 +107,8 @@ int main(int argc, char** argv) {
   Options options;
   options.depth.footprint_bytes = std::size_t{1} << 28;
   options.add_to(parser);
-  add_number(parser, "--matrices", options.blocks, 1, 1 << 16, "Matrix sizes N in blocks");
-  add_number(parser, "--block", options.block, 1, 1 << 16, "Rows and columns of a block");
+  add_number(parser, "--matrices", options.blocks, "Matrix sizes N in blocks", 1, 1 << 16)->capture_default_str();
+  add_number(parser, "--block", options.block, "Rows and columns of a block", 1, 1 << 16)->capture_default_str();
   parser
       .add_option("--footprint", options.depth.footprint_bytes,
                   "Memory that every rank goes through between messages of the calibration")

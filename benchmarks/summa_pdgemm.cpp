@@ -254,8 +254,8 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Options options;
-  add_number(parser, "--sizes", options.sizes, 1, 1 << 20, "Rows and columns of the matrices");
-  add_number(parser, "--blocks", options.blocks, 1, 1 << 16, "Block sizes to tune over");
+  add_number(parser, "--sizes", options.sizes, "Rows and columns of the matrices", 1, 1 << 20)->capture_default_str();
+  add_number(parser, "--blocks", options.blocks, "Block sizes to tune over", 1, 1 << 16)->capture_default_str();
   add_rounds(parser, options.rounds);
   return run_program(argc, argv, parser, [&](Session& session) { return compare(session, options); });
 }

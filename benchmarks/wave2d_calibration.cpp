@@ -146,9 +146,9 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   Options options;
   add_standard_options(parser);
-  add_number(parser, "--size", options.size, 64, 1 << 20, "Rows and columns of the grid");
-  add_number(parser, "--time-tile", options.time_tile, 1, 64, "Steps per pass");
-  add_number(parser, "--calibrations", options.calibrations, 1, 1000, "Runs of each search");
+  add_number(parser, "--size", options.size, "Rows and columns of the grid", 64, 1 << 20)->capture_default_str();
+  add_number(parser, "--time-tile", options.time_tile, "Steps per pass", 1, 64)->capture_default_str();
+  add_number(parser, "--calibrations", options.calibrations, "Runs of each search", 1, 1000)->capture_default_str();
   add_rounds(parser, options.rounds);
   add_slowdown(parser, options.run);
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });

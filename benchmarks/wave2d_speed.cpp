@@ -106,10 +106,12 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Choice choice;
-  add_number(parser, "--sizes", choice.sizes, 8, 60000, "Rows and columns of the grids");
-  add_number(parser, "--time-tiles", choice.time_tiles, 1, 64, "Steps per pass");
+  add_number(parser, "--sizes", choice.sizes, "Rows and columns of the grids", 8, 60000)->capture_default_str();
+  add_number(parser, "--time-tiles", choice.time_tiles, "Steps per pass", 1, 64)->capture_default_str();
   add_rounds(parser, choice.rounds);
-  add_number(parser, "--time", choice.seconds, 0.0, 60.0, "Seconds of each timing, about");
+  parser.add_option("--time", choice.seconds, "Seconds of each timing, about")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) {
     const StartedUnits started(session, run_options(UnitChoice::host));
     session.print(fmt::format(
