@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "benchmarks/program.hpp"
-#include "core/options.hpp"
 #include "core/stream.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"

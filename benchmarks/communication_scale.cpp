@@ -6,7 +6,6 @@
 #include <random>
 
 #include "benchmarks/program.hpp"
-#include "core/options.hpp"
 #include "models/communication/platform_file.hpp"
 #include "models/communication/tau_lop/aligned_evaluation.hpp"
 #include "models/communication/tau_lop/event_evaluation.hpp"

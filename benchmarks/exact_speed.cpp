@@ -8,7 +8,6 @@
 
 #include "benchmarks/program.hpp"
 #include "core/base/progress.hpp"
-#include "core/options.hpp"
 #include "partition/exact.hpp"
 #include "partition/hpopta.hpp"
 

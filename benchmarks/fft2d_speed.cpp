@@ -11,7 +11,6 @@
 
 #include "benchmarks/program.hpp"
 #include "core/memory/untouched_array.hpp"
-#include "core/options.hpp"
 #include "core/runtime.hpp"
 #include "core/stream.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"

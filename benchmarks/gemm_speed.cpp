@@ -3,7 +3,6 @@
 
 #include "benchmarks/program.hpp"
 #include "core/gemm.hpp"
-#include "core/options.hpp"
 
 extern "C" void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
                        const double* alpha, const double* a, const int* a_leading, const double* b,

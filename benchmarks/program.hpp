@@ -12,6 +12,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/options.hpp"
 #include "core/timing.hpp"
 #include "core/typed_options.hpp"
 

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "benchmarks/program.hpp"
-#include "core/options.hpp"
 #include "core/stream.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 

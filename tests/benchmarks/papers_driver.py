@@ -183,7 +183,9 @@ class Readers(unittest.TestCase):
 
 class Evaluations(unittest.TestCase):
     def test_a_node_takes_as_long_as_its_slowest_core(self):
-        cores = [{"node": "n", "units": 4, "time_s": 1.0, "gflops": 6.0}, {"node": "n", "units": 4, "time_s": 2.0, "gflops": 3.0}]
+        cores = [
+            {"node": "n", "units": 4, "time_s": time_s, "gflops": gflops} for time_s, gflops in ((1.0, 6.0), (2.0, 3.0))
+        ]
         self.assertEqual(evaluations.node_speeds(SimpleNamespace(points_of=lambda step: cores)),
                          [{"node": "n", "total": 8, "node_gflops": 6.0}])
 
