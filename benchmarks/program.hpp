@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/table_result.hpp"
+#include "comm/collective.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
