@@ -3,28 +3,11 @@
 // memory gives changes from one second to the next where others use it as well, so that every timing of a solver has
 // the bound's own before and after it, of about its length together, and is compared with these.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
 #include <type_traits>
-#include <vector>
 
-#include "benchmarks/table_result.hpp"
-#include "comm/collective.hpp"
-#include "comm/session.hpp"
-#include "comm/unit_group.hpp"
-#include "core/base/errors.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
-#include "core/runtime.hpp"
+#include "benchmarks/program.hpp"
 #include "core/stream.hpp"
-#include "core/timing.hpp"
 #include "miniapps/cavity/operators.hpp"
 #include "miniapps/cavity/solvers/bicgstab.hpp"
 #include "miniapps/cavity/solvers/conjugate_gradient.hpp"
@@ -38,13 +21,12 @@ struct Choice {
   std::vector<std::int64_t> sizes{4096, 6144};
   std::int64_t columns = 0;  ///< 0: as many as rows
   std::string units = "host";
-  int threads = 0;
   int rounds = 5;
   int iterations = 5;
 };
 
 /// A solver's iteration, and the bytes that it has to move.
-struct Contender {
+struct Solver {
   std::string name;
   double bytes_per_cell = 0.0;
   std::function<double()> seconds;
@@ -116,38 +98,38 @@ class Size {
     momentum.column_unknown = {columns.unknown.data(), 1.0};
     momentum.diffusion_x = momentum.diffusion_y = 1.0;
     momentum.quarter_x = momentum.quarter_y = 0.5;
-    contenders_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,
-                           [this, pressure] { return iteration_s(cg_, pressure, b_, x_); }});
-    contenders_.push_back({"merged CG", ConjugateGradient<Execution>::bytes_per_cell,
-                           [this, pressure] { return iteration_s(merged_cg_, pressure, b_, x_); }});
+    solvers_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,
+                        [this, pressure] { return iteration_s(cg_, pressure, b_, x_); }});
+    solvers_.push_back({"merged CG", ConjugateGradient<Execution>::bytes_per_cell,
+                        [this, pressure] { return iteration_s(merged_cg_, pressure, b_, x_); }});
     // Momentum's matrix reads the convecting velocity both times that it is applied.
     const double own = 2.0 * 2.0 * sizeof(double);
-    contenders_.push_back({"BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::bytes_per_value + own,
-                           [this, momentum] { return iteration_s(bicgstab_, momentum, b2_, x2_); }});
-    contenders_.push_back({"merged BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::merged_bytes_per_value + own,
-                           [this, momentum] { return iteration_s(merged_bicgstab_, momentum, b2_, x2_); }});
+    solvers_.push_back({"BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::bytes_per_value + own,
+                        [this, momentum] { return iteration_s(bicgstab_, momentum, b2_, x2_); }});
+    solvers_.push_back({"merged BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::merged_bytes_per_value + own,
+                        [this, momentum] { return iteration_s(merged_bicgstab_, momentum, b2_, x2_); }});
   }
 
   /// One round; not kept where it is the first.
   void measure(bool keep) {
-    for (Contender& contender : contenders_) {
-      const double passes = (2 + iterations_) * contender.bytes_per_cell / bound_bytes_per_cell;
+    for (Solver& solver : solvers_) {
+      const double passes = (2 + iterations_) * solver.bytes_per_cell / bound_bytes_per_cell;
       const int half = std::max(1, static_cast<int>(std::lround(0.5 * passes)));
-      const double before_s = bound_s(half), seconds = contender.seconds(), after_s = bound_s(half);
+      const double before_s = bound_s(half), seconds = solver.seconds(), after_s = bound_s(half);
       if (!keep) continue;
       const double mean_s = 0.5 * (before_s + after_s);
       bound_measured_s_.push_back(mean_s);
-      contender.measured_s.push_back(seconds);
-      contender.of_bound.push_back(contender.bytes_per_cell / seconds / (bound_bytes_per_cell / mean_s));
+      solver.measured_s.push_back(seconds);
+      solver.of_bound.push_back(solver.bytes_per_cell / seconds / (bound_bytes_per_cell / mean_s));
     }
   }
 
   void add_rows(Table& table) const {
     add_row(table, "bound", bound_bytes_per_cell, median(bound_measured_s_), "");
-    for (const Contender& contender : contenders_) {
-      const auto [least, most] = std::minmax_element(contender.of_bound.begin(), contender.of_bound.end());
-      add_row(table, contender.name, contender.bytes_per_cell, median(contender.measured_s),
-              fmt::format("{:.2f} ({:.2f} to {:.2f})", median(contender.of_bound), *least, *most));
+    for (const Solver& solver : solvers_) {
+      const auto [least, most] = std::minmax_element(solver.of_bound.begin(), solver.of_bound.end());
+      add_row(table, solver.name, solver.bytes_per_cell, median(solver.measured_s),
+              fmt::format("{:.2f} ({:.2f} to {:.2f})", median(solver.of_bound), *least, *most));
     }
   }
 
@@ -185,8 +167,8 @@ class Size {
   }
 
   /// Seconds of one iteration, without what a solve begins with.
-  template <class Solver, class Operator, class Field>
-  double iteration_s(Solver& solver, const Operator& matrix, const Field& right_side, Field& solution) {
+  template <class Method, class Operator, class Field>
+  double iteration_s(Method& solver, const Operator& matrix, const Field& right_side, Field& solution) {
     SolveSettings settings;
     settings.relative = 0.0;
     const auto solve_s = [&](int iterations) {
@@ -214,31 +196,20 @@ class Size {
   ConjugateGradient<Execution> merged_cg_;
   BiCgStab<Execution, 2> bicgstab_;
   BiCgStab<Execution, 2> merged_bicgstab_;
-  std::vector<Contender> contenders_;
+  std::vector<Solver> solvers_;
   std::vector<double> bound_measured_s_;
 };
 
 ExitCode run(Session& session, const Choice& choice) {
   if (session.size() != 1) throw CollectiveError("one rank is expected", ExitCode::wrong_input, 0);
-  PlanRequest request;
-  request.units = parse_unit_choice(choice.units);
-  RankUnits units = plan_units(session.machine(), request);
-  if (units.host && choice.threads > 0) {
-    if (units.host->cores.size() < static_cast<std::size_t>(choice.threads)) {
-      throw InvalidArgument(fmt::format("--threads {}: there are {}", choice.threads, units.host->cores.size()));
-    }
-    units.host->cores.resize(static_cast<std::size_t>(choice.threads));
-  }
-  const Runtime runtime(session.machine(), units);
-  CoExecution co_execution(session.machine(), units);
-  const std::vector<Slot> slots = gather_slots(session, units);
-  UnitGroup group(session.comm(), co_execution, units, slots);
+  StartedGroup all(session, run_options(parse_unit_choice(choice.units)));
+  const RankUnits& units = all.started.units();
   session.print(fmt::format("{} unit, {} core(s); medians of {} rounds of {} iterations; bound: a[i] = b[i] - a[i]\n",
                             choice.units, units.host ? units.host->cores.size() : 1, choice.rounds, choice.iterations));
   Table table({"rows", "columns", "solver", "bytes/cell", "ms/iteration", "GB/s", "of bound"});
   for (const std::int64_t n : choice.sizes) {
-    SharedGrid shared(group, std::vector<std::int64_t>{n}, choice.columns > 0 ? choice.columns : n);
-    group.run([&](const auto& peer) {
+    SharedGrid shared(all.group, std::vector<std::int64_t>{n}, choice.columns > 0 ? choice.columns : n);
+    all.group.run([&](const auto& peer) {
       Size<std::decay_t<decltype(peer.space())>> size(peer, shared, choice.iterations);
       for (int round = -1; round < choice.rounds; ++round) size.measure(round >= 0);
       size.add_rows(table);
@@ -252,25 +223,16 @@ ExitCode run(Session& session, const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts iterations of cavity's solvers beside the memory's bound", "steelyard-cavity-solvers");
-  const steelyard::TableResult result(parser, argc, argv);
+  const TableResult result(parser, argc, argv);
   Choice choice;
   add_standard_options(parser);
-  parser.add_option("--sizes", choice.sizes, "Rows of the grids, and columns but for --columns")
-      ->check(CLI::Range(8, 30000))
+  add_number(parser, "--sizes", choice.sizes, "Rows of the grids, and columns but for --columns", 8, 30000)
       ->capture_default_str();
-  parser.add_option("--columns", choice.columns, "Columns of all grids (default as many as rows)")
-      ->check(CLI::Range(8, 30000));
+  add_number(parser, "--columns", choice.columns, "Columns of all grids", 8, 30000)->default_str("as many as rows");
   parser.add_option("--units", choice.units, "Unit to measure")
       ->check(CLI::IsMember({"host", "device"}))
       ->capture_default_str();
-  parser.add_option("--threads", choice.threads, "Threads of the host unit; 0: one per core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  parser.add_option("--rounds", choice.rounds, "Rounds behind each median")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  parser.add_option("--iterations", choice.iterations, "Iterations of each timing")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_rounds(parser, choice.rounds);
+  add_number(parser, "--iterations", choice.iterations, "Iterations of each timing", 1, 1000)->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, choice); });
 }

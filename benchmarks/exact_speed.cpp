@@ -1,19 +1,13 @@
 // What the exact partitioning algorithms cost: on tables of the paper's shape, on tables made against them, and at the
 // size of a large machine. A row is the median of several random problems; everything runs on one core.
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
-#include <chrono>
 #include <cmath>
 #include <random>
 
-#include "benchmarks/table_result.hpp"
-#include "core/base/errors.hpp"
+#include "benchmarks/program.hpp"
 #include "core/base/progress.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
 #include "partition/exact.hpp"
 #include "partition/hpopta.hpp"
 
@@ -81,9 +75,9 @@ std::vector<TimeTable> kinds(Random& random, int count, int sizes, auto time_s) 
 
 template <class Work>
 double seconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double start_s = now_s();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return now_s() - start_s;
 }
 
 /// Largest resident memory of this process so far.
@@ -210,13 +204,16 @@ void add_large(Table& table) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Times the exact partitioning algorithms on random problems", "steelyard-exact-speed");
-  const steelyard::TableResult result(parser, argc, argv);
+  const TableResult result(parser, argc, argv);
+  add_standard_options(parser);
   int repetitions = 11;
   std::int64_t most_nodes = 5'000'000;
-  parser.add_option("--repetitions", repetitions, "Problems for each row of the paper's shape")->capture_default_str();
-  parser.add_option("--nodes", most_nodes, "Nodes after which hpopta is stopped")->capture_default_str();
-  CLI11_PARSE(parser, argc, argv);
-  try {
+  add_number(parser, "--repetitions", repetitions, "Problems for each row of the paper's shape", 1, 100000)
+      ->capture_default_str();
+  add_number(parser, "--nodes", most_nodes, "Nodes after which hpopta is stopped", 1,
+             std::numeric_limits<std::int64_t>::max())
+      ->capture_default_str();
+  return run_program(argc, argv, parser, [&](Session& session) {
     Table table({"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven",
                  "excess", "peak memory"});
     Progress progress("timing", 4);
@@ -227,10 +224,7 @@ int main(int argc, char** argv) {
     add_against_hpopta(table, most_nodes);
     progress.advance();
     add_large(table);
-    fmt::print("{}", table.text());
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "steelyard-exact-speed: {}\n", error.what());
-    return 2;
-  }
+    session.print(table.text());
+    return ExitCode::good;
+  });
 }

@@ -3,24 +3,15 @@
 // rounds. Plans are made before. Run it with mpirun.
 
 #include <fftw3-mpi.h>
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "benchmarks/table_result.hpp"
+#include "benchmarks/program.hpp"
 #include "comm/collective.hpp"
-#include "comm/session.hpp"
-#include "comm/unit_group.hpp"
-#include "core/base/errors.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/fft2d/transform.hpp"
 
@@ -30,9 +21,7 @@ using namespace steelyard;
 using Complex = std::complex<double>;
 
 struct Options {
-  RunOptions run;
   std::vector<std::int64_t> sizes{1000, 1024, 1536, 2048, 2187, 3000, 4096, 4099, 5040, 6144, 8192};
-  std::string planner = "measure";
   int rounds = 5;
 };
 
@@ -44,12 +33,12 @@ Complex value_at(std::int64_t row, std::int64_t column) {
 /// FFTW's transform of an n x n matrix, of which this rank has some rows.
 class FftwMpi {
  public:
-  FftwMpi(MPI_Comm comm, std::int64_t n, unsigned effort, bool in_place) : n_(n) {
+  FftwMpi(MPI_Comm comm, std::int64_t n, bool in_place) : n_(n) {
     const std::ptrdiff_t points = fftw_mpi_local_size_2d(n, n, comm, &rows_, &first_row_);
     in_ = fftw_alloc_complex(static_cast<std::size_t>(points));
     out_ = in_place ? in_ : fftw_alloc_complex(static_cast<std::size_t>(points));
     if (in_ != nullptr && out_ != nullptr) {
-      plan_ = fftw_mpi_plan_dft_2d(n, n, in_, out_, comm, FFTW_FORWARD, effort);
+      plan_ = fftw_mpi_plan_dft_2d(n, n, in_, out_, comm, FFTW_FORWARD, FFTW_MEASURE);
     }
     if (plan_ == nullptr) throw RuntimeFailure(fmt::format("FFTW has no plan for {} x {}", n, n));
   }
@@ -89,26 +78,20 @@ struct Result {
 };
 
 Result measure(const Session& session, UnitGroup& group, const Options& options, std::int64_t n) {
-  const unsigned effort = options.planner == "estimate"  ? FFTW_ESTIMATE
-                          : options.planner == "patient" ? FFTW_PATIENT
-                                                         : FFTW_MEASURE;
-  const fft2d::Planner planner = options.planner == "estimate"  ? fft2d::Planner::estimate
-                                 : options.planner == "patient" ? fft2d::Planner::patient
-                                                                : fft2d::Planner::measure;
   const MPI_Comm comm = session.comm();
   fft2d::Problem problem;
   problem.rows = problem.columns = n;
   std::optional<FftwMpi> out_of_place, in_place;
   collectively(comm, [&] {
-    out_of_place.emplace(comm, n, effort, false);
-    in_place.emplace(comm, n, effort, true);
+    out_of_place.emplace(comm, n, false);
+    in_place.emplace(comm, n, true);
   });
   // The rows that FFTW gives everybody.
   std::vector<std::int64_t> rows;
   for (const double count : all_gather(comm, {static_cast<double>(out_of_place->rows())})) {
     rows.push_back(static_cast<std::int64_t>(count));
   }
-  fft2d::Transform<double> ours(group, problem, {rows, rows}, fft2d::Exchange::at_once, {"fftw", planner});
+  fft2d::Transform<double> ours(group, problem, {rows, rows}, {{}, {"fftw"}});
   const auto source = [&](std::int64_t first_row, std::span<double> values) {
     auto* const points = reinterpret_cast<Complex*>(values.data());
     const auto count = static_cast<std::int64_t>(values.size()) / 2;
@@ -119,13 +102,10 @@ Result measure(const Session& session, UnitGroup& group, const Options& options,
     ours.load(source);
     out_of_place->load();
     in_place->load();
-    const double one_s = timed_region(session, "steelyard::fft2d::transform", [&] { ours.run(); });
-    const double other_s = timed_region(session, "fftw::out_of_place", [&] { out_of_place->run(); });
-    const double third_s = timed_region(session, "fftw::in_place", [&] { in_place->run(); });
-    if (round < 0) continue;
-    ours_s.push_back(one_s);
-    out_of_place_s.push_back(other_s);
-    in_place_s.push_back(third_s);
+    if (round == 0) ours_s = out_of_place_s = in_place_s = {};
+    ours_s.push_back(timed_region(session, "steelyard::fft2d::transform", [&] { ours.run(); }));
+    out_of_place_s.push_back(timed_region(session, "fftw::out_of_place", [&] { out_of_place->run(); }));
+    in_place_s.push_back(timed_region(session, "fftw::in_place", [&] { in_place->run(); }));
   }
   double error = 0.0, largest = 0.0;
   ours.store([&](std::int64_t first_row, std::span<const Complex> values) {
@@ -141,17 +121,14 @@ Result measure(const Session& session, UnitGroup& group, const Options& options,
 }
 
 ExitCode run(Session& session, const Options& options) {
-  const StartedUnits started(session, options.run);
-  CoExecution co_execution(session.machine(), started.units());
-  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
+  StartedGroup all(session, run_options(UnitChoice::host));
   fftw_mpi_init();
-  session.print(fmt::format("{} ranks on {} node{}, planner {}; Gflop/s (5 N log2 N), medians of {} rounds\n",
-                            session.size(), session.nodes().count(), session.nodes().count() == 1 ? "" : "s",
-                            options.planner, options.rounds));
+  session.print(fmt::format("{}, planner measure; Gflop/s (5 N log2 N), medians of {} rounds\n", ranks_text(session),
+                            options.rounds));
   Table table({"n", "ours", "FFTW-MPI", "ours/FFTW-MPI", "difference"});
   std::vector<double> ratios;
   for (const std::int64_t n : options.sizes) {
-    const Result result = measure(session, group, options, n);
+    const Result result = measure(session, all.group, options, n);
     const double points = static_cast<double>(n) * static_cast<double>(n);
     const double flops = 5.0 * points * std::log2(points);
     ratios.push_back(result.fftw_s / result.ours_s);
@@ -159,7 +136,7 @@ ExitCode run(Session& session, const Options& options) {
                    fmt::format("{:.2f}", flops / result.fftw_s / 1e9), fmt::format("{:.2f}", ratios.back()),
                    fmt::format("{:.0e}", result.error)});
   }
-  session.print(table.text());
+  if (session.is_root()) session.print(table.text());
   session.print(fmt::format("ours/FFTW-MPI: median {:.2f}, least {:.2f}\n", median(ratios),
                             *std::min_element(ratios.begin(), ratios.end())));
   fftw_mpi_cleanup();
@@ -170,19 +147,10 @@ ExitCode run(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("fft2d beside FFTW with MPI on the same ranks, in turns", "steelyard-fft2d-mpi");
-  const steelyard::TableResult result(parser, argc, argv);
+  const TableResult result(parser, argc, argv);
   Options options;
-  options.run.units = UnitChoice::host;
   add_standard_options(parser);
-  parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices")
-      ->check(CLI::Range(1, 40000))
-      ->type_name("N...")
-      ->capture_default_str();
-  parser.add_option("--planner", options.planner, "How hard FFTW looks for plans, ours and its own")
-      ->check(CLI::IsMember({"estimate", "measure", "patient"}))
-      ->capture_default_str();
-  parser.add_option("--rounds", options.rounds, "Times that everything runs, in turns")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_number(parser, "--sizes", options.sizes, "Rows and columns of the matrices", 1, 40000)->capture_default_str();
+  add_rounds(parser, options.rounds);
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });
 }

@@ -4,34 +4,22 @@
 // are what 002 reports in section 6.2.2: there by the tables, where that of the tables as they are cannot lose; here
 // also by the clock.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <complex>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "benchmarks/table_result.hpp"
-#include "comm/collective.hpp"
+#include "benchmarks/program.hpp"
 #include "comm/measurement/model_builder.hpp"
-#include "comm/session.hpp"
-#include "comm/unit_group.hpp"
-#include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
+#include "partition/granularity.hpp"
 
 namespace {
 
@@ -39,7 +27,7 @@ using namespace steelyard;
 
 constexpr std::int64_t point_bytes = 2 * sizeof(double);
 constexpr double level = 0.95;    ///< of confidence intervals
-constexpr double round_s = 0.02;  ///< a contender's turn takes at least, warm-up excluded
+constexpr double round_s = 0.02;  ///< a split's turn takes at least, warm-up excluded
 
 struct Options {
   RunOptions run;
@@ -103,66 +91,54 @@ std::vector<models::SpeedModelPtr> make_models(const std::vector<models::FpmFile
 }
 
 /// A split, and what it came to.
-struct Contender {
+struct Split {
   std::vector<std::int64_t> rows;
   double table_s;  ///< a pass, as the tables say
   std::vector<double> rounds_s = {};
 
   double time_s() const { return median(rounds_s); }
-  /// How many times faster this one is, as the tables say.
-  double over_by_tables(const Contender& other) const { return other.table_s / table_s; }
-  /// How many times faster this one was in the same round, round by round.
-  std::vector<double> over(const Contender& other) const {
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < rounds_s.size(); ++i) ratios.push_back(other.rounds_s[i] / rounds_s[i]);
-    return ratios;
-  }
 };
 
-/// Splits of a size, made and judged by its tables.
-class Splits {
- public:
-  Splits(const std::vector<models::FpmFile>& files, std::int64_t n)
-      : files_(files), n_(n), tables_(make_models(files, "piecewise_linear", partition::find_algorithm("exact"))) {}
-
-  Contender even() const { return judged({n_ - n_ / 2, n_ / 2}); }
-  Contender by(const std::string& algorithm, const std::string& kind) const {
-    const partition::Algorithm& chosen = partition::find_algorithm(algorithm);
-    const std::vector<models::SpeedModelPtr> models = make_models(files_, kind, chosen);
-    std::vector<const models::SpeedModel*> pointers;
-    for (const models::SpeedModelPtr& model : models) pointers.push_back(model.get());
-    return judged(
-        partition::distribute_in_multiples(n_, pointers, chosen, fft2d::slice_granularity(n_, point_bytes)).units);
-  }
-
- private:
-  Contender judged(std::vector<std::int64_t> rows) const {
+/// The splits of n rows that are compared, made and judged by the tables: even, by smooth speeds, and the exact ones by
+/// shrunk points and by the points as they are.
+std::vector<Split> make_splits(const std::vector<models::FpmFile>& files, std::int64_t n) {
+  const auto tables = make_models(files, "piecewise_linear", partition::find_algorithm("exact"));
+  std::vector<Split> splits;
+  const auto add = [&](const std::vector<std::int64_t>& rows) {
     double time_s = 0.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      time_s = std::max(time_s, tables_[i]->time_s(static_cast<double>(rows[i])));
+      time_s = std::max(time_s, tables[i]->time_s(static_cast<double>(rows[i])));
     }
-    return {std::move(rows), time_s};
-  }
+    splits.push_back({rows, time_s});
+  };
+  const auto add_by = [&](const std::string& name, const std::string& kind) {
+    const partition::Algorithm& algorithm = partition::find_algorithm(name);
+    const std::vector<models::SpeedModelPtr> models = make_models(files, kind, algorithm);
+    std::vector<const models::SpeedModel*> pointers;
+    for (const models::SpeedModelPtr& model : models) pointers.push_back(model.get());
+    const std::int64_t granularity = fft2d::slice_granularity(n, point_bytes);
+    add(partition::distribute_in_multiples(n, pointers, algorithm, granularity).units);
+  };
+  add({n - n / 2, n / 2});
+  add_by("geometric", "polynomial");
+  add_by("exact", "shrunk");
+  add_by("exact", "piecewise_linear");
+  return splits;
+}
 
-  const std::vector<models::FpmFile>& files_;
-  std::int64_t n_;
-  std::vector<models::SpeedModelPtr> tables_;
-};
-
-void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int rounds,
-                  std::vector<Contender>& contenders) {
+void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int rounds, std::vector<Split>& splits) {
   fft2d::Problem problem;
   problem.rows = problem.columns = n;
   for (int round = 0; round < rounds; ++round) {
-    for (auto contender = contenders.begin(); contender != contenders.end(); ++contender) {
+    for (auto split = splits.begin(); split != splits.end(); ++split) {
       const auto same =
-          std::find_if(contenders.begin(), contender, [&](const auto& other) { return other.rows == contender->rows; });
-      if (same != contender) {
-        contender->rounds_s.push_back(same->rounds_s.back());
+          std::find_if(splits.begin(), split, [&](const auto& other) { return other.rows == split->rows; });
+      if (same != split) {
+        split->rounds_s.push_back(same->rounds_s.back());
         continue;
       }
       // Every round has matrices of its own, for where they lie in memory costs a few percent more or less.
-      fft2d::Transform<double> transform(group, problem, {contender->rows, contender->rows}, fft2d::Exchange::at_once);
+      fft2d::Transform<double> transform(group, problem, {split->rows, split->rows}, {});
       const auto run_once = [&] {
         transform.load([](std::int64_t first_row, std::span<double> values) {
           for (std::size_t k = 0; k < values.size(); ++k) {
@@ -178,7 +154,7 @@ void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int 
         times_s.push_back(run_once());
         total_s += times_s.back();
       }
-      contender->rounds_s.push_back(median(times_s));
+      split->rounds_s.push_back(median(times_s));
     }
   }
 }
@@ -188,15 +164,16 @@ class Comparison {
  public:
   explicit Comparison(std::string name) : name_(std::move(name)) {}
 
-  void add(const Contender& split, const Contender& other) {
-    const std::vector<double> ratios = split.over(other);
-    by_clock_.push_back(median(ratios));
-    by_tables_.push_back(split.over_by_tables(other));
-    const Interval interval = median_interval(ratios, level);
+  void add(const Split& split, const Split& other) {
+    const std::vector<double> by_round = ratios(other.rounds_s, split.rounds_s);
+    by_clock_.push_back(median(by_round));
+    by_tables_.push_back(other.table_s / split.table_s);
+    const Interval interval = median_interval(by_round, level);
     half_width_ = interval.half_width();
     if (interval.upper < 1.0) ++slower_;
   }
 
+  double last_by_clock() const { return by_clock_.back(); }
   double by_clock() const { return median(by_clock_); }
   double by_tables() const { return median(by_tables_); }
   /// Plans of the last size.
@@ -225,14 +202,10 @@ class Comparison {
 };
 
 ExitCode run(Session& session, const Options& options) {
-  const StartedUnits started(session, options.run);
-  if (session.size() != 1 || !started.units().host || !started.units().companion) {
-    throw CollectiveError("splits between the units of a rank (expected one rank with a host unit and a companion)",
-                          ExitCode::wrong_input, 0);
-  }
-  CoExecution co_execution(session.machine(), started.units());
-  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
-  const double host = 1.0 / started.units().host->slowdown, companion = 1.0 / started.units().companion->slowdown;
+  StartedGroup all(session, options.run);
+  const RankUnits& units = all.started.units();
+  require_two_units(session, units);
+  const double host = 1.0 / units.host->slowdown, companion = 1.0 / units.companion->slowdown;
   // Of units that are alike but for what slows them down.
   const double ideal = 0.5 * (host + companion) / std::min(host, companion);
   session.print(fmt::format(
@@ -240,26 +213,24 @@ ExitCode run(Session& session, const Options& options) {
       "deviations of the measured points that are too large to be noise (shrunk), and by the points "
       "themselves; medians of {} rounds in turns, ratios within rounds with the median's 95 % interval; in "
       "brackets: a pass, by the tables as measured\n",
-      started.units().host->slowdown, started.units().companion->slowdown, options.rounds));
+      units.host->slowdown, units.companion->slowdown, options.rounds));
   Table table(
       {"n", "smooth", "shrunk", "points", "even", "shrunk", "shrunk over smooth", "points over smooth", "even/shrunk"});
   Progress progress("transforming", std::ssize(options.sizes), session.is_root());
   Comparison shrunk_over_smooth("exact by shrunk points over smooth"),
       measured_over_smooth("exact by points as measured over smooth"), over_even("exact by shrunk points over even");
   for (const std::int64_t n : options.sizes) {
-    const std::vector<models::FpmFile> files = measure_tables(session, co_execution, started.units(), options, n);
-    const Splits splits(files, n);
-    std::vector<Contender> contenders{splits.even(), splits.by("geometric", "polynomial"), splits.by("exact", "shrunk"),
-                                      splits.by("exact", "piecewise_linear")};
-    run_in_turns(session, group, n, options.rounds, contenders);
-    const Contender &even = contenders[0], &smooth = contenders[1], &shrunk = contenders[2], &measured = contenders[3];
+    const std::vector<models::FpmFile> files = measure_tables(session, all.co_execution, units, options, n);
+    std::vector<Split> splits = make_splits(files, n);
+    run_in_turns(session, all.group, n, options.rounds, splits);
+    const Split &even = splits[0], &smooth = splits[1], &shrunk = splits[2], &measured = splits[3];
     shrunk_over_smooth.add(shrunk, smooth);
     measured_over_smooth.add(measured, smooth);
     over_even.add(shrunk, even);
     table.add_row({fmt::format("{}", n), fmt::format("{}", smooth.rows[0]), fmt::format("{}", shrunk.rows[0]),
                    fmt::format("{}", measured.rows[0]), format_seconds(even.time_s()), format_seconds(shrunk.time_s()),
                    shrunk_over_smooth.last(), measured_over_smooth.last(),
-                   fmt::format("{:.2f}", median(shrunk.over(even)))});
+                   fmt::format("{:.2f}", over_even.last_by_clock())});
     progress.advance(1, fmt::format("(n = {})", n));
   }
   session.print(table.text());
@@ -282,21 +253,12 @@ int main(int argc, char** argv) {
   const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices (default 30 from 256 to 2112)")
-      ->check(CLI::Range(2, 40000))
-      ->type_name("N...");
-  parser.add_option("--points", options.points, "Sizes of each table")
-      ->check(CLI::Range(2, 10000))
-      ->type_name("N")
+      ->check(CLI::Range(2, 40000));
+  add_number(parser, "--points", options.points, "Sizes of each table", 2, 10000)->capture_default_str();
+  add_number(parser, "--table-rounds", options.table_rounds, "Times that a table is measured, medians of which it has",
+             1, 1000)
       ->capture_default_str();
-  parser.add_option("--table-rounds", options.table_rounds, "Times that a table is measured, medians of which it has")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N")
-      ->capture_default_str();
-  parser.add_option("--rounds", options.rounds, "Times that everything runs, in turns")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N")
-      ->capture_default_str();
-  parser.add_option("--slowdown", options.run.slowdown, "Emulate slower units: host=F or device=F, F >= 1")
-      ->type_name("UNIT=F");
+  add_rounds(parser, options.rounds);
+  add_slowdown(parser, options.run);
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });
 }

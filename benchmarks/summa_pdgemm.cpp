@@ -2,21 +2,13 @@
 // pdgemm, the grid of processes are tuned for each of them. Ratios are pdgemm over summa, round by round, so more than
 // 1 is faster than pdgemm.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
-#include <vector>
 
+#include "benchmarks/program.hpp"
 #include "comm/collective.hpp"
-#include "core/base/errors.hpp"
 #include "core/base/progress.hpp"
-#include "core/base/run_record.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
 #include "core/gemm.hpp"
 #include "core/memory/matrix.hpp"
 #include "miniapps/app/frame.hpp"
@@ -49,13 +41,12 @@ struct Options {
   std::vector<std::int64_t> sizes{2000, 3000, 4000, 5000, 6000};
   std::vector<std::int64_t> blocks{64, 128, 192, 256, 384, 512};
   int rounds = 7;
-  std::filesystem::path result;
 };
 
 /// Something that multiplies and remembers the sums of C's elements and their squares, by which two of them agree.
-class Contender {
+class Multiplier {
  public:
-  virtual ~Contender() = default;
+  virtual ~Multiplier() = default;
   virtual std::string name() const = 0;
   virtual void load() = 0;
   virtual void run() = 0;
@@ -72,7 +63,7 @@ std::vector<double> sums_of(std::span<const double> elements) {
   return {all_sum(MPI_COMM_WORLD, sum), all_sum(MPI_COMM_WORLD, squares)};
 }
 
-class Summa : public Contender {
+class Summa : public Multiplier {
  public:
   Summa(const Session& session, UnitGroup& group, std::int64_t n, std::int64_t block,
         summa::Communication communication)
@@ -106,7 +97,7 @@ class Summa : public Contender {
 };
 
 /// Blocks of the matrices dealt out in turns over a grid of processes; columns of elements one after the other.
-class Pdgemm : public Contender {
+class Pdgemm : public Multiplier {
  public:
   Pdgemm(std::int64_t n, std::int64_t block, int grid_rows, int grid_columns)
       : n_(static_cast<int>(n)), block_(static_cast<int>(block)), rows_(grid_rows), columns_(grid_columns) {
@@ -164,19 +155,19 @@ class Pdgemm : public Contender {
   HostArray<double> a_, b_, c_;
 };
 
-using Maker = std::function<std::unique_ptr<Contender>()>;
+using Maker = std::function<std::unique_ptr<Multiplier>()>;
 
-double seconds(const Session& session, Contender& contender) {
+double seconds(const Session& session, Multiplier& contender) {
   contender.load();
   return timed_region(session, "steelyard::summa_pdgemm::multiply", [&] { contender.run(); });
 }
 
 /// The fastest of several, each by the better of two runs.
-std::unique_ptr<Contender> fastest(const Session& session, const std::vector<Maker>& makers) {
+std::unique_ptr<Multiplier> fastest(const Session& session, const std::vector<Maker>& makers) {
   double best_s = 0.0;
   const Maker* best = nullptr;
   for (const Maker& make : makers) {
-    const std::unique_ptr<Contender> contender = make();
+    const std::unique_ptr<Multiplier> contender = make();
     seconds(session, *contender);
     const double time_s = std::min(seconds(session, *contender), seconds(session, *contender));
     if (best == nullptr || time_s < best_s) {
@@ -187,9 +178,9 @@ std::unique_ptr<Contender> fastest(const Session& session, const std::vector<Mak
   return (*best)();
 }
 
-std::vector<std::unique_ptr<Contender>> tuned(const Session& session, UnitGroup& group, std::int64_t n,
-                                              const std::vector<std::int64_t>& blocks) {
-  std::vector<std::unique_ptr<Contender>> contenders;
+std::vector<std::unique_ptr<Multiplier>> tuned(const Session& session, UnitGroup& group, std::int64_t n,
+                                               const std::vector<std::int64_t>& blocks) {
+  std::vector<std::unique_ptr<Multiplier>> contenders;
   std::vector<Maker> pdgemms;
   for (const std::int64_t block : blocks) {
     for (int rows = 1; rows <= session.size(); ++rows) {
@@ -212,9 +203,9 @@ std::vector<std::unique_ptr<Contender>> tuned(const Session& session, UnitGroup&
   return contenders;
 }
 
-void require_same_product(const std::vector<std::unique_ptr<Contender>>& contenders) {
+void require_same_product(const std::vector<std::unique_ptr<Multiplier>>& contenders) {
   const std::vector<double> expected = contenders.front()->sums();
-  for (const std::unique_ptr<Contender>& contender : contenders) {
+  for (const std::unique_ptr<Multiplier>& contender : contenders) {
     const std::vector<double> sums = contender->sums();
     // The sum of the elements cancels; that of their squares tells how much.
     const bool same = std::abs(sums[1] - expected[1]) <= 1e-9 * expected[1] &&
@@ -226,59 +217,33 @@ void require_same_product(const std::vector<std::unique_ptr<Contender>>& contend
   }
 }
 
-double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < over.size(); ++i) ratios.push_back(over[i] / under[i]);
-  return median(ratios);
-}
-
 ExitCode compare(Session& session, const Options& options) {
-  RunOptions run;
-  run.units = UnitChoice::host;
-  const StartedUnits started(session, run);
-  CoExecution co_execution(session.machine(), started.units());
-  UnitGroup group(session.comm(), co_execution, started.units(), gather_slots(session, started.units()));
-  RunRecord record;
-  record.app = "summa-pdgemm";
-  record.argv = session.arguments();
-  record.mpi = Session::mpi_version();
-  record.hosts = session.nodes().hosts;
-  record.params["ranks"] = session.size();
+  StartedGroup all(session, run_options(UnitChoice::host));
   Table table({"n", "pdgemm", "GFLOP/s", "summa", "GFLOP/s", "pdgemm/pipelined", "pdgemm/paper", "pdgemm/bcast",
                "paper/pipelined"});
   for (const std::int64_t n : options.sizes) {
-    const std::vector<std::unique_ptr<Contender>> contenders = tuned(session, group, n, options.blocks);
+    const std::vector<std::unique_ptr<Multiplier>> contenders = tuned(session, all.group, n, options.blocks);
     std::vector<std::vector<double>> times(contenders.size());
     Progress progress(fmt::format("n = {}", n), options.rounds, session.is_root());
     for (int round = 0; round < options.rounds; ++round) {
       for (std::size_t i = 0; i < contenders.size(); ++i) {
-        const double time_s = seconds(session, *contenders[i]);
-        times[i].push_back(time_s);
-        Sample sample;
-        sample.params = {{"n", static_cast<double>(n)}, {"round", round}};
-        sample.metric = "time_s";
-        sample.value = time_s;
-        sample.keys = {{"contender", contenders[i]->name()}};
-        record.samples.push_back(std::move(sample));
+        times[i].push_back(seconds(session, *contenders[i]));
       }
       progress.advance();
     }
     require_same_product(contenders);
     const std::vector<double>&pdgemm = times[0], &paper = times[1], &bcast = times[2], &pipelined = times[3];
     const double gflop = summa::Problem{n, 1}.flops() / 1e9;
-    table.add_row(
-        {fmt::format("{}", n), contenders[0]->name().substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
-         contenders[3]->name().substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
-         fmt::format("{:.3f}", median_ratio(pdgemm, pipelined)), fmt::format("{:.3f}", median_ratio(pdgemm, paper)),
-         fmt::format("{:.3f}", median_ratio(pdgemm, bcast)), fmt::format("{:.3f}", median_ratio(paper, pipelined))});
+    table.add_row({fmt::format("{}", n), contenders[0]->name().substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
+                   contenders[3]->name().substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
+                   fmt::format("{:.3f}", median(ratios(pdgemm, pipelined))),
+                   fmt::format("{:.3f}", median(ratios(pdgemm, paper))),
+                   fmt::format("{:.3f}", median(ratios(pdgemm, bcast))),
+                   fmt::format("{:.3f}", median(ratios(paper, pipelined)))});
   }
-  session.print(fmt::format("{} ranks on {} node{}, {}; medians of {} rounds\n\n", session.size(),
-                            session.nodes().count(), session.nodes().count() == 1 ? "" : "s",
+  session.print(fmt::format("{}, {}; medians of {} rounds\n\n", ranks_text(session),
                             blas::gemm_library(HostExecution()), options.rounds));
-  session.print(table.text());
-  if (!options.result.empty()) {
-    on_root(session.comm(), [&] { write_run_record(options.result, record); });
-  }
+  if (session.is_root()) session.print(table.text());
   return ExitCode::good;
 }
 
@@ -286,19 +251,11 @@ ExitCode compare(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("summa beside ScaLAPACK's pdgemm on the same ranks, in turns", "steelyard-summa-pdgemm");
+  const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Options options;
-  parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
-      ->type_name("N...")
-      ->capture_default_str();
-  parser.add_option("--blocks", options.blocks, "Block sizes to tune over")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16))
-      ->type_name("B...")
-      ->capture_default_str();
-  parser.add_option("--rounds", options.rounds, "Times that everything runs, in turns")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
+  add_number(parser, "--sizes", options.sizes, "Rows and columns of the matrices", 1, 1 << 20)->capture_default_str();
+  add_number(parser, "--blocks", options.blocks, "Block sizes to tune over", 1, 1 << 16)->capture_default_str();
+  add_rounds(parser, options.rounds);
   return run_program(argc, argv, parser, [&](Session& session) { return compare(session, options); });
 }

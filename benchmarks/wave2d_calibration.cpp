@@ -1,24 +1,13 @@
 // How near wave2d's calibration by trying out comes to the best split of the rows between host and companion: a sweep
 // over splits finds the best one, then calibrations run, and each one's split takes turns with the best.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
-#include <vector>
 
-#include "benchmarks/table_result.hpp"
-#include "comm/collective.hpp"
+#include "benchmarks/program.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
-#include "core/base/errors.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
-#include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
@@ -35,6 +24,8 @@ struct Options {
   int rounds = 9;
 };
 
+using Rounds = std::vector<double>;
+
 /// Passes of both units at once, at splits of the rows between them.
 class Splits {
  public:
@@ -42,8 +33,6 @@ class Splits {
       : co_execution_(co_execution), options_(options), problem_{options.size, options.size} {}
 
   wave2d::MeasuredKernel kernel() const { return {problem_, ElementType::float64, options_.time_tile}; }
-
-  using Rounds = std::vector<double>;
 
   /// Seconds of the slower unit's pass at each split, all splits in turns, by rounds. Every round has fields of its
   /// own, for where they lie in memory costs a few percent more or less. @param host_rows of each
@@ -90,13 +79,6 @@ class Splits {
   wave2d::Problem problem_;
 };
 
-/// Of each round of its own.
-std::vector<double> ratios(const Splits::Rounds& some, const Splits::Rounds& others) {
-  std::vector<double> all;
-  for (std::size_t round = 0; round < some.size(); ++round) all.push_back(some[round] / others[round]);
-  return all;
-}
-
 struct Best {
   std::int64_t host_rows = 0;
   double pass_s = std::numeric_limits<double>::infinity();
@@ -110,17 +92,14 @@ Best sweep(Splits& splits, std::int64_t rows, std::int64_t middle, std::int64_t 
     if (host >= 0 && host <= rows) host_rows.push_back(host);
   }
   std::vector<double> pass_s;
-  for (const Splits::Rounds& rounds : splits.measure(host_rows)) pass_s.push_back(median(rounds));
+  for (const Rounds& rounds : splits.measure(host_rows)) pass_s.push_back(median(rounds));
   const auto fastest = static_cast<std::size_t>(std::min_element(pass_s.begin(), pass_s.end()) - pass_s.begin());
   return {host_rows[fastest], pass_s[fastest]};
 }
 
 ExitCode run(Session& session, const Options& options) {
   const StartedUnits started(session, options.run);
-  if (session.size() != 1 || !started.units().host || !started.units().companion) {
-    throw CollectiveError("calibration inside a rank (expected one rank with a host unit and a companion)",
-                          ExitCode::wrong_input, 0);
-  }
+  require_two_units(session, started.units());
   Frame frame(session, options.run, started.units(), "wave2d-calibration");
   Splits splits(frame.co_execution(), options);
   const double start_s = now_s();
@@ -128,11 +107,11 @@ ExitCode run(Session& session, const Options& options) {
   const Best fine = sweep(splits, options.size, coarse.host_rows, options.size / 64, 5);
   const Best best = sweep(splits, options.size, fine.host_rows, std::max<std::int64_t>(1, options.size / 256), 6);
   session.print(
-      fmt::format("{} x {} double, {} steps per pass, {}; best split of a sweep: {:.1f} % for the host, {} per "
+      fmt::format("{} x {} double, {} steps per pass, host {:g} and companion {:g} times slower; best split of a "
+                  "sweep: {:.1f} % for the host, {} per "
                   "pass ({})\n",
-                  options.size, options.size, options.time_tile,
-                  fmt::format("host {:g} and companion {:g} times slower", started.units().host->slowdown,
-                              started.units().companion->slowdown),
+                  options.size, options.size, options.time_tile, started.units().host->slowdown,
+                  started.units().companion->slowdown,
                   100.0 * static_cast<double>(best.host_rows) / static_cast<double>(options.size),
                   format_seconds(best.pass_s), format_seconds(now_s() - start_s)));
   Table table({"balance", "host share", "seconds spent", "pass", "best split's", "slower by"});
@@ -142,7 +121,7 @@ ExitCode run(Session& session, const Options& options) {
     for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
       const wave2d::Calibration found = wave2d::calibrate(frame, kernel, {options.size, options.size}, balancing);
       const std::int64_t host_rows = found.assignment.rectangles[0].rows;
-      const std::vector<Splits::Rounds> pass_s = splits.measure({host_rows, best.host_rows});
+      const std::vector<Rounds> pass_s = splits.measure({host_rows, best.host_rows});
       const double excess = median(ratios(pass_s[0], pass_s[1])) - 1.0;
       near[balancing] += excess <= 0.02 ? 1 : 0;
       table.add_row(
@@ -165,24 +144,13 @@ ExitCode run(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("wave2d's calibration beside the best split of a sweep", "steelyard-wave2d-calibration");
-  const steelyard::TableResult result(parser, argc, argv);
+  const TableResult result(parser, argc, argv);
   Options options;
   add_standard_options(parser);
-  parser.add_option("--size", options.size, "Rows and columns of the grid")
-      ->check(CLI::Range(64, 1 << 20))
-      ->type_name("N")
-      ->capture_default_str();
-  parser.add_option("--time-tile", options.time_tile, "Steps per pass")
-      ->check(CLI::Range(1, 64))
-      ->type_name("K")
-      ->capture_default_str();
-  parser.add_option("--calibrations", options.calibrations, "Runs of each search")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  parser.add_option("--rounds", options.rounds, "Passes at each split, in turns")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  parser.add_option("--slowdown", options.run.slowdown, "Emulate slower units: host=F or device=F, F >= 1")
-      ->type_name("UNIT=F");
+  add_number(parser, "--size", options.size, "Rows and columns of the grid", 64, 1 << 20)->capture_default_str();
+  add_number(parser, "--time-tile", options.time_tile, "Steps per pass", 1, 64)->capture_default_str();
+  add_number(parser, "--calibrations", options.calibrations, "Runs of each search", 1, 1000)->capture_default_str();
+  add_rounds(parser, options.rounds);
+  add_slowdown(parser, options.run);
   return run_program(argc, argv, parser, [&](Session& session) { return run(session, options); });
 }

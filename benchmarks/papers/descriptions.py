@@ -10,24 +10,25 @@ from pathlib import Path
 SCALES = ("small", "machine", "full")
 folder = Path(__file__).resolve().parent
 
+# Keys that have to be there, and others.
 _keys = {
-    "experiment": {
-        "figures", "title", "question", "difference", "expected_s", "needs", *SCALES, "values", "compute", "steps",
-        "columns", "derive", "ratios", "charts", "tables", "paper_csv", "paper_note",
-    },
-    "step": {
-        "name", "sweep", "when", "values", "command", "ranks", "hosts", "any_exit_code", "function", "read", "also", "from",
-        "rename", "add", "skip",
-    },
-    "chart": {"title", "kind", "x", "y", "by", "where", "label", "x_scale", "y_scale", "low", "high", "more", "paper"},
-    "table": {"title", "columns", "where"},
+    "experiment": (
+        {"figures", "title", "question", "difference", "expected_s", "steps", "columns"},
+        {"like", "needs", *SCALES, "values", "compute", "derive", "ratios", "charts", "tables", "paper_csv",
+         "paper_note"},
+    ),
+    "step": (
+        {"name"},
+        {"sweep", "when", "values", "command", "ranks", "hosts", "any_exit_code", "function", "read", "also", "from",
+         "rename", "add", "skip"},
+    ),
+    "chart": (
+        {"x", "y"},
+        {"kind", "by", "step", "where", "label", "log", "interval", "paper", "lane", "width", "height", "text", "colour"},
+    ),
+    "table": ({"columns"}, {"step", "where"}),
 }
-_required = {
-    "experiment": {"figures", "title", "question", "difference", "expected_s", "steps", "columns"},
-    "step": {"name"},
-    "chart": {"title", "kind", "x", "y"},
-    "table": {"title", "columns"},
-}
+_rectangles = {"x": "x", "y": "y", "width": "width", "height": "height", "text": "label", "colour": "rank"}
 
 
 class DescriptionError(Exception):
@@ -52,13 +53,27 @@ def evaluate(expression, variables):
 
 @dataclass
 class Run:
-    """One run of a step: what is started, and under which key its points are kept."""
+    """One run of a step: what is started, and under which key its points are kept. Readers and functions take it."""
 
     experiment: "Experiment"
     step: dict
     key: str
     columns: dict  # what was swept over, by column
     variables: dict
+    folder: Path = None  # of the experiment's results
+    driver: object = None
+    points: list = ()  # values of the experiment's points so far
+    output: str = ""  # of its command
+    source: str = ""  # what the reader asks for: the description's `from`, or the command's `--output`
+
+    @property
+    def result(self):
+        """The folder of `--result {result}`."""
+        return self.folder / self.variables["result"]
+
+    def points_of(self, step):
+        """Values of the points that a step has made."""
+        return [values for values in self.points if values["step"] == step]
 
 
 @dataclass
@@ -75,17 +90,13 @@ class Experiment:
         return self.text["expected_s"][scale]
 
     def paper_points(self):
-        """The paper's numbers, one dictionary a row of the CSV file."""
-        if "paper_csv" not in self.text:
-            return []
-        with open(self.path.parent / self.text["paper_csv"], newline="", encoding="utf-8") as file:
-            return [{k: number(v) for k, v in row.items() if v != ""} for row in csv.DictReader(file)]
+        """The paper's numbers, one dictionary a row."""
+        rows = csv.DictReader(self.text.get("paper_csv", "").splitlines())
+        return [{k: number(v) for k, v in row.items() if v != ""} for row in rows]
 
     def unfold(self, scale, facts):
         """All runs at a scale, in the order in which they are started."""
-        constants = dict(facts)
-        constants.update(self.text.get("values", {}))
-        constants.update(self.text.get(scale, {}))
+        constants = {**facts, **self.text.get("values", {}), **self.text.get(scale, {})}
         return [run for step in self.text["steps"] for run in _unfold_step(self, step, constants)]
 
 
@@ -110,18 +121,41 @@ def _unfold_step(experiment, step, constants):
             continue
         columns = {"step": step["name"], **{name: _text_of(variables[name]) for name in swept}}
         key = " ".join([step["name"], *(f"{name}={_text_of(variables[name])}" for name in swept)])
-        variables["key"] = re.sub(r"[^A-Za-z0-9._=-]+", "_", key)
-        variables["result"] = "runs/" + variables["key"]
+        variables["result"] = "runs/" + re.sub(r"[^A-Za-z0-9._=-]+", "_", key)
         runs.append(Run(experiment, step, key, columns, variables))
     return runs
 
 
-def _check(path, what, text):
-    unknown = set(text) - _keys[what]
-    missing = _required[what] - set(text)
+def _check(path, what, name, text):
+    required, others = _keys[what]
+    unknown = set(text) - required - others
+    missing = required - set(text)
     if unknown or missing:
-        name = text.get("figures", [text.get("name", text.get("title", "?"))])
         raise DescriptionError(f"{path}: {what} {name}: unknown {sorted(unknown)}, missing {sorted(missing)}")
+
+
+def _where(shown):
+    """All that its points have to have; `step` stands for `where = {step = …}`."""
+    return {**({"step": shown["step"]} if "step" in shown else {}), **shown.get("where", {})}
+
+
+def _read_experiment(path, text):
+    _check(path, "experiment", text.get("figures"), text)
+    for step in text["steps"]:
+        _check(path, "step", step.get("name"), step)
+        if ("command" in step) == ("function" in step):
+            raise DescriptionError(f"{path}: step {step['name']} has to have either a command or a function")
+    charts, tables = [], []
+    for title, chart in text.get("charts", []):
+        if chart.get("kind") == "rectangles":
+            chart = {**_rectangles, **chart}
+        _check(path, "chart", title, chart)
+        by = chart.get("by", "").split()
+        charts.append({"kind": "line", **chart, "title": title, "by": by, "where": _where(chart)})
+    for title, table in text.get("tables", []):
+        _check(path, "table", title, table)
+        tables.append({"title": title, "columns": table["columns"].split(), "where": _where(table)})
+    return Experiment(path.parent.name, path, {**text, "charts": charts, "tables": tables})
 
 
 def read_paper(paper):
@@ -129,18 +163,8 @@ def read_paper(paper):
     path = folder / paper / "experiments.toml"
     with open(path, "rb") as file:
         text = tomllib.load(file)
-    experiments = []
-    for one in text["experiments"]:
-        _check(path, "experiment", one)
-        for step in one["steps"]:
-            _check(path, "step", step)
-            if ("command" in step) == ("function" in step):
-                raise DescriptionError(f"{path}: step {step['name']} has to have either a command or a function")
-        for chart in one.get("charts", []):
-            _check(path, "chart", chart)
-        for table in one.get("tables", []):
-            _check(path, "table", table)
-        experiments.append(Experiment(paper, path, one))
+    by_name = {one["figures"][0]: one for one in text["experiments"]}
+    experiments = [_read_experiment(path, {**by_name.get(one.get("like"), {}), **one}) for one in text["experiments"]]
     return experiments, text.get("absent", [])
 
 

@@ -91,25 +91,31 @@ class Driver:
         return ""
 
     def run_all(self, experiments):
-        """Runs the experiments one after the other; true when nothing failed."""
+        """Runs the experiments one after the other and writes their page; true when nothing failed."""
         expected_s = [one.expected_s(self.options.scale) for one in experiments]
-        failed = []
+        failed, shown = [], []
         for i, experiment in enumerate(experiments):
             reason = self.reason_against(experiment)
             if reason:
                 print(f"{experiment.paper} {experiment.name}: {reason}", file=sys.stderr)
                 continue
             try:
-                self.run_one(experiment, expected_s[i], sum(expected_s[i + 1 :]))
+                shown.append(self.run_one(experiment, expected_s[i], sum(expected_s[i + 1 :])))
             except (StepFailed, OSError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
                 failed.append(f"{experiment.paper} {experiment.name}")
                 what = repr(error) if isinstance(error, LookupError) else error
                 print(f"{failed[-1]} failed: {what}", file=sys.stderr, flush=True)
+        if shown:
+            page = (shown[0] if len(shown) == 1 else self.options.results) / "report.html"
+            command = ["steelyard", "report", *map(str, shown), "--output", str(page)]
+            self.start(shlex.join(command), self.options.results)
+            print(f"page: {page}")
         if failed:
             print(f"failed: {', '.join(failed)}", file=sys.stderr)
         return not failed
 
     def run_one(self, experiment, expected_s, later_s):
+        """Starts the runs whose points are not there yet. Returns the folder of results."""
         folder = self.options.results / experiment.paper / self.options.scale / experiment.name
         if self.options.fresh and folder.exists():
             shutil.rmtree(folder)
@@ -131,7 +137,9 @@ class Driver:
             if done == 0:
                 # What follows from points that are made anew is as old as they are.
                 results.drop([one.key for one in runs[i + 1 :] if "function" in one.step])
-            rows = self.rows(run, command, folder, results)
+            run.folder, run.driver = folder, self
+            run.points = [point["values"] for point in results.points]
+            rows = self.rows(run, command)
             spent_s += time.monotonic() - start_s
             done += 1
             results.add(run.key, command, rows)
@@ -139,6 +147,7 @@ class Driver:
         results.write(self.facts, complete=True)
         print(f"{experiment.paper} {experiment.name}: {done} run(s) in {seconds_text(spent_s)}"
               + (f", {finished} were finished before" if finished else "") + f": {folder}", flush=True)
+        return folder
 
     def command_text(self, run):
         """The command as it stands in points.jsonl, without what differs between folders."""
@@ -157,25 +166,26 @@ class Driver:
         """How many hosts the ranks of a run are spread over."""
         return int(str(run.step.get("hosts", 1)).format(**run.variables))
 
-    def rows(self, run, command, folder, results):
+    def rows(self, run, command):
         """Runs a step once. Its rows get the columns that were swept over."""
         step = run.step
-        if (folder / run.variables["result"]).exists():
-            shutil.rmtree(folder / run.variables["result"])
-        (folder / "runs").mkdir(exist_ok=True)
+        if run.result.exists():
+            shutil.rmtree(run.result)
+        (run.folder / "runs").mkdir(exist_ok=True)
         if "function" in step:
             module, name = step["function"].split(".")
-            function = getattr(importlib.import_module(module), name)
-            rows = function(self, folder, run.variables, results)
+            rows = getattr(importlib.import_module(module), name)(run)
         else:
             ranks, words = re.fullmatch(r"(?:(\d+) ranks(?: on \d+ hosts)?: )?(.*)", command, re.DOTALL).groups()
-            output = self.start(words, folder, int(ranks or 1), step.get("any_exit_code", False), self.hosts(run))
-            readers = {step["name"]: step.get("read", "nothing"), **step.get("also", {})}
+            run.output = self.start(words, run.folder, int(ranks or 1), step.get("any_exit_code", False), self.hosts(run))
+            written = re.search(r" --output (\S+)", words)
+            source = step.get("from", written[1] if written else "")
+            run.source = source if isinstance(source, str) else "".join(source)
             rows = []
-            for name, reader in readers.items():
-                found = self.read(reader, step.get("from", ""), folder, output, run.variables)
+            for name, reader in {step["name"]: step.get("read", "nothing"), **step.get("also", {})}.items():
+                found = READERS[reader](run)
                 if not found:
-                    raise StepFailed(f"{command}: nothing that '{reader}' can read in\n{output}")
+                    raise StepFailed(f"{command}: nothing that '{reader}' can read in\n{run.output}")
                 rows += [{"step": name, **row} for row in found]
         for name, skipped in step.get("skip", {}).items():
             rows = [row for row in rows if row.get(name) not in skipped]
@@ -184,14 +194,6 @@ class Driver:
         return [
             {**run.columns, **added, **{renames.get(name, name): value for name, value in row.items()}} for row in rows
         ]
-
-    def read(self, reader, source, folder, output, variables):
-        """Rows of what a run has left; `source` is the description's `from`."""
-        if isinstance(source, list):
-            source = "".join(source)
-        if reader not in ("text", "table"):
-            source = source.format(**variables)
-        return READERS[reader](folder, output, {**variables, "from": source})
 
     def start(self, command, folder, ranks=1, any_exit_code=False, hosts=1):
         """

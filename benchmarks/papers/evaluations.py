@@ -1,39 +1,36 @@
 """What follows from an experiment's earlier points: errors, histograms, lines of a roofline."""
 
 import statistics
+from collections import Counter
 
 
-def mean_errors(driver, folder, variables, results):
+def mean_errors(run):
     """
     Means of the proportional errors over the layouts that were measured (001, Table 2): those whose ranks have a core
     each apart from those whose ranks share cores, who also wait for these.
     """
-    del folder, variables
     errors = {}
-    for point in results.points:
-        values = point["values"]
+    for values in run.points:
         measured_s = values.get("communication_s")
         for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s"), ("Hockney", "hockney_s")):
             predicted_s = values.get(column)
             if measured_s and predicted_s:
-                cores = "a core each" if values["processes"] <= driver.facts["cores"] else "shared cores"
+                cores = "a core each" if values["processes"] <= run.driver.facts["cores"] else "shared cores"
                 key = (values["network"], cores, values["application"], values["blocks"], values["barrier"], model)
                 errors.setdefault(key, []).append(max(measured_s, predicted_s) / min(measured_s, predicted_s))
     names = ("network", "ranks_have", "application", "blocks", "barrier", "model")
     return [{**dict(zip(names, key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
 
 
-def rectangle_errors(driver, folder, variables, results):
+def rectangle_errors(run):
     """Mean proportional error of each model over the matrix sizes, for each choice of rectangles (001, Fig. 16)."""
-    del driver, folder, variables
     measured, predicted = {}, {}
-    for values in (point["values"] for point in results.points):
-        if values["step"] == "measured":
-            key = values["rectangles"], values["blocks"]
-            if values["metric"] == "predicted_s":
-                predicted.setdefault((*key, values["model"]), []).append(values["value"])
-            else:
-                measured.setdefault(key, []).append(values["value"])
+    for values in run.points_of("measured"):
+        key = values["rectangles"], values["blocks"]
+        if values["metric"] == "predicted_s":
+            predicted.setdefault((*key, values["model"]), []).append(values["value"])
+        else:
+            measured.setdefault(key, []).append(values["value"])
     errors = {}
     for (rectangles, blocks, model), times_s in predicted.items():
         here_s, there_s = statistics.median(measured[rectangles, blocks]), statistics.median(times_s)
@@ -46,40 +43,27 @@ def rectangle_errors(driver, folder, variables, results):
 
 def _histogram(values):
     """How many values there are in steps of 1, by the middle of each."""
-    counts = {}
-    for value in values:
-        counts[round(value)] = counts.get(round(value), 0) + 1
-    return [{"bin": middle, "count": count} for middle, count in sorted(counts.items())]
+    return [{"bin": middle, "count": count} for middle, count in sorted(Counter(map(round, values)).items())]
 
 
-def share_histogram(driver, folder, variables, results):
+def share_histogram(run):
     """Where searches end, in per cent of the rows (003, Fig. 7.32)."""
-    del driver, folder, variables
     shares = {}
-    for point in results.points:
-        if point["values"]["step"] == "calibrations":
-            shares.setdefault(point["values"]["balance"], []).append(point["values"]["host_share"])
+    for values in run.points_of("calibrations"):
+        shares.setdefault(values["balance"], []).append(values["host_share"])
     return [{"balance": balance, **row} for balance, found in shares.items() for row in _histogram(found)]
 
 
-def deviation_histogram(driver, folder, variables, results):
+def deviation_histogram(run):
     """How far calibrations between equal ranks are from half of the rows (003, Fig. 7.33)."""
-    del driver, folder, variables
-    shares = [point["values"]["first_share"] for point in results.points if point["values"]["step"] == "calibration"]
-    return _histogram([2.0 * (share - 50.0) for share in shares])
+    return _histogram([2.0 * (values["first_share"] - 50.0) for values in run.points_of("calibration")])
 
 
-def roofline(driver, folder, variables, results):
+def roofline(run):
     """Lines of each unit's bandwidth and peak, the kernel's point below them (003, Figs. 7.2 and 7.4 to 7.6), and the
     bandwidths of STREAM by kernel (7.15, 7.16)."""
-    del driver, folder, variables
-    rates = {}
-    points = {}
-    for values in (point["values"] for point in results.points):
-        if values["step"] == "rates":
-            rates["rank %d %s" % (values["rank"], values["unit"])] = values
-        elif values["step"] == "kernel":
-            points[values["unit"]] = values
+    rates = {"rank %d %s" % (values["rank"], values["unit"]): values for values in run.points_of("rates")}
+    kernels = {values["unit"]: values for values in run.points_of("kernel")}
     rows = []
     for unit, rate in rates.items():
         stream = {"copy": rate["copy GB/s"], **{name: rate[name] for name in ("scale", "add", "triad")}}
@@ -89,8 +73,8 @@ def roofline(driver, folder, variables, results):
         for intensity in (1 / 64, 1 / 16, 1 / 4, 1, 4, 16):
             rows.append({"unit": unit, "line": "STREAM and GEMM", "intensity": intensity,
                          "gflops": min(peak, stream["triad"] * intensity)})
-        if unit in points:
-            kernel = points[unit]
+        if unit in kernels:
+            kernel = kernels[unit]
             rows.append({
                 "unit": unit, "line": "kernel", "gflops": kernel["gflops"],
                 "intensity": 1e9 * kernel["gflops"] / kernel["bytes_per_s"],
@@ -100,13 +84,11 @@ def roofline(driver, folder, variables, results):
     return rows
 
 
-def node_speeds(driver, folder, variables, results):
+def node_speeds(run):
     """Speed of a node: c cores that compute x / c each, as long as the slowest of them takes (004, section III)."""
-    del driver, folder, variables
     times = {}
-    for values in (point["values"] for point in results.points):
-        if values["step"] == "cores":
-            times.setdefault((values["node"], values["units"]), []).append((values["time_s"], values["gflops"]))
+    for values in run.points_of("cores"):
+        times.setdefault((values["node"], values["units"]), []).append((values["time_s"], values["gflops"]))
     rows = []
     for (node, units), cores in sorted(times.items()):
         slowest_s = max(time_s for time_s, _ in cores)

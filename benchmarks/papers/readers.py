@@ -1,4 +1,4 @@
-"""Rows of columns from what a program has written: a reader takes the run's folder, its output and its variables."""
+"""Rows of columns from what a program has written: a reader takes the run that a driver has started."""
 
 import json
 import re
@@ -19,71 +19,69 @@ def quantity(text):
     return float(found[1]) * (_factors[found[2]] if found[2] else 1.0)
 
 
-def _load(path):
+def load(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
-def read_run(folder, output, variables):
+def _record(run):
+    return load(run.result / "run.json")
+
+
+def _samples(run):
+    with open(run.result / "samples.jsonl", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def read_run(run):
     """What a mini-app's run.json says, in one row."""
-    del output
-    run = _load(folder / variables["result"] / "run.json")
-    row = {"time_s": run["median_time_s"], "predicted_s": run["predicted_time_s"]}
-    for name, value in run["figures"].items():
+    record = _record(run)
+    row = {"time_s": record["median_time_s"], "predicted_s": record["predicted_time_s"]}
+    for name, value in record["figures"].items():
         if isinstance(value, (int, float)):
-            row[re.sub(r"[^A-Za-z0-9_]+", "_", name)] = value
-    for phase in run["phases"]:
+            row[_name(name)] = value
+    for phase in record["phases"]:
         row[phase["name"] + "_s"] = phase["measured_s"]
         row[phase["name"] + "_predicted_s"] = phase["predicted_s"]
-    total = sum(run["distribution"])
-    row["distribution"] = " + ".join(str(units) for units in run["distribution"])
-    row["units_total"] = total
-    for i, (unit, units) in enumerate(zip(run["units"], run["distribution"])):
-        row[f"units_{i}"] = units
-        row[f"share_{i}"] = 100.0 * units / total if total else 0.0
-    row["first_share"] = row.get("share_0", 0.0)
-    row["passed"] = run["check"].get("passed")
+    total = sum(record["distribution"])
+    row["distribution"] = " + ".join(map(str, record["distribution"]))
+    row["first_share"] = 100.0 * record["distribution"][0] / total if total else 0.0
+    row["passed"] = record["check"].get("passed")
     return [row]
 
 
-def read_repetitions(folder, output, variables):
+def _name(text):
+    return re.sub(r"[^A-Za-z0-9_]+", "_", text)
+
+
+def read_repetitions(run):
     """A row for each timed repetition of a mini-app's run."""
-    del output
-    rows = []
-    with open(folder / variables["result"] / "samples.jsonl", encoding="utf-8") as file:
-        for line in file:
-            sample = json.loads(line)
-            if sample["metric"] == "time_s":
-                rows.append({"repetition": int(sample["params"]["repetition"]), "time_s": sample["value"]})
-    return rows
-
-
-def read_samples(folder, output, variables):
-    """A row for each sample of a result folder: its parameters, keys, metric and value."""
-    del output
-    with open(folder / variables["result"] / "samples.jsonl", encoding="utf-8") as file:
-        samples = [json.loads(line) for line in file]
-    return [{**{k: v for k, v in sample.items() if k != "params"}, **sample["params"]} for sample in samples]
-
-
-def read_phases(folder, output, variables):
-    """A row for each phase of a mini-app's run."""
-    del output
-    run = _load(folder / variables["result"] / "run.json")
     return [
-        {"phase": phase["name"], "time_s": phase["measured_s"], "predicted_s": phase["predicted_s"]}
-        for phase in run["phases"]
+        {"repetition": int(sample["params"]["repetition"]), "time_s": sample["value"]}
+        for sample in _samples(run) if sample["metric"] == "time_s"
     ]
 
 
-def read_table(folder, output, variables):
-    """A row for each line of a printed table whose first headings, two spaces between them, are `from`; numbers are
-    read with their units."""
-    del folder
-    first = variables["from"].split("  ")
+def read_samples(run):
+    """A row for each sample of a result folder: its parameters, keys, metric and value."""
+    return [{**{k: v for k, v in sample.items() if k != "params"}, **sample["params"]} for sample in _samples(run)]
+
+
+def read_phases(run):
+    """A row for each phase of a mini-app's run."""
+    return [
+        {"phase": phase["name"], "time_s": phase["measured_s"], "predicted_s": phase["predicted_s"]}
+        for phase in _record(run)["phases"]
+    ]
+
+
+def read_table(run):
+    """A row for each line of a printed table whose first headings, two spaces between them, are `from`; numbers
+    are read with their units."""
+    first = run.source.split("  ")
     rows = []
     headings = None
-    for line in output.splitlines():
+    for line in run.output.splitlines():
         cells = re.split(r"\s{2,}", line.strip())
         if headings is None:
             if cells[: len(first)] == first:
@@ -97,12 +95,11 @@ def read_table(folder, output, variables):
     return rows
 
 
-def read_units(folder, output, variables):
+def read_units(run):
     """A row for each processing unit of a mini-app's run: its share, and what its kernels took and were to take."""
-    del output
-    run = _load(folder / variables["result"] / "run.json")
+    record = _record(run)
     rows = []
-    for unit, units in zip(run["units"], run["distribution"]):
+    for unit, units in zip(record["units"], record["distribution"]):
         row = {"unit": f"rank {unit['rank']} {unit['kind']}", "slowdown": unit["slowdown"], "units": units}
         row.update({name: unit[name] for name in ("predicted_s", "measured_s") if unit.get(name) is not None})
         rows.append(row)
@@ -120,12 +117,11 @@ def _model_files(folder, pattern):
     return sorted(files, key=order)
 
 
-def read_models(folder, output, variables):
-    """A row for each measured point of the speed models in the folder `from`."""
-    del output
+def read_models(run):
+    """A row for each measured point of the speed models in the folder of `--output`."""
     rows = []
-    for path in sorted((folder / variables["from"]).glob("*.fpm.json")):
-        model = _load(path)
+    for path in sorted((run.folder / run.source).glob("*.fpm.json")):
+        model = load(path)
         unit = re.match(r"rank(\d+)-(host|device)", path.name)
         for point in model["points"]:
             speed = point["units"] / point["time_s"]
@@ -140,44 +136,37 @@ def read_models(folder, output, variables):
                 "speed_high": speed / max(1.0 - spread, 0.1),
                 "gflops": speed * model.get("flops_per_unit", 0.0) / 1e9,
                 "bytes_per_s": speed * model.get("bytes_per_unit", 0.0),
-                "columns": model.get("parameters", {}).get("columns", model.get("parameters", {}).get("n", 0.0)),
-                "in_core_units": model.get("in_core_units", 0.0),
             })
     return rows
 
 
-def read_model_at(folder, output, variables):
+def read_model_at(run):
     """A row for each size of `steelyard model --at … --format json`."""
-    del folder, variables
-    text = json.loads(output)
+    text = json.loads(run.output)
     return [{"kind": text["kind"], **point} for point in text["at"]]
 
 
-def read_model_parameters(folder, output, variables):
+def read_model_parameters(run):
     """What `steelyard model --format json` has fitted, in one row, and how far the fit is from the points."""
-    del folder, variables
-    text = json.loads(output)
+    text = json.loads(run.output)
     return [{**text["parameters"], "rms": 100.0 * text["fit_error"]["rms"]}]
 
 
-def read_model_bands(folder, output, variables):
+def read_model_bands(run):
     """Between the lines through the speeds' minima and maxima, a row a measured size (002, section 6.2.3)."""
-    del folder, variables
-    bands = json.loads(output)["variation"]["bands"]
+    bands = json.loads(run.output)["variation"]["bands"]
     return [{**band, "speed": 0.5 * (band["speed_low"] + band["speed_high"])} for band in bands]
 
 
-def read_model_variation(folder, output, variables):
+def read_model_variation(run):
     """Largest variation of neighbouring extrema (002, eq. 1), and the band's largest width."""
-    del folder, variables
-    variation = json.loads(output)["variation"]
+    variation = json.loads(run.output)["variation"]
     return [{"variation": 100.0 * variation["largest"], "band": 100.0 * variation["widest_band"]}]
 
 
-def read_timeline(folder, output, variables):
+def read_timeline(run):
     """A row for each operation of the engines of gemm's device."""
-    del output
-    points = _load(folder / variables["result"] / "run.json")["figures"]
+    points = _record(run)["figures"]
     return [
         {"engine": engine, "start_s": start_s, "length_s": end_s - start_s}
         for engine in ("loading", "multiplying", "storing")
@@ -185,54 +174,37 @@ def read_timeline(folder, output, variables):
     ]
 
 
-def read_partition(folder, output, variables):
+def read_partition(run):
     """A row for each unit of `steelyard partition --format json`."""
-    del folder, variables
-    text = json.loads(output)
+    text = json.loads(run.output)
     return [
         {"unit": i, "units": units, "predicted_s": time_s, "makespan_s": text["makespan_s"]}
         for i, (units, time_s) in enumerate(zip(text["units"], text["predicted_s"]))
     ]
 
 
-def read_predict(folder, output, variables):
-    """One row of `steelyard predict … --format json`, with what each communication model says."""
-    del folder, variables
-    text = json.loads(output)
-    row = {"predicted_s": text["time_s"]}
-    for phase in text["phases"]:
-        row[phase["name"] + "_predicted_s"] = phase["time_s"]
-    for name, time_s in text.get("models", {}).items():
-        row["communication_s_by_" + re.sub(r"[^A-Za-z0-9_]+", "_", name)] = time_s
-    return [row]
-
-
-def read_cost(folder, output, variables):
+def read_cost(run):
     """The one row of `steelyard cost --format json`."""
-    del folder, variables
-    return [json.loads(output)]
+    return [json.loads(run.output)]
 
 
-def read_communication_models(folder, output, variables):
+def read_communication_models(run):
     """A row for each communication model of `steelyard predict … --format json`."""
-    del folder, variables
-    return [{"model": name, "predicted_s": time_s} for name, time_s in json.loads(output)["models"].items()]
+    return [{"model": name, "predicted_s": time_s} for name, time_s in json.loads(run.output)["models"].items()]
 
 
-def read_rectangles(folder, output, variables):
+def read_rectangles(run):
     """A row for each rectangle of `--format json`, rank by rank."""
-    del folder, variables
     return [
         {"rank": rank, "x": one["column"], "y": one["row"], "width": one["columns"], "height": one["rows"]}
-        for rank, one in enumerate(json.loads(output)["rectangles"])
+        for rank, one in enumerate(json.loads(run.output)["rectangles"])
     ]
 
 
-def read_platform(folder, output, variables):
+def read_platform(run):
     """A row for each measured point of a platform file's channels, and for what the fitted models make of it."""
-    del output
     rows = []
-    for channel in _load(folder / variables["from"])["channels"]:
+    for channel in load(run.folder / run.source)["channels"]:
         for point in channel.get("tau_lop", {}).get("transfer", []):
             rows.append({
                 "channel": channel["name"], "quantity": "transfer", "bytes": point["bytes"],
@@ -246,18 +218,16 @@ def read_platform(folder, output, variables):
     return rows
 
 
-def read_text(folder, output, variables):
+def read_text(run):
     """A row for each match of the regular expression `from`, whose groups are the columns."""
-    del folder
     return [
         {name: quantity(text) for name, text in found.groupdict().items() if text is not None}
-        for found in re.finditer(variables["from"], output, re.MULTILINE)
+        for found in re.finditer(run.source, run.output, re.MULTILINE)
     ]
 
 
-def read_nothing(folder, output, variables):
+def read_nothing(run):
     """A step that only makes files for later ones: one row without columns."""
-    del folder, output, variables
     return [{}]
 
 

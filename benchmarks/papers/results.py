@@ -6,6 +6,8 @@ import os
 from descriptions import evaluate, folder as descriptions_folder
 
 SCHEMA = "steelyard.experiment/1"
+BANNER = "Small scale: shows that it runs; not a measurement."
+COLOURS = 8  # by which a chart tells series apart
 
 
 def write_text(path, text):
@@ -16,12 +18,6 @@ def write_text(path, text):
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
-
-
-def standard_columns():
-    """Label and unit of columns that several experiments have, by name."""
-    with open(descriptions_folder / "columns.json", encoding="utf-8") as file:
-        return json.load(file)
 
 
 class Results:
@@ -95,9 +91,9 @@ class Results:
 
     def write(self, facts, complete):
         self._derive()
-        columns = self._columns()
         write_text(self._points_path, "".join(json.dumps(point) + "\n" for point in self.points))
         text = self.experiment.text
+        columns = self._columns()
         paper_points = self.experiment.paper_points()
         description = {
             "schema": SCHEMA,
@@ -106,15 +102,16 @@ class Results:
             "figures": text["figures"],
             "title": text["title"],
             "question": text["question"],
+            "banner": BANNER if self.scale == "small" else "",
             "scale": self.scale,
             "date": facts["date"],
             "commit": facts["commit"],
             "machine": facts["machine"],
             "complete": complete,
-            "columns": columns,
+            "columns": [{"name": name, "label": label, "unit": unit} for name, (label, unit) in columns.items()],
             "points_file": "points.jsonl",
-            "charts": [self._chart(chart, columns, paper_points) for chart in text.get("charts", [])],
-            "tables": text.get("tables", []),
+            "charts": [part for chart in text["charts"] for part in self._charts(chart, columns, paper_points)],
+            "tables": [self._table(table, paper_points) for table in text["tables"]],
             "paper_points": paper_points,
             "paper_note": text.get("paper_note", ""),
             "difference": text["difference"],
@@ -122,59 +119,69 @@ class Results:
         write_text(self.path / "experiment.json", json.dumps(description, indent=2) + "\n")
 
     def _columns(self):
-        standard = standard_columns()
-        columns = []
+        """Label and unit of each column: the experiment's own, or those of columns that several experiments have."""
+        with open(descriptions_folder / "columns.json", encoding="utf-8") as file:
+            standard = json.load(file)
+        columns = {"step": ("step", "")}
         for column in self.experiment.text["columns"]:
             name, label, unit = column if isinstance(column, list) else (column, *standard[column])
-            columns.append({"name": name, "label": label, "unit": unit})
-        return [{"name": "step", "label": "step", "unit": ""}, *columns]
+            columns[name] = (label, unit)
+        return columns
 
-    def _chart(self, chart, columns, paper_points):
-        by_name = {column["name"]: column for column in columns}
-        y_column = by_name[chart["y"]]
-        series = self._series(chart, [point["values"] for point in self.points], "here")
+    def _table(self, table, paper_points):
+        """A table, and the rows of the paper beside its own: those that have a number where this one has results."""
+        given = {"repetition"}
+        for step in self.experiment.text["steps"]:
+            given.update(step.get("sweep", []), step.get("add", {}))
+        rows = [
+            values for values in _chosen(paper_points, _condition(table["where"], paper_points))
+            if any(isinstance(values.get(name), (int, float)) for name in set(table["columns"]) - given)
+        ]
+        return {**table, "paper_rows": rows}
+
+    def _charts(self, chart, columns, paper_points):
+        """A chart; where it has more series than colours, one for each value of the first column of `by`."""
+        series = self._series(chart, [point["values"] for point in self.points], chart["where"], "here")
         if chart.get("paper", True):
-            series += self._series(chart, paper_points, "paper")
-        result = {
-            "title": chart["title"],
-            "kind": chart["kind"],
-            "x": {"column": chart["x"], "label": _axis(by_name[chart["x"]]), "scale": chart.get("x_scale", "linear")},
-            "y": {
-                "column": chart["y"],
-                "label": _axis(y_column),
-                "scale": chart.get("y_scale", "linear"),
-                "unit": y_column["unit"],
-            },
-            "series": series,
-        }
-        result.update(chart.get("more", {}))
-        return result
+            series += self._series(chart, paper_points, _condition(chart["where"], paper_points), "paper")
+        if len(series) > COLOURS and len(chart["by"]) > 1:
+            first, *others = chart["by"]
+            for value in dict.fromkeys(one["where"][first] for one in series if first in one["where"]):
+                name = value if isinstance(value, str) else f"{columns[first][0]} {value}"
+                part = {"title": f"{chart['title']}: {name}", "by": others, "where": {**chart["where"], first: value}}
+                yield from self._charts({**chart, **part}, columns, paper_points)
+            return
+        result = {"title": chart["title"], "kind": chart["kind"]}
+        for axis in "xy":
+            label, unit = columns[chart[axis]]
+            result[axis] = {"column": chart[axis], "label": f"{label} ({unit})" if unit else label,
+                            "scale": "log" if axis in chart.get("log", "") else "linear"}
+        result["y"]["unit"] = columns[chart["y"]][1]
+        boxes = {name: chart[name] for name in ("lane", "width", "height", "text", "colour") if name in chart}
+        yield {**result, "series": series, **boxes}
 
-    def _series(self, chart, points, source):
+    @staticmethod
+    def _series(chart, points, condition, source):
         """A series for every combination of values in the columns `by`, in the order in which they come."""
-        by = chart.get("by", [])
-        condition = chart.get("where", {})
-        if source == "paper" and not any("step" in values for values in points):
-            condition = {name: value for name, value in condition.items() if name != "step"}
         found = []
-        for values in points:
-            if chart["x"] not in values or chart["y"] not in values:
-                continue
-            if any(values.get(name) != value for name, value in condition.items()):
-                continue
-            where = {name: values[name] for name in by if name in values}
-            if where not in found:
+        for values in _chosen(points, condition):
+            where = {name: values[name] for name in chart["by"] if name in values}
+            if chart["x"] in values and chart["y"] in values and where not in found:
                 found.append(where)
         series = []
         for where in found:
-            label = ", ".join(str(value) for value in where.values()) or chart.get("label", "")
+            label = ", ".join(map(str, where.values())) or chart.get("label", "")
             one = {"label": label, "where": {**condition, **where}, "y": chart["y"], "from": source}
-            for bound in ("low", "high"):
-                if bound in chart and source == "here":
-                    one[bound] = chart[bound]
+            if "interval" in chart and source == "here":
+                one.update({bound: f"{chart['interval']}_{bound}" for bound in ("low", "high")})
             series.append(one)
         return series
 
 
-def _axis(column):
-    return f"{column['label']} ({column['unit']})" if column["unit"] else column["label"]
+def _chosen(points, where):
+    return [values for values in points if all(values.get(name) == value for name, value in where.items())]
+
+
+def _condition(where, paper_points):
+    """The part of a condition that can be asked of the paper's numbers, which may lack columns."""
+    return {name: value for name, value in where.items() if any(name in values for values in paper_points)}

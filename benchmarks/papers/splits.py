@@ -1,27 +1,18 @@
 """Splits between host and companion, made of measured tables and judged by them."""
 
 import json
+from dataclasses import replace
 
-from readers import READERS
-
-
-def _read_models(folder):
-    """Speed models of a rank's two units, by unit."""
-    models = {}
-    for unit in ("host", "device"):
-        with open(folder / f"rank0-{unit}.fpm.json", encoding="utf-8") as file:
-            models[unit] = json.load(file)
-    return models
+from readers import load, read_models
 
 
-def measure_tables(driver, folder, variables, results):
+def measure_tables(run):
     """Speed models of both units at every size that splits may have."""
-    del results
-    step = variables["step"]
-    sizes = " ".join(str(size) for size in range(step, variables["most"] + 1, step))
-    driver.start("steelyard measure {measure} --sizes {sizes} {both} {depth} --output models".format(
-        **{**variables, "sizes": sizes}), folder)
-    return READERS["models"](folder, "", {"from": "models"})
+    step = run.variables["step"]
+    sizes = " ".join(map(str, range(step, run.variables["most"] + 1, step)))
+    command = f"steelyard measure {{measure}} --sizes {sizes} {{both}} {{depth}} --output models"
+    run.driver.start(command.format(**run.variables), run.folder)
+    return read_models(replace(run, source="models"))
 
 
 def largest_remainders(total, weights, step):
@@ -34,18 +25,17 @@ def largest_remainders(total, weights, step):
     return [count * step for count in counts]
 
 
-def compare_splits(driver, folder, variables, results):
+def compare_splits(run):
     """Splits of workloads from the tables' first third to twice their last size, all judged by the tables (002, section
     6.2): HPOPTA and exact over the measured points, HPOPTA over the smoothed ones, and constant speeds of three sizes.
     Improvements of HPOPTA are (other time - its time) / its time: 002's numbers above 100 % cannot be shares of the
     other time, as its formula for smooth FPM has it. Workloads for which a split leaves the tables do not count, as in
     002."""
-    del results
     tables = [
-        {int(point["units"]): point["time_s"] for point in model["points"]}
-        for model in _read_models(folder / "models").values()
+        {int(point["units"]): point["time_s"] for point in load(run.folder / f"models/rank0-{unit}.fpm.json")["points"]}
+        for unit in ("host", "device")
     ]
-    step, most = variables["step"], variables["most"]
+    step, most = run.variables["step"], run.variables["most"]
     sizes = sorted(set(tables[0]) & set(tables[1]))
     constant = {
         "CPM of the smallest size": sizes[0],
@@ -55,13 +45,13 @@ def compare_splits(driver, folder, variables, results):
     asked = {"HPOPTA": "--algorithm hpopta --kind table", "exact": "--algorithm exact --kind table",
              "smooth FPM": f"--algorithm geometric --kind polynomial --granularity {step}"}
     rows = []
-    between = max(2 * most // variables["workloads"] // step, 1) * step
+    between = max(2 * most // run.variables["workloads"] // step, 1) * step
     totals = range(max(most // 3 // step, 2) * step, 2 * most + 1, between)
     for total in totals:
         splits = {}
         for name, options in asked.items():
-            output = driver.start(f"steelyard partition {options} --total {total} --models models/rank0-*.fpm.json "
-                                  "--format json", folder, any_exit_code=True)
+            output = run.driver.start(f"steelyard partition {options} --total {total} --models models/rank0-*.fpm.json "
+                                  "--format json", run.folder, any_exit_code=True)
             if output:
                 splits[name] = json.loads(output)["units"]
         for name, size in constant.items():

@@ -15,12 +15,11 @@ EXAMPLE = [
 ]
 
 
-def hpopta_inputs(driver, folder, variables, results):
+def hpopta_inputs(run):
     """The time functions of 002, Fig. 5, by workload; also as files of speed models, in Fupermod's format."""
-    del driver, variables, results
     for i, times in enumerate(EXAMPLE):
         lines = "".join(f"{units} {time_s} 1 0\n" for units, time_s in sorted(times))
-        write_text(folder / f"P{i}.fpm", lines)
+        write_text(run.folder / f"P{i}.fpm", lines)
     return [
         {"unit": f"P{i}", "units": units, "time_s": time_s, "speed": units / time_s}
         for i, times in enumerate(EXAMPLE)
@@ -94,7 +93,6 @@ class Tree:
         return level - 1
 
 
-def hpopta_tree(driver, folder, variables, results):
+def hpopta_tree(_):
     """Every operation of HPOPTA on the worked example."""
-    del driver, folder, variables, results
     return Tree(16, EXAMPLE).steps

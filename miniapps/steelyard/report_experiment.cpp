@@ -40,6 +40,7 @@ class Experiment {
   void add_to(Document& document) const {
     const std::string paper = reader().text("paper");
     document.add_heading(1, fmt::format("{}, {}: {}", paper, reader().text("figure"), reader().text("title")));
+    if (const std::string banner = reader().text("banner", ""); !banner.empty()) document.add_text(banner);
     document.add_text(reader().text("question"));
     document.add_facts({{"machine", reader().text("machine")},
                         {"date, scale", fmt::format("{}, {}{}", reader().text("date"), reader().text("scale"),
@@ -220,7 +221,7 @@ class Experiment {
     }
     std::vector<std::vector<std::string>> rows;
     for (const auto& [from, points] : {std::pair{"here", chosen(points_, where(table), {})},
-                                       std::pair{"paper", chosen(paper_points_, Json::object(), {})}}) {
+                                       std::pair{"paper", table.value().value("paper_rows", paper_points_)}}) {
       for (const Json& point : points) {
         std::vector<std::string> row{from};
         bool has_number = false;

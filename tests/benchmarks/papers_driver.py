@@ -18,6 +18,7 @@ sys.path.insert(0, str(tree / "benchmarks/papers"))
 import evaluations  # noqa: E402
 from descriptions import papers, read_paper  # noqa: E402
 from readers import quantity, read_table, read_units  # noqa: E402
+from results import BANNER, COLOURS, Results  # noqa: E402
 from splits import largest_remainders  # noqa: E402
 from worked_example import EXAMPLE, Tree  # noqa: E402
 
@@ -78,11 +79,11 @@ class Descriptions(unittest.TestCase):
         for experiment in (one for paper in papers() for one in read_paper(paper)[0]):
             text = experiment.text
             columns = {one[0] if isinstance(one, list) else one for one in text["columns"]} | {"step"}
-            for chart in text.get("charts", []):
-                self.assertLessEqual({chart["x"], chart["y"], *chart.get("by", [])}, columns, chart["title"])
+            for chart in text["charts"]:
+                self.assertLessEqual({chart["x"], chart["y"], *chart["by"], *chart["where"]}, columns, chart["title"])
             for step in text["steps"]:
                 self.assertLessEqual(set(step.get("sweep", [])), columns, step["name"])
-            for table in text.get("tables", []):
+            for table in text["tables"]:
                 self.assertLessEqual(set(table["columns"]), columns, table["title"])
             for point in experiment.paper_points():
                 self.assertLessEqual(set(point), columns, experiment.name)
@@ -115,6 +116,8 @@ class Resuming(unittest.TestCase):
             self.assertIn("10 were finished before", again.stdout)
             self.assertNotIn("/10]", again.stderr)
             self.check_contract(results)
+            self.assertIn(BANNER, (results / "report.html").read_text())
+            self.assertTrue(again.stdout.endswith(f"page: {results / 'report.html'}\n"), again.stdout)
 
     def check_contract(self, results):
         experiment = json.loads((results / "experiment.json").read_text())
@@ -123,6 +126,36 @@ class Resuming(unittest.TestCase):
         columns = {column["name"] for column in experiment["columns"]}
         for line in (results / experiment["points_file"]).read_text().splitlines():
             self.assertTrue(set(json.loads(line)["values"]) & columns)
+
+
+class Shown(unittest.TestCase):
+    def written(self, paper, name, points):
+        """What an experiment's results say that is shown, by title: charts, tables."""
+        experiment = next(one for one in read_paper(paper)[0] if one.name == name)
+        with tempfile.TemporaryDirectory() as folder:
+            results = Results(Path(folder), experiment, "machine")
+            results.keep_only([""])
+            results.add("", "", points)
+            results.write({"date": "", "commit": "", "machine": ""}, complete=True)
+            text = json.loads((Path(folder) / "experiment.json").read_text())
+        return ({one["title"]: one for one in text[key]} for key in ("charts", "tables"))
+
+    def test_charts_have_no_more_series_than_colours(self):
+        points = [
+            {"step": "units", "size": size, "configuration": str(i), "unit": "host", "measured_s": 1.0}
+            for size in (512, 1024) for i in range(6)
+        ]
+        charts, _ = self.written("000", "fig4.10", points)
+        for chart in charts.values():
+            self.assertLessEqual(len(chart["series"]), COLOURS, chart["title"])
+        self.assertIn("Time of each unit (Fig. 4.9): rows and columns 512", charts)
+
+    def test_rows_of_the_paper_stand_where_they_have_a_value(self):
+        _, tables = self.written("001", "fig12", [])
+        self.assertEqual([len(one["paper_rows"]) for one in tables.values()], [0, 0, 16])
+        charts, tables = self.written("003", "fig7.34", [])
+        self.assertEqual([len(one["paper_rows"]) for one in tables.values()], [3, 5])
+        self.assertEqual({one["y"]["column"] for one in charts.values()}, {"speedup", "percentage_difference"})
 
 
 class Readers(unittest.TestCase):
@@ -134,7 +167,7 @@ class Readers(unittest.TestCase):
 
     def test_a_table_ends_where_its_lines_end(self):
         output = "title\nunit  time\n----------\nhost  2 us\n\nunit  size\n----------\nhost  3\n"
-        self.assertEqual(read_table(None, output, {"from": "unit  time"}), [{"unit": "host", "time": 2e-6}])
+        self.assertEqual(read_table(SimpleNamespace(output=output, source="unit  time")), [{"unit": "host", "time": 2e-6}])
 
 
     def test_units_have_their_share_and_their_times_where_a_run_says_them(self):
@@ -144,17 +177,16 @@ class Readers(unittest.TestCase):
         }
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "run.json").write_text(json.dumps(run))
-            rows = read_units(Path(folder), "", {"result": "."})
+            rows = read_units(SimpleNamespace(result=Path(folder)))
         self.assertEqual(rows, [{"unit": "rank 0 host", "slowdown": 1.0, "units": 7, "predicted_s": 0.5}])
 
 
 class Evaluations(unittest.TestCase):
-    def results(self, **columns):
-        return SimpleNamespace(points=[{"values": dict(zip(columns, row))} for row in zip(*columns.values())])
-
     def test_a_node_takes_as_long_as_its_slowest_core(self):
-        results = self.results(step=["cores"] * 2, node=["n"] * 2, units=[4, 4], time_s=[1.0, 2.0], gflops=[6.0, 3.0])
-        self.assertEqual(evaluations.node_speeds(None, None, None, results),
+        cores = [
+            {"node": "n", "units": 4, "time_s": time_s, "gflops": gflops} for time_s, gflops in ((1.0, 6.0), (2.0, 3.0))
+        ]
+        self.assertEqual(evaluations.node_speeds(SimpleNamespace(points_of=lambda step: cores)),
                          [{"node": "n", "total": 8, "node_gflops": 6.0}])
 
     def test_parts_in_proportion_to_weights_sum_to_the_total_in_multiples_of_the_step(self):

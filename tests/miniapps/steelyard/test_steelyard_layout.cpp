@@ -199,7 +199,8 @@ TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cor
   for (std::size_t number = 1; number <= 16; ++number) {
     INFO("M" << number);
     const Row& row = table_1[number - 1];
-    const Layout layout = read_layout(fmt::format("{}/M{}.layout", STEELYARD_FERMI, number));
+    const Outcome written = run_in_shell(fmt::format("python3 -B \"$0\" M{}", number), STEELYARD_FERMI);
+    const Layout layout = parse_layout(written.out, "fermi.py");
     CHECK(layout.entries.size() == static_cast<std::size_t>(row.processes));
     std::map<std::string, std::multiset<int>> cores_of_host;
     std::set<std::pair<std::string, std::string>> devices;
