@@ -11,7 +11,6 @@
 #include "core/co_execution.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/rank_rates.hpp"
 
 namespace steelyard::micro {
 namespace {
