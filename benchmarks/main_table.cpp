@@ -18,6 +18,7 @@
 #include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "miniapps/steelyard/results.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ const std::vector<std::vector<const char*>> extents{{"m", "n", "k"}, {"rows", "c
 
 /// Figures of one run in the table.
 struct Run {
-  std::string round;
+  tool::RunResult result;
   std::string problem;
   double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
@@ -122,23 +123,13 @@ std::string check_text(const std::vector<Run>& runs) {
   return any(false) ? "FAILED" : any(std::nullopt) ? "not done" : "passed";
 }
 
-/// How much longer `other` took, in every round that both have.
-/// @param by_slices leaves out rounds in which these are the same, where nothing can be gained
-std::vector<double> paired_gains(const std::vector<Run>& other, const std::vector<Run>& better, bool by_slices) {
-  std::vector<double> ratios;
-  for (const Run& slow : other) {
-    for (const Run& fast : better) {
-      const bool no_gain = by_slices && slow.distribution == fast.distribution;
-      if (slow.round == fast.round && !no_gain) ratios.push_back(slow.time_s / fast.time_s);
-    }
-  }
-  return ratios;
+/// What `better` gains over `other`: by its slices where that has even ones.
+std::optional<tool::Gain> gain_of(const std::vector<Run>& other, const std::vector<Run>& better, bool by_slices) {
+  tool::Configuration of_other, of_better;
+  for (const Run& run : other) of_other.push_back(run.result);
+  for (const Run& run : better) of_better.push_back(run.result);
+  return tool::gain(of_other, of_better, by_slices);
 }
-
-/// Ideal gain of balancing over an even split between a unit and one F times slower: an even split takes as long as the
-/// slow unit for half of the rows, F / 2; a balanced one F / (F + 1), both in units of the fast one's time for all
-/// rows.
-double ideal_gain(double slowdown) { return (slowdown + 1.0) / 2.0; }
 
 struct Configuration {
   std::string folder;      ///< of its results
@@ -194,7 +185,7 @@ std::map<std::string, Results> read_results(const std::filesystem::path& folder)
     const std::filesystem::path place = std::filesystem::absolute(entry.path()).lexically_normal().parent_path();
     const std::string last = place.filename().string();
     const bool is_round = std::all_of(last.begin(), last.end(), [](char c) { return '0' <= c && c <= '9'; });
-    if (is_round) run.round = last;
+    run.result = {place, is_round ? last : "", json, {}};
     results[name][run.size][is_round ? place.parent_path().filename().string() : last].push_back(run);
   }
   if (results.empty()) throw InvalidArgument(folder.string() + " holds no run.json");
@@ -260,18 +251,12 @@ bool print_table(const std::string& app, Results& results) {
       std::string gain = "-";
       std::string of_ideal = "-";
       const auto other = by_configuration.find(configuration.other);
-      const std::vector<double> factors =
-          other != by_configuration.end()
-              ? paired_gains(other->second, found->second, configuration.other.starts_with("even"))
-              : std::vector<double>{};
-      if (!factors.empty()) {
-        const double factor = median(factors);
-        gain = fmt::format("{:.2f}x", factor);
-        if (factors.size() > 1) {
-          const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
-          gain += fmt::format(" ({:.2f} to {:.2f})", *least, *most);
-        }
-        if (run.slowdown > 1.0) of_ideal = fmt::format("{:.2f}", (factor - 1.0) / (ideal_gain(run.slowdown) - 1.0));
+      if (other != by_configuration.end()) {
+        const auto gained = gain_of(other->second, found->second, configuration.other.starts_with("even"));
+        if (gained) gain = fmt::format("{:.2f}x", gained->factor);
+        if (gained && gained->range)
+          gain += fmt::format(" ({:.2f} to {:.2f})", gained->range->lower, gained->range->upper);
+        if (gained && gained->of_ideal) of_ideal = fmt::format("{:.2f}", *gained->of_ideal);
       }
       const std::string check = check_text(found->second);
       all_passed = all_passed && check != "FAILED";

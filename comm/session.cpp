@@ -289,6 +289,11 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   record.mpi = Session::mpi_version();
   record.hosts = session.nodes().hosts;
   record.processors = processors(session);
+  record.memory_bytes.resize(record.hosts.size());
+  const std::vector<double> of_ranks = all_gather(session.comm(), {session.machine().memory_bytes()});
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    record.memory_bytes[static_cast<std::size_t>(session.nodes().node_of_rank[rank])] = of_ranks[rank];
+  }
   record.params["ranks"] = static_cast<double>(session.size());
   record.settings["element"] = element_name(options.element);
   record.settings["partition"] = options.partition;

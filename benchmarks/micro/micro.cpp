@@ -13,7 +13,6 @@
 #include "core/co_execution.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/rank_rates.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"

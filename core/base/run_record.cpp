@@ -50,6 +50,7 @@ Json run_json(const RunRecord& record) {
   json["mpi"] = record.mpi;
   json["hosts"] = record.hosts;
   json["processors"] = record.processors;
+  json["memory_bytes"] = record.memory_bytes;
   json["params"] = numbers(record.params);
   json["settings"] = record.settings;
   json["units"] = Json::array();

@@ -87,6 +87,7 @@ struct RunRecord {
   bool is_interrupted = false;  ///< the user ended it; `samples` has the repetitions that were finished
   bool is_dry_run = false;      ///< nothing was run: there are predictions alone
   std::vector<Sample> samples;
+  std::vector<double> memory_bytes = {};  ///< of each host; 0 where unknown
 };
 
 /// The time now, ISO 8601 in UTC.

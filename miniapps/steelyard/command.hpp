@@ -4,13 +4,16 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "comm/session.hpp"
+#include "core/base/plot/svg_plot.hpp"
+#include "core/co_execution.hpp"
 #include "core/typed_options.hpp"
 #include "miniapps/steelyard/tool.hpp"
-#include "partition/rectangles/rectangle.hpp"
+#include "models/fpm_file.hpp"
 
 namespace steelyard::tool {
 
@@ -34,15 +37,51 @@ void add_report_command(CLI::App& parser, Action& chosen);
 /// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
 CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
                               const std::string& missing);
-/// An option that takes one of some words.
+/// An option that takes a value; of a number `--help` has the default. @param type such as FILE
+template <class Value>
+CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value, const std::string& description,
+                       const std::string& type) {
+  CLI::Option* option = command.add_option(name, value, description)->type_name(type);
+  return std::is_arithmetic_v<Value> ? option->capture_default_str() : option;
+}
+/// An option that takes one of some words; `--help` has the default, where there is one.
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& choice, const std::string& description,
                         const std::vector<std::string>& words);
 /// Names that `--kind` takes.
 std::vector<std::string> model_kind_names();
 /// `--format table|json`
 CLI::Option* add_format_option(CLI::App& command, bool& json);
-nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& rectangles);
 /// Action of a command that needs no other rank: rank 0 makes the text, which is printed.
 Action print_from_root(const std::function<std::string()>& make_text);
+
+/// Rectangles of blocks, as `--partition FILE` reads them.
+template <class Rectangles>
+nlohmann::ordered_json rectangles_json(const Rectangles& rectangles) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const auto& part : rectangles) {
+    json.push_back({{"row", part.row}, {"column", part.column}, {"rows", part.rows}, {"columns", part.columns}});
+  }
+  return json;
+}
+
+/// Units that a rank drives, the host unit first.
+std::vector<ProcessingUnit> units_of(const RankUnits& units);
+/// Runs work on one of a rank's units while the other one is idle.
+void run_on(ProcessingUnit::Kind kind, CoExecution& co_execution, const CoExecution::Work& work);
+/// Measures the highest rates of this rank's units, one after the other, as an array of `{"rank", "unit",
+/// "stream_bytes_per_s", "gemm_flops_per_s", "to_device_bytes_per_s", "to_host_bytes_per_s"}`. Does not communicate.
+/// @throws RuntimeFailure from a device
+nlohmann::ordered_json measure_rank(const Session& session, const RankUnits& units, CoExecution& co_execution);
+/// The arrays of all ranks, joined, on every rank. Collective.
+nlohmann::ordered_json join_arrays(const Session& session, const nlohmann::ordered_json& mine);
+/// GB/s of STREAM's kernels and of copies, GFLOP/s of GEMM: a row for each unit of such an array.
+std::string rates_table(const nlohmann::ordered_json& units);
+
+/// Precise and imprecise points of a model, by size.
+std::vector<models::MeasuredPoint> all_points(const models::FpmFile& file);
+/// A chart of speed against size, without a series: axes, and the machine that the model was measured on.
+SvgPlot speed_chart(const models::FpmFile& file);
+/// Measured speeds with their confidence intervals. @param colour number of the series' colour
+SvgPlot::Series speed_marks(const std::string& name, std::span<const models::MeasuredPoint> points, std::size_t colour);
 
 }  // namespace steelyard::tool

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,6 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::filesystem::path> folders;
-  std::string format = "table";
   std::optional<double> regression_percent;
 };
 
@@ -44,13 +44,13 @@ struct Comparison {
 /// @throws InvalidArgument naming what differs where runs are of different apps or problems
 void require_same_problem(const std::string& name, const nlohmann::json& base, const nlohmann::json& other) {
   const nlohmann::json a = problem_of(base), b = problem_of(other);
-  for (const nlohmann::json* problem : {&a, &b}) {
-    for (const auto& [key, value] : problem->items()) {
-      const nlohmann::json of_a = a.value(key, nlohmann::json()), of_b = b.value(key, nlohmann::json());
-      if (of_a == of_b) continue;
-      throw InvalidArgument(fmt::format("{}{} is {} in one and {} in the other (expected runs of the same problem)",
-                                        name.empty() ? "" : name + ": ", key, of_a.dump(), of_b.dump()));
-    }
+  nlohmann::json both = a;
+  both.update(b);
+  for (const auto& [key, value] : both.items()) {
+    const nlohmann::json of_a = a.value(key, nlohmann::json()), of_b = b.value(key, nlohmann::json());
+    if (of_a == of_b) continue;
+    throw InvalidArgument(fmt::format("{}{} is {} in one and {} in the other (expected runs of the same problem)",
+                                      name.empty() ? "" : name + ": ", key, of_a.dump(), of_b.dump()));
   }
 }
 
@@ -58,16 +58,16 @@ void require_same_problem(const std::string& name, const nlohmann::json& base, c
 /// the same machine even where its speed drifts; otherwise of all repetitions.
 Comparison compare(const std::string& name, const std::filesystem::path& folder, const Configuration& base,
                    const Configuration& other) {
-  Comparison comparison{name, folder, median(base.times_s), median(other.times_s), {}};
-  const std::size_t count = base.times_s.size();
+  const std::vector<double> base_s = times_of(base), other_s = times_of(other);
+  Comparison comparison{name, folder, median(base_s), median(other_s), {}};
   constexpr double level = 0.95;
   constexpr std::size_t enough_rounds = 6;
-  if (base.runs.size() >= enough_rounds && base.runs.size() == other.runs.size() && count == other.times_s.size()) {
+  if (base.size() >= enough_rounds && base.size() == other.size() && base_s.size() == other_s.size()) {
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < count; ++i) ratios.push_back(other.times_s[i] / base.times_s[i]);
+    std::ranges::transform(other_s, base_s, std::back_inserter(ratios), std::divides<>());
     comparison.ratio = {median(ratios), median_interval(ratios, level)};
   } else {
-    comparison.ratio = ratio(base.times_s, other.times_s, level);
+    comparison.ratio = ratio(base_s, other_s, level);
   }
   return comparison;
 }
@@ -77,11 +77,10 @@ void add_differences(std::map<std::string, std::set<std::string>>& found, const 
                      const nlohmann::json& base, const nlohmann::json& other) {
   if (base == other || key == "environment.SLURM_JOB_ID") return;
   if (base.is_object() && other.is_object()) {
-    for (const auto& [name, value] : base.items()) {
-      add_differences(found, key + "." + name, value, other.value(name, nlohmann::json()));
-    }
-    for (const auto& [name, value] : other.items()) {
-      if (!base.contains(name)) add_differences(found, key + "." + name, nlohmann::json(), value);
+    nlohmann::json both = base;
+    both.update(other);
+    for (const auto& [name, value] : both.items()) {
+      add_differences(found, key + "." + name, base.value(name, nlohmann::json()), other.value(name, nlohmann::json()));
     }
     return;
   }
@@ -95,7 +94,7 @@ std::string differences(const Results& base, const Results& other) {
   for (const auto& [name, configuration] : base) {
     const auto same = other.find(name);
     if (same == other.end()) continue;
-    const nlohmann::json &a = configuration.runs.front(), &b = same->second.runs.front();
+    const nlohmann::json &a = configuration.front().json, &b = same->second.front().json;
     for (const char* const key : {"hosts", "processors", "commit", "dirty", "compiler", "flags", "kokkos", "mpi",
                                   "environment", "params", "settings", "seed"}) {
       add_differences(found, key, a.value(key, nlohmann::json()), b.value(key, nlohmann::json()));
@@ -110,25 +109,18 @@ std::string differences(const Results& base, const Results& other) {
 }
 
 std::string table_text(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
-  Table table({"run", "other", folder_name(base), "time", "ratio", "95 % interval", ""});
+  Table table({"run", "other", folder_name(base), "time", "ratio", "95 % from", "95 % to", ""});
   for (const Comparison& one : comparisons) {
     const bool is_known = std::isfinite(one.ratio.interval.upper);
     table.add_row({one.name.empty() ? "-" : one.name, folder_name(one.other), format_seconds(one.base_s),
                    format_seconds(one.other_s), fmt::format("{:.3f}", one.ratio.median),
-                   is_known ? fmt::format("{:.3f} to {:.3f}", one.ratio.interval.lower, one.ratio.interval.upper)
-                            : "too few repetitions (expected 4 of each)",
-                   is_known ? one.verdict() : "-"});
+                   is_known ? fmt::format("{:.3f}", one.ratio.interval.lower) : "-",
+                   is_known ? fmt::format("{:.3f}", one.ratio.interval.upper) : "-",
+                   is_known ? one.verdict() : "too few repetitions (expected 4 of each)"});
   }
-  return table.text();
-}
-
-std::string csv_text(const std::vector<Comparison>& comparisons) {
-  std::string text = "run,other,base_time_s,time_s,ratio,ratio_lower,ratio_upper\n";
-  for (const Comparison& one : comparisons) {
-    text += fmt::format("\"{}\",\"{}\",{},{},{},{},{}\n", one.name, one.other.string(), one.base_s, one.other_s,
-                        one.ratio.median, one.ratio.interval.lower, one.ratio.interval.upper);
-  }
-  return text;
+  return table.text() +
+         "ratio: median of the ratios of times to those of the first folder, below 1 where they are shorter; not the "
+         "quotient of the medians beside it\n";
 }
 
 /// @return whether a regression was asked about and found
@@ -149,7 +141,7 @@ bool run_compare(const CompareOptions& options, std::string& text) {
       const auto same = base.find(name);
       if (same == base.end()) continue;
       ++shared;
-      require_same_problem(name, same->second.runs.front(), configuration.runs.front());
+      require_same_problem(name, same->second.front().json, configuration.front().json);
       comparisons.push_back(compare(name, folder, same->second, configuration));
     }
     if (shared == 0) {
@@ -157,20 +149,15 @@ bool run_compare(const CompareOptions& options, std::string& text) {
                                         options.folders.front().string(), folder.string()));
     }
     notes += differences(base, other);
-    for (const auto& [from, to] : {std::pair{&base, &other}, std::pair{&other, &base}}) {
-      for (const auto& [name, configuration] : *from) {
-        if (!to->contains(name))
-          notes +=
-              fmt::format("only in    {}: {}\n", (from == &base ? options.folders.front() : folder).string(), name);
+    const auto note_missing = [&](const std::filesystem::path& place, const Results& from, const Results& to) {
+      for (const auto& [name, configuration] : from) {
+        if (!to.contains(name)) notes += fmt::format("only in    {}: {}\n", place.string(), name);
       }
-    }
+    };
+    note_missing(options.folders.front(), base, other);
+    note_missing(folder, other, base);
   }
-  text = options.format == "csv" ? csv_text(comparisons)
-                                 : table_text(comparisons, options.folders.front()) +
-                                       "ratio: median of the ratios of times to those of the first folder, below 1 "
-                                       "where they are shorter; not "
-                                       "the quotient of the medians beside it\n" +
-                                       notes;
+  text = table_text(comparisons, options.folders.front()) + notes;
   return options.regression_percent && std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& one) {
            return one.is_slower() && one.ratio.median > 1.0 + 0.01 * *options.regression_percent;
          });
@@ -190,12 +177,6 @@ void add_compare_command(CLI::App& parser, Action& chosen) {
                    "Exit 1 where a run is slower than the base by more, and not by noise")
       ->check(CLI::Range(0.0, 1e6))
       ->type_name("PERCENT");
-  command->add_option("--format", options->format, "table or csv")
-      ->check(CLI::IsMember({"table", "csv"}))
-      ->type_name("table|csv")
-      ->capture_default_str();
-  command->add_flag_callback(
-      "--csv", [options] { options->format = "csv"; }, "The same as --format csv");
   command->callback([options, &chosen] {
     chosen = [options](Session& session) {
       std::string text;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "comm/collective.hpp"
 #include "comm/communicator.hpp"
@@ -16,37 +17,22 @@
 #include "miniapps/app/interruption.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/rank_rates.hpp"
 #include "models/size_selection.hpp"
 
 namespace steelyard::tool {
 namespace {
 
-/// Models of one unit of the run.
-struct MeasuredUnit {
-  int rank = 0;
-  models::FpmFile group;
-  std::optional<models::FpmFile> solo;
-};
-
 using models::MeasuredPoint;
 
+/// A model of one unit of the run: in the group or, as its file says, alone.
+struct MeasuredModel {
+  int rank = 0;
+  models::FpmFile file;
+};
+
 const MeasuredPoint* find(const std::vector<MeasuredPoint>& points, double units) {
-  const auto place =
-      std::find_if(points.begin(), points.end(), [&](const MeasuredPoint& point) { return point.units == units; });
+  const auto place = std::ranges::find(points, units, &MeasuredPoint::units);
   return place != points.end() ? &*place : nullptr;
-}
-
-const MeasuredPoint* find(const models::FpmFile& file, double units) {
-  const MeasuredPoint* point = find(file.points, units);
-  return point != nullptr ? point : find(file.imprecise, units);
-}
-
-std::vector<MeasuredPoint> all_points(const models::FpmFile& file) {
-  std::vector<MeasuredPoint> points = file.points;
-  points.insert(points.end(), file.imprecise.begin(), file.imprecise.end());
-  std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
-  return points;
 }
 
 /// Every round was precise, but they differ by more.
@@ -79,32 +65,36 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
 
 /// A row for every size of every unit, precise or not. With `plan.solo` also seconds alone and the contention factor
 /// t_c(x) / t_1(x), by which the others slow the unit down (000, figures 3.2 and 4.3).
-std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPlan& plan) {
+std::string measure_table(const std::vector<MeasuredModel>& models, const BuildPlan& plan) {
   std::vector<std::string> headings{"unit",     "size",    "time",    "+-",  "repetitions",
                                     "outliers", "units/s", "GFLOP/s", "GB/s"};
   if (plan.solo) headings.insert(headings.end(), {"alone", "contention"});
   headings.emplace_back("used");
   Table table(headings);
-  for (const MeasuredUnit& unit : units) {
-    const std::string name =
-        fmt::format("rank {} {}{}", unit.rank, unit.group.unit_kind,
-                    unit.group.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", unit.group.slowdown) : "");
-    for (const MeasuredPoint& point : all_points(unit.group)) {
-      std::vector<std::string> row{name,
+  for (const auto& [rank, file] : models) {
+    if (file.solo) continue;
+    const auto alone_of = std::ranges::find_if(models, [&, rank = rank, &file = file](const MeasuredModel& other) {
+      return other.rank == rank && other.file.unit_kind == file.unit_kind && other.file.solo;
+    });
+    const std::vector<MeasuredPoint> alone =
+        alone_of != models.end() ? all_points(alone_of->file) : std::vector<MeasuredPoint>();
+    const std::string emulated = file.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", file.slowdown) : "";
+    for (const MeasuredPoint& point : all_points(file)) {
+      std::vector<std::string> row{fmt::format("rank {} {}{}", rank, file.unit_kind, emulated),
                                    fmt::format("{:.0f}", point.units),
                                    format_seconds(point.time_s),
                                    share(point.confidence_s, point.time_s),
                                    fmt::format("{}", point.repetitions),
                                    fmt::format("{}", point.outliers),
                                    fmt::format("{:.4g}", point.speed()),
-                                   fmt::format("{:.2f}", 1e-9 * point.speed() * unit.group.flops_per_unit),
-                                   fmt::format("{:.2f}", 1e-9 * point.speed() * unit.group.bytes_per_unit)};
-      const MeasuredPoint* alone = unit.solo ? find(*unit.solo, point.units) : nullptr;
+                                   fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit),
+                                   fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)};
       if (plan.solo) {
-        row.push_back(alone != nullptr ? format_seconds(alone->time_s) : "-");
-        row.push_back(alone != nullptr ? fmt::format("{:.2f}", point.time_s / alone->time_s) : "-");
+        const MeasuredPoint* const same = find(alone, point.units);
+        row.push_back(same != nullptr ? format_seconds(same->time_s) : "-");
+        row.push_back(same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
       }
-      row.push_back(use(unit.group, point, plan));
+      row.push_back(use(file, point, plan));
       table.add_row(row);
     }
   }
@@ -112,33 +102,28 @@ std::string measure_table(const std::vector<MeasuredUnit>& units, const BuildPla
 }
 
 /// Outliers, sizes that drift or do not count, and where the time went.
-std::string measure_summary(const std::vector<MeasuredUnit>& units, const BuildPlan& plan, const MeasuringTime& time) {
-  int runs = 0;
-  int outliers = 0;
-  std::size_t imprecise = 0;
+std::string measure_summary(const std::vector<MeasuredModel>& models, const BuildPlan& plan,
+                            const MeasuringTime& time) {
+  int runs = 0, outliers = 0;
+  std::size_t imprecise = 0, points = 0;
   std::ptrdiff_t drifting = 0;
-  std::size_t points = 0;
-  for (const MeasuredUnit& unit : units) {
-    for (const models::FpmFile* file : {&unit.group, unit.solo ? &*unit.solo : nullptr}) {
-      if (file == nullptr) continue;
-      imprecise += file->imprecise.size();
-      drifting += std::count_if(file->points.begin(), file->points.end(),
-                                [&](const MeasuredPoint& point) { return drifts(point, plan); });
-      points += file->imprecise.size() + file->points.size();
-      for (const MeasuredPoint& point : all_points(*file)) {
-        runs += point.repetitions;
-        outliers += point.outliers;
-      }
+  for (const auto& [rank, file] : models) {
+    imprecise += file.imprecise.size();
+    drifting += std::ranges::count_if(file.points, [&](const MeasuredPoint& point) { return drifts(point, plan); });
+    for (const MeasuredPoint& point : all_points(file)) {
+      ++points;
+      runs += point.repetitions;
+      outliers += point.outliers;
     }
   }
-  std::string text =
-      fmt::format("measured   {} points in {}: {} in timed kernels, {} around them ({} of kernel time{})\n", points,
-                  format_seconds(time.total_s), format_seconds(time.kernels_s), format_seconds(time.overhead_s),
-                  share(time.overhead_s, time.kernels_s),
-                  time.long_kernels_s > 0.0
-                      ? fmt::format("; {} for points over 10 ms", share(time.long_overhead_s, time.long_kernels_s))
-                      : "");
-  text += fmt::format("outliers   {} of {} repetitions, kept in the means\n", outliers, runs);
+  const std::string of_long = time.long_kernels_s > 0.0 ? fmt::format("; {} for points over 10 ms",
+                                                                      share(time.long_overhead_s, time.long_kernels_s))
+                                                        : "";
+  std::string text = fmt::format(
+      "measured   {} points in {}: {} in timed kernels, {} around them ({} of kernel time{})\n"
+      "outliers   {} of {} repetitions, kept in the means\n",
+      points, format_seconds(time.total_s), format_seconds(time.kernels_s), format_seconds(time.overhead_s),
+      share(time.overhead_s, time.kernels_s), of_long, outliers, runs);
   if (drifting > 0) {
     text +=
         fmt::format("drift      {} of {} points: rounds differ by more than their precision, as the intervals say\n",
@@ -169,40 +154,31 @@ struct MeasureOptions {
   std::shared_ptr<AppOptions> parsers;
   std::shared_ptr<MeasurableKernel> kernel;  ///< as the options say
   RunOptions run;
-  Precision precision;
-  std::vector<std::int64_t> sizes;
+  BuildPlan plan;  ///< but for sizes that are not given one by one
   std::int64_t from = 0;
   std::int64_t to = 0;
   int points = 0;
   std::string spacing = "geometric";
   std::optional<double> error;
-  int rounds = 3;
-  bool solo = false;
   std::filesystem::path output;
 };
 
-std::int64_t smaller(std::int64_t size, double most) {
-  return most < static_cast<double>(size) ? static_cast<std::int64_t>(most) : size;
-}
-
 /// @param most computation units that fit into some unit's memory
 BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, double most) {
-  const bool adaptive = options.sizes.empty() && options.spacing == "adaptive";
+  BuildPlan plan = options.plan;
+  const bool adaptive = plan.sizes.empty() && options.spacing == "adaptive";
   if (options.error && !adaptive) throw InvalidArgument("--error goes with --spacing adaptive");
-  BuildPlan plan;
-  plan.solo = options.solo;
-  plan.rounds = options.rounds;
-  plan.precision = options.precision;
   require_precision(plan.precision);
-  if (!options.sizes.empty()) {
-    plan.sizes = options.sizes;
-    std::sort(plan.sizes.begin(), plan.sizes.end());
-    plan.sizes.erase(std::unique(plan.sizes.begin(), plan.sizes.end()), plan.sizes.end());
+  if (!plan.sizes.empty()) {
+    const std::set<std::int64_t> sorted(plan.sizes.begin(), plan.sizes.end());
+    plan.sizes.assign(sorted.begin(), sorted.end());
     return plan;
   }
   // A range of which one end is given ends where the app's does, or is that one size.
   std::int64_t from = options.from > 0 ? options.from : facts.smallest;
-  std::int64_t to = options.to > 0 ? options.to : std::max<std::int64_t>(1, smaller(facts.largest, most));
+  const std::int64_t largest =
+      most < static_cast<double>(facts.largest) ? static_cast<std::int64_t>(most) : facts.largest;
+  std::int64_t to = options.to > 0 ? options.to : std::max<std::int64_t>(1, largest);
   if (options.from == 0) from = std::min(from, to);
   if (options.to == 0) to = std::max(from, to);
   if (adaptive) {
@@ -234,55 +210,37 @@ double most_units(const Session& session, const RankUnits& units, const KernelFa
   return all_max(session.comm(), most);
 }
 
-void require_room(const BuildPlan& plan, double most) {
-  const std::int64_t largest = plan.adaptive ? plan.adaptive->largest : plan.sizes.back();
-  if (static_cast<double>(largest) > most) {
-    throw InvalidArgument(
-        fmt::format("{} computation units fit into no unit's memory (expected at most {:.0f})", largest, most));
-  }
-}
-
 /// Writes the models that have points, precise or not.
-void write_files(const std::filesystem::path& folder, const std::vector<MeasuredUnit>& units) {
-  const auto write = [&](const std::string& name, const models::FpmFile& file) {
-    if (!file.points.empty() || !file.imprecise.empty()) models::write_fpm_file(folder / name, file);
-  };
-  for (const MeasuredUnit& unit : units) {
-    const std::string stem = fmt::format("rank{}-{}", unit.rank, unit.group.unit_kind);
-    write(stem + ".fpm.json", unit.group);
-    if (unit.solo) write(stem + ".solo.fpm.json", *unit.solo);
+void write_files(const std::filesystem::path& folder, const std::vector<MeasuredModel>& models) {
+  for (const auto& [rank, file] : models) {
+    if (file.points.empty() && file.imprecise.empty()) continue;
+    const char* const alone = file.solo ? ".solo" : "";
+    models::write_fpm_file(folder / fmt::format("rank{}-{}{}.fpm.json", rank, file.unit_kind, alone), file);
   }
 }
 
 /// Models of this rank's units.
-std::vector<MeasuredUnit> own_units(const Session& session, const BuiltModels& built) {
-  std::vector<MeasuredUnit> units;
+std::vector<MeasuredModel> own_models(const Session& session, const BuiltModels& built) {
+  std::vector<MeasuredModel> models;
   for (const std::optional<UnitModels>* unit : {&built.host, &built.companion}) {
-    if (*unit) units.push_back({session.rank(), (*unit)->group, (*unit)->solo});
+    if (!*unit) continue;
+    models.push_back({session.rank(), (*unit)->group});
+    if ((*unit)->solo) models.push_back({session.rank(), *(*unit)->solo});
   }
-  return units;
+  return models;
 }
 
 /// Models of all ranks' units, on every rank.
-std::vector<MeasuredUnit> gather_units(const Session& session, const BuiltModels& built) {
-  std::vector<models::FpmFile> mine;
-  for (const MeasuredUnit& unit : own_units(session, built)) {
-    mine.push_back(unit.group);
-    if (unit.solo) mine.push_back(*unit.solo);
-  }
-  std::vector<MeasuredUnit> units;
+std::vector<MeasuredModel> gather_models(const Session& session, const BuiltModels& built) {
+  std::vector<models::FpmFile> own;
+  for (const MeasuredModel& model : own_models(session, built)) own.push_back(model.file);
+  std::vector<MeasuredModel> all;
   int rank = 0;
-  for (const std::vector<models::FpmFile>& of_rank : all_gather_models(session.comm(), mine)) {
-    for (const models::FpmFile& file : of_rank) {
-      if (file.solo) {
-        units.back().solo = file;
-      } else {
-        units.push_back({rank, file, std::nullopt});
-      }
-    }
+  for (const std::vector<models::FpmFile>& of_rank : all_gather_models(session.comm(), own)) {
+    for (const models::FpmFile& file : of_rank) all.push_back({rank, file});
     ++rank;
   }
-  return units;
+  return all;
 }
 
 MeasuringTime slowest(const Session& session, const MeasuringTime& time) {
@@ -314,7 +272,7 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   BuiltModels so_far;
   std::size_t done = 0;
   Interruption interruption([&] {
-    const std::vector<MeasuredUnit> measured = own_units(session, so_far);
+    const std::vector<MeasuredModel> measured = own_models(session, so_far);
     if (!options.output.empty()) write_files(options.output, measured);
     if (!session.is_root()) return;
     session.print(measure_table(measured, plan));
@@ -352,7 +310,10 @@ ExitCode measure(Session& session, MeasureOptions& options) {
   const double most = most_units(session, units, facts);
   collectively(session.comm(), [&] {
     plan = make_plan(options, facts, most);
-    require_room(plan, most);
+    const std::int64_t largest = plan.adaptive ? plan.adaptive->largest : plan.sizes.back();
+    if (static_cast<double>(largest) <= most) return;
+    throw InvalidArgument(
+        fmt::format("{} computation units fit into no unit's memory (expected at most {:.0f})", largest, most));
   });
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output / "rank0-host.fpm.json");
@@ -361,7 +322,7 @@ ExitCode measure(Session& session, MeasureOptions& options) {
   session.print(measure_header(session.nodes(), facts, plan) + core_notes(oversubscribed, any_unbound(session, units)));
 
   const BuiltModels built = build(session, options, units, plan);
-  const std::vector<MeasuredUnit> all = gather_units(session, built);
+  const std::vector<MeasuredModel> all = gather_models(session, built);
   session.print(measure_table(all, plan));
   session.print(measure_summary(all, plan, slowest(session, built.time)));
   const double uncertain = all_max(session.comm(), built.uncertain ? built.uncertain->error : 0.0);
@@ -374,22 +335,12 @@ ExitCode measure(Session& session, MeasureOptions& options) {
 }
 
 void add_precision_options(CLI::App& parser, Precision& precision) {
-  parser.add_option("--confidence", precision.confidence, "Level of Student's t confidence interval")
-      ->type_name("P")
-      ->capture_default_str();
-  parser
-      .add_option("--precision", precision.relative, "Half width of the interval, as a share of the mean, to stop at")
-      ->type_name("SHARE")
-      ->capture_default_str();
-  parser.add_option("--repetitions-min", precision.repetitions_min, "Timed repetitions of a size at least")
-      ->type_name("N")
-      ->capture_default_str();
-  parser.add_option("--repetitions-max", precision.repetitions_max, "Timed repetitions of a size at most")
-      ->type_name("N")
-      ->capture_default_str();
-  parser.add_option("--time-limit", precision.time_limit_s, "Seconds for a size at most, warm-up excluded")
-      ->type_name("S")
-      ->capture_default_str();
+  add_value(parser, "--confidence", precision.confidence, "Level of Student's t confidence interval", "P");
+  add_value(parser, "--precision", precision.relative, "Half width of the interval, as a share of the mean, to stop at",
+            "SHARE");
+  add_value(parser, "--repetitions-min", precision.repetitions_min, "Timed repetitions of a size at least", "N");
+  add_value(parser, "--repetitions-max", precision.repetitions_max, "Timed repetitions of a size at most", "N");
+  add_value(parser, "--time-limit", precision.time_limit_s, "Seconds for a size at most, warm-up excluded", "S");
   add_number(parser, "--warmups", precision.warmups, "Repetitions before them that do not count", 0, 1000000)
       ->capture_default_str();
 }
@@ -397,7 +348,7 @@ void add_precision_options(CLI::App& parser, Precision& precision) {
 void add_size_options(CLI::App& parser, MeasureOptions& options) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   CLI::Option* sizes =
-      add_number(parser, "--sizes", options.sizes, "Computation units to measure, one by one", 1, most, "N...");
+      add_number(parser, "--sizes", options.plan.sizes, "Computation units to measure, one by one", 1, most, "N...");
   add_number(parser, "--from", options.from, "Smallest size (default: the app's)", 1, most)->excludes(sizes);
   add_number(parser, "--to", options.to, "Largest size (default: the app's)", 1, most)->excludes(sizes);
   add_number(parser, "--points", options.points, "Number of sizes (default 16); at most so many if adaptive (64)", 1,
@@ -405,10 +356,9 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
       ->excludes(sizes);
   add_choice(parser, "--spacing", options.spacing, "Equal steps, equal ratios, or where the model is least certain",
              {"linear", "geometric", "adaptive"})
-      ->capture_default_str()
       ->excludes(sizes);
-  parser.add_option("--error", options.error, "With --spacing adaptive: error of the speed to stop at (default 0.05)")
-      ->type_name("SHARE");
+  add_value(parser, "--error", options.error, "With --spacing adaptive: error of the speed to stop at (default 0.05)",
+            "SHARE");
 }
 
 }  // namespace
@@ -420,16 +370,18 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     auto options = std::make_shared<MeasureOptions>();
     options->app = mini_app.get();
+    options->plan.rounds = 3;
     CLI::App* app = command->add_subcommand(mini_app->facts().name, mini_app->facts().description);
     options->parsers = add_app_options(*app, *mini_app, Verb::measure);
     add_size_options(*app, *options);
-    add_precision_options(*app, options->precision);
-    add_number(*app, "--rounds", options->rounds, "Times that the sizes are gone through, against a drifting machine",
-               1, 1000)
+    add_precision_options(*app, options->plan.precision);
+    add_number(*app, "--rounds", options->plan.rounds,
+               "Times that the sizes are gone through, against a drifting machine", 1, 1000)
         ->capture_default_str();
-    app->add_flag("--solo", options->solo, "Also measure every unit with all others idle, and report the contention");
+    app->add_flag("--solo", options->plan.solo,
+                  "Also measure every unit with all others idle, and report the contention");
     add_unit_options(*app, options->run);
-    app->add_option("--output", options->output, "Folder for a model file of each rank and unit")->type_name("DIR");
+    add_value(*app, "--output", options->output, "Folder for a model file of each rank and unit", "DIR");
     app->callback([options, &chosen] { chosen = [options](Session& session) { return measure(session, *options); }; });
   }
 }

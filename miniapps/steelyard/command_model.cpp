@@ -34,7 +34,7 @@ std::string describe(const FitError& error) {
 std::string seconds(double time_s) { return std::isfinite(time_s) ? format_seconds(time_s) : "does not fit"; }
 
 bool contains(std::span<const MeasuredPoint> points, double units) {
-  return std::any_of(points.begin(), points.end(), [&](const MeasuredPoint& point) { return point.units == units; });
+  return std::ranges::find(points, units, &MeasuredPoint::units) != points.end();
 }
 
 /// Sizes close enough together that the line looks as smooth as it is, from the first to the last measured one.
@@ -47,16 +47,6 @@ std::vector<double> line_sizes(const models::SpeedModel& model) {
   for (const MeasuredPoint& point : model.points()) sizes.push_back(point.units);
   std::sort(sizes.begin(), sizes.end());
   return sizes;
-}
-
-SvgPlot::Series marks(const std::string& name, std::span<const MeasuredPoint> points, std::size_t colour) {
-  SvgPlot::Series series{name, {}, {}, {}, false, colour};
-  for (const MeasuredPoint& point : points) {
-    series.x.push_back(point.units);
-    series.y.push_back(point.speed());
-    series.error.push_back(point.speed() * point.confidence_s / point.time_s);
-  }
-  return series;
 }
 
 /// Where the model comes from, what it is, its limits and its fit error, a line each.
@@ -107,10 +97,7 @@ std::string points_table(const models::FpmFile& file, const models::SpeedModel& 
   if (rates) headings.insert(headings.end(), {"Gflop/s", "GB/s"});
   headings.insert(headings.end(), {"model", "deviation", "used"});
   Table table(headings);
-  std::vector<MeasuredPoint> all = file.points;
-  all.insert(all.end(), file.imprecise.begin(), file.imprecise.end());
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
-  for (const MeasuredPoint& point : all) {
+  for (const MeasuredPoint& point : all_points(file)) {
     const double time_s = model.time_s(point.units);
     const bool counts = contains(file.points, point.units);
     std::vector<std::string> row{
@@ -143,11 +130,11 @@ std::string predictions_table(const models::SpeedModel& model, const std::vector
 }
 
 /// Every kind's error at its points, and at points that it was not shown.
-std::string compare_kinds(const models::FpmFile& file, const models::FitOptions& options) {
+std::string compare_kinds(const models::FpmFile& file) {
   Table table({"kind", "rms", "largest", "left out, rms", "left out, largest", "what it is"});
   for (const models::ModelKind& kind : models::model_kinds()) {
-    const FitError shown = models::make_model(file, kind.name, options)->fit_error();
-    const FitError hidden = models::leave_one_out_error(file.points, kind, options);
+    const FitError shown = models::make_model(file, kind.name)->fit_error();
+    const FitError hidden = models::leave_one_out_error(file.points, kind);
     const bool told = file.points.size() > 2 && std::isfinite(hidden.rms);
     table.add_row({kind.name, percent(shown.rms), percent(shown.largest), told ? percent(hidden.rms) : "-",
                    told ? percent(hidden.largest) : "-", kind.description});
@@ -157,23 +144,15 @@ std::string compare_kinds(const models::FpmFile& file, const models::FitOptions&
 
 /// Speed against size as SVG: measured points with their confidence intervals, and the model.
 std::string model_plot(const models::FpmFile& file, const models::SpeedModel& model) {
-  SvgPlot plot;
-  plot.title = fmt::format("{}{}{} on {}", file.app.empty() ? "speed model" : file.app, file.kernel.empty() ? "" : " ",
-                           file.kernel, file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
-  const std::string each = file.computation_unit.empty() ? "" : fmt::format(" (each {})", file.computation_unit);
-  plot.x_label = "computation units" + each;
-  plot.y_label = "computation units per second";
-  plot.corner = file.machine + (file.machine.empty() || file.date.empty() ? "" : ", ") + file.date;
-  plot.x_scale = SvgPlot::Scale::logarithmic;
-  plot.series.push_back(marks(file.all_imprecise ? "measured, imprecise" : "measured", file.points, 0));
-  if (!model.dropped().empty()) plot.series.push_back(marks("dropped", model.dropped(), 1));
-  if (!file.imprecise.empty()) plot.series.push_back(marks("imprecise", file.imprecise, 2));
-  SvgPlot::Series line{model.kind(), {}, {}, {}, model.kind() != "table", 0};
-  for (const double size : model.kind() == "table" ? std::vector<double>{} : line_sizes(model)) {
-    line.x.push_back(size);
-    line.y.push_back(model.speed(size));
+  SvgPlot plot = speed_chart(file);
+  plot.series.push_back(speed_marks(file.all_imprecise ? "measured, imprecise" : "measured", file.points, 0));
+  if (!model.dropped().empty()) plot.series.push_back(speed_marks("dropped", model.dropped(), 1));
+  if (!file.imprecise.empty()) plot.series.push_back(speed_marks("imprecise", file.imprecise, 2));
+  if (model.kind() != "table") {
+    SvgPlot::Series line{model.kind(), line_sizes(model), {}, {}, true, 0};
+    for (const double size : line.x) line.y.push_back(model.speed(size));
+    plot.series.push_back(line);
   }
-  if (!line.x.empty()) plot.series.push_back(line);
   // A limit far off would squeeze the points into a corner.
   const double far = 4.0 * file.points.back().units;
   if (file.in_core_units <= far) plot.markers.push_back({file.in_core_units, "in core"});
@@ -184,8 +163,6 @@ std::string model_plot(const models::FpmFile& file, const models::SpeedModel& mo
 struct ModelOptions {
   std::filesystem::path file;
   std::string kind = "piecewise_linear";
-  std::string shape;
-  models::FitOptions fit;
   std::vector<double> at;
   bool json = false;
   std::filesystem::path plot;
@@ -213,27 +190,13 @@ std::string as_json(const models::FpmFile& file, const models::SpeedModel& model
   return json.dump(2) + "\n";
 }
 
-/// Options that the kind is fitted with; those of another kind are mistakes.
-models::FitOptions fit_options(const ModelOptions& options) {
-  if (!options.shape.empty() && options.kind != "piecewise_linear" && !options.compare) {
-    throw InvalidArgument(fmt::format("--shape goes with --kind piecewise_linear, not {}", options.kind));
-  }
-  if (options.fit.degree > 0 && options.kind != "polynomial" && !options.compare) {
-    throw InvalidArgument(fmt::format("--degree goes with --kind polynomial, not {}", options.kind));
-  }
-  models::FitOptions fit = options.fit;
-  if (!options.shape.empty()) fit.shape = models::parse_shape(options.shape);
-  return fit;
-}
-
 std::string show(const ModelOptions& options) {
-  const models::FitOptions fit = fit_options(options);
   // Measured data is easily named by mistake, and gone once a picture has taken its place.
   if (!options.plot.empty() && options.plot.extension() != ".svg") {
     throw InvalidArgument(fmt::format("--plot {} (expected a name that ends in .svg)", options.plot.string()));
   }
   const models::FpmFile file = models::read_fpm_file(options.file);
-  const models::SpeedModelPtr model = models::make_model(file, options.kind, fit);
+  const models::SpeedModelPtr model = models::make_model(file, options.kind);
   for (const double units : options.at) {
     if (!(units >= 0.0 && std::isfinite(units))) {
       throw InvalidArgument(fmt::format("--at {} (expected a finite number >= 0)", units));
@@ -242,26 +205,51 @@ std::string show(const ModelOptions& options) {
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
   if (options.json) return as_json(file, *model, options.at);
   const std::string text = model_header(options.file, file, *model);
-  if (options.compare) return text + compare_kinds(file, fit);
+  if (options.compare) return text + compare_kinds(file);
   return text + (options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at));
 }
 
 }  // namespace
 
+std::vector<MeasuredPoint> all_points(const models::FpmFile& file) {
+  std::vector<MeasuredPoint> points = file.points;
+  points.insert(points.end(), file.imprecise.begin(), file.imprecise.end());
+  std::ranges::stable_sort(points, {}, &MeasuredPoint::units);
+  return points;
+}
+
+SvgPlot speed_chart(const models::FpmFile& file) {
+  SvgPlot plot;
+  plot.title = fmt::format("{}{}{} on {}", file.app.empty() ? "speed model" : file.app, file.kernel.empty() ? "" : " ",
+                           file.kernel, file.unit_kind.empty() ? "a processing unit" : file.unit_kind);
+  const std::string each = file.computation_unit.empty() ? "" : fmt::format(" (each {})", file.computation_unit);
+  plot.x_label = "computation units" + each;
+  plot.y_label = "computation units per second";
+  plot.corner = file.machine + (file.machine.empty() || file.date.empty() ? "" : ", ") + file.date;
+  plot.x_scale = SvgPlot::Scale::logarithmic;
+  return plot;
+}
+
+SvgPlot::Series speed_marks(const std::string& name, std::span<const MeasuredPoint> points, std::size_t colour) {
+  SvgPlot::Series series{name, {}, {}, {}, false, colour};
+  for (const MeasuredPoint& point : points) {
+    series.x.push_back(point.units);
+    series.y.push_back(point.speed());
+    series.error.push_back(point.speed() * point.confidence_s / point.time_s);
+  }
+  return series;
+}
+
 void add_model_command(CLI::App& parser, Action& chosen) {
   auto options = std::make_shared<ModelOptions>();
   CLI::App* command = parser.add_subcommand("model", "Show a speed model: kind, fit error, speeds, predictions, plot");
   command->add_option("FILE", options->file, "Model file (*.fpm.json, or Fupermod's *.fpm)")->required();
-  add_choice(*command, "--kind", options->kind, "What to make of the points", model_kind_names())
-      ->capture_default_str();
-  add_choice(*command, "--shape", options->shape, "Restriction of a piecewise linear model (default increasing_time)",
-             {"as_measured", "increasing_time", "unimodal"});
-  add_number(*command, "--degree", options->fit.degree, "Degree of a polynomial model (default: chosen)", 1, 30);
-  CLI::Option* at = command->add_option("--at", options->at, "Predict these sizes")->type_name("X...");
+  add_choice(*command, "--kind", options->kind, "What to make of the points", model_kind_names());
+  CLI::Option* at = add_value(*command, "--at", options->at, "Predict these sizes", "X...");
   CLI::Option* compare = command->add_flag("--compare", options->compare, "Fit errors of all kinds");
   at->excludes(compare);
   add_format_option(*command, options->json)->excludes(compare);
-  command->add_option("--plot", options->plot, "Draw points and model")->type_name("FILE.svg");
+  add_value(*command, "--plot", options->plot, "Draw points and model", "FILE.svg");
   command->callback([options, &chosen] { chosen = print_from_root([options] { return show(*options); }); });
 }
 

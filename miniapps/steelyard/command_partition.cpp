@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,6 @@ struct PartitionOptions {
   int per_node = 0;
   std::string outer;
   bool columns = false;
-  std::int64_t rows = 0;
   std::vector<std::filesystem::path> models;
   std::string kind;
   bool json = false;
@@ -61,87 +61,61 @@ ordered_json as_json(const std::string& algorithm, std::int64_t total, const par
           {"makespan_s", distribution.makespan_s()}};
 }
 
-std::string share(std::int64_t units, std::int64_t total) {
-  return fmt::format("{:.1f} %", total > 0 ? 100.0 * static_cast<double>(units) / static_cast<double>(total) : 0.0);
-}
+/// What the algorithm makes of the input.
+struct Answer {
+  partition::Distribution units;
+  std::vector<std::int64_t> nodes;                    ///< of each node, where there are two levels
+  std::optional<partition::ColumnPartition> columns;  ///< with a rectangle of blocks for each unit
+};
 
-std::string last_line(const PartitionOptions& options, const partition::Distribution& distribution) {
-  return fmt::format("{}: {} computation units in {}, imbalance {:.1f} %\n", options.algorithm, options.total,
-                     format_seconds(distribution.makespan_s()), 100.0 * distribution.imbalance());
-}
-
-/// A row for each unit and the makespan. @param groups computation units of each node, where there are two levels
-std::string distribution_text(const PartitionOptions& options, const partition::Distribution& distribution,
-                              const std::vector<std::int64_t>& groups = {}) {
-  if (options.json) {
-    ordered_json json = as_json(options.algorithm, options.total, distribution);
-    if (!groups.empty()) json["nodes"] = groups;
-    return json.dump(2) + "\n";
-  }
-  Table table({"model", "units", "share", "predicted"});
-  for (std::size_t i = 0; i < distribution.units.size(); ++i) {
-    table.add_row({options.model_name(i), fmt::format("{}", distribution.units[i]),
-                   share(distribution.units[i], options.total), format_seconds(distribution.predicted_s[i])});
-  }
-  const std::string nodes = groups.empty() ? "" : fmt::format("nodes      {}\n", fmt::join(groups, ", "));
-  return table.text() + nodes + last_line(options, distribution);
-}
-
-/// Describes a distribution with each unit's rectangle of blocks.
-std::string columns_text(const PartitionOptions& options, const partition::Distribution& distribution,
-                         const partition::ColumnPartition& columns) {
-  if (options.json) {
-    ordered_json json = as_json(options.algorithm, options.total, distribution);
-    json["rectangles"] = rectangles_json(columns.rectangles);
-    json["columns"] = ordered_json::array();
-    for (const partition::Column& column : columns.columns) {
+std::string answer_json(const PartitionOptions& options, const Answer& answer) {
+  ordered_json json = as_json(options.algorithm, options.total, answer.units);
+  if (!answer.nodes.empty()) json["nodes"] = answer.nodes;
+  if (answer.columns) {
+    json["rectangles"] = rectangles_json(answer.columns->rectangles);
+    for (const partition::Column& column : answer.columns->columns) {
       json["columns"].push_back({{"first", column.first}, {"count", column.count}, {"units", column.units}});
     }
-    return json.dump(2) + "\n";
   }
-  Table table({"model", "blocks", "share", "row", "column", "rows", "columns", "predicted"});
-  for (std::size_t i = 0; i < columns.rectangles.size(); ++i) {
-    const partition::Rectangle& part = columns.rectangles[i];
-    table.add_row({options.model_name(i), fmt::format("{}", part.area()), share(part.area(), options.total),
-                   fmt::format("{}", part.row), fmt::format("{}", part.column), fmt::format("{}", part.rows),
-                   fmt::format("{}", part.columns), format_seconds(distribution.predicted_s[i])});
+  return json.dump(2) + "\n";
+}
+
+/// A row for each unit, and the makespan.
+std::string answer_text(const PartitionOptions& options, const Answer& answer) {
+  std::vector<std::string> headings{"model", answer.columns ? "blocks" : "units", "share"};
+  if (answer.columns) headings.insert(headings.end(), {"row", "column", "rows", "columns"});
+  headings.emplace_back("predicted");
+  Table table(headings);
+  for (std::size_t i = 0; i < answer.units.units.size(); ++i) {
+    const std::int64_t units = answer.units.units[i];
+    const double share = options.total > 0 ? static_cast<double>(units) / static_cast<double>(options.total) : 0.0;
+    std::vector<std::string> row{options.model_name(i), fmt::format("{}", units),
+                                 fmt::format("{:.1f} %", 100.0 * share)};
+    if (answer.columns) {
+      const partition::Rectangle& part = answer.columns->rectangles[i];
+      for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+        row.push_back(fmt::format("{}", number));
+      }
+    }
+    row.push_back(format_seconds(answer.units.predicted_s[i]));
+    table.add_row(row);
   }
-  return table.text() + last_line(options, distribution) +
-         fmt::format("{} columns over {} x {} blocks, half-perimeters {} blocks\n", columns.columns.size(),
-                     columns.extents.rows, columns.extents.columns, columns.half_perimeters());
+  std::string text = table.text();
+  if (!answer.nodes.empty()) text += fmt::format("nodes      {}\n", fmt::join(answer.nodes, ", "));
+  text += fmt::format("{}: {} computation units in {}, imbalance {:.1f} %\n", options.algorithm, options.total,
+                      format_seconds(answer.units.makespan_s()), 100.0 * answer.units.imbalance());
+  if (answer.columns) {
+    const partition::ColumnPartition& columns = *answer.columns;
+    text += fmt::format("{} columns over {} x {} blocks, half-perimeters {} blocks\n", columns.columns.size(),
+                        columns.extents.rows, columns.extents.columns, columns.half_perimeters());
+  }
+  return text;
 }
 
 /// Model by which `--compare` predicts times, or by which an algorithm splits.
 std::string model_text(const PartitionOptions& options, const partition::Algorithm& algorithm) {
   const std::string& kind = options.kind.empty() ? algorithm.model_kind : options.kind;
   return kind == "piecewise_linear" ? fmt::format("{}, {}", kind, models::shape_name(algorithm.shape)) : kind;
-}
-
-/// A row for each algorithm of `--compare`. @param found what each makes of the input, predicted by the same models
-std::string compared_text(const PartitionOptions& options, const std::vector<partition::Distribution>& found) {
-  const std::string judge = model_text(options, partition::find_algorithm(judge_name));
-  if (options.json) {
-    ordered_json json{{"total", options.total}, {"judged_by", judge}, {"algorithms", ordered_json::array()}};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      json["algorithms"].push_back(as_json(options.compare[i], options.total, found[i]));
-    }
-    return json.dump(2) + "\n";
-  }
-  std::vector<std::string> headings{"algorithm", "splits by", "makespan", "to best", "imbalance"};
-  for (std::size_t i = 0; i < options.models.size(); ++i) headings.push_back(options.model_name(i));
-  Table table(headings);
-  double best_s = found.front().makespan_s();
-  for (const partition::Distribution& distribution : found) best_s = std::min(best_s, distribution.makespan_s());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double makespan_s = found[i].makespan_s();
-    std::vector<std::string> row{options.compare[i], model_text(options, partition::find_algorithm(options.compare[i])),
-                                 format_seconds(makespan_s),
-                                 best_s > 0.0 ? fmt::format("{:.3f}", makespan_s / best_s) : "-",
-                                 fmt::format("{:.1f} %", 100.0 * found[i].imbalance())};
-    for (const std::int64_t units : found[i].units) row.push_back(fmt::format("{}", units));
-    table.add_row(row);
-  }
-  return table.text() + fmt::format("makespans of all by one model: {} (another: --kind)\n", judge);
 }
 
 std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partition::Algorithm algorithm) {
@@ -153,8 +127,10 @@ std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partiti
   return loaded;
 }
 
+/// A row for each algorithm of `--compare`: what it makes of the input, predicted by the same models for all.
 std::string compare(const PartitionOptions& options) {
-  const auto common = load(options, partition::find_algorithm(judge_name));
+  const partition::Algorithm& judge = partition::find_algorithm(judge_name);
+  const auto common = load(options, judge);
   std::vector<partition::Distribution> found;
   for (const std::string& name : options.compare) {
     const partition::Algorithm& algorithm = partition::find_algorithm(name);
@@ -163,7 +139,24 @@ std::string compare(const PartitionOptions& options) {
         partition::distribute_in_multiples(options.total, pointers_to(own), algorithm, options.granularity);
     found.push_back(partition::predict(std::move(distribution.units), pointers_to(common)));
   }
-  return compared_text(options, found);
+  const double best_s = std::ranges::min(found, {}, &partition::Distribution::makespan_s).makespan_s();
+  std::vector<std::string> headings{"algorithm", "splits by", "makespan", "to best", "imbalance"};
+  for (std::size_t i = 0; i < options.models.size(); ++i) headings.push_back(options.model_name(i));
+  Table table(headings);
+  ordered_json json{{"total", options.total}, {"judged_by", model_text(options, judge)}};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string& name = options.compare[i];
+    json["algorithms"].push_back(as_json(name, options.total, found[i]));
+    const double makespan_s = found[i].makespan_s();
+    std::vector<std::string> row{name, model_text(options, partition::find_algorithm(name)), format_seconds(makespan_s),
+                                 best_s > 0.0 ? fmt::format("{:.3f}", makespan_s / best_s) : "-",
+                                 fmt::format("{:.1f} %", 100.0 * found[i].imbalance())};
+    for (const std::int64_t units : found[i].units) row.push_back(fmt::format("{}", units));
+    table.add_row(row);
+  }
+  if (options.json) return json.dump(2) + "\n";
+  return table.text() +
+         fmt::format("makespans of all by one model: {} (another: --kind)\n", model_text(options, judge));
 }
 
 /// popta() is no algorithm of the list, for it takes only models that are all the same.
@@ -175,8 +168,8 @@ partition::Algorithm outer_algorithm(const std::string& name) {
 }
 
 /// Distributes over nodes of `per_node` units first, then within each. Source: 002, section 6.3.
-std::string distribute_in_two_levels(const PartitionOptions& options, partition::Models models,
-                                     const partition::Algorithm& inner) {
+Answer distribute_in_two_levels(const PartitionOptions& options, partition::Models models,
+                                const partition::Algorithm& inner) {
   const auto units = static_cast<int>(models.size());
   if (options.per_node < 1 || units % options.per_node != 0) {
     throw InvalidArgument(
@@ -188,21 +181,21 @@ std::string distribute_in_two_levels(const PartitionOptions& options, partition:
   const std::string& outer = options.outer.empty() ? inner.name : options.outer;
   const partition::HierarchicalDistribution found =
       partition::hierarchical(options.total, models, node_of_unit, outer_algorithm(outer), inner);
-  return distribution_text(options, found.units, found.groups.units);
+  return {found.units, found.groups.units, {}};
 }
 
-/// The shape of the matrix whose blocks are the computation units: square, unless its rows are given.
-partition::Extents extents_of(const PartitionOptions& options) {
-  const std::int64_t rows =
-      options.rows > 0 ? options.rows : std::llround(std::sqrt(static_cast<double>(options.total)));
-  if (rows < 1 || options.total % rows != 0 || (options.rows == 0 && rows * rows != options.total)) {
+/// Arranges areas as an algorithm has found them in columns of rectangles of a square matrix.
+Answer arrange(const PartitionOptions& options, partition::Models models, const partition::Distribution& found) {
+  const std::int64_t rows = std::llround(std::sqrt(static_cast<double>(options.total)));
+  if (rows < 1 || rows * rows != options.total) {
     throw InvalidArgument(
-        options.rows > 0
-            ? fmt::format("--rows {} for {} computation units (expected a divisor)", options.rows, options.total)
-            : fmt::format("--columns with {} computation units (expected the blocks of a square matrix, or --rows)",
-                          options.total));
+        fmt::format("--columns with {} computation units (expected the blocks of a square matrix)", options.total));
   }
-  return {rows, options.total / rows};
+  const std::vector<double> areas(found.units.begin(), found.units.end());
+  const partition::ColumnPartition columns = partition::column(areas, {rows, rows});
+  std::vector<std::int64_t> blocks;
+  for (const partition::Rectangle& rectangle : columns.rectangles) blocks.push_back(rectangle.area());
+  return {partition::predict(std::move(blocks), models), {}, columns};
 }
 
 std::string distribute(const PartitionOptions& options) {
@@ -213,15 +206,14 @@ std::string distribute(const PartitionOptions& options) {
   const partition::Algorithm& algorithm = partition::find_algorithm(options.algorithm);
   const auto loaded = load(options, algorithm);
   const auto models = pointers_to(loaded);
-  if (options.levels == 2) return distribute_in_two_levels(options, models, algorithm);
-  const partition::Distribution distribution =
-      partition::distribute_in_multiples(options.total, models, algorithm, options.granularity);
-  if (!options.columns) return distribution_text(options, distribution);
-  const std::vector<double> areas(distribution.units.begin(), distribution.units.end());
-  const partition::ColumnPartition columns = partition::column(areas, extents_of(options));
-  std::vector<std::int64_t> blocks;
-  for (const partition::Rectangle& rectangle : columns.rectangles) blocks.push_back(rectangle.area());
-  return columns_text(options, partition::predict(std::move(blocks), models), columns);
+  Answer answer;
+  if (options.levels == 2) {
+    answer = distribute_in_two_levels(options, models, algorithm);
+  } else {
+    answer.units = partition::distribute_in_multiples(options.total, models, algorithm, options.granularity);
+    if (options.columns) answer = arrange(options, models, answer.units);
+  }
+  return options.json ? answer_json(options, answer) : answer_text(options, answer);
 }
 
 }  // namespace
@@ -231,14 +223,13 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
   CLI::App* command = parser.add_subcommand("partition", "Distribute computation units over speed models from files");
   command->add_flag("--list", options->list, "Name the algorithms");
   CLI::Option* algorithm =
-      command->add_option("--algorithm", options->algorithm, "Algorithm (default geometric)")->type_name("NAME");
-  CLI::Option* several = command->add_option("--compare", options->compare, "Put algorithms side by side")
-                             ->type_name("NAME...")
-                             ->excludes(algorithm);
+      add_value(*command, "--algorithm", options->algorithm, "Algorithm (default geometric)", "NAME");
+  CLI::Option* several = add_value(*command, "--compare", options->compare, "Put algorithms side by side", "NAME...");
+  several->excludes(algorithm);
   constexpr std::int64_t most = std::int64_t{1} << 50;
   add_number(*command, "--total", options->total, "Computation units to distribute", 0, most);
-  command->add_option("--models", options->models, "Speed models (*.fpm.json, *.fpm), one per processing unit")
-      ->type_name("FILE...");
+  add_value(*command, "--models", options->models, "Speed models (*.fpm.json, *.fpm), one per processing unit",
+            "FILE...");
   add_choice(*command, "--kind", options->kind, "What to make of the points (default: what the algorithm asks for)",
              model_kind_names());
   add_number(*command, "--granularity", options->granularity, "Give away only multiples of this (default 1)", 1, most);
@@ -246,9 +237,6 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
                              ->add_flag("--columns", options->columns,
                                         "The units are the blocks of a square matrix: arrange rectangles in columns")
                              ->excludes(several);
-  add_number(*command, "--rows", options->rows, "With --columns: rows of a matrix that is not square", 1,
-             std::int64_t{1} << 31)
-      ->needs(columns);
   CLI::Option* levels =
       add_number(*command, "--levels", options->levels, "2: over nodes first, then within each node", 1, 2, "1|2")
           ->excludes(several)
@@ -256,11 +244,9 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
   add_number(*command, "--per-node", options->per_node, "With --levels 2: models of a node, one after the other", 1,
              1 << 20, "K")
       ->needs(levels);
-  command
-      ->add_option(
-          "--outer", options->outer,
-          "With --levels 2: algorithm over nodes, also popta for identical ones (default: that of --algorithm)")
-      ->type_name("NAME")
+  add_value(*command, "--outer", options->outer,
+            "With --levels 2: algorithm over nodes, also popta for identical ones (default: that of --algorithm)",
+            "NAME")
       ->needs(levels);
   add_format_option(*command, options->json);
   command->callback([options, &chosen] { chosen = print_from_root([options] { return distribute(*options); }); });

@@ -1,13 +1,18 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
+#include "core/machine.hpp"
 #include "miniapps/app/processes.hpp"
-#include "miniapps/steelyard/advice.hpp"
+#include "miniapps/app/run_text.hpp"
 #include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {
@@ -34,18 +39,34 @@ std::string header(const PredictOptions& options, const Processes& processes) {
                      counted(processes.nodes(), "node"), processes.partition());
 }
 
-ordered_json phases_json(const ModelForecast& forecast) {
-  ordered_json phases = ordered_json::array();
-  for (const auto& [name, seconds] : forecast.phases) phases.push_back({{"name", name}, {"time_s", seconds}});
-  return phases;
+/// The keys `phases`, `time_s` and `predicted_interval_s`.
+void add_times(ordered_json& json, const ModelForecast& forecast, const models::Estimate& total) {
+  json["phases"] = ordered_json::array();
+  for (const auto& [name, seconds] : forecast.phases) json["phases"].push_back({{"name", name}, {"time_s", seconds}});
+  const Interval interval = total.interval();
+  json["time_s"] = forecast.total_s;
+  json["predicted_interval_s"] = {interval.lower, interval.upper};
 }
 
-ordered_json interval_json(const models::Estimate& estimate) {
-  const Interval interval = estimate.interval();
-  return {interval.lower, interval.upper};
+void append(std::vector<std::string>& cells, const std::vector<std::string>& more) {
+  cells.insert(cells.end(), more.begin(), more.end());
 }
 
-/// Cells of the columns `time`, `90 % from` and `90 % to`, numbers each for `--csv`.
+std::vector<std::string> phase_names(const ModelForecast& forecast) {
+  std::vector<std::string> names;
+  for (const auto& [name, seconds] : forecast.phases) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> phase_cells(const ModelForecast& forecast) {
+  std::vector<std::string> cells;
+  for (const auto& [name, seconds] : forecast.phases) cells.push_back(format_seconds(seconds));
+  return cells;
+}
+
+const std::vector<std::string> time_headings{"time", "90 % from", "90 % to"};
+
+/// Cells under `time_headings`, numbers each for `--csv`.
 std::vector<std::string> time_cells(const models::Estimate& estimate) {
   const Interval interval = estimate.interval();
   return {format_seconds(estimate.time_s), format_seconds(interval.lower), format_seconds(interval.upper)};
@@ -53,20 +74,13 @@ std::vector<std::string> time_cells(const models::Estimate& estimate) {
 
 std::string plan_json(const std::string& app, const Plan& plan, double channel_error) {
   const ModelForecast& first = plan.by_model.front();
-  ordered_json json{{"app", app},
-                    {"phases", phases_json(first)},
-                    {"time_s", first.total_s},
-                    {"predicted_interval_s", interval_json(estimate(plan, first, channel_error))},
-                    {"communication_model", first.model},
-                    {"models", ordered_json::object()}};
+  ordered_json json{{"app", app}};
+  add_times(json, first, estimate(plan, first, channel_error));
+  json["communication_model"] = first.model;
   for (const ModelForecast& one : plan.by_model) json["models"][one.model] = one.communication_s;
   json["distribution"] = plan.distribution;
   if (!plan.column_distribution.empty()) json["column_distribution"] = plan.column_distribution;
-  std::vector<partition::Rectangle> rectangles;
-  for (const RectangleRecord& part : plan.rectangles) {
-    rectangles.push_back({part.row, part.column, part.rows, part.columns});
-  }
-  if (!rectangles.empty()) json["rectangles"] = rectangles_json(rectangles);
+  if (!plan.rectangles.empty()) json["rectangles"] = rectangles_json(plan.rectangles);
   return json.dump(2) + "\n";
 }
 
@@ -74,13 +88,13 @@ std::string plan_json(const std::string& app, const Plan& plan, double channel_e
 std::string plan_table(const Plan& plan, const Processes& processes) {
   const ModelForecast& first = plan.by_model.front();
   std::vector<std::string> headings{"model"};
-  for (const auto& [name, seconds] : first.phases) headings.push_back(name);
-  headings.emplace_back("total");
+  append(headings, phase_names(first));
+  append(headings, {"total"});
   Table table(headings);
   for (const ModelForecast& one : plan.by_model) {
     std::vector<std::string> cells{one.model};
-    for (const auto& [name, seconds] : one.phases) cells.push_back(format_seconds(seconds));
-    cells.push_back(format_seconds(one.total_s));
+    append(cells, phase_cells(one));
+    append(cells, {format_seconds(one.total_s)});
     table.add_row(cells);
   }
   return table.text() + fmt::format("total      {}{} ({}{})\n", format_seconds(first.total_s),
@@ -100,12 +114,6 @@ std::string details(const Processes& processes, const Plan& plan) {
                    fmt::format("{}", plan.distribution[i])});
   }
   return table.text();
-}
-
-/// Why an efficiency is above 100 %; empty where none is.
-std::string superlinear_note(double efficiency) {
-  if (efficiency <= 1.005) return "";
-  return "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
 }
 
 /// Strong or weak scaling: 1, 2, 4, … processes up to the number of the options, each beside one process.
@@ -132,26 +140,202 @@ std::string predict_scaling(const PredictOptions& options) {
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
     best_efficiency = std::max(best_efficiency, speedup / count);
     std::vector<std::string> headings{"processes"}, cells{fmt::format("{}", count)};
-    for (const auto& [name, seconds] : run.phases) {
-      headings.push_back(name);
-      cells.push_back(format_seconds(seconds));
-    }
-    headings.insert(headings.end(),
-                    {"time", "90 % from", "90 % to", weak ? "scaled speedup" : "speedup", "efficiency"});
-    const std::vector<std::string> times = time_cells(total);
-    cells.insert(cells.end(), times.begin(), times.end());
-    cells.insert(cells.end(), {fmt::format("{:.1f}", speedup), fmt::format("{:.0f} %", 100.0 * speedup / count)});
+    append(headings, phase_names(run));
+    append(headings, time_headings);
+    append(headings, {weak ? "scaled speedup" : "speedup", "efficiency"});
+    append(cells, phase_cells(run));
+    append(cells, time_cells(total));
+    append(cells, {fmt::format("{:.1f}", speedup), fmt::format("{:.0f} %", 100.0 * speedup / count)});
     if (!table) table.emplace(headings);
     table->add_row(cells);
-    json["runs"].push_back({{"processes", count},
-                            {"phases", phases_json(run)},
-                            {"time_s", run.total_s},
-                            {"predicted_interval_s", interval_json(total)},
-                            {"speedup", speedup}});
+    json["runs"].push_back({{"processes", count}});
+    add_times(json["runs"].back(), run, total);
+    json["runs"].back()["speedup"] = speedup;
     if (count < most) continue;
     if (options.json) return json.dump(2) + "\n";
-    return table->text() + processes.concurrency_note() + superlinear_note(best_efficiency);
+    const char* const superlinear =
+        "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
+    return table->text() + processes.concurrency_note() + (best_efficiency > 1.005 ? superlinear : "");
   }
+}
+
+/// The units of a process, as their models were measured.
+struct UnitSet {
+  std::vector<std::filesystem::path> paths;
+  models::FpmFile first;
+  UnitChoice choice = UnitChoice::host;
+  std::string name;
+  CoreList cores;
+};
+
+UnitSet read_unit(const std::filesystem::path& path) {
+  const models::FpmFile file = models::read_fpm_file(path);
+  const std::string kind = file.unit_kind.empty() ? "host" : file.unit_kind;
+  return {{path},
+          file,
+          kind == "device" ? UnitChoice::device : UnitChoice::host,
+          kind + (file.unit_cores.empty() ? "" : " " + file.unit_cores) +
+              (file.slowdown > 1.0 ? fmt::format("/{:g}", file.slowdown) : ""),
+          file.unit_cores.empty() ? CoreList() : parse_cores(file.unit_cores)};
+}
+
+/// Each file alone, and those pairs that one process can drive. Of units that have the same name the first ones count.
+std::vector<UnitSet> unit_sets(const std::vector<std::filesystem::path>& paths) {
+  std::vector<UnitSet> alone;
+  for (const std::filesystem::path& path : paths) alone.push_back(read_unit(path));
+  std::vector<UnitSet> sets = alone;
+  for (const UnitSet& host : alone) {
+    for (const UnitSet& device : alone) {
+      const auto &at = host.paths.front(), &other_at = device.paths.front();
+      if (host.choice != UnitChoice::host || device.choice != UnitChoice::device) continue;
+      if (at.parent_path() != other_at.parent_path() || host.first.parameters != device.first.parameters) continue;
+      if (std::ranges::find_first_of(host.cores, device.cores) != host.cores.end()) continue;
+      UnitSet both{
+          {at, other_at}, host.first, UnitChoice::host_and_device, host.name + " + " + device.name, host.cores};
+      both.cores.insert(both.cores.end(), device.cores.begin(), device.cores.end());
+      sets.push_back(both);
+    }
+  }
+  std::set<std::pair<std::string, std::map<std::string, double>>> known;
+  std::erase_if(sets, [&](const UnitSet& set) { return !known.emplace(set.name, set.first.parameters).second; });
+  return sets;
+}
+
+/// Cores of the platform's smallest node; nothing where it does not say.
+std::optional<std::size_t> cores_per_node(const models::Platform& platform) {
+  std::optional<std::size_t> least;
+  for (const models::PlatformNode& node : platform.nodes) {
+    if (node.cores > 0) least = std::min(least.value_or(node.cores), static_cast<std::size_t>(node.cores));
+  }
+  return least;
+}
+
+bool same_shares(const Plan& a, const Plan& b) {
+  return a.distribution == b.distribution && a.column_distribution == b.column_distribution &&
+         a.rectangles == b.rectangles;
+}
+
+/// The parameters of a set's models that others' models have with another value, such as `time_tile 4`.
+std::string variant_of(const UnitSet& set, const std::vector<UnitSet>& all) {
+  std::vector<std::string> differing;
+  for (const auto& [name, value] : set.first.parameters) {
+    const auto differs = [&, key = name, own = value](const UnitSet& other) {
+      const auto found = other.first.parameters.find(key);
+      return found != other.first.parameters.end() && found->second != own;
+    };
+    if (std::ranges::any_of(all, differs)) differing.push_back(fmt::format("{} {:g}", name, value));
+  }
+  return fmt::format("{}", fmt::join(differing, ", "));
+}
+
+/// A way to run an app, and what it is predicted to take.
+struct AdvisedRun {
+  int processes = 1;
+  UnitSet units;  ///< of every process
+  std::string variant;
+  std::string partition;
+  ModelForecast forecast;
+  models::Estimate estimate;
+
+  bool has_companion() const { return units.choice != UnitChoice::host; }
+  std::size_t cores() const { return static_cast<std::size_t>(processes) * units.cores.size(); }
+  /// Such as `2 processes with host 0, even`.
+  std::string name() const {
+    return fmt::format("{} with {}{}, {}", processes == 1 ? "1 process" : fmt::format("{} processes", processes),
+                       units.name, variant.empty() ? "" : ", " + variant, partition);
+  }
+};
+
+/// All ways that models tell of: first the simplest of those that are as good as the fastest (with the fewest
+/// processes, then with the fewest units), then the others, the fastest first. There are 1, 2, 4, … processes up to
+/// `--processes`; a host or a companion alone, each as one of the files of `--model` was measured, or both of files
+/// that lie in the same folder and are of different cores; each partition of the app where there are several processing
+/// units. Ways that need more cores than the platform's nodes have are left out, those that cannot be predicted, and
+/// partitions with the same shares as one before them.
+/// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
+/// @param app with its options as the user gave them; those that advice chooses are changed
+std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
+  // Models are not surer of a difference than this.
+  constexpr double as_good = 1.05;
+  RunOptions& options = app.run_options();
+  if (options.models.empty()) throw InvalidArgument("--advise needs --model (expected models of a process's units)");
+  std::vector<AdvisedRun> runs;
+  std::string refusal;
+  const std::vector<UnitSet> sets = unit_sets(options.models);
+  for (const UnitSet& set : sets) {
+    options.models = set.paths;
+    options.units = set.choice;
+    for (int count = 1;; count = std::min(2 * count, most.processes)) {
+      Processes processes(options, {count, most.per_node}, app.facts().takes.platform);
+      const std::optional<std::size_t> cores = cores_per_node(processes.platform());
+      const int per_node = std::min(count, most.per_node > 0 ? most.per_node : count);
+      if (cores && static_cast<std::size_t>(per_node) * set.cores.size() > *cores) break;
+      std::vector<Plan> known;
+      for (const std::string& partition : app.facts().advised_partitions) {
+        options.partition = partition;
+        try {
+          const Plan plan = app.plan(processes, 1);
+          if (std::ranges::any_of(known, [&](const Plan& one) { return same_shares(one, plan); })) continue;
+          known.push_back(plan);
+          const ModelForecast& by_model = plan.by_model.front();
+          runs.push_back({count, set, variant_of(set, sets), partition, by_model,
+                          estimate(plan, by_model, processes.channel_error())});
+        } catch (const InvalidArgument& error) {
+          refusal = error.what();
+        }
+        if (processes.slots().size() == 1) break;
+      }
+      if (count == most.processes) break;
+    }
+  }
+  if (runs.empty()) {
+    throw InvalidArgument(refusal.empty() ? "no run fits the platform's cores (expected models of fewer)" : refusal);
+  }
+  const auto time_s = [](const AdvisedRun& run) { return run.estimate.time_s; };
+  std::ranges::stable_sort(runs, {}, time_s);
+  const double good_s = as_good * time_s(runs.front());
+  const auto end = std::ranges::find_if(runs, [&](const AdvisedRun& run) { return time_s(run) > good_s; });
+  const auto simplest = std::ranges::min_element(
+      runs.begin(), end, {}, [](const AdvisedRun& run) { return std::pair(run.processes, run.units.paths.size()); });
+  std::rotate(runs.begin(), simplest, simplest + 1);
+  return runs;
+}
+
+/// One sentence: which run is the best and by how much, beside the fastest of one process without a companion; what
+/// a companion and balancing gain; and where the time goes. @param runs at least one, in the order of advised_runs()
+std::string advice_text(const std::vector<AdvisedRun>& runs) {
+  const auto first_of = [&](const std::function<bool(const AdvisedRun&)>& which) {
+    const auto found = std::ranges::find_if(runs, which);
+    return found == runs.end() ? nullptr : &*found;
+  };
+  const auto times = [](const AdvisedRun& slow, const AdvisedRun& fast) {
+    return fmt::format("{:.2f} times", slow.estimate.time_s / fast.estimate.time_s);
+  };
+  const AdvisedRun& best = runs.front();
+  std::string text = fmt::format("{}: {}{}", best.name(), format_seconds(best.estimate.time_s),
+                                 interval_text(best.estimate.interval()));
+  const AdvisedRun* simple = first_of([](const auto& run) { return run.processes == 1 && !run.has_companion(); });
+  if (simple != nullptr && simple != &best) {
+    text += fmt::format(", {} as fast as {}", times(*simple, best), simple->name());
+  }
+  const AdvisedRun* with = first_of([](const AdvisedRun& run) { return run.has_companion(); });
+  const AdvisedRun* without = first_of([](const AdvisedRun& run) { return !run.has_companion(); });
+  if (with != nullptr && without != nullptr) {
+    text +=
+        best.has_companion()
+            ? fmt::format("; the companion pays ({} as fast as with {})", times(*without, *with), without->units.name)
+            : fmt::format("; a companion does not pay ({} as long with one)", times(*with, *without));
+    if (best.has_companion() && without->cores() < with->cores()) {
+      text += "; no model tells of the host with all cores (expected one of steelyard measure --units host)";
+    }
+  }
+  const AdvisedRun* even = first_of([&](const AdvisedRun& run) {
+    return run.partition == "even" && run.processes == best.processes && run.units.name == best.units.name &&
+           run.variant == best.variant;
+  });
+  if (even != nullptr && even != &best) text += fmt::format("; balancing gains {} over even", times(*even, best));
+  const double exposed = best.forecast.total_s > 0.0 ? best.forecast.exposed_s / best.forecast.total_s : 0.0;
+  return text + fmt::format("; {:.0f} % of the time is communication that nothing hides", 100.0 * exposed);
 }
 
 /// A row for each way to run the app, the fastest first, and what follows from them.
@@ -159,22 +343,21 @@ std::string advise(const PredictOptions& options) {
   const std::vector<AdvisedRun> runs = advised_runs(*options.app, options.processes);
   ordered_json json{{"app", options.name()}, {"advice", advice_text(runs)}, {"runs", ordered_json::array()}};
   const bool has_variants = !runs.front().variant.empty();
-  std::vector<std::string> headings{"processes", "units", "partition", "time", "90 % from", "90 % to"};
-  if (has_variants) headings.emplace_back("variant");
-  for (const auto& [name, seconds] : runs.front().forecast.phases) headings.push_back(name);
+  std::vector<std::string> headings{"processes", "units", "partition"};
+  append(headings, time_headings);
+  if (has_variants) append(headings, {"variant"});
+  append(headings, phase_names(runs.front().forecast));
   Table table(headings);
   for (const AdvisedRun& run : runs) {
     json["runs"].push_back({{"processes", run.processes},
-                            {"units", run.units},
+                            {"units", run.units.name},
                             {"variant", run.variant},
-                            {"partition", run.partition},
-                            {"phases", phases_json(run.forecast)},
-                            {"time_s", run.estimate.time_s},
-                            {"predicted_interval_s", interval_json(run.estimate)}});
-    std::vector<std::string> cells{fmt::format("{}", run.processes), run.units, run.partition};
-    for (const std::string& cell : time_cells(run.estimate)) cells.push_back(cell);
-    if (has_variants) cells.push_back(run.variant);
-    for (const auto& [name, seconds] : run.forecast.phases) cells.push_back(format_seconds(seconds));
+                            {"partition", run.partition}});
+    add_times(json["runs"].back(), run.forecast, run.estimate);
+    std::vector<std::string> cells{fmt::format("{}", run.processes), run.units.name, run.partition};
+    append(cells, time_cells(run.estimate));
+    if (has_variants) append(cells, {run.variant});
+    append(cells, phase_cells(run.forecast));
     table.add_row(cells);
   }
   if (options.json) return json.dump(2) + "\n";

@@ -1,12 +1,15 @@
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +19,9 @@
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
+#include "core/machine.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/report_experiment.hpp"
 #include "miniapps/steelyard/results.hpp"
 #include "models/fpm_file.hpp"
 
@@ -27,13 +30,14 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string text_of(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-/// The parts of an array or object, separated by commas.
-std::string list_of(const nlohmann::json& values) {
+/// The parts of an array or object, or one value.
+std::string list_of(const nlohmann::json& values, const char* separator = ", ") {
+  if (values.is_string()) return values.get<std::string>();
+  if (!values.is_structured()) return values.is_null() ? "" : values.dump();
   std::string list;
   for (const auto& [name, value] : values.items()) {
-    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", values.is_object() ? name + " = " : "", text_of(value));
+    list += fmt::format("{}{}{}", list.empty() ? "" : separator, values.is_object() ? name + " = " : "",
+                        list_of(value, separator));
   }
   return list;
 }
@@ -43,243 +47,345 @@ std::optional<double> number_of(const nlohmann::json& json, const char* key) {
   return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-/// Median over all rounds of a number that each may have.
-std::optional<double> median_of(const Configuration& configuration, const char* key) {
-  std::vector<double> values;
-  for (const nlohmann::json& run : configuration.runs) {
-    if (const auto value = number_of(run, key)) values.push_back(*value);
+/// Median over all rounds of seconds that each may have.
+std::optional<double> median_of(const Configuration& rounds, const char* key) {
+  std::vector<double> values_s;
+  for (const RunResult& round : rounds) {
+    if (const auto value_s = number_of(round.json, key); value_s && *value_s > 0.0) values_s.push_back(*value_s);
   }
-  return values.empty() ? std::nullopt : std::optional(median(values));
+  return values_s.empty() ? std::nullopt : std::optional(median(values_s));
 }
 
 std::string seconds(std::optional<double> time_s) { return time_s ? format_seconds(*time_s) : "-"; }
 
-std::optional<Interval> interval_of(const Configuration& configuration) {
-  const nlohmann::json interval = configuration.runs.front().value("predicted_interval_s", nlohmann::json());
-  return interval.is_array() ? std::optional(Interval{interval.at(0), interval.at(1)}) : std::nullopt;
+std::string difference(std::optional<double> measured_s, std::optional<double> predicted_s) {
+  const bool comparable = measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0;
+  return comparable ? difference_text(*measured_s, *predicted_s) : "-";
 }
 
-std::vector<std::string> accuracy_cells(std::optional<double> measured_s, std::optional<double> predicted_s) {
-  if (!measured_s || !predicted_s || *measured_s <= 0.0 || *predicted_s <= 0.0) return {"-", "-"};
-  return {fmt::format("{:.1f} %", percentage_difference(*predicted_s, *measured_s)),
-          fmt::format("{:.2f}", proportional_error(*measured_s, *predicted_s))};
-}
+/// A configuration of an app, its rounds taken together.
+struct Run {
+  std::string name;    ///< of its own folder
+  std::string folder;  ///< that this is in, below the app's: named after the problem's size in the main job
+  const Configuration* rounds = nullptr;
+  std::optional<double> time_s;
+  std::optional<double> predicted_s;
+  std::optional<Interval> interval_s = {};  ///< of the prediction
+  std::optional<Gain> gain = {};            ///< over even slices of the same problem on the same units
+  std::optional<double> predicted_gain = {};
 
-/// Units of a run, such as `host + device/4` for a device that is emulated to be four times slower.
-std::string unit_names(const nlohmann::json& run) {
-  std::string names;
-  for (const nlohmann::json& unit : run.value("units", nlohmann::json::array())) {
-    const double slowdown = unit.value("slowdown", 1.0);
-    names += fmt::format("{}{}{}", names.empty() ? "" : " + ", unit.value("kind", "unit"),
-                         slowdown > 1.0 ? fmt::format("/{:g}", slowdown) : "");
-  }
-  return names;
-}
-
-std::string distribution(const nlohmann::json& run) {
-  std::string text;
-  for (const nlohmann::json& units : run.value("distribution", nlohmann::json::array())) {
-    text += (text.empty() ? "" : " + ") + units.dump();
-  }
-  return text.empty() ? "-" : text;
-}
-
-/// Adds what balanced slices gain over even ones of the same problem and units, and how far predictions were off.
-void add_gains(Document& document, const Results& results) {
-  std::map<std::string, std::vector<std::pair<std::string, const Configuration*>>> alike;
-  std::vector<double> mus;
-  for (const auto& [name, configuration] : results) {
-    const nlohmann::json& run = configuration.runs.front();
-    alike[problem_of(run).dump() + unit_names(run)].emplace_back(name, &configuration);
-    const auto measured_s = median_of(configuration, "median_time_s"),
-               predicted_s = median_of(configuration, "predicted_time_s");
-    if (measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0) {
-      mus.push_back(proportional_error(*measured_s, *predicted_s));
-    }
-  }
-  const auto partition_of = [](const Configuration& one) {
-    return one.runs.front().value("/settings/partition"_json_pointer, "");
-  };
-  Rows rows;
-  double most = 0.0;
-  std::string most_of;
-  for (const auto& [key, runs] : alike) {
-    const auto even =
-        std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return partition_of(*run.second) == "even"; });
-    if (even == runs.end()) continue;
-    for (const auto& [name, configuration] : runs) {
-      const bool same_slices = distribution(configuration->runs.front()) == distribution(even->second->runs.front());
-      if (configuration == even->second || same_slices) continue;
-      const Ratio gain = ratio(configuration->times_s, even->second->times_s, 0.95);
-      const bool known = std::isfinite(gain.interval.upper);
-      rows.push_back({name, fmt::format("{:.2f}x", gain.median),
-                      known ? fmt::format("{:.2f}x to {:.2f}x", gain.interval.lower, gain.interval.upper) : "-",
-                      seconds(median(even->second->times_s)), seconds(median(configuration->times_s))});
-      if (gain.median <= most) continue;
-      most = gain.median;
-      most_of = name;
-    }
-  }
-  std::string text;
-  if (!rows.empty()) {
-    text =
-        fmt::format("Slices sized by speed models ran up to {:.2f} times as fast as even ones ({}). ", most, most_of);
-  }
-  if (!mus.empty()) {
-    text += fmt::format("Half of {} predictions were off by a factor of {:.2f} or less, the worst by {:.2f}.",
-                        mus.size(), median(mus), *std::max_element(mus.begin(), mus.end()));
-  }
-  if (!text.empty()) document.add_text(text);
-  if (!rows.empty()) document.add_table({"run", "gain", "95 % interval", "even slices", "its own"}, rows);
-}
-
-void add_machine(Document& document, const nlohmann::json& run) {
-  std::vector<std::pair<std::string, std::string>> facts;
-  for (const auto& [name, key] : {std::pair{"date", "date"},
-                                  {"hosts", "hosts"},
-                                  {"processors", "processors"},
-                                  {"BLAS", "blas"},
-                                  {"commit", "commit"},
-                                  {"compiler", "compiler"},
-                                  {"flags", "flags"},
-                                  {"Kokkos", "kokkos"},
-                                  {"MPI", "mpi"},
-                                  {"environment", "environment"}}) {
-    const nlohmann::json value = run.value(key, nlohmann::json());
-    const std::string text = value.is_structured() ? list_of(value) : value.is_null() ? "" : text_of(value);
-    if (!text.empty()) facts.emplace_back(name, text);
-  }
-  document.add_facts(facts);
-}
-
-/// Speeds of all units of the first run that keeps models.
-void add_speeds(Document& document, const std::string& app, const std::vector<const Configuration*>& configurations) {
-  for (const Configuration* configuration : configurations) {
-    const std::filesystem::path models = configuration->folders.front() / "models";
-    if (!std::filesystem::is_directory(models)) continue;
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(models)) files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    SvgPlot chart;
-    chart.title = fmt::format("{}: measured speed of each unit", app);
-    for (const std::filesystem::path& path : files) {
-      const models::FpmFile file = models::read_fpm_file(path);
-      SvgPlot::Series series{path.stem().stem().string(), {}, {}, {}, false, chart.series.size()};
-      for (const models::MeasuredPoint& point : file.points) {
-        series.x.push_back(point.units);
-        series.y.push_back(point.speed());
-        series.error.push_back(point.speed() * point.confidence_s / point.time_s);
-      }
-      chart.x_label = file.computation_unit.empty() ? "computation units"
-                                                    : fmt::format("computation units (each {})", file.computation_unit);
-      chart.corner = file.machine + (file.machine.empty() || file.date.empty() ? "" : ", ") + file.date;
-      chart.series.push_back(series);
-    }
-    if (chart.series.empty()) continue;
-    chart.y_label = "computation units per second";
-    chart.x_scale = SvgPlot::Scale::logarithmic;
-    document.add_chart(chart);
-    return;
-  }
-}
-
-void add_phases(Document& document, const std::map<std::string, const Configuration*>& configurations) {
-  Rows rows;
-  for (const auto& [name, configuration] : configurations) {
-    for (const nlohmann::json& phase : configuration->runs.front().value("phases", nlohmann::json::array())) {
-      const auto measured_s = number_of(phase, "measured_s"), predicted_s = number_of(phase, "predicted_s");
-      std::vector<std::string> row{name, phase.value("name", ""), seconds(measured_s), seconds(predicted_s)};
-      for (const std::string& cell : accuracy_cells(measured_s, predicted_s)) row.push_back(cell);
-      rows.push_back(row);
-    }
-  }
-  if (rows.empty()) return;
-  Document phases("Phases");
-  phases.add_table({"run", "phase", "measured", "predicted", "difference", "mu"}, rows);
-  document.add_folded(phases);
-}
-
-/// Runs of one app. @return measured and predicted seconds of each
-SvgPlot::Series add_app(Document& document, const std::string& app,
-                        const std::map<std::string, const Configuration*>& configurations) {
-  SvgPlot::Series predictions{app, {}, {}, {}};
-  Rows rows;
-  std::vector<const Configuration*> all;
-  for (const auto& [name, configuration] : configurations) {
-    all.push_back(configuration);
-    const nlohmann::json& run = configuration->runs.front();
-    const auto measured_s = median_of(*configuration, "median_time_s");
-    const auto predicted_s = median_of(*configuration, "predicted_time_s");
-    const auto all_checks = [&, configuration = configuration](const nlohmann::json::json_pointer& what) {
-      return std::all_of(configuration->runs.begin(), configuration->runs.end(),
-                         [&](const auto& one) { return one.value(what, nlohmann::json()) == true; });
+  const nlohmann::json& json() const { return rounds->front().json; }
+  std::string partition() const { return json().value("/settings/partition"_json_pointer, "-"); }
+  std::string title() const { return name + (folder.empty() ? "" : ", " + folder); }
+  std::string problem() const { return (folder.empty() ? "" : folder + ", ") + unit_names(json()); }
+  std::string check() const {
+    const auto all = [&](const nlohmann::json::json_pointer& key) {
+      const auto holds = [&](const RunResult& one) { return one.json.value(key, nlohmann::json()) == true; };
+      return std::ranges::all_of(*rounds, holds);
     };
-    const bool checked = all_checks("/check/performed"_json_pointer), passed = all_checks("/check/passed"_json_pointer);
-    const auto spread = configuration->times_s.size() > 1
-                            ? fmt::format("{:.1f} %", 100.0 * coefficient_of_variation(configuration->times_s))
-                            : "-";
-    std::vector<std::string> row{name.empty() ? "-" : name,
-                                 unit_names(run),
-                                 run.value("/settings/partition"_json_pointer, "-"),
-                                 distribution(run),
-                                 seconds(measured_s),
-                                 spread,
-                                 seconds(predicted_s) + interval_text(interval_of(*configuration))};
-    for (const std::string& cell : accuracy_cells(measured_s, predicted_s)) row.push_back(cell);
-    row.push_back(!checked ? "-" : passed ? "passed" : "FAILED");
-    rows.push_back(row);
-    if (measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0) {
-      predictions.x.push_back(*measured_s);
-      predictions.y.push_back(*predicted_s);
-      const Interval interval = interval_of(*configuration).value_or(Interval{*predicted_s, *predicted_s});
-      predictions.error.push_back(std::max(0.0, interval.upper - *predicted_s));
-      predictions.error_below.push_back(std::max(0.0, *predicted_s - interval.lower));
+    return !all("/check/performed"_json_pointer) ? "-" : all("/check/passed"_json_pointer) ? "passed" : "FAILED";
+  }
+  /// Factor by which the prediction is off; nothing without one.
+  std::optional<double> error() const {
+    return time_s && predicted_s ? std::optional(proportional_error(*time_s, *predicted_s)) : std::nullopt;
+  }
+};
+
+using Runs = std::vector<Run>;
+
+/// Runs by app, those of the same problem and units one after the other.
+std::map<std::string, Runs> runs_of(const Results& results) {
+  std::map<std::string, std::map<std::string, Runs>> alike;
+  for (const auto& [name, rounds] : results) {
+    const std::string app = rounds.front().json.value("app", "");
+    const std::filesystem::path path = name.starts_with(app + "/") ? name.substr(app.size() + 1) : name;
+    Run run{name.empty() ? folder_name(rounds.front().folder) : path.filename().string(), path.parent_path().string(),
+            &rounds, median_of(rounds, "median_time_s"), median_of(rounds, "predicted_time_s")};
+    const nlohmann::json interval = run.json().value("predicted_interval_s", nlohmann::json());
+    if (interval.is_array()) run.interval_s = Interval{interval.at(0), interval.at(1)};
+    // Sizes in the order of their numbers.
+    const std::string size = fmt::format("{:>12}", run.folder);
+    alike[app][size + problem_of(run.json()).dump() + unit_names(run.json())].push_back(run);
+  }
+  std::map<std::string, Runs> apps;
+  for (auto& [app, problems] : alike) {
+    for (auto& [problem, runs] : problems) {
+      const auto even = std::ranges::find(runs, "even", &Run::partition);
+      for (Run& run : runs) {
+        if (even == runs.end()) break;
+        run.gain = gain(*even->rounds, *run.rounds, true);
+        if (even->predicted_s && run.predicted_s) run.predicted_gain = *even->predicted_s / *run.predicted_s;
+      }
+      apps[app].insert(apps[app].end(), runs.begin(), runs.end());
     }
   }
-  document.add_heading(1, app);
-  document.add_table({"run", "units", "partition", all.front()->runs.front().value("computation_units", "slices"),
-                      "time", "spread", "predicted", "difference", "mu", "check"},
-                     rows);
-  add_speeds(document, app, all);
-  add_phases(document, configurations);
-  return predictions;
+  return apps;
 }
 
-/// Adds what is to be seen of a folder's runs: what was gained, on which machine and build, a chart of all predictions,
-/// and for each app a table with predicted beside measured times, speed models and phases. Nothing for a folder without
-/// runs.
-/// @throws FileFormatError for a result that cannot be read
-void add_runs(Document& document, const std::filesystem::path& folder) {
-  const Results results = read_results(folder);
-  std::map<std::string, std::map<std::string, const Configuration*>> apps;
-  for (const auto& [name, configuration] : results) {
-    apps[configuration.runs.front().value("app", "")][name] = &configuration;
+/// Values of the runs that have one.
+template <class Value>
+std::vector<double> values_of(const Runs& runs, const Value& value) {
+  std::vector<double> values;
+  for (const Run& run : runs) {
+    if (const std::optional<double> own = std::invoke(value, run)) values.push_back(*own);
   }
-  if (apps.empty()) return;
-  add_gains(document, results);
-  add_machine(document, results.begin()->second.runs.front());
+  return values;
+}
+
+/// Gains of sizing slices: where units differ in speed, or where they are alike.
+std::vector<double> gains_of(const Runs& runs, bool units_differ) {
+  return values_of(runs, [&](const Run& run) {
+    const bool counts = run.gain && run.gain->ideal.has_value() == units_differ;
+    return counts ? std::optional(run.gain->factor) : std::nullopt;
+  });
+}
+
+std::vector<double> shares_of_ideal(const Runs& runs) {
+  return values_of(runs, [](const Run& run) { return run.gain ? run.gain->of_ideal : std::nullopt; });
+}
+
+std::string percent_text(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
+
+/// Processors, cores, memory and BLAS of the run that used the most cores.
+std::string machine_of(const Runs& runs) {
+  const auto cores_of = [](const Run& run) {
+    std::set<int> cores;
+    for (const auto& unit : run.json().value("units", nlohmann::json::array())) {
+      const CoreList own = parse_cores(unit.at("cores").get<std::string>());
+      cores.insert(own.begin(), own.end());
+    }
+    return CoreList(cores.begin(), cores.end());
+  };
+  const Run& widest = *std::ranges::max_element(runs, {}, [&](const Run& run) { return cores_of(run).size(); });
+  const CoreList cores = cores_of(widest);
+  std::vector<std::string> parts{list_of(widest.json().value("processors", nlohmann::json()))};
+  if (!cores.empty()) parts.push_back(fmt::format("{} ({})", counted(std::ssize(cores), "core"), format_cores(cores)));
+  for (const nlohmann::json& bytes : widest.json().value("memory_bytes", nlohmann::json::array())) {
+    parts.push_back(format_bytes(bytes) + " of memory");
+  }
+  parts.push_back(widest.json().value("blas", ""));
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// `3.4 %`, or from a factor of two on, where percentages say little, `a factor of 2.27`. @param error as a factor
+std::string error_text(double error) {
+  return error < 2.0 ? difference_text(error, 1.0) : fmt::format("a factor of {:.2f}", error);
+}
+
+/// What was gained, how far from ideal, how far predictions are off and on which machine, of all apps and of each.
+void add_message(Document& document, const std::map<std::string, Runs>& apps) {
+  Runs all;
+  Rows rows;
+  for (const auto& [app, runs] : apps) {
+    all.insert(all.end(), runs.begin(), runs.end());
+    const auto shares = shares_of_ideal(runs), errors = values_of(runs, &Run::error);
+    const auto gains = gains_of(runs, !shares.empty());
+    rows.push_back({app, gains.empty() ? "-" : fmt::format("{:.2f}", median(gains)),
+                    gains.empty() ? "-" : fmt::format("{:.2f}", std::ranges::max(gains)),
+                    shares.empty() ? "-" : percent_text(median(shares)),
+                    errors.empty() ? "-" : difference_text(median(errors), 1.0)});
+  }
+  for (const bool units_differ : {true, false}) {
+    const std::vector<double> gains = gains_of(all, units_differ);
+    if (gains.empty()) continue;
+    std::string text =
+        fmt::format("Slices sized by speed models ran {:.2f} times as fast as even ones ", median(gains));
+    if (gains.size() > 1) {
+      const auto [least, most] = std::ranges::minmax_element(gains);
+      text += fmt::format("(median of {} comparisons, {:.2f} to {:.2f}) ", gains.size(), *least, *most);
+    }
+    text += units_differ ? fmt::format("on units of different speed, which is {} of the gain that these units allow.",
+                                       percent_text(median(shares_of_ideal(all))))
+                         : "on units of the same speed.";
+    document.add_text(text);
+  }
+  if (const auto errors = values_of(all, &Run::error); !errors.empty()) {
+    const Run& furthest = *std::ranges::max_element(all, {}, [](const Run& run) { return run.error().value_or(0.0); });
+    const std::string half = errors.size() > 1
+                                 ? fmt::format("Half of {} predictions are off by {} or less; the furthest",
+                                               errors.size(), error_text(median(errors)))
+                                 : "The prediction is off";
+    document.add_text(fmt::format("{} by {}: {} {} took {}, predicted were {}.", half, error_text(*furthest.error()),
+                                  furthest.json().value("app", ""), furthest.title(), seconds(furthest.time_s),
+                                  seconds(furthest.predicted_s)));
+  }
+  if (apps.size() > 1) document.add_table({"app", "gain", "best", "of ideal", "off by"}, rows);
+  std::string failed;
+  for (const Run& run : all) {
+    if (run.check() == "FAILED") failed += fmt::format(" {} {}", run.json().value("app", ""), run.title());
+  }
+  const auto passed = std::ranges::count(all, "passed", &Run::check);
+  document.add_facts(
+      {{"machine", machine_of(all)},
+       {"checks", fmt::format("{} of {} passed{}", passed, all.size(), failed.empty() ? "" : "; FAILED:" + failed)}});
+}
+
+/// Bars of gains over even slices or, where there are none, of times, each beside what was predicted.
+void add_bars(Document& document, const std::string& app, const Runs& runs) {
+  const bool by_gain = std::ranges::any_of(runs, [](const Run& run) { return run.gain.has_value(); });
   SvgPlot chart;
-  chart.title = "predicted and measured times of all runs";
-  const nlohmann::json& first = results.begin()->second.runs.front();
-  chart.corner =
-      fmt::format("{}, {}", list_of(first.value("processors", nlohmann::json::array())), first.value("date", ""));
-  chart.x_label = "measured, s";
-  chart.y_label = "predicted, s";
+  chart.title = app + (by_gain ? ": times as fast as even slices" : ": measured and predicted times");
+  chart.x_label = by_gain ? "times as fast as even slices of the same problem on the same units" : "time (s)";
+  chart.y_downwards = true;
+  if (by_gain) chart.markers.push_back({1.0, "even"});
+  // The same colours in every chart.
+  const std::string range_name = by_gain ? "range" : "predicted, 90 %";
+  const auto coloured = [](const std::string& name, std::size_t colour) {
+    return SvgPlot::Series{name, {}, {}, {}, false, colour};
+  };
+  chart.series = {coloured("predicted", 1), coloured("ideal", 2), coloured(range_name, 6)};
+  const auto series = [&](const std::string& name) {
+    const auto found = std::ranges::find(chart.series, name, &SvgPlot::Series::name);
+    const auto place = static_cast<std::size_t>(found - chart.series.begin());
+    if (found == chart.series.end()) chart.series.push_back(coloured(name, 5 * (place - 3)));
+    return place;
+  };
+  const auto lane_of = [&](const Run& run) { return by_gain ? run.problem() : run.title(); };
+  Runs shown;
+  std::ranges::copy_if(runs, std::back_inserter(shown),
+                       [&](const Run& run) { return by_gain ? run.gain.has_value() : run.time_s.has_value(); });
+  double low = 0.0;
+  for (const Run& run : shown) {
+    const std::string lane = lane_of(run);
+    if (chart.y_names.empty() || chart.y_names.back() != lane) {
+      low = static_cast<double>(chart.y_names.size()) + 0.1;
+      chart.y_names.push_back(lane);
+    }
+    const double height = 0.8 / static_cast<double>(std::ranges::count(shown, lane, lane_of));
+    const double middle = low + 0.5 * height;
+    const auto add_box = [&](double left, double right, double share, const std::string& name) {
+      chart.boxes.push_back({left, right, middle - 0.5 * share * height, middle + 0.5 * share * height, series(name)});
+    };
+    const double value = by_gain ? run.gain->factor : *run.time_s;
+    const std::optional<Interval> range = by_gain ? run.gain->range : run.interval_s;
+    add_box(0.0, value, 1.0, by_gain ? run.partition() : "measured");
+    if (range) add_box(range->lower, range->upper, 0.1, range_name);
+    if (by_gain && run.gain->ideal) add_box(0.995 * *run.gain->ideal, 1.005 * *run.gain->ideal, 1.0, "ideal");
+    if (const std::optional<double> predicted = by_gain ? run.predicted_gain : run.predicted_s) {
+      SvgPlot::Series& marks = chart.series[series("predicted")];
+      marks.x.push_back(*predicted);
+      marks.y.push_back(middle);
+    }
+    low += height;
+  }
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const bool is_used = !chart.series[i].x.empty() || std::ranges::count(chart.boxes, i, &SvgPlot::Box::series) > 0;
+    if (!is_used) chart.series[i].name.clear();
+  }
+  if (!shown.empty()) document.add_chart(chart);
+}
+
+/// Speeds of all units of the run that keeps the most models.
+void add_speeds(Document& document, const std::string& app, const Runs& runs) {
+  std::set<std::filesystem::path> most;
+  for (const Run& run : runs) {
+    const std::filesystem::path models = run.rounds->front().folder / "models";
+    std::set<std::filesystem::path> files;
+    if (!std::filesystem::is_directory(models)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(models)) files.insert(entry.path());
+    if (files.size() > most.size()) most = files;
+  }
+  if (most.empty()) return;
+  SvgPlot chart = speed_chart(models::read_fpm_file(*most.begin()));
+  chart.title = fmt::format("{}: measured speed of each unit", app);
+  for (const std::filesystem::path& path : most) {
+    const models::FpmFile file = models::read_fpm_file(path);
+    chart.series.push_back(speed_marks(path.stem().stem().string(), file.points, chart.series.size()));
+  }
+  document.add_chart(chart);
+}
+
+void add_phases(Document& document, const Runs& runs) {
+  Rows rows;
+  for (const Run& run : runs) {
+    for (const nlohmann::json& phase : run.json().value("phases", nlohmann::json::array())) {
+      const auto measured_s = number_of(phase, "measured_s"), predicted_s = number_of(phase, "predicted_s");
+      rows.push_back({run.title(), phase.value("name", ""), seconds(measured_s), seconds(predicted_s),
+                      difference(measured_s, predicted_s)});
+    }
+  }
+  if (!rows.empty()) document.add_table({"run", "phase", "measured", "predicted", "off by"}, rows);
+}
+
+/// A chart and a table of an app; folded away its gains, units, speeds and phases.
+void add_app(Document& document, const std::string& app, const Runs& runs) {
+  Rows times, gains, details;
+  for (const Run& run : runs) {
+    times.push_back(
+        {run.title(), seconds(run.time_s), seconds(run.predicted_s), difference(run.time_s, run.predicted_s)});
+    const std::vector<double> times_s = times_of(*run.rounds);
+    const std::optional<Interval> interval_s = run.interval_s;
+    details.push_back({run.title(), unit_names(run.json()), run.partition(),
+                       list_of(run.json().value("distribution", nlohmann::json()), "+"),
+                       times_s.size() > 1 ? fmt::format("{:.1f} %", 100.0 * coefficient_of_variation(times_s)) : "-",
+                       interval_s ? seconds(interval_s->lower) + " to " + seconds(interval_s->upper) : "-",
+                       run.check()});
+    if (!run.gain) continue;
+    const auto& [factor, range, ideal, of_ideal] = *run.gain;
+    gains.push_back({run.title(), fmt::format("{:.2f}", factor),
+                     range ? fmt::format("{:.2f} to {:.2f}", range->lower, range->upper) : "-",
+                     ideal ? fmt::format("{:.2f}", *ideal) : "-", of_ideal ? percent_text(*of_ideal) : "-"});
+  }
+  document.add_heading(2, app);
+  add_bars(document, app, runs);
+  document.add_table({"run", "time", "predicted", "off by"}, times);
+  Document folded(app + ": gains, units, speeds and phases");
+  if (!gains.empty()) folded.add_table({"run", "gain over even slices", "range", "ideal", "of ideal"}, gains);
+  folded.add_table({"run", "units", "partition", runs.front().json().value("computation_units", "slices"), "spread",
+                    "predicted, 90 %", "check"},
+                   details);
+  add_speeds(folded, app, runs);
+  add_phases(folded, runs);
+  document.add_folded(folded);
+}
+
+/// Predicted beside measured times of all apps, each prediction with its interval.
+void add_predictions(Document& document, const std::map<std::string, Runs>& apps) {
+  SvgPlot chart;
+  chart.title = "Predicted and measured times of all runs";
+  chart.x_label = "measured (s)";
+  chart.y_label = "predicted (s)";
   chart.x_scale = chart.y_scale = SvgPlot::Scale::logarithmic;
   SvgPlot::Series equal{"equal", {}, {}, {}, true};
-  Document of_apps("");
-  for (const auto& [app, configurations] : apps) {
-    SvgPlot::Series series = add_app(of_apps, app, configurations);
-    for (const double time_s : series.x) equal.x.push_back(time_s);
-    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  for (const auto& [app, runs] : apps) {
+    SvgPlot::Series series{app, {}, {}, {}};
+    for (const Run& run : runs) {
+      if (!run.error()) continue;
+      series.x.push_back(*run.time_s);
+      series.y.push_back(*run.predicted_s);
+      const Interval interval = run.interval_s.value_or(Interval{*run.predicted_s, *run.predicted_s});
+      series.error.push_back(std::max(0.0, interval.upper - *run.predicted_s));
+      series.error_below.push_back(std::max(0.0, *run.predicted_s - interval.lower));
+    }
+    equal.x.insert(equal.x.end(), series.x.begin(), series.x.end());
+    if (!series.x.empty()) chart.series.push_back(series);
   }
-  if (!chart.series.empty()) {
-    std::sort(equal.x.begin(), equal.x.end());
-    equal.y = equal.x;
-    chart.series.push_back(equal);
-    document.add_chart(chart);
+  if (chart.series.empty()) return;
+  std::ranges::sort(equal.x);
+  equal.y = equal.x;
+  chart.series.push_back(equal);
+  document.add_chart(chart);
+}
+
+/// Adds what is to be seen of a folder's runs: the message, then each app. @return whether the folder has any
+/// @throws FileFormatError for a result that cannot be read
+bool add_runs(Document& document, const std::filesystem::path& folder) {
+  const Results results = read_results(folder);
+  if (results.empty()) return false;
+  const std::map<std::string, Runs> apps = runs_of(results);
+  add_message(document, apps);
+  for (const auto& [app, runs] : apps) add_app(document, app, runs);
+  add_predictions(document, apps);
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const char* const key : {"date", "hosts", "commit", "compiler", "flags", "kokkos", "mpi", "environment"}) {
+    const std::string text = list_of(results.begin()->second.front().json.value(key, nlohmann::json()));
+    if (!text.empty()) facts.emplace_back(key, text);
   }
-  document.add(of_apps);
+  Document build("Date, build and environment");
+  build.add_facts(facts);
+  document.add_folded(build);
+  return true;
 }
 
 struct ReportOptions {
@@ -289,25 +395,23 @@ struct ReportOptions {
 };
 
 /// Folders of experiments in or below a folder, in order.
-std::vector<std::filesystem::path> experiments(const std::filesystem::path& folder) {
+std::set<std::filesystem::path> experiments(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder)) throw InvalidArgument(folder.string() + " is not a folder of results");
   if (std::filesystem::exists(folder / "experiment.json")) return {folder};
-  std::vector<std::filesystem::path> found;
+  std::set<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == "experiment.json") found.push_back(entry.path().parent_path());
+    if (entry.path().filename() == "experiment.json") found.insert(entry.path().parent_path());
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
 std::string report(const ReportOptions& options) {
   Document document("Steelyard: " + folder_name(options.folders.front()));
   for (const std::filesystem::path& folder : options.folders) {
-    const std::vector<std::filesystem::path> found = experiments(folder);
+    const std::set<std::filesystem::path> found = experiments(folder);
     for (const std::filesystem::path& experiment : found) add_experiment(document, experiment);
-    const bool is_experiment = found.size() == 1 && found.front() == folder;
-    if (!is_experiment) add_runs(document, folder);
-    if (found.empty() && read_results(folder).empty()) {
+    const bool has_runs = !found.contains(folder) && add_runs(document, folder);
+    if (found.empty() && !has_runs) {
       throw InvalidArgument(folder.string() + " holds no result (expected run.json or experiment.json in or below it)");
     }
   }
@@ -319,27 +423,19 @@ std::string report(const ReportOptions& options) {
 void add_report_command(CLI::App& parser, Action& chosen) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = parser.add_subcommand(
-      "report", "Show results on one page: machine, predictions beside measurements, experiments beside the papers'");
+      "report", "Show results on one page: gains, predictions beside measurements, experiments beside the papers'");
   command
       ->add_option("DIR", options->folders, "Results (--result), folders of results, or experiments of benchmarks/run")
       ->required();
   command->add_option("--output", options->output, "The page; on standard output without it")->type_name("FILE");
-  command->add_option("--format", options->format, "html or markdown")
-      ->check(CLI::IsMember({"html", "markdown"}))
-      ->type_name("html|markdown")
-      ->capture_default_str();
+  add_choice(*command, "--format", options->format, "html or markdown", {"html", "markdown"});
   command->callback([options, &chosen] {
-    chosen = [options](Session& session) {
-      std::string text;
-      on_root(session.comm(), [&] {
-        text = report(*options);
-        if (options->output.empty()) return;
-        write_text_file(options->output, text);
-        text = fmt::format("report     {}\n", options->output.string());
-      });
-      session.print(text);
-      return ExitCode::good;
-    };
+    chosen = print_from_root([options] {
+      const std::string text = report(*options);
+      if (options->output.empty()) return text;
+      write_text_file(options->output, text);
+      return fmt::format("report     {}\n", options->output.string());
+    });
   });
 }
 

@@ -18,7 +18,6 @@
 #include "core/unit_rates.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "miniapps/steelyard/rank_rates.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -41,38 +40,37 @@ std::string described(std::size_t shape, const KernelFacts& facts, std::int64_t 
   return fmt::format("shape {} ({}), {} {}", shape, parameters, units, units == 1 ? "unit" : "units");
 }
 
-std::string differing_count(std::size_t count, std::size_t expected) {
-  return fmt::format("{} values (expected {})", count, expected);
+/// Compares values one by one, all of them. @param before what the expected ones are called
+/// @return which is not the same first; empty where all are
+std::string first_difference(const std::vector<double>& values, const std::vector<double>& expected, const char* before,
+                             const std::function<bool(double, double)>& is_same) {
+  if (values.size() != expected.size()) return fmt::format("{} values (expected {})", values.size(), expected.size());
+  std::string first;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_same(values[i], expected[i]) || !first.empty()) continue;
+    first = fmt::format("value {} is {:.17g} ({} {:.17g})", i, values[i], before, expected[i]);
+  }
+  return first;
 }
 
-/// Compares with the reference. @return what differs first; empty where nothing does
+/// Compares with the reference, and keeps the largest error.
 std::string compare(const std::vector<double>& values, const std::vector<double>& reference, double rounding,
                     ConformanceResult& result) {
-  if (values.size() != reference.size()) return differing_count(values.size(), reference.size());
   double scale = 0.0;
   for (const double value : reference) scale = std::max(scale, std::abs(value));
-  std::string differs;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double difference = std::abs(values[i] - reference[i]);
+  return first_difference(values, reference, "expected", [&](double value, double expected) {
+    const double difference = std::abs(value - expected);
     double error = difference == 0.0 ? 0.0 : difference / (rounding * scale);
     if (std::isnan(error)) error = infinity;
     result.error = std::max(result.error, error);
-    if (error > result.tolerance && differs.empty()) {
-      differs = fmt::format("value {} is {:.17g} (expected {:.17g})", i, values[i], reference[i]);
-    }
-  }
-  return differs;
+    return error <= result.tolerance;
+  });
 }
 
-/// Compares values bit by bit.
 std::string compare_bits(const std::vector<double>& values, const std::vector<double>& expected) {
-  if (values.size() != expected.size()) return differing_count(values.size(), expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::bit_cast<std::uint64_t>(values[i]) != std::bit_cast<std::uint64_t>(expected[i])) {
-      return fmt::format("value {} is {:.17g} (before {:.17g})", i, values[i], expected[i]);
-    }
-  }
-  return "";
+  return first_difference(values, expected, "before", [](double value, double before) {
+    return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(before);
+  });
 }
 
 /// Seconds of the fastest of a few runs after one that does not count.
@@ -108,16 +106,6 @@ void measure(const MeasurableKernel& kernel, ProcessingUnit::Kind kind, double m
 }
 
 }  // namespace
-
-std::size_t Conformance::cases(ProcessingUnit::Kind kind) const {
-  std::size_t count = 0;
-  for (const auto& kernel : kernels_) count += kernel->conformance_cases(kind).size();
-  return count;
-}
-
-bool Conformance::passed() const {
-  return std::all_of(results_.begin(), results_.end(), [](const ConformanceResult& result) { return result.passed(); });
-}
 
 void Conformance::check(ProcessingUnit::Kind kind, double memory_bytes) {
   for (const auto& kernel : kernels_) {
@@ -180,21 +168,19 @@ struct ConformanceOptions {
 };
 
 ordered_json as_json(int rank, const ConformanceResult& result) {
-  ordered_json json;
-  json["rank"] = rank;
-  json["app"] = result.app;
-  json["options"] = result.options;
-  json["unit"] = result.unit;
-  json["type"] = result.element;
-  json["passed"] = result.passed();
-  json["error_roundings"] = result.error;  // null where it is not finite
-  json["tolerance_roundings"] = result.tolerance;
-  json["same_bits"] = result.same_bits == SameBits::any_unit ? "any unit" : "again";
   const auto rate = [&](double per_s) { return result.has_rates ? ordered_json(per_s) : ordered_json(); };
-  json["bytes_per_s"] = rate(result.bytes_per_s);
-  json["flops_per_s"] = rate(result.flops_per_s);
-  json["wrong"] = result.wrong;
-  return json;
+  return {{"rank", rank},
+          {"app", result.app},
+          {"options", result.options},
+          {"unit", result.unit},
+          {"type", result.element},
+          {"passed", result.passed()},
+          {"error_roundings", result.error},  // null where it is not finite
+          {"tolerance_roundings", result.tolerance},
+          {"same_bits", result.same_bits == SameBits::any_unit ? "any unit" : "again"},
+          {"bytes_per_s", rate(result.bytes_per_s)},
+          {"flops_per_s", rate(result.flops_per_s)},
+          {"wrong", result.wrong}};
 }
 
 /// `12.3 (45 %)`, of the most that the unit can do.
@@ -243,7 +229,9 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
     std::optional<Progress> progress;
     Conformance conformance(options.kernels, [&](const std::string& note) { progress->advance(1, note); });
     std::size_t count = 0;
-    for (const ProcessingUnit& unit : units_of(units)) count += conformance.cases(unit.kind);
+    for (const ProcessingUnit& unit : units_of(units)) {
+      for (const auto& kernel : options.kernels) count += kernel->conformance_cases(unit.kind).size();
+    }
     progress.emplace("checking kernels", static_cast<std::int64_t>(count), session.is_root());
     rates = measure_rank(session, units, co_execution);
     for (const ProcessingUnit& unit : units_of(units)) {

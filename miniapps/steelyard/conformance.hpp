@@ -32,14 +32,11 @@ struct ConformanceResult {
 class Conformance {
  public:
   using Kernels = std::vector<std::shared_ptr<MeasurableKernel>>;
-  /// Called with what comes next.
+  /// Called with each case that comes next.
   using Notify = std::function<void(const std::string&)>;
 
   explicit Conformance(Kernels kernels, Notify notify = {})
       : kernels_(std::move(kernels)), notify_(std::move(notify)) {}
-
-  /// How many cases a unit has: check() notifies of each.
-  std::size_t cases(ProcessingUnit::Kind kind) const;
 
   /// Runs all cases on a unit, whose own thread calls. Every shape and size of a case is computed by two instances: the
   /// first one's values are compared with the reference, the other's with the first one's, bit by bit, and where any
@@ -49,7 +46,6 @@ class Conformance {
   void check(ProcessingUnit::Kind kind, double memory_bytes);
 
   const std::vector<ConformanceResult>& results() const { return results_; }
-  bool passed() const;
 
  private:
   void check(const ConformanceCase& one, ProcessingUnit::Kind kind, double memory_bytes, ConformanceResult& result);

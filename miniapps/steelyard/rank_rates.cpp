@@ -1,11 +1,10 @@
-#include "miniapps/steelyard/rank_rates.hpp"
-
 #include <fmt/format.h>
 
 #include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/unit_rates.hpp"
+#include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -13,16 +12,16 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json as_json(int rank, const std::string& unit, const UnitRates& rates) {
-  ordered_json json{{"rank", rank}, {"unit", unit}};
+  // Nothing where there is none: of copies where the unit works in host memory, of vector units where it is a device.
+  const auto rate = [](double per_s) { return per_s > 0.0 ? ordered_json(per_s) : ordered_json(); };
   const auto& stream = rates.stream_bytes_per_s;
-  json["stream_bytes_per_s"] = {{"copy", stream[0]}, {"scale", stream[1]}, {"add", stream[2]}, {"triad", stream[3]}};
-  json["gemm_flops_per_s"] = {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}};
-  json["vector_flops_per_s"] = rates.vector_flops_per_s > 0.0 ? ordered_json(rates.vector_flops_per_s) : ordered_json();
-  // Nothing where the unit works in host memory.
-  const auto rate = [](double bytes_per_s) { return bytes_per_s > 0.0 ? ordered_json(bytes_per_s) : ordered_json(); };
-  json["to_device_bytes_per_s"] = rate(rates.to_device_bytes_per_s);
-  json["to_host_bytes_per_s"] = rate(rates.to_host_bytes_per_s);
-  return json;
+  return {{"rank", rank},
+          {"unit", unit},
+          {"stream_bytes_per_s", {{"copy", stream[0]}, {"scale", stream[1]}, {"add", stream[2]}, {"triad", stream[3]}}},
+          {"gemm_flops_per_s", {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}}},
+          {"vector_flops_per_s", rate(rates.vector_flops_per_s)},
+          {"to_device_bytes_per_s", rate(rates.to_device_bytes_per_s)},
+          {"to_host_bytes_per_s", rate(rates.to_host_bytes_per_s)}};
 }
 
 std::string in_billions(const ordered_json& per_s) {

@@ -1,5 +1,3 @@
-#include "miniapps/steelyard/report_experiment.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/document.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
+#include "miniapps/steelyard/results.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -59,15 +59,14 @@ class Experiment {
   /// Points that have all of `where` and values of all columns.
   static Points chosen(const Points& all, const Json& where, const std::vector<std::string>& columns) {
     Points found;
-    for (const Json& point : all) {
-      const bool has_values = std::all_of(columns.begin(), columns.end(), [&](const std::string& name) {
-        return point.contains(name) && !point[name].is_null();
-      });
-      const bool is_meant = std::all_of(where.items().begin(), where.items().end(), [&](const auto& item) {
+    std::ranges::copy_if(all, std::back_inserter(found), [&](const Json& point) {
+      const auto has_value = [&](const std::string& name) { return !point.value(name, Json()).is_null(); };
+      const auto is_meant = [&](const auto& item) {
         return point.contains(item.key()) && point[item.key()] == item.value();
-      });
-      if (has_values && is_meant) found.push_back(point);
-    }
+      };
+      return std::ranges::all_of(columns, has_value) &&
+             std::all_of(where.items().begin(), where.items().end(), is_meant);
+    });
     return found;
   }
 
@@ -82,7 +81,7 @@ class Experiment {
     std::vector<std::string> names;
     double place(const Json& value) {
       const std::string text = text_of(value);
-      const auto found = std::find(names.begin(), names.end(), text);
+      const auto found = std::ranges::find(names, text);
       const auto index = static_cast<double>(found - names.begin());
       if (found == names.end()) names.push_back(text);
       return index;
@@ -111,16 +110,14 @@ class Experiment {
     std::vector<Point> points;
     for (const Json& point : chosen(source(series), where(series), {x, y})) {
       if (!point[y].is_number()) continue;
-      Point one{0.0, point[y].get<double>(), 0.0};
-      one.x = point[x].is_number() ? point[x].get<double>() : x_names.place(point[x]) + 0.5;
-      if (!low.empty() && point.value(low, Json()).is_number() && point.value(high, Json()).is_number()) {
-        one.error = 0.5 * std::abs(point[high].get<double>() - point[low].get<double>());
-      }
-      const bool fits = (plot.x_scale == SvgPlot::Scale::linear || one.x > 0.0) &&
-                        (plot.y_scale == SvgPlot::Scale::linear || one.y > 0.0);
-      if (fits) points.push_back(one);
+      const double at = point[x].is_number() ? point[x].get<double>() : x_names.place(point[x]) + 0.5;
+      const bool has_error = point.value(low, Json()).is_number() && point.value(high, Json()).is_number();
+      const double error = has_error ? 0.5 * std::abs(point[high].get<double>() - point[low].get<double>()) : 0.0;
+      const bool fits = (plot.x_scale == SvgPlot::Scale::linear || at > 0.0) &&
+                        (plot.y_scale == SvgPlot::Scale::linear || point[y] > 0.0);
+      if (fits) points.push_back({at, point[y], error});
     }
-    std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+    std::ranges::stable_sort(points, {}, &Point::x);
     SvgPlot::Series marks{label(series), {}, {}, {}, false, plot.series.size()};
     SvgPlot::Series line{"", {}, {}, {}, true, plot.series.size()};
     for (const Point& point : points) {
@@ -142,6 +139,7 @@ class Experiment {
   void add_bars(SvgPlot& plot, const JsonReader& chart, Names& x_names) const {
     const std::vector<JsonReader> all = chart.array("series");
     const bool stacked = chart.text("kind") == "stacked";
+    const bool is_logarithmic = !stacked && plot.y_scale == SvgPlot::Scale::logarithmic;
     const double width = 0.8 / static_cast<double>(stacked ? 1 : std::max<std::size_t>(1, all.size()));
     std::map<double, double> height;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -150,15 +148,12 @@ class Experiment {
       for (const Json& point : chosen(source(all[i]), where(all[i]), {x, y})) {
         if (!point[y].is_number()) continue;
         const double value = point[y].get<double>(), place = x_names.place(point[x]);
-        if (!stacked && plot.y_scale == SvgPlot::Scale::logarithmic && value <= 0.0) continue;
+        if (is_logarithmic && value <= 0.0) continue;
         const double left = place + 0.1 + (stacked ? 0.0 : width * static_cast<double>(i));
-        const double floor = stacked ? height[place] : plot.y_scale == SvgPlot::Scale::linear ? 0.0 : 0.5 * value;
-        plot.boxes.push_back({left, left + width, std::min(floor, floor + value), std::max(value, floor + value), i});
-        if (stacked) height[place] += value;
-        if (!stacked && plot.y_scale == SvgPlot::Scale::linear) {
-          plot.boxes.back().low = std::min(0.0, value);
-          plot.boxes.back().high = std::max(0.0, value);
-        }
+        const double from = stacked ? height[place] : is_logarithmic ? 0.5 * value : 0.0;
+        const double to = stacked ? from + value : value;
+        plot.boxes.push_back({left, left + width, std::min(from, to), std::max(from, to), i});
+        height[place] = to;
       }
     }
   }

@@ -1,20 +1,17 @@
 #include "miniapps/steelyard/results.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <numeric>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 
 namespace steelyard::tool {
 namespace {
-
-std::string configuration_name(const std::filesystem::path& below) {
-  const std::string last = below.filename().string();
-  const bool is_round =
-      !last.empty() && std::all_of(last.begin(), last.end(), [](char c) { return '0' <= c && c <= '9'; });
-  return (is_round ? below.parent_path() : below).string();
-}
 
 /// The values of `time_s` in a run's `samples.jsonl`.
 std::vector<double> read_times(const std::filesystem::path& path) {
@@ -30,21 +27,47 @@ std::vector<double> read_times(const std::filesystem::path& path) {
   return times_s;
 }
 
+/// Share of the work that each unit has, of the slices of all phases together.
+std::vector<double> shares_of(const nlohmann::json& run) {
+  std::vector<double> shares(run.at("units").size(), 0.0);
+  for (const char* const phase : {"distribution", "column_distribution"}) {
+    const auto slices = run.value(phase, std::vector<double>());
+    const double total = std::accumulate(slices.begin(), slices.end(), 0.0);
+    for (std::size_t i = 0; i < std::min(slices.size(), shares.size()) && total > 0.0; ++i) {
+      shares[i] += slices[i] / total;
+    }
+  }
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= all;
+  return shares;
+}
+
+/// Seconds under a key; 0 where none were measured.
+double seconds_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
+}
+
+/// The most that slices of any size gain over those of `other`.
+double ideal_gain(const RunResult& other, const RunResult& better) {
+  double slowest_s = 0.0;
+  std::vector<double> shares_per_s;
+  for (const RunResult* run : {&other, &better}) {
+    const std::vector<double> shares = shares_of(run->json);
+    shares_per_s.resize(shares.size());
+    for (std::size_t unit = 0; unit < shares.size(); ++unit) {
+      const double seconds = seconds_of(run->json.at("units")[unit], "measured_s");
+      if (run == &other) slowest_s = std::max(slowest_s, seconds);
+      if (seconds > 0.0) shares_per_s[unit] = std::max(shares_per_s[unit], shares[unit] / seconds);
+    }
+  }
+  return slowest_s * std::accumulate(shares_per_s.begin(), shares_per_s.end(), 0.0);
+}
+
 }  // namespace
 
 std::string folder_name(const std::filesystem::path& folder) {
   return (folder / "").lexically_normal().parent_path().filename().string();
-}
-
-nlohmann::json problem_of(const nlohmann::json& run) {
-  nlohmann::json problem{{"app", run.value("app", "")}};
-  const nlohmann::json nothing = nlohmann::json::object(), settings = run.value("settings", nothing);
-  for (const char* const name : {"element", "boundary", "direction", "scheme"}) {
-    if (settings.contains(name)) problem[name] = settings.at(name);
-  }
-  problem.update(run.value("params", nothing));
-  for (const char* const way : {"ranks", "time_tile", "barrier", "block"}) problem.erase(way);
-  return problem;
 }
 
 Results read_results(const std::filesystem::path& folder) {
@@ -58,17 +81,79 @@ Results read_results(const std::filesystem::path& folder) {
       if (path.filename() == "run.json") runs.push_back(path.parent_path());
     }
   }
-  std::sort(runs.begin(), runs.end());
+  std::ranges::sort(runs);
   Results results;
   for (const std::filesystem::path& run : runs) {
     const nlohmann::json json = read_json_file(run / "run.json");
     JsonReader((run / "run.json").string(), json).require_schema("steelyard.run/1");
-    Configuration& configuration = results[run == folder ? "" : configuration_name(run.lexically_relative(folder))];
-    configuration.folders.push_back(run);
-    configuration.runs.push_back(json);
-    for (const double time_s : read_times(run / "samples.jsonl")) configuration.times_s.push_back(time_s);
+    std::filesystem::path name = run == folder ? "" : run.lexically_relative(folder);
+    std::string round = name.filename().string();
+    const bool is_number = std::ranges::all_of(round, [](char c) { return '0' <= c && c <= '9'; });
+    if (is_number) {
+      name = name.parent_path();
+    } else {
+      round.clear();
+    }
+    results[name.string()].push_back({run, round, json, read_times(run / "samples.jsonl")});
   }
   return results;
+}
+
+std::vector<double> times_of(const Configuration& configuration) {
+  std::vector<double> times_s;
+  for (const RunResult& run : configuration) times_s.insert(times_s.end(), run.times_s.begin(), run.times_s.end());
+  return times_s;
+}
+
+nlohmann::json problem_of(const nlohmann::json& run) {
+  nlohmann::json problem{{"app", run.value("app", "")}};
+  const nlohmann::json nothing = nlohmann::json::object(), settings = run.value("settings", nothing);
+  for (const char* const name : {"element", "boundary", "direction", "scheme"}) {
+    if (settings.contains(name)) problem[name] = settings.at(name);
+  }
+  problem.update(run.value("params", nothing));
+  for (const char* const way : {"ranks", "time_tile", "barrier", "block"}) problem.erase(way);
+  return problem;
+}
+
+std::string unit_names(const nlohmann::json& run) {
+  std::string names;
+  for (const nlohmann::json& unit : run.value("units", nlohmann::json::array())) {
+    const double slowdown = unit.value("slowdown", 1.0);
+    names += fmt::format("{}{}{}", names.empty() ? "" : " + ", unit.value("kind", "unit"),
+                         slowdown > 1.0 ? fmt::format("/{:g}", slowdown) : "");
+  }
+  return names;
+}
+
+std::optional<Gain> gain(std::span<const RunResult> other, std::span<const RunResult> better, bool by_slices) {
+  constexpr double least_ideal = 1.1;
+  std::vector<double> factors, ideals, shares;
+  Gain found;
+  for (const RunResult& slow : other) {
+    for (const RunResult& fast : better) {
+      const double slow_s = seconds_of(slow.json, "median_time_s"), fast_s = seconds_of(fast.json, "median_time_s");
+      const bool same_slices = slow.json.at("distribution") == fast.json.at("distribution");
+      if (slow.round != fast.round || (by_slices && same_slices) || slow_s <= 0.0 || fast_s <= 0.0) continue;
+      factors.push_back(slow_s / fast_s);
+      ideals.push_back(by_slices ? ideal_gain(slow, fast) : 0.0);
+      if (ideals.back() >= least_ideal) shares.push_back((factors.back() - 1.0) / (ideals.back() - 1.0));
+      if (slow.times_s.empty() || fast.times_s.empty()) continue;
+      const Interval interval = ratio(fast.times_s, slow.times_s, 0.95).interval;
+      if (std::isfinite(interval.upper)) found.range = interval;
+    }
+  }
+  if (factors.empty()) return std::nullopt;
+  found.factor = median(factors);
+  if (factors.size() > 1) {
+    const auto [least, most] = std::ranges::minmax_element(factors);
+    found.range = {*least, *most};
+  }
+  if (median(ideals) >= least_ideal) {
+    found.ideal = median(ideals);
+    found.of_ideal = median(shares);
+  }
+  return found;
 }
 
 }  // namespace steelyard::tool

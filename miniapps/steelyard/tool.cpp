@@ -24,9 +24,10 @@ CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const s
 
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& choice, const std::string& description,
                         const std::vector<std::string>& words) {
-  return command.add_option(name, choice, description)
-      ->check(CLI::IsMember(words))
-      ->type_name(CLI::detail::join(words, "|"));
+  CLI::Option* option = command.add_option(name, choice, description)
+                            ->check(CLI::IsMember(words))
+                            ->type_name(CLI::detail::join(words, "|"));
+  return choice.empty() ? option : option->capture_default_str();
 }
 
 std::vector<std::string> model_kind_names() {
@@ -36,19 +37,7 @@ std::vector<std::string> model_kind_names() {
 }
 
 CLI::Option* add_format_option(CLI::App& command, bool& json) {
-  return command
-      .add_option_function<std::string>(
-          "--format", [&json](const std::string& format) { json = format == "json"; }, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->type_name("table|json");
-}
-
-nlohmann::ordered_json rectangles_json(const std::vector<partition::Rectangle>& rectangles) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const partition::Rectangle& part : rectangles) {
-    json.push_back({{"row", part.row}, {"column", part.column}, {"rows", part.rows}, {"columns", part.columns}});
-  }
-  return json;
+  return steelyard::add_choice<bool>(command, "--format", json, {"table", "json"}, "table or json");
 }
 
 /// Adds `--csv` to every command that prints a table, and to none of those without one.
@@ -57,7 +46,7 @@ void add_csv_option(CLI::App& parser, bool& csv) {
   for (CLI::App* command : parser.get_subcommands([](const CLI::App*) { return true; })) {
     if (!command->get_subcommands([](const CLI::App*) { return true; }).empty()) {
       add_csv_option(*command, csv);
-    } else if (!without_table.contains(command->get_name()) && command->get_option_no_throw("--csv") == nullptr) {
+    } else if (!without_table.contains(command->get_name())) {
       CLI::Option* flag =
           command->add_flag("--csv", csv, "Print tables as comma-separated values, in SI units, and nothing else");
       if (CLI::Option* format = command->get_option_no_throw("--format")) flag->excludes(format);

@@ -81,10 +81,6 @@ std::vector<ConformanceResult> results_of(const Numbers& numbers) {
   const std::vector<ConformanceResult>& results = conformance.results();
   REQUIRE(results.size() == kinds.size());
   CHECK(notes == (numbers.has_cases ? static_cast<int>(kinds.size()) : 0));
-  CHECK(conformance.cases(Kind::host) == (numbers.has_cases ? 1U : 0U));
-  bool all_passed = true;
-  for (const ConformanceResult& result : results) all_passed = all_passed && result.passed();
-  CHECK(conformance.passed() == all_passed);
   return results;
 }
 

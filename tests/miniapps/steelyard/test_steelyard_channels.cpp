@@ -17,8 +17,6 @@ using models::Channel;
 using models::Platform;
 using nlohmann::json;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Channels with overheads; a network whose messages also pass through shared memory twice.
 std::string write_platform(const TemporaryFolder& folder) {
   Platform platform = test_steelyard_predict::made_up_platform();
@@ -47,17 +45,14 @@ TEST_CASE("steelyard cost solves expressions as the library does, by every evalu
   const TemporaryFolder folder;
   const std::string path = write_platform(folder);
   const Platform platform = models::read_platform_file(path);
-  // Messages that are merged, and not, by a byte.
-  const auto [bytes, merge_from] =
-      GENERATE(table<double, double>({{1.0, 0.0}, {1.0, infinity}, {100.0, 1600.0}, {100.0, 1601.0}, {0.5, 60.0}}));
+  const double bytes = GENERATE(1.0, 100.0, 0.5);
   const models::TauLop model(platform, models::BeyondMeasured::proportional);
-  const models::Evaluation evaluation{merge_from / bytes, bytes};
+  const models::Evaluation evaluation{0.0, bytes};
   for (const std::string text :
        {"T0(7)", "T0(0)||3||T1(0)", "9||T0(1000)+T1(3)", "T0(16)+T0(1000)+T0(16)+T0(1000)",
         "(T0(134)+T1(158)) || (T0(116)+T1(104)) + T1(124) || T1(97) || T1(35)", "(T0(100)+T1(300)) || 2||T1(80)"}) {
-    INFO(text << ", " << bytes << " bytes, merged from " << merge_from);
-    const std::string asked = path + " --beyond-measured proportional --block-bytes " + json(bytes).dump() +
-                              " --merge-from " + (merge_from < infinity ? json(merge_from).dump() : "inf");
+    INFO(text << ", " << bytes << " bytes");
+    const std::string asked = path + " --beyond-measured proportional --block-bytes " + json(bytes).dump();
     const models::Expression expression = models::parse_expression(text);
     for (const std::string name : {"aligned", "event"}) {
       const models::ReducedForm form = name == "aligned" ? models::aligned_form(expression, model, evaluation)

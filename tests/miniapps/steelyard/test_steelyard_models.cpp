@@ -63,22 +63,12 @@ TEST_CASE("steelyard model predicts, fits and draws by every kind what the libra
   sizes.push_back(random_between(random, 1.0, file.max_units));
   std::string at = " --plot plot.svg --format json --at";
   for (const double size : sizes) at += " " + json(size).dump();
-  struct Asked {
-    std::string kind;
-    models::FitOptions fit;
-    std::string options;
-  };
-  std::vector<Asked> asked{{"piecewise_linear", {models::Shape::as_measured}, " --shape as_measured"},
-                           {"piecewise_linear", {models::Shape::unimodal}, " --shape unimodal"}};
-  if (seed < 3) asked.push_back({"polynomial", {models::Shape::as_measured, 1}, " --degree 1"});
-  if (seed < 3) asked.push_back({"polynomial", {models::Shape::as_measured, 3}, " --degree 3"});
-  for (const models::ModelKind& kind : models::model_kinds()) asked.push_back({kind.name, {}, ""});
-  for (const auto& [kind, fit, options] : asked) {
-    const std::string line = "model m.fpm.json --kind " + kind + options;
+  for (const models::ModelKind& model_kind : models::model_kinds()) {
+    const std::string &kind = model_kind.name, line = "model m.fpm.json --kind " + kind;
     const std::string text = good_tool(folder, line).out;
     INFO("seed " << seed << ", " << line << "\n" << text);
     const json printed = json::parse(good_tool(folder, line + at).out);
-    const models::SpeedModelPtr model = models::make_model(file, kind, fit);
+    const models::SpeedModelPtr model = models::make_model(file, kind);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const double time_s = model->time_s(sizes[i]);
       CHECK(printed.at("at")[i].at("units") == sizes[i]);
@@ -202,16 +192,14 @@ TEST_CASE("steelyard partition arranges columns, and distributes on two levels, 
   };
   const partition::Algorithm exact = partition::find_algorithm("exact");
   const Loaded loaded(folder, files, exact);
-  for (const auto& [rows, option] : {std::pair{60, ""}, {90, " --rows 90"}}) {
-    const json columns = printed(std::string("--columns --total 3600") + option);
-    const partition::Distribution areas = exact.distribute(3600, loaded.models);
-    const std::vector<double> wanted(areas.units.begin(), areas.units.end());
-    const Rectangles expected = partition::column(wanted, {rows, 3600 / rows}).rectangles;
-    CHECK(json_of(rectangles_of(columns)) == json_of(expected));
-    std::vector<std::int64_t> blocks;
-    for (const partition::Rectangle& rectangle : expected) blocks.push_back(rectangle.area());
-    expect_distribution(columns, partition::predict(blocks, loaded.models));
-  }
+  const json columns = printed("--columns --total 3600");
+  const partition::Distribution areas = exact.distribute(3600, loaded.models);
+  const std::vector<double> wanted(areas.units.begin(), areas.units.end());
+  const Rectangles rectangles = partition::column(wanted, {60, 60}).rectangles;
+  CHECK(json_of(rectangles_of(columns)) == json_of(rectangles));
+  std::vector<std::int64_t> blocks;
+  for (const partition::Rectangle& rectangle : rectangles) blocks.push_back(rectangle.area());
+  expect_distribution(columns, partition::predict(blocks, loaded.models));
   const partition::Algorithm popta{
       "popta", "", static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
   const std::vector<int> nodes{0, 0, 1, 1};

@@ -21,7 +21,10 @@
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/platform.hpp"
+#include "models/communication/simgrid_platform.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -60,16 +63,17 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
 /// transmissions and what tau-Lop makes of them, and the parameters of Hockney and LogGP.
 std::string channel_text(const models::Channel& channel, const MeasuredChannel& measured) {
   const models::ChannelTimes& times = measured.times;
-  std::string text =
-      fmt::format("\nchannel {}  {}, path [{}]\n", channel.id, channel.name, fmt::join(channel.path, ", "));
-  text += fmt::format("measured   {}\n", measured.quality.text());
-  text +=
-      fmt::format("protocol   eager up to {:.0f} bytes; empty message {}, with an answer {}\n", times.eager_limit_bytes,
-                  format_seconds(times.empty_s), format_seconds(times.empty_synchronous_s));
-  text += fmt::format("Hockney    {}\n", hockney_text(channel));
-  text += fmt::format("LogGP      L {}, o_s {}, o_r {}, g {}, 1/G {}/s\n", format_seconds(channel.loggp->latency_s),
-                      format_seconds(channel.loggp->send_overhead_s), format_seconds(channel.loggp->receive_overhead_s),
-                      format_seconds(channel.loggp->gap_s), format_bytes(1.0 / channel.loggp->gap_per_byte_s));
+  const models::LogGP& loggp = *channel.loggp;
+  std::string text = fmt::format(
+      "\nchannel {}  {}, path [{}]\n"
+      "measured   {}\n"
+      "protocol   eager up to {:.0f} bytes; empty message {}, with an answer {}\n"
+      "Hockney    {}\n"
+      "LogGP      L {}, o_s {}, o_r {}, g {}, 1/G {}/s\n",
+      channel.id, channel.name, fmt::join(channel.path, ", "), measured.quality.text(), times.eager_limit_bytes,
+      format_seconds(times.empty_s), format_seconds(times.empty_synchronous_s), hockney_text(channel),
+      format_seconds(loggp.latency_s), format_seconds(loggp.send_overhead_s), format_seconds(loggp.receive_overhead_s),
+      format_seconds(loggp.gap_s), format_bytes(1.0 / loggp.gap_per_byte_s));
   std::vector<std::string> headings{"bytes", "T(m,1)"};
   for (const auto& [tau, ring] : times.rings) headings.push_back(fmt::format("T(m,{})", tau));
   headings.insert(headings.end(), {"o(m)", "L(m,1)"});
@@ -238,6 +242,46 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
   return ExitCode::good;
 }
 
+struct PlatformOptions {
+  std::filesystem::path platform;
+  models::SimgridCluster cluster;
+};
+
+struct CostOptions {
+  std::filesystem::path platform;
+  std::string expression;
+  std::string model = "tau-lop";
+  std::string evaluation = "aligned";
+  double block_bytes = 1.0;
+  std::string beyond = "refuse";
+  bool json = false;
+};
+
+std::string cost(const CostOptions& options) {
+  using namespace models;
+  if (!(options.block_bytes > 0.0 && std::isfinite(options.block_bytes))) {
+    throw InvalidArgument(fmt::format("--block-bytes {} (expected a finite number > 0)", options.block_bytes));
+  }
+  const Expression expression = parse_expression(options.expression);
+  const Platform platform = read_platform_file(options.platform);
+  if (options.model == "loggph") {
+    const double time_s = loggph_cost_s(expression, platform, options.block_bytes);
+    if (options.json) return nlohmann::ordered_json{{"model", "loggph"}, {"time_s", time_s}}.dump() + "\n";
+    return fmt::format("time       {}   (LogGPH)\n", format_seconds(time_s));
+  }
+  const TauLop model(platform, options.beyond == "refuse" ? BeyondMeasured::refuse : BeyondMeasured::proportional);
+  const Evaluation evaluation{0.0, options.block_bytes};
+  const ReducedForm form = options.evaluation == "aligned" ? aligned_form(expression, model, evaluation)
+                                                           : event_form(expression, model, evaluation);
+  const double time_s = cost_s(form, model, evaluation);
+  const std::string reduced = to_string(form);
+  if (options.json) {
+    return nlohmann::ordered_json{{"evaluation", options.evaluation}, {"reduced", reduced}, {"time_s", time_s}}.dump() +
+           "\n";
+  }
+  return fmt::format("reduced    {}   ({})\ntime       {}\n", reduced, options.evaluation, format_seconds(time_s));
+}
+
 }  // namespace
 
 void add_calibrate_command(CLI::App& parser, Action& chosen) {
@@ -246,8 +290,8 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
       "calibrate",
       "Measure the communication channels between the ranks of this mpirun (Hockney, LogGP, tau-Lop), and their "
       "nodes' memory");
-  command->add_option("--output", options->output, "Platform file to write (*.platform.json)")->type_name("FILE");
-  command->add_option("--base", options->base, "Platform file whose other channels are kept")->type_name("FILE");
+  add_value(*command, "--output", options->output, "Platform file to write (*.platform.json)", "FILE");
+  add_value(*command, "--base", options->base, "Platform file whose other channels are kept", "FILE");
   constexpr int most_bytes = 1 << 30;
   add_number(*command, "--from", options->depth.smallest_bytes, "Smallest message", 1, most_bytes, "BYTES")
       ->capture_default_str();
@@ -267,6 +311,46 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
   command->add_flag("--quick", options->quick, "Three short rounds")->excludes(rounds);
   command->callback(
       [options, &chosen] { chosen = [options](Session& session) { return calibrate(session, *options); }; });
+}
+
+void add_platform_command(CLI::App& parser, Action& chosen) {
+  auto options = std::make_shared<PlatformOptions>();
+  CLI::App* command = parser.add_subcommand(
+      "platform", "Print measured channels as a platform of SimGrid, to run programs under SMPI on nodes not there");
+  command->add_option("FILE", options->platform, "Measured channels (*.platform.json)")->required();
+  constexpr std::int64_t most = 1 << 20;
+  add_number(*command, "--nodes", options->cluster.nodes, "Nodes of the cluster", 1, most)->capture_default_str();
+  add_number(*command, "--cores", options->cluster.cores, "Cores of a node", 1, most)->capture_default_str();
+  add_value(*command, "--speed", options->cluster.flops_per_s, "Flop/s of a core, by which SimGrid counts computation",
+            "F")
+      ->check(CLI::Range(1.0, 1e18));
+  command->callback([options, &chosen] {
+    chosen = print_from_root([options] {
+      return models::simgrid_platform(models::read_platform_file(options->platform), options->cluster);
+    });
+  });
+}
+
+void add_cost_command(CLI::App& parser, Action& chosen) {
+  auto options = std::make_shared<CostOptions>();
+  CLI::App* command =
+      parser.add_subcommand("cost", "Solve a tau-Lop expression on a platform: its reduced form and seconds");
+  add_value(*command, "--platform", options->platform, "Measured channels (*.platform.json)", "FILE")->required();
+  add_value(*command, "--expression", options->expression,
+            "Transmissions such as '(T0(134)+T1(158)) || 2||T0(116)': channel and size; || binds tighter than +", "E")
+      ->required();
+  add_choice(*command, "--model", options->model,
+             "tau-Lop, or LogGPH, which knows no contention: the longest of concurrent transmissions counts",
+             {"tau-lop", "loggph"});
+  add_choice(*command, "--evaluation", options->evaluation,
+             "Of tau-Lop: channel by channel as in the paper, or following every transmission in time",
+             {"aligned", "event"});
+  add_value(*command, "--block-bytes", options->block_bytes, "Bytes of a unit of size: of a block, or 1", "B");
+  add_choice(*command, "--beyond-measured", options->beyond,
+             "More concurrent transfers than were measured: an error, or time in proportion",
+             {"refuse", "proportional"});
+  add_format_option(*command, options->json);
+  command->callback([options, &chosen] { chosen = print_from_root([options] { return cost(*options); }); });
 }
 
 }  // namespace steelyard::tool
