@@ -52,7 +52,7 @@ void broadcast(MPI_Comm comm, int root, MPI_Datatype type, std::vector<Number>& 
 }
 
 /// Values of the rounds for one size and concurrency.
-struct Sample {
+struct RoundTimes {
   std::vector<double> rounds_s;
   int outliers = 0;
   int repetitions = 0;
@@ -237,7 +237,7 @@ class ChannelMeasurement::ChannelRun {
   int eager_limit_ = 0;
   std::vector<Ring> rings_;
   std::vector<int> sizes_;
-  std::map<Key, Sample> samples_;
+  std::map<Key, RoundTimes> samples_;
 };
 
 std::vector<int> calibration_sizes(const CalibrationDepth& depth, const std::vector<int>& more) {

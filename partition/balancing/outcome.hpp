@@ -52,7 +52,7 @@ std::string to_string(StopReason reason);
 
 /// Result of balancing.
 struct Outcome {
-  Distribution distribution;  ///< predictions are what was measured of it, or what the partial models say
+  Distribution distribution;  ///< predictions are what was measured of it
   StopReason reason = StopReason::balanced;
   int measurements = 0;  ///< of all units at the same time
 };
