@@ -6,11 +6,10 @@
 #include <random>
 
 #include "benchmarks/program.hpp"
-#include "models/communication/platform_file.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/platform.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/column.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace {
 
@@ -94,7 +93,7 @@ Table evaluate(const Options& options) {
     }
     const partition::ColumnPartition partition = partition::column(areas, {options.blocks, options.blocks});
     add_row(table, options, platform,
-            [&] { return partition::summa_pattern(partition.rectangles, options.blocks / 2, options.block_bytes); });
+            [&] { return partition::summa_pattern(partition.rectangles, options.blocks / 2, 1, options.block_bytes); });
     add_row(table, options, platform,
             [&] { return partition::halo_pattern(partition.rectangles, std::sqrt(options.block_bytes)); });
   }

@@ -6,15 +6,13 @@
 #include <limits>
 
 #include "benchmarks/communication_cases.hpp"
-#include "comm/measurement/pattern_run.hpp"
-#include "models/communication/log_np.hpp"
+#include "comm/measurement/message_exchange.hpp"
 #include "models/communication/loggp.hpp"
 #include "models/communication/message_pattern.hpp"
-#include "models/communication/platform_file.hpp"
-#include "models/communication/tau_lop/aligned_evaluation.hpp"
-#include "models/communication/tau_lop/event_evaluation.hpp"
+#include "models/communication/platform.hpp"
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/column.hpp"
-#include "partition/rectangles/partition_patterns.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace {
 
@@ -44,7 +42,7 @@ std::vector<models::MessagePattern> patterns(int processes, double bytes) {
           models::recursive_doubling_allreduce(processes, bytes),
           models::halo_1d(processes, bytes),
           partition::halo_pattern(blocks, bytes / 32.0),
-          partition::summa_pattern(blocks, 16, bytes / 32.0)};
+          partition::summa_pattern(blocks, 16, 1, bytes / 32.0)};
 }
 
 std::vector<Case> make_cases(int processes) {
@@ -64,30 +62,10 @@ std::vector<Case> make_cases(int processes) {
 
 void measure_patterns(const Session& session, double time_s, std::vector<Case>& cases) {
   for (Case& one : cases) {
-    PatternRun run(session.comm(), one.pattern);
-    const double once_s = median(run.times_s(3));
+    const double once_s = median(pattern_s(session.comm(), one.pattern, 3));
     const auto repetitions = static_cast<int>(std::clamp(time_s / once_s, 3.0, 2000.0));
-    one.rounds_s.push_back(median(run.times_s(repetitions)));
+    one.rounds_s.push_back(median(pattern_s(session.comm(), one.pattern, repetitions)));
   }
-}
-
-/// The transfers of each channel's path, by tau-Lop's times of a single one; the first has the overhead.
-models::MLogNP transfers_without_contention(const models::Platform& platform) {
-  models::MLogNP model;
-  for (const models::Channel& channel : platform.channels) {
-    const auto level = static_cast<std::size_t>(channel.id);
-    model.levels.resize(std::max(model.levels.size(), level + 1));
-    for (const int id : channel.path) {
-      models::LogNP::SecondsOfSize overhead_s = [](double) { return 0.0; };
-      if (model.levels[level].transfers.empty()) {
-        overhead_s = [table = channel.tau_lop->overhead](double bytes) { return table.time_s(bytes); };
-      }
-      model.levels[level].transfers.push_back(
-          {std::move(overhead_s),
-           [table = platform.channel(id).tau_lop->transfer](double bytes) { return table.time_s(bytes, 1); }});
-    }
-  }
-  return model;
 }
 
 void predict(std::vector<Case>& cases, const models::Platform& platform, const Session& session,
@@ -101,21 +79,20 @@ void predict(std::vector<Case>& cases, const models::Platform& platform, const S
   const auto channel = [&](int from, int to) -> const models::Channel& {
     return platform.channel(placement.channel(from, to).channel);
   };
-  const models::HLogGP hloggp = models::HLogGP::from_links(
-      session.size(), [&](int from, int to) { return channel(from, to).loggp.value_or(models::LogGP{}); });
-  const models::MLogNP mlog_np = transfers_without_contention(platform);
   for (Case& one : cases) {
     const models::Expression expression = models::expression(one.pattern, placement);
     one.predicted_s["tau-Lop aligned"] =
         models::cost_s(models::aligned_form(expression, tau_lop, evaluation), tau_lop, evaluation);
     one.predicted_s["tau-Lop event"] =
         models::cost_s(models::event_form(expression, tau_lop, evaluation), tau_lop, evaluation);
-    one.predicted_s["HLogGP"] = models::serial_cost_s(
-        one.pattern, [&](const models::Message& m) { return hloggp.time_s(m.from, m.to, m.bytes); });
+    one.predicted_s["HLogGP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
+      return channel(m.from, m.to).loggp.value_or(models::LogGP{}).time_s(m.bytes);
+    });
     one.predicted_s["Hockney"] = models::serial_cost_s(
         one.pattern, [&](const models::Message& m) { return channel(m.from, m.to).time_s(m.bytes); });
+    // The overhead and the transfers of each channel's path, by tau-Lop's times of a single one.
     one.predicted_s["mlog_nP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
-      return mlog_np.time_s(placement.channel(m.from, m.to).channel, m.bytes);
+      return tau_lop.transmission_s(channel(m.from, m.to).id, m.bytes);
     });
   }
 }

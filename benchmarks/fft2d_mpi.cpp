@@ -91,7 +91,7 @@ Result measure(const Session& session, UnitGroup& group, const Options& options,
   for (const double count : all_gather(comm, {static_cast<double>(out_of_place->rows())})) {
     rows.push_back(static_cast<std::int64_t>(count));
   }
-  fft2d::Transform<double> ours(group, problem, {rows, rows}, {{}, {"fftw"}});
+  fft2d::Transform<double> ours(group, problem, {rows, rows}, fft2d::Exchange::at_once, {"fftw"});
   const auto source = [&](std::int64_t first_row, std::span<double> values) {
     auto* const points = reinterpret_cast<Complex*>(values.data());
     const auto count = static_cast<std::int64_t>(values.size()) / 2;

@@ -19,7 +19,6 @@
 #include "miniapps/fft2d/transform.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/granularity.hpp"
 
 namespace {
 
@@ -138,7 +137,7 @@ void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int 
         continue;
       }
       // Every round has matrices of its own, for where they lie in memory costs a few percent more or less.
-      fft2d::Transform<double> transform(group, problem, {split->rows, split->rows}, {});
+      fft2d::Transform<double> transform(group, problem, {split->rows, split->rows}, fft2d::Exchange::at_once);
       const auto run_once = [&] {
         transform.load([](std::int64_t first_row, std::span<double> values) {
           for (std::size_t k = 0; k < values.size(); ++k) {

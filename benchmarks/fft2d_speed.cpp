@@ -86,7 +86,7 @@ class Size {
     fftw_plan_s_ = now_s() - start;
     start = now_s();
     fftw_plan_with_nthreads(1);
-    ours_ = fft2d::make_row_pass<Complex>(ProcessingUnit::Kind::host, {n}, n, {"fftw"});
+    ours_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"fftw"});
     our_plan_s_ = now_s() - start;
     const auto refill = [this] { between_.fill(); };
     contenders_ = {{"bound", [this] { bound_.run(); }},
@@ -95,7 +95,7 @@ class Size {
                    {"FFTW in place", [this] { in_place_->run(); }, 1, refill}};
     const std::vector<std::string> libraries = fft2d::row_fft_libraries<HostExecution>();
     if (std::count(libraries.begin(), libraries.end(), "portable") > 0) {
-      portable_ = fft2d::make_row_pass<Complex>(ProcessingUnit::Kind::host, {n}, n, {"portable"});
+      portable_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"portable"});
       contenders_.push_back({"portable", [this] { two_passes(*portable_); }});
     }
     in_.fill();

@@ -10,7 +10,7 @@
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/platform_file.hpp"
+#include "models/communication/platform.hpp"
 #include "partition/rectangles/column.hpp"
 
 namespace {

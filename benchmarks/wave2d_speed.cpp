@@ -66,7 +66,7 @@ struct Choice {
 
 /// Speeds on an n x n grid in Gpoint/s.
 void add_row(Table& table, std::int64_t n, const Choice& choice) {
-  using Field = wave2d::LocalField<HostExecution, double>;
+  using Field = wave2d::UnitField<HostExecution, double>;
   const HostExecution space;
   const Problem problem{n, n, 0.5};
   const partition::Rectangle whole{0, 0, n, n};
@@ -75,11 +75,11 @@ void add_row(Table& table, std::int64_t n, const Choice& choice) {
   std::vector<std::unique_ptr<Field>> fields;
   std::vector<Contender> contenders{{"bound", [&] { bound.run(); }}, {"plain loop", [&] { plain.step(); }}};
   for (const int steps : choice.time_tiles) {
-    fields.push_back(std::make_unique<Field>(space, problem, whole, steps));
-    const auto advance = [&space, whole, steps, field = fields.back().get()] {
-      field->advance(whole, steps, "steelyard::wave2d::interior");
-      space.fence();
-      field->rotate(steps);
+    fields.push_back(std::make_unique<Field>(space, problem, whole, steps, wave2d::Overlap::full));
+    const auto advance = [steps, field = fields.back().get()] {
+      wave2d::UnitTimes times;
+      field->begin(steps, {}, {}, times);
+      field->finish(steps, times);
     };
     contenders.push_back({fmt::format("k = {}", steps), advance, steps});
   }

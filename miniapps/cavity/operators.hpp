@@ -8,7 +8,6 @@
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "core/sweep/vector_for.hpp"
-#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {

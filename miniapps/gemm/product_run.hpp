@@ -14,7 +14,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/gemm.hpp"
-#include "core/memory/host_array.hpp"
+#include "core/memory/matrix.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/gemm/random_matrix.hpp"

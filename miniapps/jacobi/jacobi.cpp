@@ -10,7 +10,7 @@
 
 #include "comm/row_exchange.hpp"
 #include "core/spaces.hpp"
-#include "core/sweep/row_product.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "models/communication/message_pattern.hpp"

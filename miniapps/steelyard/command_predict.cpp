@@ -11,8 +11,8 @@
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/machine.hpp"
+#include "miniapps/app/outputs.hpp"
 #include "miniapps/app/processes.hpp"
-#include "miniapps/app/run_text.hpp"
 #include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {

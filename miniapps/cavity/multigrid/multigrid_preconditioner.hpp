@@ -7,8 +7,6 @@
 
 #include "comm/unit_grid.hpp"
 #include "core/sweep/row_field.hpp"
-#include "miniapps/cavity/multigrid/level_sweeps.hpp"
-#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 #include "miniapps/cavity/multigrid/unit_level.hpp"
 

@@ -10,7 +10,6 @@
 #include "core/sweep/host_row.hpp"
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
-#include "core/sweep/unit_table.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {

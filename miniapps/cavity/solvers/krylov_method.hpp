@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "comm/unit_grid.hpp"
-#include "core/sweep/field_operations.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "miniapps/cavity/problem.hpp"
 
