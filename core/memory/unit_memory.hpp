@@ -7,8 +7,8 @@
 namespace steelyard {
 
 /// Bytes of memory that a unit may use: of a GPU's a share as large as that of every other rank that drives it; of the
-/// host's a share as large as that of every other unit of the node that lives in host memory. Here and below, a tenth is
-/// left to everybody else, and memory of unknown size is infinite.
+/// host's a share as large as that of every other unit of the node that lives in host memory. Here and below, a tenth
+/// is left to everybody else, and memory of unknown size is infinite.
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node);
 
 /// Bytes of the node's memory that one of its ranks may use.

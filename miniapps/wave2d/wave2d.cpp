@@ -277,9 +277,7 @@ class Run : public AppRun {
   }
 
  private:
-  std::vector<std::int64_t> even_rows() const {
-    return partition::even_slices(problem_.rows, frame_.slots().size());
-  }
+  std::vector<std::int64_t> even_rows() const { return partition::even_slices(problem_.rows, frame_.slots().size()); }
 
   /// The points of every unit where they are found by trying out, or by the times of the run's own passes.
   std::optional<Assignment> balance(int time_tile, Plan& plan) {

@@ -21,7 +21,7 @@
 namespace steelyard {
 std::unique_ptr<MiniApp> make_gemm();
 std::unique_ptr<MiniApp> make_summa();
-}
+}  // namespace steelyard
 
 namespace steelyard::tests::test_kernels {
 namespace {
