@@ -132,4 +132,9 @@ double all_sum(MPI_Comm comm, double value) {
   return value;
 }
 
+CommunicationTime split_waiting(MPI_Comm comm, double own_s) {
+  const std::vector<double> extremes = all_max(comm, {own_s, -own_s});
+  return {-extremes[1], extremes[0] + extremes[1]};
+}
+
 }  // namespace steelyard

@@ -60,4 +60,12 @@ double all_max(MPI_Comm comm, double value);
 std::vector<double> all_max(MPI_Comm comm, std::vector<double> values);
 double all_sum(MPI_Comm comm, double value);
 
+/// Seconds that ranks spend in messages to each other.
+struct CommunicationTime {
+  double messages_s = 0.0;  ///< on the rank that waits least
+  double waiting_s = 0.0;   ///< what the rank that waits longest for slower ranks spends beyond that
+};
+/// Splits the ranks' seconds in messages, which include what they wait for slower ranks. Collective.
+CommunicationTime split_waiting(MPI_Comm comm, double own_s);
+
 }  // namespace steelyard

@@ -148,7 +148,7 @@ struct PassCost {
   double total_s() const { return begin_s + std::max(driving_s + exchange_s, phases.interior_s); }
 };
 
-/// Names of a pass' phases, those of the slowest unit or rank each.
+/// Names of a pass' phases, those of the slowest unit each; the exchange is that of the rank that waits least.
 inline constexpr std::array phase_names{"kernels", "exchange", "unpacking", "border", "packing", "interior"};
 /// Their seconds. @param slowest of each phase
 constexpr std::array<double, 6> phase_seconds(double kernels_s, double exchange_s, const UnitTimes& slowest) {

@@ -249,7 +249,11 @@ class Run : public AppRun {
     const UnitTimes own = slower(within(times_.unit_s.host_s, times_.phases.host),
                                  within(times_.unit_s.companion_s, times_.phases.companion));
     const std::array seconds = phase_seconds(times_.kernels_s, times_.exchange_s, own);
-    seconds_.add(all_max(frame_.comm(), {seconds.begin(), seconds.end()}));
+    std::vector<double> slowest_s = all_max(frame_.comm(), {seconds.begin(), seconds.end()});
+    const CommunicationTime ranks = split_waiting(frame_.comm(), times_.exchange_s);
+    slowest_s[1] = ranks.messages_s;
+    slowest_s.push_back(ranks.waiting_s);
+    seconds_.add(std::move(slowest_s));
   }
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
@@ -258,6 +262,7 @@ class Run : public AppRun {
     const std::vector<double> seconds = seconds_.values();
     std::vector<std::pair<std::string, double>> measured_s;
     for (std::size_t i = 0; i < phase_names.size(); ++i) measured_s.emplace_back(phase_names[i], seconds[i]);
+    if (seconds.back() > 0.0) measured_s.emplace_back("waiting", seconds.back());
     outcome.phases = beside_prediction(plan, measured_s);
     if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
     if (balancer_) {
