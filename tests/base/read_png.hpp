@@ -2,12 +2,10 @@
 
 #include <png.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <filesystem>
-#include <vector>
 
 #include "core/base/plot/colour_map.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::tests {
 

@@ -1,24 +1,12 @@
 // Tables and pages: what people read.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <random>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "core/base/document.hpp"
-#include "core/base/errors.hpp"
 #include "core/base/plot/xml_text.hpp"
 #include "core/base/table.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_document {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 
 namespace {
 

@@ -1,19 +1,12 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
-#include <limits>
-#include <string>
 
-#include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_json_file {
 
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
-using Catch::Matchers::MessageMatches;
 using nlohmann::json;
 using tests::TemporaryFolder;
 

@@ -1,26 +1,14 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <complex>
 #include <cstring>
-#include <limits>
-#include <random>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "tests/base/special_files.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_npy {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using tests::make_null_device;
 using tests::NamedPipe;
 using tests::TemporaryFolder;

@@ -1,14 +1,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdio>
-#include <string>
 #include <thread>
 
 #include "core/base/progress.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_progress {
 

@@ -1,19 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "core/base/build_info.hpp"
-#include "core/base/errors.hpp"
 #include "core/base/run_record.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_run_record {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using nlohmann::json;
 using tests::TemporaryFolder;
 

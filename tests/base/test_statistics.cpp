@@ -1,27 +1,10 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <random>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_statistics {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 
 namespace {
 

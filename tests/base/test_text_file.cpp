@@ -1,25 +1,16 @@
 #include <sys/stat.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <fstream>
-#include <random>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/base/text_file.hpp"
 #include "tests/base/full_disk.hpp"
 #include "tests/base/special_files.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_text_file {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using tests::failure_on_full_disk;
 using tests::make_null_device;
 using tests::NamedPipe;

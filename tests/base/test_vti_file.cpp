@@ -1,23 +1,12 @@
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
-#include <random>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/base/vti_file.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/base/vti_parts.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_vti_file {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using tests::numbers;
 using tests::parse_vti;
 using tests::TemporaryFolder;

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <regex>
 #include <sstream>
-#include <string>
-#include <vector>
+
+#include "tests/catch.hpp"
 
 namespace steelyard::tests {
 

@@ -1,25 +1,18 @@
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <ctime>
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/timing.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
 namespace steelyard::test_collective {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using steelyard::tests::session;
 
 namespace {

@@ -1,13 +1,9 @@
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
 #include <numeric>
 #include <stdexcept>
-#include <vector>
 
 #include "comm/row_exchange.hpp"
-#include "core/base/errors.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/group_units.hpp"
 
 namespace steelyard::test_row_exchange {

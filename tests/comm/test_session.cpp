@@ -1,15 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
 #include "core/runtime.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/group_units.hpp"
 
 namespace steelyard::test_session {

@@ -2,15 +2,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <numeric>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "comm/mpi_check.hpp"
 #include "core/timing.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/core/affinity.hpp"
 

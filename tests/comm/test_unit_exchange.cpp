@@ -1,14 +1,9 @@
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <memory>
-#include <random>
 #include <stdexcept>
-#include <vector>
 
 #include "comm/unit_exchange.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/group_units.hpp"
 
 namespace steelyard::test_unit_exchange {

@@ -1,10 +1,7 @@
-#include <array>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
-#include <vector>
 
 #include "comm/unit_grid.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/shared_units.hpp"
 #include "tests/core/sweep/unit_values.hpp"
 

@@ -1,10 +1,7 @@
 // What a device is asked for in sums that read halos.
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "comm/unit_grid.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/shared_units.hpp"
 #include "tests/core/device/schedule.hpp"
 

@@ -1,21 +1,14 @@
-#include <array>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <vector>
 
 #include "comm/unit_group.hpp"
-#include "core/base/errors.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/group_units.hpp"
 
 namespace steelyard::test_unit_group {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 

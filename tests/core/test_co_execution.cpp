@@ -1,27 +1,19 @@
 #include <atomic>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
-#include <cstdint>
 #include <stdexcept>
 #include <thread>
 
-#include "core/base/errors.hpp"
 #include "core/co_execution.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/affinity.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_co_execution {
 
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Message;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 
 namespace {

@@ -1,23 +1,13 @@
 #include <dlfcn.h>
 
-#include <array>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
-#include <random>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/co_execution.hpp"
 #include "core/gemm.hpp"
 #include "core/gemm_ways.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/naive_gemm.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/unit_matrix.hpp"
@@ -25,9 +15,6 @@
 
 namespace steelyard::test_gemm {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::StartsWith;
 using namespace steelyard::tests;
 
 namespace {

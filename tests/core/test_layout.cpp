@@ -1,22 +1,12 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <map>
-#include <random>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/layout.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_layout {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::StartsWith;
 using steelyard::tests::TemporaryFolder;
 
 namespace {

@@ -2,27 +2,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/machine.hpp"
 #include "core/runtime.hpp"
 #include "core/spaces.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/affinity.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
 namespace steelyard::test_machine {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 
 namespace {

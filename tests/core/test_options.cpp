@@ -1,22 +1,13 @@
 #include <CLI/CLI.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/base/build_info.hpp"
-#include "core/base/errors.hpp"
 #include "core/options.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_options {
 
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::Equals;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::StartsWith;
 using Words = std::vector<std::string>;
 using Paths = std::vector<std::filesystem::path>;
 

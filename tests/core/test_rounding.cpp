@@ -1,19 +1,11 @@
-#include <algorithm>
 #include <bit>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"
 #include "core/sweep/vector_for.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_rounding {

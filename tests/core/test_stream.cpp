@@ -1,18 +1,11 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <numeric>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "core/spaces.hpp"
 #include "core/stream.hpp"
 #include "core/unit_rates.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/core/unit_space.hpp"

@@ -1,25 +1,16 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
 #include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/device/device.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_plan.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 
 namespace steelyard::test_unit_plan {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 

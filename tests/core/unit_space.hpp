@@ -1,10 +1,8 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "core/device/device.hpp"
 #include "core/spaces.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::tests {
 

@@ -1,16 +1,14 @@
 #include "tests/miniapps/app_runs.hpp"
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
-#include <utility>
 
 #include "core/base/json_file.hpp"
 #include "models/fpm_file.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::tests {
 namespace {

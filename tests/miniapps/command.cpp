@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <deque>
@@ -14,6 +12,8 @@
 #include <sstream>
 #include <system_error>
 #include <thread>
+
+#include "tests/catch.hpp"
 
 namespace steelyard::tests {
 namespace {

@@ -1,12 +1,8 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 #include "tests/miniapps/gemm/gemm_files.hpp"
 

@@ -1,12 +1,8 @@
 // The programs with a companion that is an emulated device: right whatever it is like, and wrong, which their checks
 // and the tool find, where something is missing that a device needs.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators_range.hpp>
 #include <sstream>
-#include <string>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::test_emulated_device {

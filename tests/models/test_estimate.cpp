@@ -1,17 +1,9 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "models/estimate.hpp"
 #include "models/kinds/model_kinds.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_estimate {
 
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 
 namespace {

@@ -1,29 +1,14 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <regex>
-#include <string>
 #include <tuple>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/fpm_file.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_fpm_file {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::StartsWith;
-using Catch::Matchers::WithinRel;
 using nlohmann::json;
 using namespace steelyard::models;
 using tests::TemporaryFolder;

@@ -1,14 +1,8 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
 #include <functional>
-#include <random>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "models/size_selection.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_size_selection {

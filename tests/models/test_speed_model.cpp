@@ -1,27 +1,13 @@
 // Laws that every kind of model obeys; what one kind promises beyond them is in that kind's test.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/speed_model.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_speed_model {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using namespace steelyard::tests;
 

@@ -1,22 +1,12 @@
 // Laws that every algorithm of the list obeys; new ones are tested by being in it.
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/generators/catch_generators_range.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <set>
 
-#include "core/base/errors.hpp"
 #include "partition/algorithms.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_algorithms {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::partition;
 using models::ConstantModel;
 using tests::Kind;

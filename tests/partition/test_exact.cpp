@@ -1,14 +1,11 @@
 // Algorithms on tables of times: exact, hpopta and, for identical processors, popta.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <functional>
 #include <iterator>
 
-#include "core/base/errors.hpp"
 #include "partition/exact.hpp"
 #include "partition/hpopta.hpp"
 #include "partition/popta.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_exact {

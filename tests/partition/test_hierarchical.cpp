@@ -1,11 +1,8 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
 #include <numeric>
 
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_hierarchical {

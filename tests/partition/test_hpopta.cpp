@@ -1,9 +1,7 @@
 // The worked example of HPOPTA. Source: 002, figures 5 and 8 to 12.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 
-#include "core/base/errors.hpp"
 #include "partition/hpopta.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_hpopta {
 

@@ -1,19 +1,13 @@
 // Algorithms on models against the least makespan of all splits, and what they promise for more than that can be asked.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <limits>
 
-#include "core/base/errors.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/exact.hpp"
 #include "partition/hpopta.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_least_makespan {
 
-using Catch::Matchers::WithinRel;
 using namespace steelyard::partition;
 using models::AkimaModel;
 using models::ConstantModel;

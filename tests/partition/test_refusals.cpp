@@ -1,11 +1,6 @@
 // What callers get wrong: every row is a call that is refused with what and where, and the parts of its message.
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <functional>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/balancing/calibration.hpp"
 #include "partition/balancing/load_balancer.hpp"
@@ -15,6 +10,7 @@
 #include "partition/popta.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_refusals {

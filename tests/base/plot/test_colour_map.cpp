@@ -1,17 +1,8 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "core/base/plot/colour_map.hpp"
 #include "tests/base/rgb_text.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_colour_map {
-
-using Catch::Matchers::WithinAbs;
 
 namespace {
 

@@ -1,24 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/base/errors.hpp"
 #include "core/base/plot/colour_map.hpp"
 #include "core/base/plot/png_file.hpp"
 #include "tests/base/read_png.hpp"
 #include "tests/base/rgb_text.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_png_file {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using tests::Picture;
 using tests::read_png;
 using tests::TemporaryFolder;

@@ -1,30 +1,15 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <locale>
 #include <map>
-#include <random>
 #include <regex>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/base/plot/plot_axis.hpp"
 #include "core/base/plot/svg_plot.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_svg_plot {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 using Scale = SvgPlot::Scale;
 
 namespace {

@@ -1,24 +1,17 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <functional>
 #include <map>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "comm/measurement/channel_measurement.hpp"
-#include "core/base/errors.hpp"
 #include "models/communication/platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"
 
 namespace steelyard::test_calibration {
 
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using namespace steelyard::tests;
 using Ints = std::vector<int>;

@@ -1,18 +1,11 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "comm/measurement/calibration.hpp"
-#include "core/base/errors.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_calibration_plan {
 
-using Catch::Matchers::ContainsSubstring;
 using Scope = models::Channel::Scope;
 using Ints = std::vector<int>;
 

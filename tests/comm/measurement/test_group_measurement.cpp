@@ -1,29 +1,17 @@
-#include <algorithm>
-#include <array>
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/statistics.hpp"
 #include "core/timing.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
 namespace steelyard::test_group_measurement {
 
 using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using Times = std::vector<double>;
 

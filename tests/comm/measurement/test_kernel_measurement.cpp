@@ -1,23 +1,18 @@
-#include <algorithm>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <new>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "comm/communicator.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/memory/unit_memory.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
 namespace steelyard::test_kernel_measurement {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 

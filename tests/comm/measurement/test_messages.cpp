@@ -1,18 +1,11 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <cstddef>
-#include <limits>
 #include <numeric>
-#include <random>
 #include <thread>
-#include <vector>
 
 #include "comm/measurement/message_exchange.hpp"
 #include "comm/mpi_check.hpp"
-#include "core/base/errors.hpp"
 #include "core/timing.hpp"
 #include "models/communication/message_pattern.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/started_session.hpp"

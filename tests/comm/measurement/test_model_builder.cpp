@@ -1,20 +1,13 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "comm/measurement/model_builder.hpp"
 #include "core/memory/unit_memory.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 
 namespace steelyard::test_model_builder {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 using Sizes = std::vector<std::int64_t>;

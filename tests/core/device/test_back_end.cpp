@@ -1,20 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <complex>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <numbers>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/device/device.hpp"
 #include "core/spaces.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/naive_gemm.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/unit_matrix.hpp"

@@ -1,13 +1,8 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
 #include <new>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/device/device.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/ended_program.hpp"
 #include "tests/device/emulated/facts.hpp"
 #include "tests/device/emulated/memory.hpp"
@@ -16,8 +11,6 @@
 
 namespace steelyard::test_emulated_device {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using emulated::Facts;
 using emulated::parse_facts;
 using emulated::Team;

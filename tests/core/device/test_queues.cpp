@@ -1,15 +1,10 @@
-#include <array>
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <random>
 #include <thread>
-#include <vector>
 
 #include "core/device/device.hpp"
 #include "core/timing.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_queues {

@@ -1,13 +1,8 @@
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "core/device/back_end.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
 #include "core/spaces.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_arrays {

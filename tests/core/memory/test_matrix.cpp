@@ -1,16 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <complex>
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <utility>
-#include <vector>
 
 #include "core/memory/host_copy.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_matrix {

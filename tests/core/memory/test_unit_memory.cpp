@@ -1,15 +1,11 @@
-#include <algorithm>
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
 #include <map>
-#include <vector>
 
 #include "core/device/device.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "core/unit_plan.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
 

@@ -1,9 +1,7 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <initializer_list>
 
 #include "core/sweep/row_sweep.hpp"
+#include "tests/catch.hpp"
 #include "tests/device/emulated/memory.hpp"
 #include "tests/device/emulated/queue.hpp"
 

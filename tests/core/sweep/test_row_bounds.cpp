@@ -1,18 +1,12 @@
 // Of builds that check bounds: what a kernel does wrong ends the program instead of reading some other number.
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string>
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/ended_program.hpp"
-
-using Catch::Matchers::ContainsSubstring;
 
 namespace steelyard::test_row_bounds {
 namespace {

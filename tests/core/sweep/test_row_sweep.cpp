@@ -1,21 +1,13 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <numeric>
-#include <vector>
 
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
 #include "core/sweep/sweep_body.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/sweep/unit_values.hpp"
 
 namespace steelyard::test_row_sweep {
 
-using Catch::Matchers::WithinRel;
 using namespace steelyard::tests;
 
 namespace {

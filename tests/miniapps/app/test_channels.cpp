@@ -1,15 +1,10 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/measurement/channel_measurement.hpp"
 #include "miniapps/app/frame.hpp"
 #include "models/communication/platform.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/eventually.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
@@ -17,7 +12,6 @@
 
 namespace steelyard::test_channels {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
 using models::Platform;
 

@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "core/base/errors.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 

@@ -1,6 +1,6 @@
 // What the frame does for every mini-app before anything is measured.
-#include <catch2/catch_test_macros.hpp>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_mini_app {

@@ -1,16 +1,12 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "miniapps/app/outputs.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/app/shared_folder.hpp"
 
 namespace steelyard::test_outputs {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
 
 namespace {

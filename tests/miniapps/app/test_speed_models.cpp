@@ -1,13 +1,10 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <numeric>
 
 #include "comm/collective.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
 #include "partition/algorithms.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
@@ -15,7 +12,6 @@
 
 namespace steelyard::test_speed_models {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::tests;
 using Kind = ProcessingUnit::Kind;
 using models::FpmFile;

@@ -1,19 +1,14 @@
 // cavity from the outside: what it computes, prints and leaves, and what users get wrong.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/base/json_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_cavity {
 namespace {
-
-using Catch::Matchers::WithinRel;
 
 const std::filesystem::path program = STEELYARD_CAVITY;
 

@@ -1,16 +1,14 @@
 // What `steelyard predict cavity` says of time steps that do not take place.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_cavity_predictions {
 namespace {
 
-using Catch::Matchers::WithinRel;
 using nlohmann::json;
 
 constexpr double row_s = 3e-6;  ///< of a step with three iterations a solve

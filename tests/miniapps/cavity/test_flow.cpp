@@ -1,19 +1,10 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/solvers/krylov_method.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/allocations.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
@@ -21,7 +12,6 @@
 namespace steelyard::test_flow {
 
 using namespace steelyard::cavity;
-using Catch::Matchers::WithinRel;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::flow_of;
 using steelyard::cavity::tests::FlowRun;

@@ -1,12 +1,7 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <tuple>
-#include <vector>
 
 #include "miniapps/cavity/output/flow_analysis.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/cavity/flow_run.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 

@@ -1,26 +1,16 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <map>
-#include <random>
 #include <regex>
 #include <sstream>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/options.hpp"
 #include "miniapps/cavity/options.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_options {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::cavity;
 using Words = std::vector<std::string>;
 

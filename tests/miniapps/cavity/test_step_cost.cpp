@@ -1,14 +1,10 @@
 #include <Kokkos_Core.hpp>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/spaces.hpp"
 #include "miniapps/cavity/measured_kernel.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/allocations.hpp"
 
 namespace steelyard::test_step_cost {

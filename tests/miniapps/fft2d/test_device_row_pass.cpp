@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
+#include "tests/catch.hpp"
 #include "tests/core/device/schedule.hpp"
 #include "tests/miniapps/fft2d/row_pass_run.hpp"
 

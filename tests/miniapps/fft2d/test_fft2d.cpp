@@ -1,16 +1,13 @@
 // What fft2d prints, leaves for other programs and refuses; who owns what of a transform, and what its phases are
 // predicted to take.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <complex>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/base/json_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/fft2d/fft2d_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
@@ -18,8 +15,6 @@
 namespace steelyard::tests::test_fft2d {
 namespace {
 
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 using Numbers = std::vector<long long>;
 using namespace test_steelyard_predict;
 

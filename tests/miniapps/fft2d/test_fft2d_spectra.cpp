@@ -2,14 +2,9 @@
 
 #include <fftw3.h>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <complex>
-#include <cstdint>
-#include <limits>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/fft2d/fft2d_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 

@@ -1,25 +1,15 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <complex>
 #include <numbers>
 #include <numeric>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/allocations.hpp"
 #include "tests/miniapps/fft2d/row_pass_run.hpp"
 
 namespace steelyard::fft2d::test_row_pass {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using Kind = ProcessingUnit::Kind;
 using Number = std::complex<long double>;
 using steelyard::tests::Allocations;

@@ -1,18 +1,11 @@
 #include <fftw3.h>
 
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <complex>
-#include <limits>
-#include <random>
-#include <vector>
 
 #include "comm/collective.hpp"
-#include "core/base/errors.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "miniapps/fft2d/transform.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"
 
 namespace steelyard::test_transform {

@@ -1,13 +1,5 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
-
-#include "core/base/errors.hpp"
 #include "miniapps/gemm/blocking.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_blocking {

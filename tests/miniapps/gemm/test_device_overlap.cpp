@@ -1,12 +1,7 @@
 // What a device's queues are asked for lets it copy while it multiplies. Source: 000, section 4.2.1 and Fig. 4.6.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "miniapps/gemm/unit_gemm.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/device/schedule.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 

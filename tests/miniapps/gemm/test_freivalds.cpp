@@ -1,16 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <functional>
-#include <random>
 #include <tuple>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "miniapps/gemm/freivalds.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_freivalds {

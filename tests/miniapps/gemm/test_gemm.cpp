@@ -3,17 +3,10 @@
 // What is left of alpha A B + beta C after rounding depends on a unit's slice as a whole, for a BLAS may treat the
 // edges of a matrix otherwise than its inside: results of other distributions agree within rounding, not in every bit.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/gemm/gemm_runs.hpp"
 
 namespace steelyard::tests::test_gemm {

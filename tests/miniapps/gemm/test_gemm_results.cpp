@@ -1,16 +1,12 @@
 // What gemm prints, what it leaves for other programs, and what it refuses.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
 #include "models/fpm_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/gemm/gemm_runs.hpp"
 
 namespace steelyard::tests::test_gemm_results {

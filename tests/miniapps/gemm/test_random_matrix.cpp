@@ -1,15 +1,8 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdint>
-#include <random>
 #include <span>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "miniapps/gemm/random_matrix.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_random_matrix {
 

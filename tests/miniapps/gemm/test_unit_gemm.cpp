@@ -1,18 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <optional>
-#include <random>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 
 namespace steelyard::test_unit_gemm {

@@ -1,14 +1,10 @@
 // What happens when the BLAS that gemm and summa run on is wrong. A device may have one of its own, which is right.
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "core/host_blas.hpp"
 #include "core/unit_rates.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/gemm/gemm_runs.hpp"
 #include "tests/miniapps/wrong_blas.hpp"
 

@@ -1,9 +1,7 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
 #include <numbers>
 
 #include "core/base/text_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 

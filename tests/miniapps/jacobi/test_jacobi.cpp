@@ -1,14 +1,10 @@
 // The tutorial's mini-app, which has no more of its own than its kernel: what the frame does for it is tested here too.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <nlohmann/json.hpp>
 
 #include "core/base/text_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 #include "tests/miniapps/grid.hpp"
-
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 
 namespace steelyard::tests::test_jacobi {
 namespace {

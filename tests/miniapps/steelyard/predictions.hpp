@@ -2,12 +2,10 @@
 
 // A made-up platform of two channels, and what `steelyard predict` says of runs on it.
 
-#include <catch2/catch_test_macros.hpp>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "models/communication/platform.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_predict {

@@ -1,23 +1,16 @@
 // What steelyard conformance finds wrong with kernels that are.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/spaces.hpp"
 #include "miniapps/steelyard/conformance.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::tool::test_conformance {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using Kind = ProcessingUnit::Kind;
 using Values = std::vector<double>;
 

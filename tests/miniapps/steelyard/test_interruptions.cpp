@@ -1,10 +1,9 @@
 // What runs and measurements leave that are told to end, and what they show until then.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "models/fpm_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_interruptions {

@@ -1,13 +1,11 @@
 // The commands about channels: calibrate, cost and platform.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "models/communication/cost_models.hpp"
 #include "models/communication/simgrid_platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
 
 namespace steelyard::tests::test_steelyard_channels {

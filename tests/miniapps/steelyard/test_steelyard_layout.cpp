@@ -1,17 +1,13 @@
 // The commands that look at the machine: units, layout and conformance; what the shell hands over; Fermi's layouts.
 #include <fmt/format.h>
 
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
-#include <utility>
 
 #include "core/unit_plan.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_layout {

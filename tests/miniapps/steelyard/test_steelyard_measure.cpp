@@ -1,14 +1,13 @@
 // steelyard measure: what is measured, and that its models lead through the tool to plans and runs.
 #include <fmt/format.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/json_file.hpp"
 #include "models/fpm_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_measure {

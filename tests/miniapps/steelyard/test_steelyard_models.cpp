@@ -1,12 +1,7 @@
 // steelyard model and steelyard partition print what the libraries compute, for random models from files.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "models/fpm_file.hpp"
 #include "models/kinds/model_kinds.hpp"
@@ -15,6 +10,7 @@
 #include "partition/hierarchical.hpp"
 #include "partition/popta.hpp"
 #include "partition/rectangles/column.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 #include "tests/miniapps/rectangles.hpp"
 

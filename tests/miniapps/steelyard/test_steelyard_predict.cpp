@@ -1,23 +1,17 @@
 // steelyard predict: plans on paper are those of runs; across nodes they are as by hand; advice is the best of all
 // ways.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <tuple>
 
 #include "core/base/json_file.hpp"
 #include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
 
 namespace steelyard::tests::test_steelyard_predict {
 namespace {
 
-using Catch::Matchers::WithinRel;
 using nlohmann::json;
 
 const std::string on_platform = " --platform made-up.platform.json ", by_unit = " --model unit.fpm.json ";

@@ -1,10 +1,9 @@
 // What users of the tool get wrong: the one line that says so, and nothing else that happens.
-#include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <thread>
-#include <utility>
 
 #include "models/fpm_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_refusals {

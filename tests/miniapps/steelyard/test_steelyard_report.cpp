@@ -2,16 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "benchmarks/table_result.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/run_record.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_steelyard_report {

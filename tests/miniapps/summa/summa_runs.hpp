@@ -1,11 +1,8 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/product_runs.hpp"
 #include "tests/miniapps/rectangles.hpp"
 

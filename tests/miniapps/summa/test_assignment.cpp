@@ -1,28 +1,17 @@
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <initializer_list>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "miniapps/summa/pivot_exchange.hpp"
 #include "miniapps/summa/plan.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/rectangles.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_assignment {
 
 using namespace steelyard::summa;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using models::ConstantModel;
 using partition::Rectangle;
 using tests::Random;

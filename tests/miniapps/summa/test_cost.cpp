@@ -1,25 +1,17 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <limits>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/loggp.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/rectangles/rectangle.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
 namespace steelyard::test_cost {
 
 using namespace steelyard::summa;
-using Catch::Matchers::WithinRel;
 using models::Placement;
 using partition::Rectangle;
 using tests::Random;

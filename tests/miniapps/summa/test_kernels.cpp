@@ -1,20 +1,13 @@
 // The kernels that gemm and summa measure, as their facts tell them. That they are right: `steelyard conformance`.
 
 #include <CLI/CLI.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/synthetic_machine.hpp"
 #include "tests/miniapps/allocations.hpp"
 

@@ -1,15 +1,9 @@
 // C = A B + C', whoever computes which blocks of it, and however its pivots travel.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "core/base/json_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/summa/summa_runs.hpp"
 #include "tests/partition/random_rectangles.hpp"
 

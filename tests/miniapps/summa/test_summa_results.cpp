@@ -1,14 +1,8 @@
 // What summa predicts, prints, leaves for other programs and refuses.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/summa/summa_runs.hpp"
 
 namespace steelyard::tests::test_summa_results {

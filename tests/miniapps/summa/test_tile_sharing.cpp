@@ -1,15 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <random>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 #include "comm/collective.hpp"
 #include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/summa/multiplication.hpp"
+#include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/gemm/product.hpp"

@@ -1,23 +1,15 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <optional>
-#include <utility>
 
-#include "core/base/errors.hpp"
 #include "miniapps/wave2d/plan.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 
 namespace steelyard::test_assignment {
 
 using namespace steelyard::wave2d;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using partition::Rectangle;
 using tests::Random;
 using tests::whole;

@@ -1,20 +1,15 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <memory>
-#include <vector>
 
 #include "core/spaces.hpp"
 #include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/plan.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/allocations.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 
 namespace steelyard::test_cost {
 
 using namespace steelyard::wave2d;
-using Catch::Matchers::WithinRel;
 using tests::Allocations;
 using tests::Random;
 using tests::uniform;

@@ -1,10 +1,7 @@
 // On a device halos leave while the interior is computed.
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <vector>
 
 #include "miniapps/wave2d/unit_field.hpp"
+#include "tests/catch.hpp"
 #include "tests/core/device/schedule.hpp"
 #include "tests/miniapps/wave2d/pinned_part.hpp"
 

@@ -1,14 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <limits>
 #include <memory>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
 #include "tests/miniapps/wave2d/pinned_part.hpp"

@@ -1,12 +1,8 @@
 // How near the field is to the truth, and fields from files and back.
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "core/base/json_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_fields {

@@ -1,15 +1,12 @@
 // What wave2d prints, what it leaves for other programs and what it refuses.
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/rectangles.hpp"
 #include "tests/miniapps/wave2d/wave2d_runs.hpp"
 

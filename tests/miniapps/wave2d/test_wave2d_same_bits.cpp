@@ -1,9 +1,7 @@
 // The field does not depend on who computes which points, nor on how many steps a pass makes.
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 
 #include "core/base/json_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/wave2d/wave2d_runs.hpp"
 
 namespace steelyard::tests::test_wave2d_same_bits {

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
 #include <filesystem>
-#include <string>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 #include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"

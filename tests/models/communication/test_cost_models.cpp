@@ -1,25 +1,13 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <limits>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_cost_models {
 
 using namespace steelyard::models;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 using tests::Random;
 using tests::uniform;
 using tests::whole;

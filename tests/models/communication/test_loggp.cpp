@@ -1,24 +1,11 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
-#include <limits>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/loggp.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_loggp {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 
 namespace {

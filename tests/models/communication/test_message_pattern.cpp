@@ -1,21 +1,11 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_expressions.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
@@ -23,9 +13,6 @@ namespace steelyard::test_message_pattern {
 
 using namespace steelyard::models;
 using namespace steelyard::tests;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 
 namespace {
 

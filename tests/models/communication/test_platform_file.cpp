@@ -1,24 +1,13 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/platform.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_platform_file {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::StartsWith;
 using nlohmann::json;
 using namespace steelyard::models;
 using tests::Random;

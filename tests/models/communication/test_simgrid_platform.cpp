@@ -1,15 +1,10 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <limits>
 #include <sstream>
-#include <string>
 
-#include "core/base/errors.hpp"
 #include "models/communication/simgrid_platform.hpp"
+#include "tests/catch.hpp"
 
 namespace steelyard::test_simgrid_platform {
 
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 
 namespace {

@@ -1,21 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <random>
-#include <vector>
-
-#include "core/base/errors.hpp"
 #include "models/kinds/model_kinds.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_polynomial_model {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;
 using tests::random_points;

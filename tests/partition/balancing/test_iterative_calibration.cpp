@@ -1,8 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-
 #include "partition/balancing/calibration.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_iterative_calibration {

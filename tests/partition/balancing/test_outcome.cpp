@@ -1,8 +1,6 @@
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "core/base/statistics.hpp"
 #include "partition/balancing/outcome.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_outcome {

@@ -1,10 +1,7 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
 #include <map>
 
 #include "partition/balancing/calibration.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
 namespace steelyard::test_slice_search {

@@ -1,19 +1,14 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
 
 #include "partition/rectangles/column.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/random_areas.hpp"
 
 namespace steelyard::test_column {
 
-using Catch::Matchers::WithinRel;
 using namespace steelyard::partition;
 using tests::Random;
 using tests::whole;

@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
 #include "partition/rectangles/communication_aware.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::test_communication_aware {

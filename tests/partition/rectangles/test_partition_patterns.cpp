@@ -1,11 +1,10 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/rectangle.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 

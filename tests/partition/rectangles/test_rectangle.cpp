@@ -1,9 +1,8 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <functional>
 #include <tuple>
 
 #include "partition/rectangles/rectangle.hpp"
+#include "tests/catch.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
 namespace steelyard::test_rectangle {

@@ -1,12 +1,7 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdint>
 #include <numeric>
-#include <random>
 #include <type_traits>
-#include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
 namespace steelyard::test_multigrid {

@@ -1,27 +1,16 @@
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <bit>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
 namespace steelyard::test_checkpoint {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::random_flow;

@@ -1,17 +1,11 @@
-#include <algorithm>
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <map>
 #include <optional>
-#include <random>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
 namespace steelyard::test_flow_analysis {

@@ -1,15 +1,8 @@
-#include <algorithm>
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <tuple>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "core/base/plot/colour_map.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
@@ -18,12 +11,12 @@
 #include "tests/base/rgb_text.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/base/vti_parts.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/cavity/output/known_flow.hpp"
 
 namespace steelyard::test_flow_files {
 
 using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
 using namespace steelyard::cavity;
 using steelyard::cavity::tests::cavity_of;
 using steelyard::cavity::tests::flow_of;

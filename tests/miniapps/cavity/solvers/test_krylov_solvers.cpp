@@ -1,10 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "miniapps/cavity/solvers/krylov_method.hpp"
+#include "tests/catch.hpp"
 #include "tests/miniapps/cavity/solvers/linear_systems.hpp"
 
 namespace steelyard::test_krylov_solvers {

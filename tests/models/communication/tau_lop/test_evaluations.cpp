@@ -1,12 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "core/base/errors.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/naive_tau_lop.hpp"
 #include "tests/models/random_expressions.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
@@ -15,7 +8,6 @@ namespace steelyard::test_evaluations {
 
 using namespace steelyard::models;
 using namespace steelyard::tests;
-using Catch::Matchers::WithinRel;
 
 namespace {
 

@@ -1,26 +1,14 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/naive_tau_lop.hpp"
 #include "tests/models/random_models.hpp"
 #include "tests/models/tau_lop_platforms.hpp"
 
 namespace steelyard::test_tau_lop {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;

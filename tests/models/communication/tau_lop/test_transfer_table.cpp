@@ -1,25 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/tau_lop/transfer_table.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
 
 namespace steelyard::test_transfer_table {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
 using namespace steelyard::models;
 using tests::Random;
 using tests::uniform;

@@ -1,15 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <regex>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.hpp"
 #include "models/communication/tau_lop/transmission_expression.hpp"
+#include "tests/catch.hpp"
 #include "tests/models/random_expressions.hpp"
 
 namespace steelyard::test_transmission_expression {
