@@ -1,4 +1,5 @@
 #include <functional>
+#include <set>
 
 #include "models/communication/hockney.hpp"
 #include "tests/catch.hpp"
@@ -211,6 +212,11 @@ TEST_CASE("whatever was measured, a fit has what a platform file can hold") {
       REQUIRE(up_to_bytes > previous);
       REQUIRE((hockney.latency_s >= 0.0 && std::isfinite(hockney.latency_s)));
       REQUIRE((hockney.bandwidth_bytes_per_s > 0.0 && std::isfinite(hockney.bandwidth_bytes_per_s)));
+      std::set<double> sizes;
+      for (const auto& message : messages) {
+        if (message.bytes > previous && message.bytes <= up_to_bytes) sizes.insert(message.bytes);
+      }
+      REQUIRE((fit.segments.size() == 1 || sizes.size() >= 3));
       previous = up_to_bytes;
     }
     REQUIRE(previous == infinity);
