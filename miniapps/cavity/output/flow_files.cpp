@@ -194,11 +194,11 @@ std::vector<double> covered_by_lines(const Pixels& pixels, const Problem& proble
   const std::int64_t rows = fineness * pixels.rows, columns = fineness * pixels.columns;
   const auto x = samples(faces(problem.columns, 1.0), 4, columns, 0.0, 1.0);
   const auto y = samples(faces(problem.rows, problem.height), 4, rows, problem.height, 0.0);
-  std::vector<std::int8_t> levels_below;  // psi, at the lattice's points
+  std::vector<std::uint8_t> levels_below;  // psi, at the lattice's points
   for (const Interpolation& row : y) {
     for (const Interpolation& column : x) {
       const double value = sample(row, column, [&](std::int64_t j, std::int64_t i) { return psi.at(j, i); });
-      levels_below.push_back(static_cast<std::int8_t>(std::ranges::lower_bound(levels, value) - levels.begin()));
+      levels_below.push_back(static_cast<std::uint8_t>(std::ranges::lower_bound(levels, value) - levels.begin()));
     }
   }
   const auto band = [&](std::int64_t row, std::int64_t column) {
