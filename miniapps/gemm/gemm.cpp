@@ -329,11 +329,11 @@ class Run : public AppRun {
 
   /// How a companion multiplies in its memory.
   std::string device_line(const Blocking& blocking, const TransferOverlap& overlap) const {
-    const std::string how = blocking.in_core
-                                ? "in core"
-                                : fmt::format("out of core, C in {} x {} blocks of {} x {}, {} panel{} of {}",
-                                              blocking.rows(), blocking.columns(), blocking.height, blocking.width,
-                                              blocking.panels(), blocking.panels() == 1 ? "" : "s", blocking.depth);
+    const std::string how =
+        blocking.in_core
+            ? "in core"
+            : fmt::format("out of core, C in {} x {} blocks of {} x {}, {} of {}", blocking.rows(), blocking.columns(),
+                          blocking.height, blocking.width, counted(blocking.panels(), "panel"), blocking.depth);
     return fmt::format("device     rank {}: {}, {}; copying for {}, {:.0f} % of that hidden by multiplying\n",
                        frame_.session().rank(), format_bytes(sizeof(Scalar) * blocking.buffer_elements()), how,
                        format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
@@ -376,8 +376,7 @@ void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
   if (files.empty()) return;
   const bool needs_c = options.problem.reads_c();
   if (files.size() != 3 && (needs_c || files.size() != 2)) {
-    throw InvalidArgument(fmt::format("--input names {} file{} (expected A.npy B.npy{})", files.size(),
-                                      files.size() == 1 ? "" : "s",
+    throw InvalidArgument(fmt::format("--input names {} (expected A.npy B.npy{})", counted(std::ssize(files), "file"),
                                       needs_c ? " C.npy, for --beta is not 0" : " and, if at all, C.npy"));
   }
   const std::array<std::array<Extent*, 2>, 3> shapes{{{&m, &k}, {&k, &n}, {&m, &n}}};

@@ -344,8 +344,8 @@ class Summa : public MiniApp {
     std::int64_t& n = options_.n;
     const auto& files = options_.run.input;
     if (files.size() == 1 || files.size() > 3) {
-      throw InvalidArgument(fmt::format("--input names {} file{} (expected A.npy B.npy and, if C is not 0, C.npy)",
-                                        files.size(), files.size() == 1 ? "" : "s"));
+      throw InvalidArgument(fmt::format("--input names {} (expected A.npy B.npy and, if C is not 0, C.npy)",
+                                        counted(std::ssize(files), "file")));
     }
     for (const auto& file : files) {
       const auto shape = gemm::read_input_shape(file, options_.run.element);
