@@ -431,7 +431,7 @@ void add_report_command(CLI::App& parser, Action& chosen) {
   add_choice(*command, "--format", options->format, "html or markdown", {"html", "markdown"});
   command->callback([options, &chosen] {
     chosen = print_from_root([options] {
-      const std::string text = report(*options);
+      std::string text = report(*options);
       if (options->output.empty()) return text;
       write_text_file(options->output, text);
       return fmt::format("report     {}\n", options->output.string());
