@@ -27,7 +27,7 @@ FitError fit_error_of(std::span<const MeasuredPoint> points, std::span<const dou
   double squares = 0.0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double deviation = std::abs(predicted_s[i] / points[i].time_s - 1.0);
-    squares += deviation * deviation;
+    squares = std::fma(deviation, deviation, squares);  // rounded once, however compilers arrange the loop
     if (deviation > error.largest) {
       error.largest = deviation;
       error.at_units = points[i].units;
