@@ -1,8 +1,6 @@
 // What the exact partitioning algorithms cost: on tables of the paper's shape, on tables made against them, and at the
 // size of a large machine. A row is the median of several random problems; everything runs on one core.
 
-#include <sys/resource.h>
-
 #include <cmath>
 #include <random>
 
@@ -80,13 +78,6 @@ double seconds(const Work& work) {
   return now_s() - start_s;
 }
 
-/// Largest resident memory of this process so far.
-double peak_memory_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024.0;
-}
-
 /// Solves the problems with both and adds a row. @param most_nodes for hpopta; -1 to leave it out
 void add_row(Table& table, const std::string& name, const std::vector<Problem>& problems, std::int64_t most_nodes) {
   std::vector<double> exact_s, hpopta_s, nodes, excess;
@@ -120,8 +111,7 @@ void add_row(Table& table, const std::string& name, const std::vector<Problem>& 
                  compared ? fmt::format("{:.1f}", median(hpopta_s) / median(exact_s)) : "-",
                  most_nodes >= 0 ? fmt::format("{:.0f}", median(nodes)) : "-",
                  most_nodes >= 0 ? fmt::format("{} of {}", complete, problems.size()) : "-",
-                 fmt::format("{} of {}", proven, problems.size()), fmt::format("{:.1g}", median(excess)),
-                 format_bytes(peak_memory_bytes())});
+                 fmt::format("{} of {}", proven, problems.size()), fmt::format("{:.1g}", median(excess))});
 }
 
 std::vector<Problem> repeat(int count, std::uint64_t seed, auto make) {
@@ -214,8 +204,8 @@ int main(int argc, char** argv) {
              std::numeric_limits<std::int64_t>::max())
       ->capture_default_str();
   return run_program(argc, argv, parser, [&](Session& session) {
-    Table table({"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven",
-                 "excess", "peak memory"});
+    Table table(
+        {"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven", "excess"});
     Progress progress("timing", 4);
     add_paper_shape(table, repetitions);
     progress.advance();

@@ -36,13 +36,6 @@ struct Options {
   int rounds = 15;
 };
 
-/// Multiples of 64 from 256 on: 30 lengths of all sorts.
-std::vector<std::int64_t> default_sizes() {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t i = 0; i < 30; ++i) sizes.push_back(256 + 64 * i);
-  return sizes;
-}
-
 /// Speeds of rows of n points on both units, as measured: here a table tells what it can, precise or not. Medians of
 /// the rounds with their intervals, for the exact split looks for what is fast, and one that others slow down would
 /// send it elsewhere.
@@ -248,7 +241,7 @@ int main(int argc, char** argv) {
   CLI::App parser("2D transforms on splits from smooth and from measured speeds, in turns",
                   "steelyard-fft2d-partition");
   Options options;
-  options.sizes = default_sizes();
+  for (std::int64_t i = 0; i < 30; ++i) options.sizes.push_back(256 + 64 * i);
   const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices (default 30 from 256 to 2112)")

@@ -67,6 +67,14 @@ class Run:
     source: str = ""  # what the reader asks for: the description's `from`, or the command's `--output`
 
     @property
+    def command(self):
+        return " ".join(self.step["command"].format(**self.variables).split())
+
+    def count(self, name):
+        """How many `ranks` or `hosts` it is started on."""
+        return int(str(self.step.get(name, 1)).format(**self.variables))
+
+    @property
     def result(self):
         """The folder of `--result {result}`."""
         return self.folder / self.variables["result"]

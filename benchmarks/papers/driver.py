@@ -139,7 +139,7 @@ class Driver:
                 results.drop([one.key for one in runs[i + 1 :] if "function" in one.step])
             run.folder, run.driver = folder, self
             run.points = [point["values"] for point in results.points]
-            rows = self.rows(run, command)
+            rows = self.rows(run)
             spent_s += time.monotonic() - start_s
             done += 1
             results.add(run.key, command, rows)
@@ -155,18 +155,10 @@ class Driver:
             text = run.experiment.text
             names = sorted({*run.step.get("sweep", []), *text.get("values", {}), *text.get(self.options.scale, {})})
             return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
-        ranks = str(run.step.get("ranks", 1)).format(**run.variables)
-        words = " ".join(run.step["command"].format(**run.variables).split())
-        hosts = self.hosts(run)
-        where = f" on {hosts} hosts" if hosts > 1 else ""
-        return words if ranks == "1" else f"{ranks} ranks{where}: {words}"
+        where = f" on {run.count('hosts')} hosts" if run.count("hosts") > 1 else ""
+        return run.command if run.count("ranks") == 1 else f"{run.count('ranks')} ranks{where}: {run.command}"
 
-    @staticmethod
-    def hosts(run):
-        """How many hosts the ranks of a run are spread over."""
-        return int(str(run.step.get("hosts", 1)).format(**run.variables))
-
-    def rows(self, run, command):
+    def rows(self, run):
         """Runs a step once. Its rows get the columns that were swept over."""
         step = run.step
         if run.result.exists():
@@ -176,16 +168,16 @@ class Driver:
             module, name = step["function"].split(".")
             rows = getattr(importlib.import_module(module), name)(run)
         else:
-            ranks, words = re.fullmatch(r"(?:(\d+) ranks(?: on \d+ hosts)?: )?(.*)", command, re.DOTALL).groups()
-            run.output = self.start(words, run.folder, int(ranks or 1), step.get("any_exit_code", False), self.hosts(run))
-            written = re.search(r" --output (\S+)", words)
+            run.output = self.start(run.command, run.folder, run.count("ranks"), step.get("any_exit_code", False),
+                                    run.count("hosts"))
+            written = re.search(r" --output (\S+)", run.command)
             source = step.get("from", written[1] if written else "")
             run.source = source if isinstance(source, str) else "".join(source)
             rows = []
             for name, reader in {step["name"]: step.get("read", "nothing"), **step.get("also", {})}.items():
                 found = READERS[reader](run)
                 if not found:
-                    raise StepFailed(f"{command}: nothing that '{reader}' can read in\n{run.output}")
+                    raise StepFailed(f"{run.command}: nothing that '{reader}' can read in\n{run.output}")
                 rows += [{"step": name, **row} for row in found]
         for name, skipped in step.get("skip", {}).items():
             rows = [row for row in rows if row.get(name) not in skipped]
