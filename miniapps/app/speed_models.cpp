@@ -127,7 +127,8 @@ SpeedModels read_speed_models(const std::vector<std::filesystem::path>& paths, c
   require_number_of_files(paths.size(), slots);
   std::vector<models::FpmFile> files;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const auto kind = paths.size() > 1 ? std::optional(slots[i].kind) : std::nullopt;
+    std::optional<ProcessingUnit::Kind> kind;
+    if (paths.size() > 1) kind = slots[i].kind;
     files.push_back(slowed_down(read_model_of(facts, paths[i % paths.size()], kind), slowdowns[i]));
   }
   return {std::move(files), algorithm};
