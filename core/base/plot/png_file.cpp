@@ -21,8 +21,8 @@ void write_png_file(const std::filesystem::path& path, std::int64_t columns, std
   image.format = PNG_FORMAT_RGB;
   image.width = static_cast<png_uint_32>(columns);
   image.height = static_cast<png_uint_32>(count / columns);
-  // A map has few colours, so that equal bytes repeat: filters, made for photographs, hide that from deflate. Fields of
-  // waves took three times as long and up to a third more bytes with libpng's choice of filters.
+  // Without filters, which are made for photographs: a map has few colours, and filters hide from deflate that equal
+  // bytes repeat. Deflate looks less far too: the file is half as large again, and written sooner.
   image.flags = PNG_IMAGE_FLAG_FAST;
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::string bytes(size, '\0');
