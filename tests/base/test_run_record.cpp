@@ -27,6 +27,7 @@ RunRecord sample_record() {
   record.launch = {"mpirun", "-n", "2"};
   record.environment = {{"OMP_NUM_THREADS", "2"}};
   record.processors = {"A processor", "another"};
+  record.memory_bytes = {8e9, 1.6e10};
   record.units = {{0, "host", "OpenMP", "0-3", 1.0, 0.25, 0.5}, {1, "device", "Cuda", "4", 2.5, {}, {}}};
   record.timed_per = "step";
   record.computation_units = "rows";
@@ -50,7 +51,8 @@ json sample_json() {
     "argv": ["wave2d", "--size", "64", "a \"quoted\" word"], "launch": ["mpirun", "-n", "2"],
     "environment": {"OMP_NUM_THREADS": "2"}, "seed": 18446744073709551615,
     "kokkos": "4.5.01", "blas": "OpenBLAS", "mpi": "3.1", "hosts": ["n1", "n2"],
-    "processors": ["A processor", "another"], "params": {"rows": 64, "alpha": 0.5, "huge": 1e300, "beta": -3},
+    "processors": ["A processor", "another"],
+    "memory_bytes": [8000000000, 16000000000], "params": {"rows": 64, "alpha": 0.5, "huge": 1e300, "beta": -3},
     "settings": {"partition": "geometric"},
     "units": [
       {"rank": 0, "kind": "host", "space": "OpenMP", "cores": "0-3", "slowdown": 1, "emulated": false,
