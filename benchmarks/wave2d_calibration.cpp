@@ -49,7 +49,7 @@ class Splits {
     std::unique_ptr<KernelRun> host, companion;
   };
 
-  /// Of a second pass.
+  /// Seconds of a pass, measured after another one.
   double pass_s(std::int64_t host_rows) {
     Runs runs;
     allocate(runs, host_rows);

@@ -62,7 +62,7 @@ void UnitGroup::end_run() {
 }
 
 void UnitGroup::fail(std::exception_ptr error) {
-  // Who comes second may only say that it waited in vain.
+  // The second error may be no more than the consequence of the first.
   if (!failed_.exchange(true)) error_ = std::move(error);
 }
 

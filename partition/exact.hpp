@@ -17,8 +17,8 @@ struct ExactResult {
 /// O(sum_i m_i log(sum_i m_i) total / (64 g)) word operations, with g the greatest common divisor of all sizes;
 /// on measured tables close to O(sum_i m_i log(sum_i m_i)).
 ///
-/// Of the distributions with the least makespan it takes one with the least total time sum_i t_i(x_i), and of those the
-/// lexicographically greatest, so that lower indices get more. For that, times count in whole ticks, rounded to
+/// Among the distributions with the least makespan it takes one with the least total time sum_i t_i(x_i), among those
+/// the lexicographically greatest, so that lower indices get more. For that, times count in whole ticks, rounded to
 /// nearest, so that the answer does not depend on the machine: a tick is 2^-b of the power of two above the makespan,
 /// with b = 60 less the bits of (largest size / g) and of p, at most 52 (40 for p = 1000 and sizes up to 1000). The
 /// least makespan is always exact; that the total time is the least is proven for all small inputs

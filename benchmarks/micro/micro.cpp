@@ -66,7 +66,7 @@ void register_kernels(const RankUnits& units, CoExecution& co_execution) {
 
 using Points = std::vector<models::MeasuredPoint>;
 
-/// Of a unit whose time grows with the size by steps that differ.
+/// Points of a unit whose time grows with the size, by a different amount each time.
 Points random_points(std::mt19937_64& random, int count, double step) {
   std::uniform_real_distribution<double> factor(0.5, 2.0);
   Points points;

@@ -30,8 +30,8 @@ struct DeviceFacts {
 };
 DeviceFacts device_facts(int device);
 
-/// Bytes of scratch memory (level 0) that a kernel can have for each team of so many threads on the companion's device,
-/// less than the device has, for Kokkos keeps some; 0 in a host build.
+/// Bytes of scratch memory (level 0) that a kernel can have for each team of `team_size` threads on the companion's
+/// device, less than the device has, for Kokkos keeps some; 0 in a host build.
 std::int64_t team_scratch_bytes(int team_size);
 
 /// Number of the device that Kokkos was initialised with; -1 without a device or where the back end does not tell.

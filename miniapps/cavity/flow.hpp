@@ -86,7 +86,7 @@ struct RunLog {
   PerUnit<StepPhases> phases;
   std::vector<StepReport> reports;  ///< of every step, where solves keep their history
 
-  /// Of a step.
+  /// Mean iterations of a step.
   Iterations iterations() const;
 };
 

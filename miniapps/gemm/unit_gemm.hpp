@@ -51,7 +51,7 @@ struct EngineOperation {
 /// memory of its own, block by block there. A cap of that memory gives it to a companion that lives in host memory,
 /// too.
 ///
-/// Of a device's three queues one copies to it, one multiplies and one copies back, all at the same time; an operation
+/// A device has three queues: one copies to it, one multiplies and one copies back, all at the same time. An operation
 /// on a buffer waits for events of the other queues, as in Algorithm 1, whose stream per block is here a queue per
 /// engine with the same order of operations on each (Fig. 4.6). On a host space each operation ends before the next one
 /// starts. Source: 000, section 4.2.1, Algorithm 1.

@@ -49,8 +49,8 @@ std::string unit_names(const nlohmann::json& run);
 /// What another way to run a problem gains.
 struct Gain {
   double factor = 1.0;  ///< how many times as fast it is: median over the rounds of the ratio of median times
-  /// Of the factor: the least and the greatest of several rounds; of one the 95 % interval of its repetitions' ratios,
-  /// where there are enough for one.
+  /// Range of the factor: the least and the greatest of several rounds; with one round, the 95 % interval of its
+  /// repetitions' ratios where there are enough for one.
   std::optional<Interval> range = {};
   /// The most that slices of any size could gain; nothing where that is less than a tenth, or units were not timed.
   std::optional<double> ideal = {};

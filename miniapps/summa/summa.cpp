@@ -104,7 +104,7 @@ class MeasuredKernel : public MeasurableKernel {
   }
 
  private:
-  /// Rows and columns of C, as nearly square as can be, and as large as so many blocks.
+  /// Rows and columns of a nearly square C with the area of `blocks` blocks.
   partition::Extents extents(std::int64_t blocks) const {
     if (blocks == 0) return {};
     const auto side = static_cast<double>(options_.problem.depth(0)), area = static_cast<double>(blocks) * side * side;
@@ -252,7 +252,7 @@ class Run : public AppRun {
   std::optional<FoundError> check() override { return gemm::found_error<Scalar>(*freivalds_, multiplication_->c()); }
   void keep(const Repetition& /*repetition*/) override {
     std::vector<double> each_s = durations_.communication_s;
-    // After a barrier nobody waits for another's update, and the slowest rank of each iteration counts.
+    // After a barrier no rank waits for another's update, and the slowest rank of each iteration counts.
     if (options_.run.barrier) each_s = all_max(frame_.comm(), each_s);
     const CommunicationTime ranks = split_waiting(frame_.comm(), std::accumulate(each_s.begin(), each_s.end(), 0.0));
     communication_s_.add({ranks.messages_s, ranks.waiting_s});

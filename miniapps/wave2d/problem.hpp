@@ -59,7 +59,7 @@ inline double bytes_per_point(double element_bytes, int steps) { return (steps =
 /// Time levels in a unit's memory for passes of at most `steps` steps; one step is made in place.
 constexpr int levels_held(int steps) { return steps == 1 ? 2 : 4; }
 
-/// Rounding errors of so many steps, in roundings of the largest value: they add up like a random walk whose every step
+/// Rounding errors of `steps` steps, in roundings of the largest value: they add up like a random walk whose every step
 /// the scheme carries on.
 inline double accumulated_roundings(double steps) { return 16.0 + 8.0 * steps * std::sqrt(steps); }
 

@@ -28,7 +28,7 @@ class LineSearch {
     }
   }
 
-  /// The first unit gets so many.
+  /// Slices with `first` computation units for the first unit.
   Slices line(std::int64_t first) const { return {first, total_ - first}; }
 
   std::int64_t total_;

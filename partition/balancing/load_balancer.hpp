@@ -95,7 +95,7 @@ class LoadBalancer {
   /// How the application's data is to be distributed. Predictions are NaN where nothing was measured yet.
   const Distribution& current() const { return current_; }
   /// After each iteration: the seconds of every unit's own work in it (those of units without work do not count), and
-  /// how many iterations are still to come; infinity where nobody knows.
+  /// how many iterations are still to come; infinity where that is unknown.
   /// @throws InvalidArgument for another number of units, times that are not finite and > 0, or a negative or NaN
   /// number of iterations
   BalancingDecision record(std::span<const double> time_s,

@@ -26,7 +26,7 @@ double clear_difference_s(std::span<const models::MeasuredPoint> points);
 /// (longest - shortest) / longest of the times; 0 with fewer than two units at work.
 double measured_imbalance(std::span<const models::MeasuredPoint> points);
 
-/// The point that takes longest: when the last unit is done. All zeros where nobody has work.
+/// The point that takes longest: when the last unit is done. All zeros where no unit has work.
 models::MeasuredPoint last_done(std::span<const models::MeasuredPoint> points);
 
 /// The mean of the seconds of several runs of one size, with Student's 95 % interval; a single run is believed as it

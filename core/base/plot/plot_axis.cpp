@@ -262,7 +262,7 @@ bool doubles(const std::vector<SvgPlot::Series>& all) {
   return 2 * powers > points;
 }
 
-/// An axis with names, of which each has room for so many characters.
+/// An axis with names of at most `room` characters each.
 PlotAxis names_axis(const std::vector<std::string>& names, std::size_t room) {
   std::vector<std::string> shown;
   for (const std::string& name : names) shown.push_back(xml_text(name, room));

@@ -18,8 +18,8 @@ class TauLop {
       : platform_(&platform), beyond_(beyond) {}
 
   /// A || T^c(m) = o^c(m) + sum over the transfers c' of the channel's path of L^c'(m, A): seconds until `concurrency`
-  /// transmissions of `bytes` each, started together, have all arrived. The overhead belongs to the processor, which
-  /// nobody shares. Source: 001, section 3, equations 1-3.
+  /// transmissions of `bytes` each, started together, have all arrived. The overhead is the sending
+  /// processor's own and is not shared. Source: 001, section 3, equations 1-3.
   /// @throws InvalidArgument for an unknown channel, one without tau-Lop parameters, a negative size, and more
   /// concurrent transfers than were measured unless they may be extrapolated
   double transmission_s(int channel, double bytes, std::int64_t concurrency = 1) const;
@@ -65,10 +65,9 @@ ReducedForm collected(const ReducedForm& terms, double merge_from = 0.0);
 /// T1(d)], as if all sequences changed channels together. Concurrent transmissions of a channel become terms by A2,
 /// those of a sequence keep their order and are merged by A1. Of concurrent expressions that share no channel, directly
 /// or through others, the dearest counts and the others drop out (A3; of equal ones the one with the lowest channel).
-/// Likewise of a channel's instances the dearest counts, unless one sequence uses several of them. The overhead of an
-/// empty message passes while others are on its channel, and counts where none is.
-/// O(n log n) for n transmissions (times the depth of nested parentheses).
-/// Source: 001, section 3 (A1-A3), section 4.1, equations 8-10.
+/// In the same way the dearest of a channel's instances counts, unless one sequence uses several of them. The overhead
+/// of an empty message passes while others are on its channel, and counts where none is. O(n log n) for n transmissions
+/// (times the depth of nested parentheses). Source: 001, section 3 (A1-A3), section 4.1, equations 8-10.
 /// @throws InvalidArgument as TauLop::transmission_s(), where costs decide
 ReducedForm aligned_form(const Expression& expression, const TauLop& model, const Evaluation& evaluation = {});
 

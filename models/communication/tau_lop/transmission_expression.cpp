@@ -205,7 +205,7 @@ class Normalizer {
     return {};
   }
 
-  /// @throws InvalidArgument where so many at once are more than can be counted
+  /// @throws InvalidArgument where the concurrent transmissions are more than a 64-bit integer counts
   void require_countable(const Part& root) const {
     if (root.node >= 0) product(root.multiplicity, widths_[static_cast<std::size_t>(root.node)]);
   }
