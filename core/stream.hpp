@@ -74,7 +74,7 @@ class PassArrays {
  public:
   PassArrays(const Execution& space, const char* label, std::int64_t elements) : elements_(elements) {
     constexpr std::int64_t page = 4096 / sizeof(double);
-    stride_ = (elements + page - 1) / page * page + page / (2 * (Count - 1));
+    stride_ = (elements + page - 1) / page * page + page / (2L * (Count - 1));
     memory_ = {space, label, static_cast<std::size_t>(Count * stride_)};
   }
 

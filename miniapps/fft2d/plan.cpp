@@ -150,9 +150,10 @@ double unpack_seconds(Resources& on, const PassPlan& second, double point_bytes,
 }  // namespace
 
 Range range_of_rank(std::span<const Range> ranges, std::span<const int> rank_of_unit, int rank) {
-  const auto units = std::ranges::equal_range(rank_of_unit, rank);
-  if (units.empty()) return {};
-  const auto own = ranges.subspan(static_cast<std::size_t>(units.begin() - rank_of_unit.begin()), units.size());
+  const auto [first, last] = std::equal_range(rank_of_unit.begin(), rank_of_unit.end(), rank);
+  if (first == last) return {};
+  const auto own =
+      ranges.subspan(static_cast<std::size_t>(first - rank_of_unit.begin()), static_cast<std::size_t>(last - first));
   return {own.front().first, own.back().end() - own.front().first};
 }
 

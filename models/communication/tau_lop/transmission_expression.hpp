@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace steelyard::models {
@@ -47,7 +48,10 @@ struct NormalizedExpression {
   struct Part {
     int node = -1;                  ///< index into `nodes`
     std::int64_t multiplicity = 1;  ///< number at once; 1 for a concurrent node, whose parts carry it
-    auto operator<=>(const Part&) const = default;
+    bool operator==(const Part&) const = default;
+    bool operator<(const Part& other) const {
+      return std::tie(node, multiplicity) < std::tie(other.node, other.multiplicity);
+    }
   };
   struct Node {
     Expression::Kind kind = Expression::Kind::transmission;
