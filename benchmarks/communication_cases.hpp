@@ -15,7 +15,7 @@
 
 namespace steelyard {
 
-/// What a case is, its measured times and what each model says.
+/// A message pattern with its measured times and the prediction of each model.
 struct CommunicationCase {
   std::vector<std::string> name;         ///< its cells in the table of all cases
   std::string group;                     ///< its line in the table of errors

@@ -105,7 +105,7 @@ ExitCode validate(Session& session, const CommunicationOptions& options, bool de
   });
   const std::vector<NodeFacts> facts = gather_node_facts(session);
   collectively(session.comm(), [&] { predict(cases, calibrated.platform, session, facts); });
-  // Of a byte cut into blocks there are no messages.
+  // Patterns whose blocks are smaller than a byte send no messages.
   std::erase_if(cases, [](const Case& one) { return !(one.predicted_s.at("Hockney") > 0.0); });
   session.print(calibrated.text + "\n\n");
   if (detail) session.print(case_table(cases, {"pattern", "bytes"}, model_names) + "\n");

@@ -106,7 +106,7 @@ const Run& median_run(std::vector<Run>& runs) {
   return runs[runs.size() / 2];
 }
 
-/// Median over all rounds, each of which has measured models of its own; nothing where none is predicted.
+/// Median of the predictions of all rounds; nothing where none is predicted.
 std::optional<double> median_prediction_s(const std::vector<Run>& runs) {
   std::vector<double> predictions_s;
   for (const Run& run : runs) {
@@ -123,7 +123,7 @@ std::string check_text(const std::vector<Run>& runs) {
   return any(false) ? "FAILED" : any(std::nullopt) ? "not done" : "passed";
 }
 
-/// What `better` gains over `other`: by its slices where that has even ones.
+/// Gain of `better` over `other`. @param by_slices `other` has even slices, so that an ideal can be told
 std::optional<tool::Gain> gain_of(const std::vector<Run>& other, const std::vector<Run>& better, bool by_slices) {
   tool::Configuration of_other, of_better;
   for (const Run& run : other) of_other.push_back(run.result);

@@ -1,13 +1,9 @@
 #include "models/shape.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
-
-#include "core/base/errors.hpp"
 
 namespace steelyard::models {
 namespace {
@@ -113,13 +109,6 @@ double interpolated_speed(Points points, double units) {
 
 std::string shape_name(Shape shape) {
   return shape == Shape::as_measured ? "as_measured" : shape == Shape::unimodal ? "unimodal" : "increasing_time";
-}
-
-Shape parse_shape(const std::string& name) {
-  for (const Shape shape : {Shape::as_measured, Shape::increasing_time, Shape::unimodal}) {
-    if (name == shape_name(shape)) return shape;
-  }
-  throw InvalidArgument(fmt::format("shape \"{}\" (expected as_measured, increasing_time or unimodal)", name));
 }
 
 std::vector<bool> points_in_shape(Points points, Shape shape) {

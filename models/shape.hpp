@@ -17,10 +17,7 @@ enum class Shape {
                     ///< line and then never grows (000, section 2.4.1), up to rounding
 };
 
-/// `as_measured`, `increasing_time`, `unimodal`. @throws InvalidArgument naming the choices
-Shape parse_shape(const std::string& name);
-
-/// The word that parse_shape() reads.
+/// `as_measured`, `increasing_time` or `unimodal`.
 std::string shape_name(Shape shape);
 
 /// For each point, whether it is kept. Of several largest sets the choice is deterministic.

@@ -78,7 +78,7 @@ Points random_points(std::mt19937_64& random, int count, double step) {
   return points;
 }
 
-/// Models of a kind for as many units, of 20 points up to twice the even share.
+/// Models of the algorithm's kind for `units` units, each made of 20 points up to twice the even share.
 std::vector<models::SpeedModelPtr> random_models(const partition::Algorithm& algorithm, int units, double share) {
   constexpr int points = 20;
   std::mt19937_64 random(1);

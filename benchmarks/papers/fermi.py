@@ -12,8 +12,8 @@ processes of 6 + 6 cores, of 6 + 5 and a GPU, or of 6 + 4 and two GPUs; e5520-N,
 `slowdown=F` is how much slower than a GPU a process is by the vendors' peak figures, which the paper did not measure:
 F = 515 / (cores x GHz x 4), from 515 GFLOP/s in double precision for both GPUs, and 4 floating-point operations per cycle
 and core. Measured speed models say more. A model of the GPU that `steelyard predict summa --layout M10.layout --model`
-reads counts for every process, as much slower as its line says. `mpirun -n 29 steelyard layout --like M10.layout` makes a
-layout of as many ranks on the machine at hand, with the same units and slowdowns, which programs emulate.
+reads counts for every process, as much slower as its line says. `mpirun -n 29 steelyard layout --like M10.layout` writes a
+layout of 29 ranks on the machine at hand, with the same units and slowdowns, which programs emulate.
 """
 
 import sys

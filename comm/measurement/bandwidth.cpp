@@ -33,7 +33,7 @@ GroupBandwidth::GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::in
     if (elements > 0) probe.emplace(space, std::min(elements, most_elements));
   };
   if (companion_elements > 0) {
-    // Of a device's memory a quarter, for it holds the program's data as well.
+    // The arrays take at most a quarter of a device's memory, which holds the program's data as well.
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const double device_elements = device_memory_bytes(infinity) / 4.0 / (2.0 * sizeof(double));
     if (device_elements < static_cast<double>(companion_elements)) {
@@ -67,7 +67,7 @@ double GroupBandwidth::measure_bytes_per_s() {
 double GroupBandwidth::array_bytes() const {
   const double passed =
       (probes_->host ? probes_->host->bytes() : 0.0) + (probes_->companion ? probes_->companion->bytes() : 0.0);
-  // Of the two arrays one is read and written.
+  // A pass reads both arrays and writes one of them.
   return passed * 2.0 / 3.0;
 }
 

@@ -28,8 +28,8 @@ struct NodeFacts {
 
 /// Channels that these ranks can measure: shared memory of each kind of node, on the first node of the kind that has
 /// two ranks, then the network between each two kinds, on the first two such nodes, where the ring's ranks alternate.
-/// Rings have 2, 3, 4, 6, 8, 12, … ranks (even numbers on a network) and as many as there are, but on no node more than
-/// cores: what ranks that share a core take says nothing about the channel. Source: 001, section 5.2.
+/// Rings have 2, 3, 4, 6, 8, 12, … ranks (even numbers on a network), the largest all ranks, but never more ranks than
+/// cores on a node: times of ranks that share a core say nothing about the channel. Source: 001, section 5.2.
 /// @param most_concurrency largest ring; 0: as large as possible
 /// @throws InvalidArgument where the ranks or cores do not suffice for `most_concurrency`, or for any channel
 CalibrationPlan plan_calibration(const Nodes& nodes, const std::vector<NodeFacts>& facts, int most_concurrency = 0);

@@ -116,18 +116,6 @@ TEST_CASE("points that are in shape are all kept, also speeds on a rising straig
   }
 }
 
-TEST_CASE("shapes have the names that users type, and another name is refused with the choices") {
-  CHECK(parse_shape("as_measured") == Shape::as_measured);
-  CHECK(parse_shape("increasing_time") == Shape::increasing_time);
-  CHECK(parse_shape("unimodal") == Shape::unimodal);
-  for (const char* bad : {"", "Unimodal", "unimodal "}) {
-    CHECK_THROWS_MATCHES(
-        parse_shape(bad), InvalidArgument,
-        MessageMatches(ContainsSubstring(std::string("\"") + bad + "\"") && ContainsSubstring("as_measured") &&
-                       ContainsSubstring("increasing_time") && ContainsSubstring("unimodal")));
-  }
-}
-
 TEST_CASE("variation and its band are those of the lines through the extrema, of which the ends are two") {
   Random random(1);
   for (int trial = 0; trial < 300; ++trial) {
