@@ -7,7 +7,6 @@
 #include <deque>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -80,8 +79,9 @@ std::vector<Members> members_of_groups(std::size_t count, std::span<const int> g
   }
   std::map<int, Members> groups;
   for (std::size_t i = 0; i < count; ++i) groups[group_of_unit[i]].push_back(i);
-  const auto members = std::views::values(groups);
-  return {members.begin(), members.end()};
+  std::vector<Members> members;
+  for (auto& [group, of_group] : groups) members.push_back(std::move(of_group));
+  return members;
 }
 
 bool same_units(Models one, Models other) {

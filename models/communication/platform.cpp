@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <ranges>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
@@ -236,8 +235,10 @@ Channel read_channel(const JsonReader& reader) {
 std::vector<Channel> read_channels(const std::vector<JsonReader>& readers) {
   std::vector<Channel> channels;
   std::map<int, bool> has_tau_lop;
+  std::vector<int> ids;
   for (const JsonReader& reader : readers) {
     const Channel& channel = channels.emplace_back(read_channel(reader));
+    ids.push_back(channel.id);
     if (!has_tau_lop.emplace(channel.id, channel.tau_lop.has_value()).second) {
       reader.fail("id", fmt::format("{} is there twice (expected every channel once)", channel.id));
     }
@@ -247,7 +248,7 @@ std::vector<Channel> read_channels(const std::vector<JsonReader>& readers) {
       const auto on_path = has_tau_lop.find(id);
       if (on_path == has_tau_lop.end()) {
         readers[i].fail("path", fmt::format("names channel {}, which is not in the file (expected some of {})", id,
-                                            fmt::join(std::views::keys(has_tau_lop), ", ")));
+                                            fmt::join(ids, ", ")));
       }
       if (channels[i].tau_lop && !on_path->second) {
         readers[i].fail("path", fmt::format("names channel {}, which has no \"tau_lop\" (expected it on all channels "

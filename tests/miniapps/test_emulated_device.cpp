@@ -40,7 +40,8 @@ Start start(const App& app, int ranks, const std::string& device, const Temporar
           app.program,
           app.arguments + Words{"--model", model, "--repetitions", "1", "--warmups", "0"} + platform + more,
           folder.path(),
-          {"STEELYARD_EMULATED_DEVICE=" + device}};
+          // Memory that nothing wrote shall not hold zeros, which may be right.
+          {"STEELYARD_EMULATED_DEVICE=" + device, "MALLOC_PERTURB_=1"}};
 }
 
 void expect_right(const std::vector<Start>& starts) {

@@ -1,6 +1,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "models/communication/tau_lop/tau_lop.hpp"
@@ -23,7 +24,8 @@ struct Activity {
 struct Carrier {
   ChannelInstance channel;
   int empty = -1;  ///< activity that is an empty transmission
-  auto operator<=>(const Carrier&) const = default;
+  bool operator==(const Carrier&) const = default;
+  bool operator<(const Carrier& other) const { return std::tie(channel, empty) < std::tie(other.channel, other.empty); }
 };
 
 /// k || T^c(m) of a channel, in time.
@@ -73,7 +75,9 @@ class Simulation {
     double end_s = 0.0;
     Carrier carrier;
     int version = 0;
-    auto operator<=>(const Appointment&) const = default;
+    bool operator>(const Appointment& other) const {
+      return std::tie(other.end_s, other.carrier, other.version) < std::tie(end_s, carrier, version);
+    }
   };
   struct Arrival {
     Carrier carrier;

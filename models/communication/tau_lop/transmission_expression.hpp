@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -13,7 +12,10 @@ namespace steelyard::models {
 struct ChannelInstance {
   int channel = 0;
   int instance = 0;  ///< 0 where the platform has only one
-  auto operator<=>(const ChannelInstance&) const = default;
+  bool operator==(const ChannelInstance&) const = default;
+  bool operator<(const ChannelInstance& other) const {
+    return std::tie(channel, instance) < std::tie(other.channel, other.instance);
+  }
 };
 
 /// An expression of tau-Lop: transmissions T^c(m) in sequence (+) and concurrent (||), A of a kind (A ||).
@@ -58,7 +60,9 @@ struct NormalizedExpression {
     ChannelInstance channel;
     double size = 0.0;
     std::vector<Part> parts;
-    auto operator<=>(const Node&) const = default;
+    bool operator<(const Node& other) const {
+      return std::tie(kind, channel, size, parts) < std::tie(other.kind, other.channel, other.size, other.parts);
+    }
   };
   std::vector<Node> nodes;  ///< parts before what contains them
   Part root;                ///< node -1: nothing at all
