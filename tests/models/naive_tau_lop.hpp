@@ -18,15 +18,11 @@ namespace steelyard::tests {
 inline bool similar(models::ReducedForm a, models::ReducedForm b, double tolerance = 1e-9) {
   double largest = 0.0;
   for (const models::Term& term : a) largest = std::max(largest, term.size);
-  const auto negligible = [&](const models::Term& term) { return term.size <= tolerance * largest; };
-  const auto before = [](const models::Term& left, const models::Term& right) {
-    return std::tie(left.channel, left.multiplicity, left.size) <
-           std::tie(right.channel, right.multiplicity, right.size);
-  };
-  std::erase_if(a, negligible);
-  std::erase_if(b, negligible);
-  std::ranges::sort(a, before);
-  std::ranges::sort(b, before);
+  for (models::ReducedForm* form : {&a, &b}) {
+    std::erase_if(*form, [&](const models::Term& term) { return term.size <= tolerance * largest; });
+    std::ranges::sort(*form, {},
+                      [](const models::Term& term) { return std::tuple(term.channel, term.multiplicity, term.size); });
+  }
   return std::ranges::equal(a, b, [&](const models::Term& left, const models::Term& right) {
     return left.channel == right.channel && left.multiplicity == right.multiplicity &&
            std::abs(left.size - right.size) <= tolerance * std::max(left.size, right.size) + 1e-13 * largest;

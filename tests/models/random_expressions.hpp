@@ -52,8 +52,6 @@ struct ExpressionShape {
   int channels = 3;
   int instances = 2;
   int depth = 3;
-  int most_parts = 3;
-  int most_copies = 3;
   Sizes sizes = Sizes::different;
 };
 
@@ -69,26 +67,19 @@ inline models::Expression random_expression(Random& random, const ExpressionShap
   ExpressionShape inner = shape;
   inner.depth = shape.depth - 1;
   const int kind = whole(random, 0, 5);
-  if (kind == 0) return models::times(whole(random, 1, shape.most_copies), random_expression(random, inner));
+  if (kind == 0) return models::times(whole(random, 1, 3), random_expression(random, inner));
   std::vector<models::Expression> parts;
-  for (int count = whole(random, 1, shape.most_parts); count > 0; --count) {
+  for (int count = whole(random, 1, 3); count > 0; --count) {
     parts.push_back(random_expression(random, inner));
   }
   return kind < 3 ? models::in_sequence(std::move(parts)) : models::concurrently(std::move(parts));
 }
 
-/// Calls visit(transmission, how often it is there).
-template <class Visit>
-void for_each_transmission(const models::Expression& expression, const Visit& visit, std::int64_t copies = 1) {
-  copies *= expression.multiplicity;
-  if (expression.kind == models::Expression::Kind::transmission) visit(expression, copies);
-  for (const models::Expression& part : expression.parts) for_each_transmission(part, visit, copies);
-}
-
+/// All copies counted.
 inline std::int64_t count_transmissions(const models::Expression& expression) {
-  std::int64_t count = 0;
-  for_each_transmission(expression, [&](const models::Expression&, std::int64_t copies) { count += copies; });
-  return count;
+  std::int64_t count = expression.kind == models::Expression::Kind::transmission ? 1 : 0;
+  for (const models::Expression& part : expression.parts) count += count_transmissions(part);
+  return expression.multiplicity * count;
 }
 
 /// One of at most so many transmissions, all copies counted.

@@ -1,8 +1,7 @@
-// Laws that every kind of model obeys; what one kind promises beyond them is in that kind's test.
-#include <functional>
-#include <memory>
+// Laws that every kind of model obeys, and models of files; what one kind promises beyond them is in kinds/.
+#include <set>
 
-#include "models/speed_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
 
@@ -10,6 +9,7 @@ namespace steelyard::test_speed_model {
 
 using namespace steelyard::models;
 using namespace steelyard::tests;
+using Points = std::vector<MeasuredPoint>;
 
 namespace {
 
@@ -17,40 +17,41 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double most_units = 1000.0;
 
-/// Every kind that knows all sizes.
-Kind continuous_kind() {
-  return GENERATE(Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::unimodal, Kind::akima,
-                  Kind::polynomial, Kind::shrunk, Kind::saturating, Kind::sine_plateau, Kind::out_of_core);
-}
+/// Kinds that know all sizes.
+const std::vector<Kind> continuous_kinds{Kind::constant,     Kind::increasing_time, Kind::as_measured, Kind::unimodal,
+                                         Kind::akima,        Kind::polynomial,      Kind::shrunk,      Kind::saturating,
+                                         Kind::sine_plateau, Kind::out_of_core};
 
-Kind any_kind() {
-  return GENERATE(Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::unimodal, Kind::akima,
-                  Kind::polynomial, Kind::shrunk, Kind::saturating, Kind::sine_plateau, Kind::table, Kind::out_of_core);
-}
+Kind continuous_kind() { return GENERATE(from_range(continuous_kinds)); }
+
+Kind any_kind() { return GENERATE(value(Kind::table), from_range(continuous_kinds)); }
 
 SpeedModelPtr random_limited_model(Random& random, Kind kind) {
   return random_model(random, kind, most_units, random_limit(random, 1.0, 1.5 * most_units));
 }
 
-/// Any time by size.
-class Given : public SpeedModel {
- public:
-  using Time = std::function<double(double units)>;
-  explicit Given(Time time, std::vector<double> breakpoints = {}, double max_units = infinity)
-      : SpeedModel(max_units), time_(std::move(time)), breakpoints_(std::move(breakpoints)) {}
-  std::string kind() const override { return "given"; }
-  std::vector<double> breakpoints() const override { return breakpoints_; }
+/// Points in core at about 100 units/s up to 500, out of core at about 20 units/s, or faster than in core, up to 2000.
+Points two_regimes(Random& random, int in_core, int out_of_core, double speed = 20.0) {
+  Points points;
+  for (int i = 1; i <= in_core; ++i) {
+    const double units = 500.0 * i / in_core;
+    points.push_back({units, units / uniform(random, 80.0, 120.0)});
+  }
+  for (int i = 1; i <= out_of_core; ++i) {
+    const double units = 500.0 + 1500.0 * i / out_of_core;
+    points.push_back({units, units / (speed * uniform(random, 0.75, 1.25))});
+  }
+  return points;
+}
 
- private:
-  double fitted_speed(double units) const override { return units / time_(units); }
-  Time time_;
-  std::vector<double> breakpoints_;
-};
-
-std::vector<double> even_breakpoints(int count, double last) {
-  std::vector<double> breakpoints;
-  for (int i = 1; i <= count; ++i) breakpoints.push_back(last * i / count);
-  return breakpoints;
+/// The same predictions up to `limit`.
+void require_same(const SpeedModel& model, const SpeedModel& other, double limit) {
+  REQUIRE(model.max_units() == other.max_units());
+  for (double units = 0.0; units < limit; units += 7.0) {
+    REQUIRE(model.time_s(units) == other.time_s(units));
+    REQUIRE(model.speed(units) == other.speed(units));
+  }
+  for (const MeasuredPoint& point : other.points()) REQUIRE(model.time_s(point.units) == other.time_s(point.units));
 }
 
 }  // namespace
@@ -90,11 +91,11 @@ TEST_CASE("time is 0 for no work, work over speed, continuous where the kind is,
       REQUIRE_THROWS_AS(model->time_s(bad), InvalidArgument);
       REQUIRE_THROWS_AS(model->speed(bad), InvalidArgument);
     }
-    REQUIRE_THROWS_MATCHES(model->time_s(-17.5), InvalidArgument, MessageMatches(ContainsSubstring("-17.5")));
   }
 }
 
-TEST_CASE("units within a time are the most that fit into it and into memory") {
+TEST_CASE(
+    "units within a time are the most that fit into it and into memory, and never fewer than those whose time it is") {
   Random random(4);
   const Kind kind = continuous_kind();
   INFO(name_of(kind));
@@ -120,44 +121,28 @@ TEST_CASE("units within a time are the most that fit into it and into memory") {
       }
       REQUIRE((start >= end || shortest > time_s * (1.0 - depth)));
     }
-  }
-}
-
-TEST_CASE("units within a time never fall with it, are enough for a size whose time it is, none for no time and all") {
-  Random random(6);
-  const Kind kind = any_kind();
-  INFO(name_of(kind));
-  const int trials = kind == Kind::sine_plateau ? 30 : 100;
-  for (int trial = 0; trial < trials; ++trial) {
-    const auto model = random_limited_model(random, kind);
-    double before = 0.0;
-    for (double time_s = 1e-7; time_s < 1e3; time_s *= 1.05) {
-      const double units = model->units_within(time_s);
-      REQUIRE(units >= before * (1.0 - 1e-12));
-      before = units;
-    }
     for (const MeasuredPoint& point : model->points()) {
-      if (!model->fits(point.units)) continue;
-      REQUIRE(model->units_within(model->time_s(point.units)) >= point.units * (1.0 - 1e-9));
+      if (model->fits(point.units)) {
+        REQUIRE(model->units_within(model->time_s(point.units)) >= point.units * (1.0 - 1e-9));
+      }
     }
     for (const double none : {0.0, -1.0, not_a_number}) REQUIRE(model->units_within(none) == 0.0);
-    REQUIRE(model->units_within(infinity) == model->max_units());
+    REQUIRE(model->units_within(infinity) == limit);
   }
 }
 
 TEST_CASE("no points, or points or a limit without meaning, make no model of any kind") {
   const Kind kind = any_kind();
   INFO(name_of(kind));
-  using Measured = std::vector<MeasuredPoint>;
-  CHECK_THROWS_AS(model_of(Measured{{1.0, 1.0}, {1.0, 2.0}}, kind), InvalidArgument);
-  CHECK_THROWS_AS(model_of(Measured{{2.0, 1.0}, {1.0, 2.0}}, kind), InvalidArgument);
-  CHECK_THROWS_AS(model_of(Measured{{0.5, 1.0}, MeasuredPoint{}}, kind), InvalidArgument);
+  CHECK_THROWS_AS(model_of(Points{{1.0, 1.0}, {1.0, 2.0}}, kind), InvalidArgument);
+  CHECK_THROWS_AS(model_of(Points{{2.0, 1.0}, {1.0, 2.0}}, kind), InvalidArgument);
+  CHECK_THROWS_AS(model_of(Points{{0.5, 1.0}, MeasuredPoint{}}, kind), InvalidArgument);
   for (const double bad : {0.0, -1.0, infinity, not_a_number}) {
-    CHECK_THROWS_AS(model_of(Measured{{0.5, 1.0}, {1.0, bad}}, kind), InvalidArgument);
-    CHECK_THROWS_AS(model_of(Measured{{bad, 1.0}, {1.0, 1.0}}, kind), InvalidArgument);
-    if (bad < infinity) CHECK_THROWS_AS(model_of(Measured{{0.5, 1.0}, {1.0, 2.0}}, kind, bad), InvalidArgument);
+    CHECK_THROWS_AS(model_of(Points{{0.5, 1.0}, {1.0, bad}}, kind), InvalidArgument);
+    CHECK_THROWS_AS(model_of(Points{{bad, 1.0}, {1.0, 1.0}}, kind), InvalidArgument);
+    if (bad < infinity) CHECK_THROWS_AS(model_of(Points{{0.5, 1.0}, {1.0, 2.0}}, kind, bad), InvalidArgument);
   }
-  if (kind != Kind::out_of_core) CHECK_THROWS_AS(model_of(Measured{}, kind), InvalidArgument);
+  if (kind != Kind::out_of_core) CHECK_THROWS_AS(model_of(Points{}, kind), InvalidArgument);
 }
 
 TEST_CASE("the fit error is the deviation of the times at all points that fit, dropped ones included") {
@@ -187,37 +172,135 @@ TEST_CASE("the fit error is the deviation of the times at all points that fit, d
   CHECK((with_dropped > 0) == (kind == Kind::increasing_time || kind == Kind::unimodal));
 }
 
-TEST_CASE("where time grows, units within a time are its inverse, with any breakpoints or none") {
+TEST_CASE("every kind that is listed can be built, has its own name and keeps the limit, and no other is found") {
   Random random(1);
-  for (int trial = 0; trial < 200; ++trial) {
-    const double power = uniform(random, 0.2, 3.0), scale = std::exp(uniform(random, -20.0, 20.0));
-    const double units = std::exp(uniform(random, -8.0, 12.0));
-    const auto breakpoints = even_breakpoints(whole(random, 0, 12), 1000.0);
-    const Given model([=](double size) { return scale * std::pow(size, power); }, breakpoints);
-    INFO("size " << units << ", power " << power << ", " << breakpoints.size() << " breakpoints");
-    REQUIRE_THAT(model.units_within(model.time_s(units)), WithinRel(units, 1e-12));
+  const Points points = random_points(random, 8, 100.0);
+  std::set<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    INFO(kind.name);
+    CHECK(names.insert(kind.name).second);
+    CHECK(&find_model_kind(kind.name) == &kind);
+    const SpeedModelPtr model = kind.build(points, points[5].units, {});
+    CHECK(model->kind() == kind.name);
+    CHECK(model->max_units() == points[5].units);
+    CHECK(model->points().size() == points.size());
   }
-  CHECK(Given([](double units) { return units; }).units_within(infinity) == infinity);
+  CHECK(names == std::set<std::string>{"constant", "piecewise_linear", "akima", "table", "polynomial", "shrunk",
+                                       "saturating", "sine_plateau"});
+  for (const std::string bad : {"", "spline", "Constant", "out_of_core"}) {
+    CHECK_THROWS_MATCHES(find_model_kind(bad), InvalidArgument, MessageMatches(ContainsSubstring("\"" + bad + "\"")));
+  }
 }
 
-TEST_CASE("a valley as wide as a part of its gap, the limit and a jump at a breakpoint are found") {
-  const auto dip = [](double units) {
-    const double x = (units - 70.0) / 4.0;
-    return units * (1.0 - 0.5 * std::exp(-x * x));
+TEST_CASE("options of a kind reach its model, in both regimes of memory") {
+  Random random(2);
+  FpmFile file;
+  file.points = two_regimes(random, 12, 12);
+  for (const std::size_t spike : {4, 16}) file.points[spike].time_s *= 100.0;
+  for (const double in_core : {infinity, 510.0}) {
+    file.in_core_units = in_core;
+    CHECK(make_model(file, "piecewise_linear", {.shape = Shape::as_measured})->dropped().empty());
+    CHECK(make_model(file)->dropped().size() >= 2);
+  }
+  for (const int degree : {1, 2, 11}) {
+    const SpeedModelPtr model = find_model_kind("polynomial").build(file.points, infinity, {.degree = degree});
+    CHECK(model->parameters().front().second == degree);
+  }
+}
+
+TEST_CASE("a file's model has a regime for each memory that there are points of, each as if it were alone") {
+  Random random(3);
+  for (const ModelKind& kind : model_kinds()) {
+    INFO(kind.name);
+    for (int trial = 0; trial < 20; ++trial) {
+      FpmFile file;
+      file.in_core_units = trial % 4 == 0 ? 500.0 : 510.0;  // this size itself is in core
+      file.max_units = trial % 2 == 0 ? infinity : 2500.0;
+      const double speed = trial % 3 == 0 ? 400.0 : 20.0;
+      file.points = two_regimes(random, whole(random, 1, 8), whole(random, 1, 8), speed);
+      const auto split = std::find_if(file.points.begin(), file.points.end(),
+                                      [](const MeasuredPoint& point) { return point.units > 500.0; });
+      const Points inside(file.points.begin(), split), beyond(split, file.points.end());
+      const SpeedModelPtr in_core = kind.build(inside, file.in_core_units, {});
+      const SpeedModelPtr out_of_core = kind.build(beyond, file.max_units, {});
+      const SpeedModelPtr model = make_model(file, kind.name);
+      REQUIRE(model->kind() == kind.name);
+      REQUIRE(model->max_units() == out_of_core->max_units());
+      const auto regime = [&](double units) -> const SpeedModel& {
+        return units <= file.in_core_units ? *in_core : *out_of_core;
+      };
+      for (int i = 0; i < 60; ++i) {
+        const double edge = i % 2 == 0 ? file.in_core_units : std::nextafter(file.in_core_units, infinity);
+        const double units = i < 2    ? edge
+                             : i < 20 ? file.points[static_cast<std::size_t>(i) % file.points.size()].units
+                                      : uniform(random, 0.0, 3000.0);
+        REQUIRE(model->time_s(units) == regime(units).time_s(units));
+        REQUIRE(model->speed(units) == regime(units).speed(units));
+        if (!std::isfinite(model->time_s(units))) continue;
+        const double time_s = model->time_s(units) * (i < 20 ? 1.0 : uniform(random, 0.2, 1.2));
+        const double most = out_of_core->units_within(time_s);
+        REQUIRE(model->units_within(time_s) == (most > file.in_core_units ? most : in_core->units_within(time_s)));
+      }
+      REQUIRE(model->dropped().size() == in_core->dropped().size() + out_of_core->dropped().size());
+      // Points of one regime alone make one model: in core up to where that memory ends, beyond for all sizes.
+      FpmFile one = file;
+      one.points = inside;
+      require_same(*make_model(one, kind.name), *in_core, 3000.0);
+      one.points = beyond;
+      require_same(*make_model(one, kind.name), *out_of_core, 3000.0);
+      one = file;
+      one.max_units = 450.0;  // memory that ends in core
+      if (kind.name != "table") CHECK(make_model(one, kind.name)->max_units() == 450.0);
+      one.max_units = one.in_core_units;
+      require_same(*make_model(one, kind.name), *kind.build(one.points, one.in_core_units, {}), 600.0);
+    }
+  }
+}
+
+TEST_CASE("limits, points and times that make no model are refused with their values") {
+  Random random(6);
+  const Points points = two_regimes(random, 4, 4);
+  const auto build = [](std::span<const MeasuredPoint> regime, double most) {
+    return find_model_kind("constant").build(regime, most, {});
   };
-  const Given valley(dip, even_breakpoints(1, 100.0));
-  const double found = valley.units_within(50.0);
-  CHECK(found > 70.0);
-  CHECK_THAT(valley.time_s(found), WithinRel(50.0, 1e-9));
-  const Given falls([](double units) { return units < 90.0 ? units : 180.0 - units; }, even_breakpoints(3, 90.0),
-                    100.0);
-  CHECK(falls.units_within(80.0) == 100.0);
-  CHECK(falls.units_within(79.0) == 79.0);
-  const Given jumps([](double units) { return units <= 50.0 ? units : 0.5 * units; },
-                    {50.0, std::nextafter(50.0, 100.0)});
-  CHECK_THAT(jumps.units_within(30.0), WithinRel(60.0, 1e-12));
-  CHECK(jumps.units_within(25.0 * (1.0 + 1e-15)) >= 50.0);
-  CHECK_THAT(jumps.units_within(24.0), WithinRel(24.0, 1e-12));
+  for (const double in_core : {750.0, 900.0}) {
+    CHECK_THROWS_AS(OutOfCoreModel(points, in_core, 750.0, build), InvalidArgument);
+  }
+  // The last two leave no points in core or out of it.
+  for (const double in_core : {0.0, -1.0, infinity, std::nan(""), 10.0, 2000.0}) {
+    CHECK_THROWS_AS(OutOfCoreModel(points, in_core, infinity, build), InvalidArgument);
+  }
+  // Times that no clock tells or nobody waits for.
+  for (const double time_s : {1e-299, 9e-16, 2e15, 1e308}) {
+    FpmFile file;
+    file.points = points;
+    file.points[3].time_s = time_s;
+    for (const ModelKind& kind : model_kinds()) {
+      CHECK_THROWS_MATCHES(make_model(file, kind.name), InvalidArgument,
+                           MessageMatches(ContainsSubstring("500 computation units in")));
+    }
+  }
+}
+
+TEST_CASE("the error of leaving one out is that of models of the other points, each at the point left out") {
+  Random random(3);
+  for (const ModelKind& kind : model_kinds()) {
+    INFO(kind.name);
+    const Points points = random_points(random, 9, 100.0);
+    double squares = 0.0, largest = 0.0;
+    for (std::size_t left_out = 1; left_out < 8; ++left_out) {
+      Points others = points;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
+      const double predicted = kind.build(others, infinity, {})->time_s(points[left_out].units);
+      const double deviation = std::abs(predicted - points[left_out].time_s) / points[left_out].time_s;
+      squares += deviation * deviation;
+      largest = std::max(largest, deviation);
+    }
+    const FitError error = leave_one_out_error(points, kind);
+    CHECK_THAT(error.rms, WithinRel(std::sqrt(squares / 7.0), 1e-9));
+    CHECK_THAT(error.largest, WithinRel(largest, 1e-9));
+    CHECK(leave_one_out_error(std::span(points).first(2), kind).largest == 0.0);
+  }
 }
 
 }  // namespace steelyard::test_speed_model

@@ -110,9 +110,11 @@ TEST_CASE("on channels without overhead the event form costs the time that passe
     const Expression expression = scaled(small_expression(random, shape, 40), trial % 2 == 0 ? 1.0 : 0.1);
     const Platform platform = additive_platform(random_shared_channels(random, shape.channels));
     const TauLop model(platform);
-    const ReducedForm form = event_form(expression, model);
+    const Evaluation evaluation{0.0, trial % 4 == 0 ? 1.0 : uniform(random, 0.1, 10.0)};
+    const ReducedForm form = event_form(expression, model, evaluation);
     INFO(trial << ": " << to_string(expression) << " = " << to_string(form));
-    REQUIRE_THAT(cost_s(form, model), WithinRel(NaiveEventEvaluation(expression, model).end_s(), 1e-9));
+    const NaiveEventEvaluation naive(expression, model, evaluation);
+    REQUIRE_THAT(cost_s(form, model, evaluation), WithinRel(naive.end_s(), 1e-9));
   }
 }
 
@@ -135,27 +137,12 @@ TEST_CASE("expressions of the paper come to what the paper says") {
   }
 }
 
-TEST_CASE("of parts and instances that share no channel the dearest counts, and without overheads they are followed") {
-  const Platform platform = additive_platform({{0, {4.0, 1.0}}, {1, {1.0, 1.0}}, {2, {1.0, 1.0}}});
-  const TauLop model(platform);
-  for (const Example& example :
-       {Example{"T0(10)||T1(2)||T2(9)", "T2(9)", "T2(9)"}, Example{"T0(10)||T0@1(12)||T1(2)", "T0@1(12)", "T0@1(12)"},
-        Example{"2||T0(10)||3||T1(2)", "3||T1(2)", "3||T1(2)"},
-        Example{"(T0(10)||T1(3))+T0(1)", "T0(1)+T1(3)", "T0(1)+T1(3)"},
-        Example{"(T1(4)+T1@1(5)+T2(1))||(T1@2(7)+T2(1))", "2||T2(1)+T1(4)+T1@1(5)", "T1(4)+T1@1(5)+T2(1)"}}) {
-    check(example, model);
-  }
-}
-
-TEST_CASE("an empty message costs its overhead, which nobody shares") {
+TEST_CASE("an empty message costs its overhead, which nobody shares, and is a part of its neighbour by A1") {
   Platform platform = platform_with_overheads(3);
   platform.channels[2].tau_lop->overhead = SizeTable({{0.0, 4.0}, {1.0, 1.0}}, SizeTable::Outside::constant);
   const TauLop model(platform);
-  for (const Example& example : {Example{"T0(0)", "T0(0)", "T0(0)"}, Example{"5||T0(0)", "5||T0(0)", "5||T0(0)"},
-                                 Example{"T0(0)+T1(0)", "T0(0)+T1(0)", "T0(0)+T1(0)"},
-                                 Example{"T0(0)||T2(0)", "T2(0)", "T2(0)"}, Example{"T0(7)||T2(0)", "T0(7)", "T0(7)"},
+  for (const Example& example : {Example{"5||T0(0)", "5||T0(0)", "5||T0(0)"}, Example{"T0(7)||T2(0)", "T0(7)", "T0(7)"},
                                  Example{"T0(2)||T2(0)", "T2(0)", "T2(0)"}, Example{"T0(0)||T0(7)", "T0(7)", "T0(7)"},
-                                 // By A1, which neglects overheads, it is a part of its neighbour.
                                  Example{"T0(0)+T0(7)", "T0(7)", "T0(7)"}}) {
     check(example, model);
   }
@@ -192,19 +179,11 @@ TEST_CASE("A1 merges messages from its limit on, and saves their overheads") {
     CHECK(similar(form_of(sequence, model, {}), {{1, {0}, 93}}));
     CHECK(similar(form_of(sequence, model, {10.0}), {{1, {0}, 90}, {1, {0}, 3}}));
     CHECK(similar(form_of(times(2, sequence), model, {infinity}), {{2, {0}, 3}, {2, {0}, 40}, {2, {0}, 50}}));
-    // T0(2) + T0(3) lasts 7, or 6 where it is merged.
+    // T0(2) + T0(3) lasts 7, or 6 where it is merged, and T1(5.5) 6.5.
     const Expression beside = parse_expression("(T0(2)+T0(3))||T1(5.5)");
     CHECK(to_string(form_of(beside, model, {})) == "T1(5.5)");
     CHECK(to_string(form_of(beside, model, {infinity})) == "T0(3)+T0(2)");
   }
-}
-
-TEST_CASE("a stage cut short after a fraction of its time has done that fraction of its bytes") {
-  const Platform platform = platform_with_overheads(2);
-  const TauLop model(platform);
-  // T(9) lasts 10, and after 5 of them 4.5 of 9 are through. T1(4) lasts 5.
-  CHECK(to_string(event_form(parse_expression("T0(9)||(T1(4)+T0(2))"), model)) == "2||T0(2)+T0(7)");
-  CHECK(to_string(event_form(parse_expression("T0(9)||(T1(4)+T0(6))"), model)) == "2||T0(4.5)+T0(6)");
 }
 
 TEST_CASE("what differs by rounding alone happens at the same time") {
@@ -216,8 +195,7 @@ TEST_CASE("what differs by rounding alone happens at the same time") {
   // Two join channel 2 at 0.3.
   const Expression join = parse_expression("(T0(0.1)+T1(0.2)+T2(5))||(T3(0.3)+T2(5))");
   CHECK_THAT(cost_s(event_form(join, model), model), WithinRel(10.3, 1e-9));
-  // Two end on channel 0 when 0.3 are through, at 0.5, and T1(1) is over at 1.5.
-  CHECK(to_string(event_form(parse_expression("T0(0.3)||(T1(0.1)+T0(0.2)+T1(1))||T3(2)"), model)) == "T3(2)");
+  // Two end on channel 0 when 0.7 are through.
   CHECK(to_string(event_form(parse_expression("T0(0.7)||(T1(0.1)+T0(0.6)+T1(1))||T3(2.8)"), model)) == "T3(2.8)");
 }
 
@@ -237,36 +215,32 @@ TEST_CASE("20,000 transmissions and a million million copies are evaluated") {
     }
     processes.push_back(in_sequence(parts));
   }
-  const double end_s = cost_s(event_form(concurrently(processes), model), model);
-  CHECK(end_s < serial_s);
-  CHECK(end_s > serial_s / 42.0);
+  CHECK(cost_s(event_form(concurrently(processes), model), model) < serial_s);
   CHECK_THAT(cost_s(aligned_form(concurrently(processes), model), model), WithinRel(serial_s, 1e-9));
-  const Expression copies = parse_expression("1000000000000||(T0(3)+T1(4))||(T0(5)+T1(1))");
-  CHECK(to_string(aligned_form(copies, model)) ==
-        "1000000000001||T0(3)+T0(2)+1000000000001||T1(1)+1000000000000||T1(3)");
-  CHECK(to_string(event_form(copies, model)) == "1000000000001||T0(3)+1000000000001||T1(1)+1000000000000||T1(3)");
   for (const auto form_of : {&aligned_form, &event_form}) {
     CHECK_THAT(cost_s(form_of(concurrently(flat), model, {}), model), WithinRel(serial_s, 1e-9));
     CHECK_THAT(cost_s(form_of(in_sequence(chain), model, {}), model), WithinRel(serial_s, 1e-9));
   }
+  check({"1000000000000||(T0(3)+T1(4))||(T0(5)+T1(1))",
+         "1000000000001||T0(3)+T0(2)+1000000000001||T1(1)+1000000000000||T1(3)",
+         "1000000000001||T0(3)+1000000000001||T1(1)+1000000000000||T1(3)"},
+        model);
 }
 
 TEST_CASE("channels that are not there and more at a time than was measured or can be counted are refused") {
   const Platform platform = unit_platform(1, 4);
-  const TauLop model(platform);
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const TauLop model(platform), any(platform, BeyondMeasured::proportional);
+  constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+  const Expression most = times(all, t(0, 5)), elsewhere = transmission({0, 1}, 5.0);
   for (const auto form_of : {&aligned_form, &event_form}) {
     CHECK_THROWS_AS(form_of(parse_expression("T0(5)||T7(5)"), model, {}), InvalidArgument);
     CHECK_THROWS_AS(form_of(parse_expression("5||T0(5)||T0@1(5)"), model, {}), InvalidArgument);
-    const TauLop any(platform, BeyondMeasured::proportional);
-    CHECK(to_string(form_of(times(most, t(0, 5)), any, {})) == "9223372036854775807||T0(5)");
+    CHECK(to_string(form_of(most, any, {})) == "9223372036854775807||T0(5)");
     for (const Expression& too_many :
-         {times(2, concurrently({times(most, t(0, 1))})), concurrently({times(most, t(0, 1)), t(0, 1)}),
-          concurrently({times(most, t(0, 1)), transmission({0, 1}, 1.0)})}) {
+         {times(2, concurrently({most})), concurrently({most, t(0, 5)}), concurrently({most, elsewhere})}) {
       CHECK_THROWS_AS(form_of(too_many, any, {}), InvalidArgument);
     }
-    // One after the other they are counted apart.
-    CHECK_NOTHROW(form_of(in_sequence({times(most, t(0, 1)), times(most, transmission({0, 1}, 1.0))}), any, {}));
+    CHECK_NOTHROW(form_of(in_sequence({most, times(all, elsewhere)}), any, {}));
   }
 }
 
