@@ -244,6 +244,7 @@ TEST_CASE("a table knows its sizes up to its limit, and nothing between, before 
       }
     }
     REQUIRE(model.max_units() == largest);
+    REQUIRE(model.units_within(infinity) == largest);
     for (int i = 0; i < 20; ++i) {
       const double time_s = uniform(random, 0.0, 2.0 * points.back().time_s);
       double expected = 0.0;
