@@ -26,9 +26,9 @@ struct Problem {
   tests::Units units;
   std::int64_t total = 0;
 
-  explicit Problem(Random& random, int most_units = 20) {
+  explicit Problem(Random& random) {
     total = whole(random, 0, 9) == 0 ? whole(random, 0, 2) : whole(random, 0, 2000);
-    const int count = whole(random, 1, most_units);
+    const int count = whole(random, 1, 20);
     const double even_share = std::ceil(static_cast<double>(total) / count) + 1.0;
     for (int i = 0; i < count; ++i) {
       const double limit = tests::random_limit(random, even_share, 3.0 * even_share);
@@ -72,19 +72,7 @@ TEST_CASE("every algorithm splits exactly and into memory, predicts by the units
   }
 }
 
-TEST_CASE("every algorithm gives one unit everything and equal units even slices") {
-  const Algorithm& algorithm = each_algorithm();
-  INFO(algorithm.name);
-  const ConstantModel model(7.0);
-  for (const std::int64_t total : {0, 1, 2, 17, 1000003}) {
-    CHECK(algorithm.distribute(total, std::vector<const models::SpeedModel*>{&model}).units == Slices{total});
-    const Distribution split = algorithm.distribute(total, std::vector<const models::SpeedModel*>(4, &model));
-    const auto [least, most] = std::ranges::minmax(split.units);
-    CHECK(most - least <= 1);
-  }
-}
-
-TEST_CASE("every algorithm but even fills all memories to the brim and refuses one unit more with both numbers") {
+TEST_CASE("every algorithm but even fills all memories to the brim and refuses one unit more") {
   const Algorithm& algorithm = each_algorithm();
   if (algorithm.name == "even") return;
   Random random(2);
@@ -98,9 +86,7 @@ TEST_CASE("every algorithm but even fills all memories to the brim and refuses o
     }
     const std::int64_t all = sum(room);
     REQUIRE(algorithm.distribute(all, units.models).units == room);
-    REQUIRE_THROWS_MATCHES(algorithm.distribute(all + 1, units.models), InvalidArgument,
-                           MessageMatches(ContainsSubstring(std::to_string(all + 1) + " computation units") &&
-                                          ContainsSubstring("hold " + std::to_string(all))));
+    REQUIRE_THROWS_AS(algorithm.distribute(all + 1, units.models), InvalidArgument);
   }
 }
 
@@ -138,16 +124,6 @@ TEST_CASE("constant needs a speed at one size only, none for nothing at all, and
   CHECK(shares.units == Slices{100, 0, 200, 100});
   CHECK(shares.predicted_s == std::vector<double>{10.0, 0.0, 10.0, 10.0});
   CHECK(constant_speeds(400, speeds, limits).units == Slices{150, 0, 100, 150});
-}
-
-TEST_CASE("algorithms have different names and are found by them") {
-  std::set<std::string> names;
-  for (const Algorithm& algorithm : algorithms()) {
-    CHECK(names.insert(algorithm.name).second);
-    CHECK_FALSE(algorithm.description.empty());
-    CHECK(find_algorithm(algorithm.name).description == algorithm.description);
-  }
-  CHECK(names == std::set<std::string>{"constant", "even", "exact", "geometric", "hpopta", "numerical"});
 }
 
 TEST_CASE("constant:N goes by the speeds at N computation units, in multiples too") {

@@ -133,29 +133,6 @@ TEST_CASE("numerical is never slower than geometric or even where times wander")
   }
 }
 
-TEST_CASE("where a time falls with size one unit takes the makespan and the others end together before it") {
-  Random random(3);
-  for (int trial = 0; trial < 50; ++trial) {
-    // The first unit is slow at small sizes and catches up: about 1000 or nothing.
-    const std::vector<models::MeasuredPoint> points = {{100, 1.0}, {300, 4.0}, {600, 4.0}, {1000, 2.0}, {2000, 8.0}};
-    tests::Units units;
-    units.add(std::make_unique<AkimaModel>(points));
-    double speed = 0.0;
-    for (int i = whole(random, 10, 15); i > 0; --i) {
-      units.add(std::make_unique<ConstantModel>(uniform(random, 50, 99)));
-      speed += units.models.back()->speed(1.0);
-    }
-    // Too much for the others and a first part of the unit in 2 s, and too little for 1000 and as much as they can.
-    const auto total = static_cast<std::int64_t>(2.0 * speed + uniform(random, 200.0, 800.0));
-    const Distribution split = numerical(total, units.models);
-    REQUIRE(split.units[0] > 800);
-    REQUIRE(split.makespan_s() == split.predicted_s[0]);
-    const auto [shortest, longest] = std::minmax_element(split.predicted_s.begin() + 1, split.predicted_s.end());
-    REQUIRE(*longest < split.predicted_s[0]);
-    REQUIRE(*longest - *shortest <= 1.0 / 50.0);
-  }
-}
-
 TEST_CASE("ten thousand units are split, and equal ones get equal slices from the lowest index on") {
   Random random(4);
   tests::Units mixed, smooth_or_not;
