@@ -1,13 +1,15 @@
-#include <map>
+#include <unistd.h>
+
 #include <optional>
 #include <set>
 
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
-#include "core/runtime.hpp"
+#include "core/timing.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/catch.hpp"
-#include "tests/comm/group_units.hpp"
+#include "tests/comm/shared_units.hpp"
+#include "tests/core/affinity.hpp"
 
 namespace steelyard::test_session {
 
@@ -63,6 +65,30 @@ void check_nodes(MPI_Comm comm, const Nodes& nodes) {
   for (const int node : nodes.node_of_rank) seen += std::to_string(node) + " ";
   for (const std::string& host : nodes.hosts) seen += host + " ";
   for (const std::string& text : all_gather_text(comm, seen)) CHECK(text == seen);
+}
+
+/// The rank on the other host that has the same place among its node's ranks; each is the other's partner.
+int partner() {
+  const Nodes& nodes = session().nodes();
+  const auto mine = nodes.node_of_rank.begin() + session().rank();
+  int passed = 0;
+  for (int rank = 0; rank < session().size(); ++rank) {
+    const int node = nodes.node_of_rank[static_cast<std::size_t>(rank)];
+    if (node != *mine && passed++ == nodes.rank_on_node) return rank;
+  }
+  return MPI_PROC_NULL;
+}
+
+/// Both partners send and receive a message. Seconds until all have come and all ranks know.
+double exchange_s(int bytes) {
+  const std::vector<char> sent(static_cast<std::size_t>(bytes) + 1);
+  std::vector<char> received(sent.size());
+  STEELYARD_MPI(MPI_Barrier(session().comm()));
+  const double start_s = now_s();
+  STEELYARD_MPI(MPI_Sendrecv(sent.data(), bytes, MPI_CHAR, partner(), 7, received.data(), bytes, MPI_CHAR, partner(), 7,
+                             session().comm(), MPI_STATUS_IGNORE));
+  STEELYARD_MPI(MPI_Barrier(session().comm()));
+  return now_s() - start_s;
 }
 
 }  // namespace
@@ -141,26 +167,6 @@ TEST_CASE("slots and described units are by rank, the host first, whatever each 
   }
 }
 
-TEST_CASE("a run is described by its program, versions, hosts and options") {
-  RunOptions options;
-  options.seed = 12345678901234567890U;
-  options.element = ElementType::float32;
-  options.partition = "even";
-  const RunRecord record = describe_run(session(), "wave2d", options, units_of(3));
-  CHECK(record.app == "wave2d");
-  CHECK(record.argv == session().arguments());
-  CHECK(record.seed == options.seed);
-  CHECK(record.kokkos == kokkos_version());
-  CHECK(record.mpi == Session::mpi_version());
-  CHECK(record.hosts == session().nodes().hosts);
-  CHECK(record.processors.size() == record.hosts.size());
-  CHECK(record.processors.at(0) == session().machine().processor());
-  // What only some apps have is theirs to add.
-  CHECK(record.params == std::map<std::string, double>{{"ranks", session().size()}});
-  CHECK(record.settings.at("element") == "float");
-  CHECK(record.settings.at("partition") == "even");
-}
-
 TEST_CASE("cores that one rank shares, or threads that it cannot bind, are said of the whole run") {
   for (int rank = -1; rank < session().size(); ++rank) {
     for (const bool shares : {true, false}) {
@@ -176,6 +182,32 @@ TEST_CASE("cores that one rank shares, or threads that it cannot bind, are said 
       CHECK((cores.find("unbound") != std::string::npos) == loose);
     }
   }
+}
+
+// What holds only where tests/two_hosts started the ranks, and has to be asked for by tag.
+
+TEST_CASE("two hosts are two nodes of different names with half of the ranks each", "[.two_hosts]") {
+  const Nodes& nodes = session().nodes();
+  CHECK(nodes.count() == 2);
+  CHECK(std::set<std::string>(nodes.hosts.begin(), nodes.hosts.end()).size() == 2);
+  CHECK(2 * nodes.ranks_on_node == session().size());
+  CHECK(2 * std::count(nodes.node_of_rank.begin(), nodes.node_of_rank.end(), 0) == session().size());
+}
+
+TEST_CASE("ranks that bind themselves stay on their host's cores", "[.two_hosts]") {
+  const Cpus mine = cpus_of_process(0);
+  const Cpus host = cpus_of_process(::getppid());  // MPI's daemon, which is where tests/two_hosts put it
+  CHECK_FALSE(mine.empty());
+  CHECK(std::includes(host.begin(), host.end(), mine.begin(), mine.end()));
+}
+
+TEST_CASE("no message over a cable of 20 ms and the news that it came take less than 40 ms", "[.delay_20ms]") {
+  for (const int bytes : {0, 8192}) CHECK(exchange_s(bytes) >= 0.04);
+}
+
+TEST_CASE("no message over a cable of 100 Mbit/s is faster than the cable", "[.rate_100mbit]") {
+  const double burst_bytes = 72 << 10;  // what the cable lets through at once after a rest
+  CHECK(exchange_s(1 << 20) >= ((1 << 20) - burst_bytes) * 8.0 / 100e6);
 }
 
 }  // namespace steelyard::test_session

@@ -5,7 +5,7 @@
 
 #include "comm/unit_group.hpp"
 #include "tests/catch.hpp"
-#include "tests/comm/group_units.hpp"
+#include "tests/comm/shared_units.hpp"
 
 namespace steelyard::test_unit_group {
 
@@ -28,32 +28,11 @@ double expected_total(std::size_t slots, int round, std::size_t k) {
   return sum.value();
 }
 
-template <class Peer>
-double sum_one(const Peer& peer, double value) {
-  std::array<CompensatedSum, 1> values;
-  values[0].add(value);
-  std::array<double, 1> totals = {};
-  peer.sum(values, totals);
-  return totals[0];
-}
-
-/// Both units sum up three times, but one of them fails after the first.
-void run_until_one_fails(UnitGroup& group, Kind failing) {
-  group.run([&](const auto& peer) {
-    sum_one(peer, 1.0);
-    if (peer.kind() == failing) {
-      Delays(peer.slot()).wait();
-      throw std::out_of_range("the first error");
-    }
-    for (int round = 0; round < 2; ++round) sum_one(peer, 1.0);
-  });
-}
-
 }  // namespace
 
 TEST_CASE("a program runs once on every unit of a group, each on a thread of its own") {
   for (const Choice choice : choices) {
-    GroupUnits units(choice);
+    TestUnits units(choice);
     UnitGroup& group = units.group();
     std::mutex mutex;
     std::vector<int> slots;
@@ -77,7 +56,7 @@ TEST_CASE("a program runs once on every unit of a group, each on a thread of its
 
 TEST_CASE("sums are the same bits on all units, whoever is late") {
   for (const Choice choice : choices) {
-    GroupUnits units(choice);
+    TestUnits units(choice);
     std::atomic<int> wrong = 0;
     units.group().run([&](const auto& peer) {
       Delays delays(peer.slot());
@@ -98,7 +77,7 @@ TEST_CASE("sums are the same bits on all units, whoever is late") {
 }
 
 TEST_CASE("a group runs any number of programs, also after units that failed at the same place") {
-  GroupUnits units(Choice::all);
+  TestUnits units(Choice::all);
   const double slots = static_cast<double>(units.size());
   std::atomic<int> wrong = 0;
   int thrown = 0;
@@ -117,19 +96,6 @@ TEST_CASE("a group runs any number of programs, also after units that failed at 
   }
   CHECK(thrown == (runs + 2) / 3);
   CHECK(wrong == 0);
-}
-
-TEST_CASE("a unit that fails ends the waiting of the other, and its error is the one that is thrown") {
-  if (started_units().count() < 2) SKIP("one unit on this rank");
-  for (int round = 0; round < 50; ++round) {
-    for (const Kind failing : {Kind::host, Kind::companion}) {
-      TestUnits units = GroupUnits::alone();
-      CHECK_THROWS_MATCHES(run_until_one_fails(units.group(), failing), std::out_of_range,
-                           MessageMatches(ContainsSubstring("the first error")));
-      CHECK_THROWS_MATCHES(run_until_one_fails(units.group(), failing), RuntimeFailure,
-                           MessageMatches(ContainsSubstring("cannot run again")));
-    }
-  }
 }
 
 }  // namespace steelyard::test_unit_group
