@@ -8,14 +8,10 @@
 namespace steelyard::test_hierarchical {
 
 using namespace steelyard::partition;
+using namespace steelyard::tests;
 using models::AkimaModel;
 using models::ConstantModel;
 using models::PiecewiseLinearModel;
-using tests::infinity;
-using tests::Kind;
-using tests::Random;
-using tests::sum;
-using tests::whole;
 using Slices = std::vector<std::int64_t>;
 
 namespace {

@@ -9,14 +9,9 @@
 namespace steelyard::test_least_makespan {
 
 using namespace steelyard::partition;
+using namespace steelyard::tests;
 using models::AkimaModel;
 using models::ConstantModel;
-using tests::infinity;
-using tests::Kind;
-using tests::Random;
-using tests::sum;
-using tests::uniform;
-using tests::whole;
 using OfModels = Distribution (*)(std::int64_t total, Models models);
 
 namespace {

@@ -5,10 +5,7 @@
 namespace steelyard::test_load_balancer {
 
 using namespace steelyard::partition;
-using tests::constant_units;
-using tests::Random;
-using tests::sum;
-using tests::SyntheticUnits;
+using namespace steelyard::tests;
 using Slices = std::vector<std::int64_t>;
 
 namespace {

@@ -12,10 +12,7 @@
 namespace steelyard::test_column {
 
 using namespace steelyard::partition;
-using tests::infinity;
-using tests::Random;
-using tests::uniform;
-using tests::whole;
+using namespace steelyard::tests;
 using Areas = std::vector<double>;
 using Blocks = std::vector<std::int64_t>;
 
