@@ -1,6 +1,5 @@
-// Catch2's main under mpirun, with MPI and Kokkos started as an app starts them. All ranks run the same test cases in
-// the same order; a test case is collective and uses CHECK, so that a rank that finds a mistake goes on with the
-// others. The exit status of every rank says whether any of them failed.
+// Catch2's main under mpirun: all ranks run the same test cases. They are collective and use CHECK, so that a rank that
+// finds a mistake goes on with the others. The exit status of every rank says whether any of them failed.
 
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>

@@ -1,13 +1,13 @@
-#include <map>
-#include <optional>
+#include <unistd.h>
+
 #include <set>
 
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
-#include "core/runtime.hpp"
-#include "tests/base/temporary_folder.hpp"
+#include "core/timing.hpp"
 #include "tests/catch.hpp"
-#include "tests/comm/group_units.hpp"
+#include "tests/comm/shared_units.hpp"
+#include "tests/core/affinity.hpp"
 
 namespace steelyard::test_session {
 
@@ -16,29 +16,11 @@ using Kind = ProcessingUnit::Kind;
 
 namespace {
 
-RunOptions with_host_units() {
-  RunOptions options;
-  options.units = UnitChoice::host;
-  return options;
-}
-
-/// A line for each rank of this node, each on the machine's first core.
-std::string layout_text() {
-  const Machine& machine = session().machine();
-  std::string text;
-  for (int rank = 0; rank < session().size(); ++rank) {
-    text += machine.host_name() + " " + std::to_string(rank) + " " + std::to_string(machine.cores().front()) +
-            " host slowdown=" + std::to_string(rank + 1) + ",threads=1\n";
-  }
-  return text;
-}
-
 /// Units of a rank by the bits of a number: 1 for the host, 2 for the companion.
 RankUnits units_of(int bits) {
   RankUnits units;
   if ((bits & 1) != 0) units.host = ProcessingUnit{Kind::host, "Host", {0, 1, 5}, -1, 1.0 + bits};
   if ((bits & 2) != 0) units.companion = ProcessingUnit{Kind::companion, "Companion", {bits}, -1, 2.0 * bits};
-  units.cores_from = "layout";
   return units;
 }
 
@@ -65,6 +47,19 @@ void check_nodes(MPI_Comm comm, const Nodes& nodes) {
   for (const std::string& text : all_gather_text(comm, seen)) CHECK(text == seen);
 }
 
+/// Both of two ranks on different hosts send and receive a message. Seconds until all have come and all ranks know.
+double exchange_s(int bytes) {
+  const int partner = (session().rank() + session().size() / 2) % session().size();
+  const std::vector<char> sent(static_cast<std::size_t>(bytes) + 1);
+  std::vector<char> received(sent.size());
+  STEELYARD_MPI(MPI_Barrier(session().comm()));
+  const double start_s = now_s();
+  STEELYARD_MPI(MPI_Sendrecv(sent.data(), bytes, MPI_CHAR, partner, 7, received.data(), bytes, MPI_CHAR, partner, 7,
+                             session().comm(), MPI_STATUS_IGNORE));
+  STEELYARD_MPI(MPI_Barrier(session().comm()));
+  return now_s() - start_s;
+}
+
 }  // namespace
 
 TEST_CASE("nodes are those of the communicator, in its order, and the same to all of its ranks") {
@@ -81,7 +76,9 @@ TEST_CASE("nodes are those of the communicator, in its order, and the same to al
 }
 
 TEST_CASE("ranks plan disjoint shares of all cores, or say that they share them") {
-  const RankUnits units = session().plan_units(with_host_units());
+  RunOptions options;
+  options.units = UnitChoice::host;
+  const RankUnits units = session().plan_units(options);
   CHECK(units.host.has_value());
   CHECK_FALSE(units.companion.has_value());
   if (!units.host || session().nodes().count() > 1) return;
@@ -96,69 +93,30 @@ TEST_CASE("ranks plan disjoint shares of all cores, or say that they share them"
   CHECK((used.size() == cores.size()) == enough);
 }
 
-TEST_CASE("each rank follows its line of the layout, and a slowdown of one rank is that rank's alone") {
-  const TemporaryFolder folder;
-  RunOptions options;
-  options.layout = folder.write("good.layout", layout_text());
-  const RankUnits units = session().plan_units(options);
-  CHECK(units.cores_from == "layout");
-  CHECK(units.count() == 1);
-  CHECK(units.host->cores == CoreList{session().machine().cores().front()});
-  CHECK(units.host->slowdown == session().nodes().rank_on_node + 1.0);
-  CHECK(units.oversubscribed == (session().nodes().ranks_on_node > 1));
-
-  options = with_host_units();
-  const int last = session().size() - 1;
-  options.slowdown = {"host=2", "rank" + std::to_string(last) + "=3"};
-  CHECK(session().plan_units(options).host->slowdown == (session().rank() == last ? 6.0 : 2.0));
-}
-
 TEST_CASE("slots and described units are by rank, the host first, whatever each rank drives") {
   for (int shift = 0; shift < 3; ++shift) {
     const auto bits_of = [&](int rank) { return 1 + (rank + shift) % 3; };
     const RankUnits mine = units_of(bits_of(session().rank()));
-    const std::vector<Slot> slots = gather_slots(session(), mine);
-    const std::vector<UnitRecord> records = describe_run(session(), "app", {}, mine).units;
-    CHECK(slots.size() == records.size());
-    std::size_t next = 0;
+    std::vector<std::pair<int, ProcessingUnit>> expected;
     for (int rank = 0; rank < session().size(); ++rank) {
       const RankUnits units = units_of(bits_of(rank));
-      for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-        if (!*unit) continue;
-        CHECK(next < std::min(slots.size(), records.size()));
-        if (next >= std::min(slots.size(), records.size())) continue;
-        CHECK(slots[next].rank == rank);
-        CHECK(slots[next].kind == (*unit)->kind);
-        const UnitRecord& record = records[next++];
-        CHECK(record.rank == rank);
-        CHECK(record.kind == (*unit)->name());
-        CHECK(record.space == (*unit)->space);
-        CHECK(record.cores == format_cores((*unit)->cores));
-        CHECK(record.slowdown == (*unit)->slowdown);
-      }
+      if (units.host) expected.emplace_back(rank, *units.host);
+      if (units.companion) expected.emplace_back(rank, *units.companion);
     }
-    CHECK(next == slots.size());
+    const std::vector<Slot> slots = gather_slots(session(), mine);
+    const std::vector<UnitRecord> records = describe_run(session(), "app", {}, mine).units;
+    CHECK((slots.size() == expected.size() && records.size() == expected.size()));
+    for (std::size_t i = 0; i < std::min({slots.size(), records.size(), expected.size()}); ++i) {
+      const auto& [rank, unit] = expected[i];
+      CHECK(slots[i].rank == rank);
+      CHECK(slots[i].kind == unit.kind);
+      CHECK(records[i].rank == rank);
+      CHECK(records[i].kind == unit.name());
+      CHECK(records[i].space == unit.space);
+      CHECK(records[i].cores == format_cores(unit.cores));
+      CHECK(records[i].slowdown == unit.slowdown);
+    }
   }
-}
-
-TEST_CASE("a run is described by its program, versions, hosts and options") {
-  RunOptions options;
-  options.seed = 12345678901234567890U;
-  options.element = ElementType::float32;
-  options.partition = "even";
-  const RunRecord record = describe_run(session(), "wave2d", options, units_of(3));
-  CHECK(record.app == "wave2d");
-  CHECK(record.argv == session().arguments());
-  CHECK(record.seed == options.seed);
-  CHECK(record.kokkos == kokkos_version());
-  CHECK(record.mpi == Session::mpi_version());
-  CHECK(record.hosts == session().nodes().hosts);
-  CHECK(record.processors.size() == record.hosts.size());
-  CHECK(record.processors.at(0) == session().machine().processor());
-  // What only some apps have is theirs to add.
-  CHECK(record.params == std::map<std::string, double>{{"ranks", session().size()}});
-  CHECK(record.settings.at("element") == "float");
-  CHECK(record.settings.at("partition") == "even");
 }
 
 TEST_CASE("cores that one rank shares, or threads that it cannot bind, are said of the whole run") {
@@ -170,12 +128,29 @@ TEST_CASE("cores that one rank shares, or threads that it cannot bind, are said 
       const bool shared = shares && rank >= 0, loose = !shares && rank >= 0;
       CHECK(any_oversubscribed(session(), units) == shared);
       CHECK(any_unbound(session(), units) == loose);
-      const std::string cores = describe_run(session(), "app", {}, units).settings.at("cores");
-      CHECK(cores.starts_with("layout"));
-      CHECK((cores.find("oversubscribed") != std::string::npos) == shared);
-      CHECK((cores.find("unbound") != std::string::npos) == loose);
     }
   }
+}
+
+// What holds only where tests/two_hosts started the ranks, and has to be asked for by tag.
+
+TEST_CASE("two hosts are two nodes with half of the ranks each, which stay on their host's cores", "[.two_hosts]") {
+  const Nodes& nodes = session().nodes();
+  CHECK(std::set<std::string>(nodes.hosts.begin(), nodes.hosts.end()).size() == 2);
+  CHECK(2 * nodes.ranks_on_node == session().size());
+  const Cpus mine = cpus_of_process(0);
+  const Cpus host = cpus_of_process(::getppid());  // MPI's daemon, which is where tests/two_hosts put it
+  CHECK_FALSE(mine.empty());
+  CHECK(std::includes(host.begin(), host.end(), mine.begin(), mine.end()));
+}
+
+TEST_CASE("no message over a cable of 20 ms and the news that it came take less than 40 ms", "[.delay_20ms]") {
+  for (const int bytes : {0, 8192}) CHECK(exchange_s(bytes) >= 0.04);
+}
+
+TEST_CASE("no message over a cable of 100 Mbit/s is faster than the cable", "[.rate_100mbit]") {
+  const double burst_bytes = 72 << 10;  // what the cable lets through at once after a rest
+  CHECK(exchange_s(1 << 20) >= ((1 << 20) - burst_bytes) * 8.0 / 100e6);
 }
 
 }  // namespace steelyard::test_session

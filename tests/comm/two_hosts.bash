@@ -44,13 +44,6 @@ for rank in 0 1; do
   check_nothing_left "an error"
 done
 
-# Environment, arguments and folder are the same on both hosts.
-mkdir "$folder/two words"
-# shellcheck disable=SC2016  # for the ranks' shells
-seen=$(cd "$folder/two words" && STEELYARD_SEEN='one  two' "$two_hosts" --ranks-per-host 2 -- \
-  bash -c 'echo "$STEELYARD_SEEN,$1,$PWD"' _ "it's  \$three")
-[[ $(sort <<<"$seen" | uniq -c) =~ ^\ *4\ "one  two,it's  \$three,$folder/two words"$ ]] || fail "the ranks saw: $seen"
-
 # However it ends, everything ends with it.
 for signal in TERM KILL; do
   "$two_hosts" -- bash -c "$told" _ "$folder/told" "sleep 100" 2>"$folder/error" &

@@ -8,11 +8,8 @@
 namespace steelyard::test_algorithms {
 
 using namespace steelyard::partition;
+using namespace steelyard::tests;
 using models::ConstantModel;
-using tests::Kind;
-using tests::Random;
-using tests::sum;
-using tests::whole;
 using Slices = std::vector<std::int64_t>;
 
 namespace {
@@ -26,9 +23,9 @@ struct Problem {
   tests::Units units;
   std::int64_t total = 0;
 
-  explicit Problem(Random& random, int most_units = 20) {
+  explicit Problem(Random& random) {
     total = whole(random, 0, 9) == 0 ? whole(random, 0, 2) : whole(random, 0, 2000);
-    const int count = whole(random, 1, most_units);
+    const int count = whole(random, 1, 20);
     const double even_share = std::ceil(static_cast<double>(total) / count) + 1.0;
     for (int i = 0; i < count; ++i) {
       const double limit = tests::random_limit(random, even_share, 3.0 * even_share);
@@ -40,7 +37,7 @@ struct Problem {
 
 const Algorithm& each_algorithm() { return algorithms()[GENERATE(range(std::size_t{0}, algorithms().size()))]; }
 
-bool is_one_of(const std::string& name, const std::set<std::string>& names) { return names.contains(name); }
+const std::set<std::string> optimal = {"numerical", "hpopta", "exact"};
 
 }  // namespace
 
@@ -60,7 +57,7 @@ TEST_CASE("every algorithm splits exactly and into memory, predicts by the units
       REQUIRE(split.predicted_s[i] == models[i]->time_s(static_cast<double>(split.units[i])));
     }
     const double even_s = even(problem.total, models).makespan_s();
-    if (is_one_of(algorithm.name, {"numerical", "hpopta", "exact"})) REQUIRE(split.makespan_s() <= even_s);
+    if (optimal.contains(algorithm.name)) REQUIRE(split.makespan_s() <= even_s);
     if (algorithm.name == "even") {
       REQUIRE(std::ranges::is_sorted(split.units, std::greater<>()));
       REQUIRE(split.units.front() - split.units.back() <= 1);
@@ -72,19 +69,7 @@ TEST_CASE("every algorithm splits exactly and into memory, predicts by the units
   }
 }
 
-TEST_CASE("every algorithm gives one unit everything and equal units even slices") {
-  const Algorithm& algorithm = each_algorithm();
-  INFO(algorithm.name);
-  const ConstantModel model(7.0);
-  for (const std::int64_t total : {0, 1, 2, 17, 1000003}) {
-    CHECK(algorithm.distribute(total, std::vector<const models::SpeedModel*>{&model}).units == Slices{total});
-    const Distribution split = algorithm.distribute(total, std::vector<const models::SpeedModel*>(4, &model));
-    const auto [least, most] = std::ranges::minmax(split.units);
-    CHECK(most - least <= 1);
-  }
-}
-
-TEST_CASE("every algorithm but even fills all memories to the brim and refuses one unit more with both numbers") {
+TEST_CASE("every algorithm but even fills all memories to the brim and refuses one unit more") {
   const Algorithm& algorithm = each_algorithm();
   if (algorithm.name == "even") return;
   Random random(2);
@@ -98,27 +83,30 @@ TEST_CASE("every algorithm but even fills all memories to the brim and refuses o
     }
     const std::int64_t all = sum(room);
     REQUIRE(algorithm.distribute(all, units.models).units == room);
-    REQUIRE_THROWS_MATCHES(algorithm.distribute(all + 1, units.models), InvalidArgument,
-                           MessageMatches(ContainsSubstring(std::to_string(all + 1) + " computation units") &&
-                                          ContainsSubstring("hold " + std::to_string(all))));
+    REQUIRE_THROWS_AS(algorithm.distribute(all + 1, units.models), InvalidArgument);
   }
 }
 
-TEST_CASE("constant goes by the speeds at the even share, whole proportions exactly") {
+TEST_CASE("constant goes by the speeds at the even share, constant:N by those at N, whole proportions exactly") {
   Random random(4);
   for (int trial = 0; trial < 200; ++trial) {
     const Problem problem(random);
     const double share = static_cast<double>(problem.total) / static_cast<double>(problem.units.models.size());
-    tests::Units constants;
-    for (const models::SpeedModel* model : problem.units.models) {
-      constants.add(std::make_unique<ConstantModel>(model->speed(share), model->max_units()));
-    }
-    const Distribution split = constant(problem.total, constants.models);
-    REQUIRE(constant(problem.total, problem.units.models).units == split.units);
-    // Nobody could take one more unit in less time.
-    for (std::size_t i = 0; i < split.units.size(); ++i) {
-      const double one_more_s = constants.models[i]->time_s(static_cast<double>(split.units[i] + 1));
-      REQUIRE(one_more_s >= split.makespan_s() * (1.0 - 1e-12));
+    const int size = whole(random, 1, static_cast<int>(share) + 1);
+    for (const auto& [name, at] : {std::pair(std::string("constant"), share),
+                                   std::pair("constant:" + std::to_string(size), static_cast<double>(size))}) {
+      tests::Units constants;
+      for (const models::SpeedModel* model : problem.units.models) {
+        constants.add(std::make_unique<ConstantModel>(model->speed(at), model->max_units()));
+      }
+      INFO(name << ", trial " << trial);
+      const Distribution split = constant(problem.total, constants.models);
+      REQUIRE(find_algorithm(name).distribute(problem.total, problem.units.models).units == split.units);
+      // Nobody could take one more unit in less time.
+      for (std::size_t i = 0; i < split.units.size(); ++i) {
+        const double one_more_s = constants.models[i]->time_s(static_cast<double>(split.units[i] + 1));
+        REQUIRE(one_more_s >= split.makespan_s() * (1.0 - 1e-12));
+      }
     }
   }
   const ConstantModel one(100.0), two(200.0), seven(700.0);
@@ -128,7 +116,7 @@ TEST_CASE("constant goes by the speeds at the even share, whole proportions exac
   }
 }
 
-TEST_CASE("constant needs a speed at one size only, none for nothing at all, and a unit of speed 0 gets none") {
+TEST_CASE("constant needs a speed at one size only, and a unit of speed 0 gets none") {
   const models::TableModel table(std::vector<models::MeasuredPoint>{{2.0, 2.0}, {5.0, 5.0}});
   const std::vector<const models::SpeedModel*> tables{&table, &table};
   CHECK(constant(0, tables).units == Slices{0, 0});
@@ -138,33 +126,6 @@ TEST_CASE("constant needs a speed at one size only, none for nothing at all, and
   CHECK(shares.units == Slices{100, 0, 200, 100});
   CHECK(shares.predicted_s == std::vector<double>{10.0, 0.0, 10.0, 10.0});
   CHECK(constant_speeds(400, speeds, limits).units == Slices{150, 0, 100, 150});
-}
-
-TEST_CASE("algorithms have different names and are found by them") {
-  std::set<std::string> names;
-  for (const Algorithm& algorithm : algorithms()) {
-    CHECK(names.insert(algorithm.name).second);
-    CHECK_FALSE(algorithm.description.empty());
-    CHECK(find_algorithm(algorithm.name).description == algorithm.description);
-  }
-  CHECK(names == std::set<std::string>{"constant", "even", "exact", "geometric", "hpopta", "numerical"});
-}
-
-TEST_CASE("constant:N goes by the speeds at N computation units, in multiples too") {
-  const ConstantModel slow(1.0);
-  const models::PiecewiseLinearModel rising(
-      std::vector<models::MeasuredPoint>{{10.0, 10.0}, {40.0, 20.0}, {200.0, 40.0}});
-  const std::vector<const models::SpeedModel*> both{&slow, &rising};
-  // 1, 2 and 5 units per second at these sizes.
-  for (const std::int64_t granularity : {1, 2, 11}) {
-    const auto split = [&](const char* name) {
-      return distribute_in_multiples(66, both, find_algorithm(name), granularity).units;
-    };
-    CHECK(split("constant:40") == Slices{22, 44});
-    if (granularity == 2) continue;
-    CHECK(split("constant:10") == Slices{33, 33});
-    CHECK(split("constant:1e9") == Slices{11, 55});
-  }
 }
 
 TEST_CASE("shares that come out whole are kept exactly, others rounded down or up, the lower index first") {
@@ -209,8 +170,19 @@ TEST_CASE("in multiples every slice is one, within memory, and exact is as fast 
       std::erase_if(tables.back().entries, [&](const auto& entry) { return entry.units % granularity != 0; });
     }
     const double least_s = tests::least_makespan_s(total, tables);
+    // N counts computation units, not multiples.
+    const auto piece = static_cast<double>(granularity);
+    const int size = whole(random, 1, static_cast<int>(total) + 1);
+    const Algorithm at_size = find_algorithm("constant:" + std::to_string(size));
+    tests::Units constants;
+    for (const models::SpeedModel* model : units.models) {
+      const double held = piece * std::floor(model->max_units() / piece);
+      constants.add(std::make_unique<ConstantModel>(model->speed(std::min<double>(size, held)), model->max_units()));
+    }
+    REQUIRE(distribute_in_multiples(total, units.models, at_size, granularity).units ==
+            distribute_in_multiples(total, constants.models, find_algorithm("constant"), granularity).units);
     std::vector<Algorithm> all(algorithms().begin(), algorithms().end());
-    all.push_back(find_algorithm("constant:100"));
+    all.push_back(at_size);
     for (const Algorithm& algorithm : all) {
       INFO(algorithm.name << ", trial " << trial);
       const Distribution split = distribute_in_multiples(total, units.models, algorithm, granularity);
@@ -220,7 +192,7 @@ TEST_CASE("in multiples every slice is one, within memory, and exact is as fast 
         REQUIRE(split.units[i] % granularity == 0);
         REQUIRE(split.predicted_s[i] == units.models[i]->time_s(static_cast<double>(split.units[i])));
       }
-      if (is_one_of(algorithm.name, {"numerical", "hpopta", "exact"})) REQUIRE(split.makespan_s() == least_s);
+      if (optimal.contains(algorithm.name)) REQUIRE(split.makespan_s() == least_s);
     }
   }
   const ConstantModel fast(100.0, 25.0), tiny(1.0, 5.0), roomy(1.0);
@@ -230,9 +202,7 @@ TEST_CASE("in multiples every slice is one, within memory, and exact is as fast 
 
 TEST_CASE("the imbalance is the part of the makespan that the first unit with work to end waits") {
   CHECK(Distribution{}.makespan_s() == 0.0);
-  CHECK(Distribution{}.imbalance() == 0.0);
   CHECK(Distribution{{0, 0}, {0.0, 0.0}}.imbalance() == 0.0);
-  CHECK(Distribution{{3, 3, 2}, {2.0, 1.5, 1.75}}.makespan_s() == 2.0);
   CHECK(Distribution{{3, 0, 3, 2}, {2.0, 0.0, 1.5, 1.75}}.imbalance() == 0.25);
   CHECK(Distribution{{5, 0}, {2.0, 0.0}}.imbalance() == 0.0);
 }

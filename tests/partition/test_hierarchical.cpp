@@ -8,13 +8,10 @@
 namespace steelyard::test_hierarchical {
 
 using namespace steelyard::partition;
+using namespace steelyard::tests;
 using models::AkimaModel;
 using models::ConstantModel;
 using models::PiecewiseLinearModel;
-using tests::Kind;
-using tests::Random;
-using tests::sum;
-using tests::whole;
 using Slices = std::vector<std::int64_t>;
 
 namespace {
@@ -71,35 +68,25 @@ TEST_CASE("sums are exact on both levels for every pair of algorithms, and one l
   }
 }
 
-TEST_CASE("two levels of least makespan are as fast as one where time grows with size") {
-  const Algorithm& outer = find_algorithm(GENERATE("geometric", "numerical"));
-  const Algorithm& inner = find_algorithm(GENERATE("geometric", "numerical"));
-  INFO(outer.name << " over " << inner.name);
-  Random random(2);
-  for (int trial = 0; trial < 60; ++trial) {
-    const int count = whole(random, 1, 9), total = whole(random, 0, 500);
-    const tests::Units units = random_units(random, count, Kind::increasing_time, 100.0);
-    const auto group_of_unit = random_groups(random, count, whole(random, 1, count));
-    const HierarchicalDistribution split = hierarchical(total, units.models, group_of_unit, outer, inner);
-    check_sums(split, total, group_of_unit);
-    REQUIRE(split.units.makespan_s() == inner.distribute(total, units.models).makespan_s());
-  }
-}
-
-TEST_CASE("two levels of exact find the least makespan of all splits of models of any shape and limits") {
-  const Algorithm& exact = find_algorithm("exact");
+TEST_CASE("two levels of least makespan find the least of all splits: exact of any, the others where time grows") {
   Random random(3);
-  for (int trial = 0; trial < 150; ++trial) {
-    const int count = whole(random, 1, 5), total = whole(random, 1, 40);
-    tests::Units units;
-    for (int i = 0; i < count; ++i) {
-      const double limit = i == 0 ? total + 0.5 : tests::random_limit(random, 0.5, total + 1.0);
-      units.add(random_model(random, Kind::as_measured, 1.5 * total, limit));
+  for (const char* name : {"exact", "geometric", "numerical"}) {
+    const Algorithm& algorithm = find_algorithm(name);
+    const Kind kind = algorithm.name == "exact" ? Kind::as_measured : Kind::increasing_time;
+    for (int trial = 0; trial < 150; ++trial) {
+      INFO(name << ", trial " << trial);
+      const int count = whole(random, 1, 5), total = whole(random, 1, kind == Kind::as_measured ? 40 : 200);
+      tests::Units units;
+      for (int i = 0; i < count; ++i) {
+        const bool is_limited = i > 0 && kind == Kind::as_measured;
+        const double limit = is_limited ? tests::random_limit(random, 0.5, total + 1.0) : infinity;
+        units.add(random_model(random, kind, 1.5 * total, limit));
+      }
+      const auto group_of_unit = random_groups(random, count, whole(random, 1, count));
+      const HierarchicalDistribution split = hierarchical(total, units.models, group_of_unit, algorithm, algorithm);
+      check_sums(split, total, group_of_unit);
+      REQUIRE(split.units.makespan_s() == tests::least_makespan_s(total, units.models));
     }
-    const auto group_of_unit = random_groups(random, count, whole(random, 1, count));
-    const HierarchicalDistribution split = hierarchical(total, units.models, group_of_unit, exact, exact);
-    check_sums(split, total, group_of_unit);
-    REQUIRE(split.units.makespan_s() == tests::least_makespan_s(total, units.models));
   }
 }
 
@@ -124,9 +111,12 @@ TEST_CASE("a cluster of identical hybrid nodes is split by popta over nodes as f
 }
 
 TEST_CASE("models are the same where points, kind, shape and limits are, and formulas only where they are one") {
-  using models::OutOfCoreModel;
   using models::Shape;
   const std::vector<models::MeasuredPoint> points = {{1, 1.0}, {2, 3.0}, {3, 2.0}, {5, 4.0}};
+  const auto build = [](auto part, double limit) {
+    return std::make_unique<PiecewiseLinearModel>(part, Shape::as_measured, limit);
+  };
+  const auto out_of_core = [&](double in_core) { return models::OutOfCoreModel(points, in_core, 9.0, build); };
   const AkimaModel one(points);
   CHECK(same_model(one, AkimaModel(points)));
   CHECK_FALSE(same_model(one, AkimaModel(points, 4.0)));
@@ -134,14 +124,9 @@ TEST_CASE("models are the same where points, kind, shape and limits are, and for
   CHECK_FALSE(same_model(one, AkimaModel(std::span(points).first(3))));
   CHECK_FALSE(same_model(PiecewiseLinearModel(points, Shape::increasing_time),
                          PiecewiseLinearModel(points, Shape::as_measured)));
-  const auto build = [](auto part, double limit) {
-    return std::make_unique<PiecewiseLinearModel>(part, Shape::as_measured, limit);
-  };
-  CHECK(same_model(OutOfCoreModel(points, 2.5, 9.0, build), OutOfCoreModel(points, 2.5, 9.0, build)));
-  CHECK_FALSE(same_model(OutOfCoreModel(points, 2.5, 9.0, build), OutOfCoreModel(points, 2.6, 9.0, build)));
-  const ConstantModel formula(1.0), twin(1.0);
-  CHECK(same_model(formula, formula));
-  CHECK_FALSE(same_model(formula, twin));
+  CHECK(same_model(out_of_core(2.5), out_of_core(2.5)));
+  CHECK_FALSE(same_model(out_of_core(2.5), out_of_core(2.6)));
+  CHECK_FALSE(same_model(ConstantModel(1.0), ConstantModel(1.0)));
 }
 
 TEST_CASE("a group that holds no whole computation unit gets none and one that is full no more") {

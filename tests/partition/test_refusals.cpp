@@ -172,13 +172,20 @@ TEST_CASE("rectangles are refused of no areas, areas and extents that are none a
          {[&] { summa_pattern(whole, 0, -1, 8.0); }, {"depth -1"}}});
 }
 
-TEST_CASE("balancing refuses repetitions and measurements that are none") {
+TEST_CASE("balancing refuses repetitions, measurements and options out of range, and totals below 0") {
   using Slices = std::vector<std::int64_t>;
   using Points = std::vector<models::MeasuredPoint>;
   const auto measured = [](Points points, Slices slices) {
     return [=] { RepeatedMeasurement([=](auto) { return points; }, {}).of(slices); };
   };
   const auto repeated = [](Repetition repetition) { return [=] { RepeatedMeasurement({}, repetition); }; };
+  const auto measure = [](std::span<const std::int64_t>) { return Points{}; };
+  const auto iteration = [](std::span<const std::int64_t>) { return models::MeasuredPoint{1.0, 1.0}; };
+  SearchOptions fine, rare;
+  fine.resolution = 0;
+  rare.repetition.most_rounds = 0;
+  ThroughputOptions options;
+  options.eps = -1.0;
   CHECK_NOTHROW(measured({{1, 1.0}, {2, 1.0}}, {1, 0})());
   check({{[] { even_slices(1, 0); }, {"no processing units"}},
          {[] { even_slices(-1, 2); }, {"-1 computation units"}},
@@ -189,34 +196,26 @@ TEST_CASE("balancing refuses repetitions and measurements that are none") {
          {measured({{1, infinity}, {2, 1.0}}, {1, 2}), {"unit 0 took inf s"}},
          {measured({{1, 1.0, 1, -1.0}, {2, 1.0}}, {1, 2}), {"+- -1 s"}},
          {repeated({0, 10}), {"0 rounds"}},
-         {repeated({1, 0}), {"0 measurements"}}});
-}
-
-TEST_CASE("searches, calibration and load balancing refuse options out of range and totals below 0") {
-  const auto measure = [](std::span<const std::int64_t>) { return std::vector<models::MeasuredPoint>{}; };
-  const auto iteration = [](std::span<const std::int64_t>) { return models::MeasuredPoint{1.0, 1.0}; };
-  SearchOptions fine, rare;
-  fine.resolution = 0;
-  rare.repetition.most_rounds = 0;
-  check({{[&] { equal_times_search(1000, measure, fine); }, {"resolution of 0"}},
+         {repeated({1, 0}), {"0 measurements"}},
+         {[&] { equal_times_search(1000, measure, fine); }, {"resolution of 0"}},
          {[&] { equal_times_search(1000, measure, rare); }, {"0 rounds"}},
          {[&] { iteration_time_search(1000, iteration, fine); }, {"resolution of 0"}},
-         {[&] { iteration_time_search(-1, iteration); }, {"-1 computation units"}}});
-  ThroughputOptions options;
-  options.eps = -1.0;
-  check({{[&] { throughput_balance(10, 2, measure, options); }, {"eps -1"}},
+         {[&] { iteration_time_search(-1, iteration); }, {"-1 computation units"}},
+         {[&] { throughput_balance(10, 2, measure, options); }, {"eps -1"}},
          {[&] { iterative_calibration(10, 2, measure, options); }, {"eps -1"}},
          {[&] { iterative_calibration(10, 0, measure); }, {"no processing units"}},
          {[&] { iterative_calibration(-1, 2, measure); }, {"-1 computation units"}}});
+}
 
+TEST_CASE("the load balancer refuses options out of range, starts that are no distribution and times that are none") {
+  using Balancing = LoadBalancerOptions;
+  using Slices = std::vector<std::int64_t>;
   const Algorithm algorithm = find_algorithm("geometric");
-  const auto with = [&](auto LoadBalancerOptions::*option, auto value) {
-    LoadBalancerOptions wrong;
+  const auto with = [&](auto Balancing::*option, auto value) {
+    Balancing wrong;
     wrong.*option = value;
     return [=] { LoadBalancer(10, 2, algorithm, wrong); };
   };
-  using Balancing = LoadBalancerOptions;
-  using Slices = std::vector<std::int64_t>;
   const auto recorded = [&](std::vector<double> times_s, double remaining) {
     return [=] { LoadBalancer(100, 2, algorithm).record(times_s, remaining); };
   };

@@ -5,10 +5,7 @@
 namespace steelyard::test_load_balancer {
 
 using namespace steelyard::partition;
-using tests::constant_units;
-using tests::Random;
-using tests::sum;
-using tests::SyntheticUnits;
+using namespace steelyard::tests;
 using Slices = std::vector<std::int64_t>;
 
 namespace {
@@ -28,12 +25,6 @@ LoadBalancerOptions every_iteration() {
   options.window = 1;
   options.eps = 0.0;
   return options;
-}
-
-std::vector<double> sizes(const PartialModels& models) {
-  std::vector<double> sizes;
-  for (const models::MeasuredPoint& point : models.points(0)) sizes.push_back(point.units);
-  return sizes;
 }
 
 }  // namespace
@@ -141,50 +132,6 @@ TEST_CASE("a unit without work comes back when it has become fast, and is asked 
   LoadBalancer dear(100, 2, by_lines(), options);
   for (int i = 1000; i > 0; --i) iterate(dear, useless, i);
   CHECK(dear.repartitions() == 0);
-}
-
-TEST_CASE("the newest time replaces what it disproves or what noise cannot tell from it, then the oldest") {
-  PartialModels exact(1);
-  exact.renew(0, {100, 1.0});
-  exact.renew(0, {101, 1.1});
-  exact.renew(0, {200, 2.0});
-  exact.renew(0, {300, 1.5});  // 200 cannot take longer
-  CHECK(sizes(exact) == std::vector<double>{100, 101, 300});
-  for (const double units : {50, 60, 70, 80, 90}) exact.renew(0, {units, 0.01 * units});
-  CHECK(sizes(exact) == std::vector<double>{50, 60, 70, 80, 90, 100, 101, 300});
-  exact.renew(0, {40, 0.4});
-  CHECK(sizes(exact) == std::vector<double>{40, 50, 60, 70, 80, 90, 101, 300});
-  exact.renew(0, {300, 3.0});  // the speed has changed: all else is old, too
-  CHECK(sizes(exact) == std::vector<double>{300});
-
-  PartialModels noisy(1);
-  noisy.renew(0, {100, 1.0, 5, 0.02});
-  noisy.renew(0, {103, 1.0, 5, 0.02});
-  noisy.renew(0, {110, 1.1, 5, 0.02});
-  CHECK(sizes(noisy) == std::vector<double>{103, 110});
-  noisy.renew(0, {103, 1.4, 5, 0.5});  // says less than what is known
-  CHECK(noisy.points(0).front().time_s == 1.0);
-  noisy.renew(0, {103, 1.005, 5, 0.02});
-  CHECK(noisy.points(0).front().time_s == 1.005);
-}
-
-TEST_CASE("units without a point get nothing, or a probe where it is asked for, and sums stay exact") {
-  PartialModels models(3);
-  models.renew(0, {600, 1.0});
-  CHECK(models.unknown() == 2);
-  CHECK(models.distribute(600, by_lines()) == Slices{600, 0, 0});
-  CHECK(models.distribute_and_probe(600, by_lines()) == Slices{576, 12, 12});
-  CHECK(models.distribute_and_probe(2, by_lines()) == Slices{0, 1, 1});
-  CHECK(models.distribute_and_probe(1, by_lines()) == Slices{0, 1, 0});
-  CHECK(models.predict({20, 0, 0}).predicted_s == std::vector<double>{20.0 / 600.0, 0.0, 0.0});
-  CHECK(std::isnan(models.predict({20, 1, 0}).predicted_s[1]));
-  // A unit that large sizes overwhelmed is asked for the smallest size once.
-  PartialModels overwhelmed(2);
-  overwhelmed.renew(0, {50, 1.0});
-  overwhelmed.renew(1, {50, 1e6});
-  CHECK(overwhelmed.distribute_and_probe(100, by_lines()) == Slices{99, 1});
-  overwhelmed.renew(1, {1, 100.0});
-  CHECK(overwhelmed.distribute_and_probe(100, by_lines()) == Slices{100, 0});
 }
 
 }  // namespace steelyard::test_load_balancer

@@ -4,25 +4,26 @@
 #include <optional>
 
 #include "partition/rectangles/column.hpp"
+#include "partition/rectangles/communication_aware.hpp"
 #include "tests/catch.hpp"
+#include "tests/partition/brute_force.hpp"
 #include "tests/partition/random_areas.hpp"
 
 namespace steelyard::test_column {
 
 using namespace steelyard::partition;
-using tests::Random;
-using tests::whole;
+using namespace steelyard::tests;
 using Areas = std::vector<double>;
+using Blocks = std::vector<std::int64_t>;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Every set partition of units 0 … count - 1 into columns.
-void for_each_arrangement(int count, const std::function<void(const Arrangement&)>& visit) {
+/// Every set partition of the units with work into columns.
+void for_each_arrangement(const Areas& areas, const std::function<void(const Arrangement&)>& visit) {
   Arrangement arrangement;
   const std::function<void(int)> place = [&](int unit) {
-    if (unit == count) return visit(arrangement);
+    if (unit == static_cast<int>(areas.size())) return visit(arrangement);
+    if (areas[static_cast<std::size_t>(unit)] == 0.0) return place(unit + 1);
     // Not a range: the recursion adds columns and takes them away again.
     for (std::size_t column = 0; column < arrangement.size(); ++column) {
       arrangement[column].push_back(unit);
@@ -60,12 +61,6 @@ double half_perimeters(const Areas& areas, const Arrangement& arrangement, const
            static_cast<double>(extents.columns) * static_cast<double>(units.size()) * share(units, relative);
   }
   return sum;
-}
-
-Areas working_areas(Random& random, int count) {
-  Areas areas = tests::random_areas(random, count);
-  for (double& area : areas) area = std::max(area, 0.05);
-  return areas;
 }
 
 /// Columns from left to right, each full of its units' rectangles from top to bottom: every block has one owner.
@@ -107,17 +102,57 @@ void for_each_rounding(std::int64_t total, const Areas& shares,
   }
 }
 
+/// A wire to each unit that has work: latency, and time per block of its half-perimeter.
+RectangleCost wires(std::vector<double> latency_s, double block_s = 0.0) {
+  return [=](const ColumnPartition& partition) {
+    std::vector<double> cost_s;
+    for (const Rectangle& rectangle : partition.rectangles) {
+      const double latency = rectangle.empty() ? 0.0 : latency_s[cost_s.size()];
+      cost_s.push_back(latency + block_s * static_cast<double>(rectangle.half_perimeter()));
+    }
+    return cost_s;
+  };
+}
+
+Blocks blocks_of(const ColumnPartition& partition) {
+  Blocks blocks;
+  for (const Rectangle& rectangle : partition.rectangles) blocks.push_back(rectangle.area());
+  return blocks;
+}
+
+double total_s(const ColumnPartition& partition, Models models, const RectangleCost& cost) {
+  const std::vector<double> cost_s = cost(partition);
+  const Blocks blocks = blocks_of(partition);
+  double longest_s = 0.0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    longest_s = std::max(longest_s, models[i]->time_s(static_cast<double>(blocks[i])) + cost_s[i]);
+  }
+  return longest_s;
+}
+
+/// The least total of the algorithm's areas in any number of columns.
+double least_total_s(const Extents& extents, Models models, const Algorithm& algorithm, const RectangleCost& cost) {
+  const Distribution blind = algorithm.distribute(extents.rows * extents.columns, models);
+  const Areas areas(blind.units.begin(), blind.units.end());
+  const auto working = std::count_if(areas.begin(), areas.end(), [](double area) { return area > 0.0; });
+  double least_s = infinity;
+  for (std::int64_t columns = 1; columns <= std::min<std::int64_t>(working, extents.columns); ++columns) {
+    least_s = std::min(least_s, total_s(column(areas, extents, static_cast<int>(columns)), models, cost));
+  }
+  return least_s;
+}
+
 }  // namespace
 
 TEST_CASE("no arrangement in columns has a smaller sum of half-perimeters, for any number of columns and any sets") {
   Random random(1);
   const auto compare = [&](int count, int trials) {
     for (int trial = 0; trial < trials; ++trial) {
-      const Areas areas = working_areas(random, count);
+      const Areas areas = tests::random_areas(random, count);
       const Extents extents = trial % 3 == 0 ? Extents{24, 24} : Extents{whole(random, 1, 40), whole(random, 1, 30)};
       INFO(count << " units, trial " << trial << ", " << extents.rows << " x " << extents.columns);
       std::map<std::size_t, double> least;
-      for_each_arrangement(count, [&](const Arrangement& arrangement) {
+      for_each_arrangement(areas, [&](const Arrangement& arrangement) {
         if (arrangement.size() > static_cast<std::size_t>(extents.columns)) return;
         const double sum = half_perimeters(areas, arrangement, extents);
         const auto entry = least.emplace(arrangement.size(), sum).first;
@@ -158,39 +193,27 @@ TEST_CASE("004, figure 2: eight nodes stand in columns of width 0.5, 0.32 and 0.
 TEST_CASE("areas count relative to each other only, and units without work stand nowhere") {
   Random random(3);
   for (int trial = 0; trial < 100; ++trial) {
-    const Areas areas = working_areas(random, whole(random, 1, 20));
+    const Areas areas = tests::random_areas(random, whole(random, 1, 30));
     const Extents extents{whole(random, 1, 40), whole(random, 8, 40)};
-    Areas with_idle;
-    std::vector<int> place;
-    for (const double area : areas) {
-      while (whole(random, 0, 2) == 0) with_idle.push_back(0.0);
-      place.push_back(static_cast<int>(with_idle.size()));
-      with_idle.push_back(area);
+    const Arrangement expected = best_arrangement(areas, extents);
+    for (const std::vector<int>& units : expected) {
+      for (const int unit : units) REQUIRE(areas[static_cast<std::size_t>(unit)] > 0.0);
     }
-    Arrangement expected = best_arrangement(areas, extents);
-    for (std::vector<int>& units : expected) {
-      for (int& unit : units) unit = place[static_cast<std::size_t>(unit)];
-    }
-    for (const double factor : {1.0, 0x1p-1000, 0x1p-30, 0x1p1018}) {
-      Areas scaled = with_idle;
+    for (const double factor : {0x1p-1000, 0x1p-30, 0x1p1018}) {
+      Areas scaled = areas;
       for (double& area : scaled) area *= factor;
       REQUIRE(best_arrangement(scaled, extents) == expected);
     }
   }
-  const double huge = std::numeric_limits<double>::max();
-  CHECK(column(Areas{huge, huge, 0.0, huge, huge}, {2, 2}).rectangles[2].empty());
 }
 
 TEST_CASE("of equal sums the one of fewer columns is taken, so that few slices of a row-major field are in pieces") {
   Random random(4);
-  for (int trial = 0; trial < 1000; ++trial) {
+  for (int trial = 0; trial < 100; ++trial) {
     // In one column two units of a square have half-perimeters of 1 + 2, in two 2 + 1.
     const std::int64_t side = whole(random, 2, 1000);
-    const Areas two = {tests::uniform(random, 0.1, 1.0), tests::uniform(random, 0.1, 1.0)};
+    const Areas two = {uniform(random, 0.1, 1.0), uniform(random, 0.1, 1.0)};
     REQUIRE(best_arrangement(two, {side, side}).size() == 1);
-    // Three equal ones of 2 x 3: 2 + 9 in one column, 4 + 5 in two, 6 + 3 in three.
-    const double area = tests::uniform(random, 0.1, 1.0);
-    REQUIRE(best_arrangement(Areas(3, area), {2 * side, 3 * side}).size() == 2);
   }
 }
 
@@ -198,7 +221,8 @@ TEST_CASE("every block has one owner, in any number of columns, and units stand 
   Random random(5);
   for (int trial = 0; trial < 300; ++trial) {
     const Areas areas = tests::random_areas(random, whole(random, 1, 25));
-    const Extents extents = tests::random_extents(random, trial % 4 == 0 ? 5 : 60);
+    const Extents extents = trial % 9 == 0 ? Extents{most_blocks_per_side, most_blocks_per_side}
+                                           : tests::random_extents(random, trial % 4 == 0 ? 5 : 60);
     const int most = static_cast<int>(best_arrangement(areas, extents).size());
     INFO("trial " << trial << ": " << areas.size() << " units, " << extents.rows << " x " << extents.columns);
     for (const std::optional<int> columns : {std::optional<int>(), std::optional(whole(random, 1, most))}) {
@@ -206,9 +230,6 @@ TEST_CASE("every block has one owner, in any number of columns, and units stand 
       REQUIRE(partition.extents == extents);
       REQUIRE(partition.rectangles.size() == areas.size());
       require_tiling(partition);
-      for (std::size_t i = 0; i < areas.size(); ++i) {
-        if (areas[i] == 0.0) REQUIRE(partition.rectangles[i].empty());
-      }
       // Rounding leaves out units and columns, no more.
       Arrangement arranged = best_arrangement(areas, extents, columns);
       for (std::vector<int>& units : arranged) {
@@ -220,6 +241,10 @@ TEST_CASE("every block has one owner, in any number of columns, and units stand 
       REQUIRE(found == arranged);
     }
   }
+  for (const Areas& areas : {Areas{5e-324, 1.0, 1e308}, Areas{5e-324, 5e-324, 1e-320}, Areas{1e308, 1e308, 1e308}}) {
+    require_tiling(column(areas, {9, 9}));
+  }
+  require_tiling(column(tests::random_areas(random, 1000), {4096, 4096}));
 }
 
 TEST_CASE("widths and heights are rounded down or up to whole numbers such that the longest time is least") {
@@ -257,18 +282,54 @@ TEST_CASE("widths and heights are rounded down or up to whole numbers such that 
   }
 }
 
-TEST_CASE("a thousand units, the largest matrix and areas at the ends of the range of doubles are tiled") {
-  Random random(8);
-  const Arrangement thousand = best_arrangement(working_areas(random, 1000), {4096, 4096});
-  CHECK(thousand.size() > 20);
-  CHECK(thousand.size() < 50);
-  for (int trial = 0; trial < 50; ++trial) {
-    const Areas areas = tests::random_areas(random, whole(random, 1, 60));
-    require_tiling(column(areas, {most_blocks_per_side, most_blocks_per_side}));
+TEST_CASE("rectangles tile the matrix, and take no longer than without a thought for communication") {
+  Random random(1);
+  const Algorithm& algorithm = find_algorithm("geometric");
+  for (int trial = 0; trial < 100; ++trial) {
+    const Extents extents{whole(random, 1, 20), whole(random, 1, 20)};
+    const int most_subsets = trial % 2 == 0 ? 0 : 256;
+    tests::Units units;
+    std::vector<double> latency_s;
+    for (int i = whole(random, 1, 5); i > 0; --i) {
+      units.add(tests::random_model(random, tests::Kind::constant, 400.0));
+      latency_s.push_back(uniform(random, 0.0, 1.0) * units.models.back()->time_s(100.0));
+    }
+    const RectangleCost cost = wires(latency_s, trial % 3 == 0 ? 0.0 : 0.1 * latency_s.front());
+    const CostedColumns found = communication_aware(extents, units.models, algorithm, cost, most_subsets);
+    CAPTURE(trial, extents.rows, extents.columns, units.models.size());
+    REQUIRE(tests::sum(blocks_of(found.partition)) == extents.rows * extents.columns);
+    REQUIRE(found.total_s() == total_s(found.partition, units.models, cost));
+    REQUIRE(found.total_s() <= least_total_s(extents, units.models, algorithm, cost));
+    // Without costs it is the algorithm itself.
+    const RectangleCost free = wires(std::vector<double>(units.models.size(), 0.0));
+    REQUIRE(communication_aware(extents, units.models, algorithm, free).total_s() <=
+            least_total_s(extents, units.models, algorithm, free));
   }
-  for (const Areas& areas : {Areas{5e-324, 1.0, 1e308}, Areas{5e-324, 5e-324, 1e-320}, Areas{1e308, 1e308, 1e308}}) {
-    require_tiling(column(areas, {9, 9}));
+}
+
+TEST_CASE("a unit is left out where its communication costs more than it gains, by an exhaustive search and a greedy") {
+  tests::Units units;
+  for (const double speed : {100.0, 100.0, 50.0}) units.add(std::make_unique<models::ConstantModel>(speed));
+  const int most_subsets = GENERATE(0, 256);
+  // 30 x 40 blocks take 6 s by two units, 4.8 s by three.
+  for (const auto& [latency_s, takes_part] : {std::pair{0.5, true}, {2.0, true}, {20.0, false}}) {
+    CAPTURE(latency_s, most_subsets);
+    const CostedColumns found = communication_aware({30, 40}, units.models, find_algorithm("geometric"),
+                                                    wires({0.0, 0.0, latency_s}), most_subsets);
+    CHECK((found.communication_s[2] > 0.0) == takes_part);
+    if (!takes_part) CHECK(blocks_of(found.partition) == Blocks{600, 600, 0});
+    CHECK(found.total_s() <= 6.0);
   }
+}
+
+TEST_CASE("limits are kept, and units that the others cannot do without stay") {
+  tests::Units units;
+  units.add(std::make_unique<models::ConstantModel>(100.0, 60.0));
+  units.add(std::make_unique<models::ConstantModel>(1.0));
+  const CostedColumns found =
+      communication_aware({10, 10}, units.models, find_algorithm("geometric"), wires({0.0, 1e6}));
+  CHECK(blocks_of(found.partition)[0] <= 60);
+  CHECK(blocks_of(found.partition)[1] > 0);
 }
 
 }  // namespace steelyard::test_column

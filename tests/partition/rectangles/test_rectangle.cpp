@@ -1,86 +1,163 @@
-#include <functional>
+#include <map>
+#include <set>
 #include <tuple>
 
+#include "models/communication/tau_lop/tau_lop.hpp"
 #include "partition/rectangles/rectangle.hpp"
 #include "tests/catch.hpp"
+#include "tests/models/tau_lop_platforms.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
 namespace steelyard::test_rectangle {
 
 using namespace steelyard::partition;
-using tests::Random;
-using tests::whole;
-using Rectangles = std::vector<Rectangle>;
+using namespace steelyard::tests;
+using models::Message;
+using models::MessagePattern;
+using models::Phase;
+using models::Placement;
 
 namespace {
+
+using Rectangles = std::vector<Rectangle>;
+
+/// 001, figure 8, as far as the text tells: p0 to p5 in columns of 124, 97 and 35 blocks.
+const Rectangles figure_8 = {{0, 124, 134, 97}, {0, 0, 146, 124},   {152, 221, 104, 35},
+                             {0, 221, 152, 35}, {146, 0, 110, 124}, {134, 124, 122, 97}};
+const std::vector<int> nodes_of_figure_8 = {0, 0, 0, 1, 1, 1};
+
+/// 001, figure 9, likewise: p1 of 112 x 64 points with neighbours 2, 4, 3, 6, 0, 5 clockwise.
+const Rectangles figure_9 = {{80, 0, 120, 96},  {64, 96, 112, 64}, {0, 96, 64, 64},   {112, 160, 144, 96},
+                             {0, 160, 112, 96}, {0, 0, 80, 96},    {176, 96, 80, 64}, {200, 0, 56, 96}};
+const std::vector<int> nodes_of_figure_9 = {1, 0, 1, 0, 1, 0, 0, 1};
+
+/// Memory 0, contended for by all nodes as in the paper, and network 1.
+models::Platform paper_platform() {
+  models::Platform platform = tests::unit_platform(2);
+  platform.channels[1].scope = models::Channel::Scope::network;
+  return platform;
+}
+
+std::string aligned(const MessagePattern& pattern, const std::vector<int>& nodes) {
+  const models::Platform platform = paper_platform();
+  const Placement placement(platform, nodes, {}, Placement::Contention::per_channel);
+  return to_string(aligned_form(models::expression(pattern, placement), models::TauLop(platform)));
+}
 
 bool has(const Rectangle& r, std::int64_t row, std::int64_t column) {
   return r.row <= row && row < r.end_row() && r.column <= column && column < r.end_column();
 }
 
-/// Of each other unit the indices in [first, end) that `shares` is true of, in the order of the first ones.
-std::vector<Overlap> overlaps_of(std::size_t unit, const Rectangles& rectangles, std::int64_t first, std::int64_t end,
-                                 const std::function<bool(const Rectangle& other, std::int64_t index)>& shares) {
-  std::vector<Overlap> overlaps;
-  for (std::size_t other = 0; other < rectangles.size(); ++other) {
-    Overlap overlap{static_cast<int>(other), 0, 0};
-    for (std::int64_t index = first; index < end; ++index) {
-      if (other == unit || rectangles[other].empty() || !shares(rectangles[other], index)) continue;
-      if (overlap.count++ == 0) overlap.first = index;
-    }
-    if (overlap.count > 0) overlaps.push_back(overlap);
-  }
-  std::ranges::sort(overlaps, {}, [](const Overlap& each) { return std::tuple(each.first, each.unit); });
-  return overlaps;
+int owner_of(const Rectangles& rectangles, std::int64_t row, std::int64_t column) {
+  const auto owns = [=](const Rectangle& r) { return has(r, row, column); };
+  return static_cast<int>(std::find_if(rectangles.begin(), rectangles.end(), owns) - rectangles.begin());
 }
 
-/// Walks through the bands from one block row (or column) to the next: nothing missing, nothing twice.
-void check_bands(const std::vector<Band>& bands, const Rectangles& rectangles, std::int64_t blocks, bool rows) {
-  std::int64_t next = 0;
-  for (std::size_t i = 0; i < bands.size(); ++i) {
-    REQUIRE(bands[i].first == next);
-    REQUIRE(bands[i].count >= 1);
-    for (; next < bands[i].first + bands[i].count; ++next) {
-      std::vector<int> units;
-      for (std::size_t unit = 0; unit < rectangles.size(); ++unit) {
-        const BlockRange range = rows ? rows_of(rectangles[unit]) : columns_of(rectangles[unit]);
-        const bool covers = range.first <= next && next < range.end;
-        if (covers && !rectangles[unit].empty()) units.push_back(static_cast<int>(unit));
-      }
-      REQUIRE(bands[i].units == units);
-    }
-    if (i > 0) REQUIRE(bands[i].units != bands[i - 1].units);
+/// Bytes by sender and receiver; every pair sends one message at most.
+std::map<std::pair<int, int>, double> by_pair(const Phase& phase) {
+  std::map<std::pair<int, int>, double> pairs;
+  for (const Message& message : phase.messages) {
+    REQUIRE(message.bytes > 0.0);
+    REQUIRE(pairs.emplace(std::pair(message.from, message.to), message.bytes).second);
   }
-  REQUIRE(next == blocks);
+  return pairs;
+}
+
+std::vector<std::tuple<int, double, int>> sent_by(int process, const MessagePattern& pattern,
+                                                  const std::vector<int>& nodes) {
+  const Placement placement(paper_platform(), nodes);
+  std::vector<std::tuple<int, double, int>> sent;
+  for (const Message& message : pattern.phases.front().messages) {
+    if (message.from != process) continue;
+    sent.emplace_back(message.to, message.bytes, placement.channel(message.from, message.to).channel);
+  }
+  std::sort(sent.begin(), sent.end());
+  return sent;
 }
 
 }  // namespace
 
-TEST_CASE("overlaps and bands are what all rectangles say block by block, and empty ones are nowhere") {
+TEST_CASE("an iteration of SUMMA on six rectangles comes to equations 8, 9 and 10 (001, figure 8)") {
+  const MessagePattern pattern = summa_pattern(figure_8, 80, 1, 1.0);
+  REQUIRE(pattern.phases.size() == 2);
+  CHECK(by_pair(pattern.phases[0]) ==
+        std::map<std::pair<int, int>, double>{
+            {{1, 0}, 134}, {{1, 3}, 146}, {{1, 5}, 12}, {{4, 5}, 110}, {{4, 3}, 6}, {{4, 2}, 104}});
+  CHECK(by_pair(pattern.phases[1]) == std::map<std::pair<int, int>, double>{{{1, 4}, 124}, {{0, 5}, 97}, {{3, 2}, 35}});
+  const MessagePattern column{"pivot column", 6, {pattern.phases[0]}};
+  const MessagePattern row{"pivot row", 6, {pattern.phases[1]}};
+  CHECK(aligned(column, nodes_of_figure_8) == "2||T0(116)+T0(18)+2||T1(104)+T1(54)");
+  CHECK(aligned(row, nodes_of_figure_8) == "3||T1(35)+2||T1(62)+T1(27)");
+  CHECK(aligned(pattern, nodes_of_figure_8) == "3||T1(35)+2||T1(166)+T1(81)+2||T0(116)+T0(18)");
+}
+
+TEST_CASE("a process of figure 9 sends its edges through the channels of equation 13") {
+  std::int64_t area = 0;
+  for (const Rectangle& rectangle : figure_9) area += rectangle.area();
+  REQUIRE(area == 256 * 256);
+  const MessagePattern pattern = halo_pattern(figure_9, 1.0);
+  CHECK(sent_by(1, pattern, nodes_of_figure_9) ==
+        std::vector<std::tuple<int, double, int>>{
+            {0, 96, 1}, {2, 64, 1}, {3, 64, 0}, {4, 48, 1}, {5, 16, 0}, {6, 64, 0}});
+  CHECK(pattern.phases[0].sends == Phase::Sends::at_once);
+}
+
+TEST_CASE("halo and SUMMA send what block by block lies beside an edge, or in a row or column of the pivots") {
   Random random(1);
-  for (int trial = 0; trial < 300; ++trial) {
-    const int blocks = trial % 4 == 0 ? whole(random, 1, 5) : whole(random, 1, 24);
-    const Rectangles rectangles = tests::random_rectangles(random, blocks, 14);
-    INFO("trial " << trial << ", " << blocks << " blocks, " << rectangles.size() << " rectangles");
-    const auto rows = row_overlaps(rectangles), columns = column_overlaps(rectangles);
-    for (std::size_t i = 0; i < rectangles.size(); ++i) {
-      const Rectangle one = rectangles[i].empty() ? Rectangle{} : rectangles[i];
-      REQUIRE(rows[i] ==
-              overlaps_of(i, rectangles, one.row, one.end_row(), [](const Rectangle& other, std::int64_t row) {
-                return other.row <= row && row < other.end_row();
-              }));
-      REQUIRE(columns[i] ==
-              overlaps_of(i, rectangles, one.column, one.end_column(), [](const Rectangle& other, std::int64_t column) {
-                return other.column <= column && column < other.end_column();
-              }));
+  for (int trial = 0; trial < 150; ++trial) {
+    const int blocks = trial % 5 == 0 ? whole(random, 1, 4) : whole(random, 1, 24);
+    const Rectangles rectangles = tests::random_rectangles(random, blocks, 12);
+    using Pairs = std::map<std::pair<int, int>, double>;
+    Pairs halo;
+    const auto meet = [&](int one, int other) {
+      if (one == other) return;
+      halo[{one, other}] += 8.0;
+      halo[{other, one}] += 8.0;
+    };
+    for (std::int64_t row = 0; row < blocks; ++row) {
+      for (std::int64_t column = 0; column < blocks; ++column) {
+        const int owner = owner_of(rectangles, row, column);
+        if (row + 1 < blocks) meet(owner, owner_of(rectangles, row + 1, column));
+        if (column + 1 < blocks) meet(owner, owner_of(rectangles, row, column + 1));
+      }
     }
-    check_bands(row_bands(rectangles), rectangles, blocks, true);
-    check_bands(column_bands(rectangles), rectangles, blocks, false);
+    const MessagePattern exchange = halo_pattern(rectangles, 8.0);
+    REQUIRE(exchange.processes == static_cast<int>(rectangles.size()));
+    REQUIRE(by_pair(exchange.phases.at(0)) == halo);
+
+    auto in_elements = rectangles;
+    const std::int64_t depth = whole(random, 1, 5);
+    for (Rectangle& each : in_elements) {
+      each = {each.row * depth, each.column * depth, each.rows * depth, each.columns * depth};
+    }
+    const double block_bytes = 8.0 * static_cast<double>(depth * depth);
+    for (std::int64_t k = 0; k < blocks; ++k) {
+      // A block's owner sends it to all that have a block in the same row, or column.
+      Pairs column, row;
+      for (std::int64_t i = 0; i < blocks; ++i) {
+        std::set<int> in_row, in_column;
+        for (std::int64_t j = 0; j < blocks; ++j) {
+          in_row.insert(owner_of(rectangles, i, j));
+          in_column.insert(owner_of(rectangles, j, i));
+        }
+        const int column_owner = owner_of(rectangles, i, k), row_owner = owner_of(rectangles, k, i);
+        for (const int to : in_row) {
+          if (to != column_owner) column[{column_owner, to}] += block_bytes;
+        }
+        for (const int to : in_column) {
+          if (to != row_owner) row[{row_owner, to}] += block_bytes;
+        }
+      }
+      for (const MessagePattern& pattern :
+           {summa_pattern(rectangles, k, 1, block_bytes), summa_pattern(in_elements, k * depth, depth, 8.0)}) {
+        REQUIRE(pattern.processes == static_cast<int>(rectangles.size()));
+        REQUIRE(pattern.phases.size() == 2);
+        REQUIRE(by_pair(pattern.phases[0]) == column);
+        REQUIRE(by_pair(pattern.phases[1]) == row);
+        for (const Phase& phase : pattern.phases) REQUIRE(phase.sends == Phase::Sends::in_order);
+      }
+    }
   }
-  CHECK(row_bands({}).empty());
-  const Rectangles with_gap = {{}, {0, 0, 2, 5}, {3, 0, 2, 5}, {1, 1, 0, 3}};
-  CHECK(row_bands(with_gap) == std::vector<Band>{{0, 2, {1}}, {3, 2, {2}}});
-  CHECK(column_bands(with_gap) == std::vector<Band>{{0, 5, {1, 2}}});
 }
 
 TEST_CASE("the common part of two rectangles is all blocks that both have, or nothing") {
@@ -104,12 +181,6 @@ TEST_CASE("the common part of two rectangles is all blocks that both have, or no
   }
   const Rectangle largest{0, 0, most_blocks_per_side, most_blocks_per_side};
   CHECK(common_part(largest, {7, most_blocks_per_side - 3, 5, 9}) == Rectangle{7, most_blocks_per_side - 3, 5, 3});
-  CHECK(largest.area() / most_blocks_per_side == most_blocks_per_side);
-}
-
-TEST_CASE("half-perimeters are added of the rectangles that are not empty") {
-  const Rectangles rectangles = {{0, 0, 2, 5}, {2, 0, 3, 5}, {0, 5, 0, 4}, {3, 4, 7, 0}, {}};
-  CHECK(half_perimeters(rectangles) == 7 + 8);
 }
 
 }  // namespace steelyard::test_rectangle

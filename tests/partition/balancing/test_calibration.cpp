@@ -4,15 +4,10 @@
 #include "tests/catch.hpp"
 #include "tests/partition/balancing/synthetic_units.hpp"
 
-namespace steelyard::test_slice_search {
+namespace steelyard::test_balancing_calibration {
 
 using namespace steelyard::partition;
-using tests::constant_units;
-using tests::Random;
-using tests::sum;
-using tests::SyntheticUnits;
-using tests::uniform;
-using tests::whole;
+using namespace steelyard::tests;
 using Slices = std::vector<std::int64_t>;
 
 namespace {
@@ -53,6 +48,12 @@ SyntheticIteration random_iteration(Random& random, std::int64_t total) {
   return iteration;
 }
 
+ThroughputOptions exact() {
+  ThroughputOptions options;
+  options.eps = 0.0;
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE("the search for equal times finds the least makespan with about log2 of the total measurements") {
@@ -89,7 +90,7 @@ TEST_CASE("with noise the search for equal times ends within the noise of the ba
   CHECK(stuck <= 4);
 }
 
-TEST_CASE("a wrong step that noise once led to is taken back, and none is taken where times cannot be told apart") {
+TEST_CASE("a wrong step that noise once led to is taken back") {
   const std::size_t slower = GENERATE(std::size_t{0}, std::size_t{1});
   const SyntheticUnits units = slower == 0 ? constant_units({60.0, 40.0}) : constant_units({40.0, 60.0});
   int measurements = 0;
@@ -101,20 +102,6 @@ TEST_CASE("a wrong step that noise once led to is taken back, and none is taken 
     return points;
   };
   CHECK(std::abs(equal_times_search(1000, misled).distribution.units[slower] - 600) <= 5);
-
-  const auto alike = [&](std::span<const std::int64_t> slices) {
-    ++measurements;
-    return std::vector<models::MeasuredPoint>{{static_cast<double>(slices[0]), 1.0, 3, 0.2},
-                                              {static_cast<double>(slices[1]), 1.02, 3, 0.2}};
-  };
-  measurements = 0;
-  SearchOptions options;
-  options.repetition.most_rounds = 4;
-  const Outcome outcome = equal_times_search(100, alike, options);
-  CHECK(outcome.distribution.units == Slices{50, 50});
-  CHECK(outcome.reason == StopReason::within_spread);
-  CHECK(outcome.measurements == 4);
-  CHECK(measurements == 4);
 }
 
 TEST_CASE("the search for equal times obeys its limits of measurements and resolution") {
@@ -209,4 +196,93 @@ TEST_CASE("the search on the iteration's time ends where the line does not matte
   CHECK(iteration_time_search(0, alike).distribution.units == Slices{0, 0});
 }
 
-}  // namespace steelyard::test_slice_search
+TEST_CASE("constant speeds are balanced in one step") {
+  Random random(2);
+  for (int trial = 0; trial < 100; ++trial) {
+    SyntheticUnits units;
+    for (int i = whole(random, 2, 6); i > 0; --i) {
+      units.add(std::make_unique<models::ConstantModel>(std::exp(uniform(random, 0.0, 3.0))));
+    }
+    const Outcome outcome = throughput_balance(10000, units.models.size(), units.measure(), exact());
+    REQUIRE(units.makespan_s(outcome.distribution.units) <= units.least_makespan_s(10000) * (1.0 + 1e-12));
+    REQUIRE(outcome.measurements <= 2);
+  }
+}
+
+TEST_CASE("calibration repeated ends at the true balance where one step does not") {
+  Random random(3);
+  int better = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    const SyntheticUnits units = tests::cached_units(random, whole(random, 2, 6), 10000.0);
+    const Outcome once = throughput_balance(10000, units.models.size(), units.measure(), exact());
+    const Outcome outcome = iterative_calibration(10000, units.models.size(), units.measure(), exact());
+    INFO("trial " << trial << ", " << to_string(outcome.reason) << ", " << outcome.measurements);
+    const double makespan_s = units.makespan_s(outcome.distribution.units);
+    REQUIRE(sum(outcome.distribution.units) == 10000);
+    REQUIRE(makespan_s <= units.least_makespan_s(10000) + 2.0 * units.granularity_s(10000));
+    REQUIRE(makespan_s <= units.makespan_s(once.distribution.units));
+    better += makespan_s < 0.99 * units.makespan_s(once.distribution.units) ? 1 : 0;
+    REQUIRE(outcome.measurements <= 40);
+  }
+  CHECK(better > 10);
+}
+
+TEST_CASE("balance between nodes is never slower than the even start beyond the noise and always ends") {
+  const double noise = GENERATE(0.0, 0.05, 0.2);
+  Random random(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    const std::int64_t total = whole(random, 1, 5000);
+    SyntheticUnits units = tests::random_units(random, whole(random, 1, 6), total);
+    units.noise = noise;
+    const double even_s = units.makespan_s(even_slices(total, units.models.size()));
+    const Outcome once = throughput_balance(total, units.models.size(), units.measure());
+    const Outcome outcome = iterative_calibration(total, units.models.size(), units.measure(), exact());
+    for (const Outcome& each : {once, outcome}) {
+      REQUIRE(sum(each.distribution.units) == total);
+      REQUIRE(units.makespan_s(each.distribution.units) <= even_s * (1.0 + 3.0 * noise));
+    }
+    REQUIRE(once.measurements <= 10);
+    REQUIRE(outcome.measurements <= 100);
+  }
+}
+
+TEST_CASE("a step that turns out slower is taken back, or halved until it is faster") {
+  SyntheticUnits units;
+  units.add(std::make_unique<tests::TrueSpeed>([](double x) { return x <= 60.0 ? 100.0 : 1.0; }));
+  units.add(std::make_unique<models::ConstantModel>(10.0));
+  const Outcome once = throughput_balance(100, 2, units.measure(), exact());
+  CHECK(once.distribution.units == Slices{50, 50});
+  CHECK(once.reason == StopReason::no_improvement);
+  CHECK(once.measurements == 2);
+  const Outcome outcome = iterative_calibration(100, 2, units.measure(), exact());
+  CHECK(outcome.distribution.units == Slices{60, 40});
+  CHECK(outcome.reason == StopReason::no_improvement);
+}
+
+TEST_CASE("calibration and search stop when differences are within the spread, and calibration at its limit") {
+  const auto measure = [](std::span<const std::int64_t> slices) {
+    std::vector<models::MeasuredPoint> points;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      points.push_back({static_cast<double>(slices[i]), 1.0 + 0.01 * static_cast<double>(i), 5, 0.2});
+    }
+    return points;
+  };
+  const Outcome still = iterative_calibration(99, 3, measure);
+  CHECK(still.reason == StopReason::within_spread);
+  CHECK(still.distribution.units == Slices{33, 33, 33});
+  CHECK(still.measurements == 5);
+  const Outcome searched = equal_times_search(100, measure);
+  CHECK(searched.reason == StopReason::within_spread);
+  CHECK(searched.distribution.units == Slices{50, 50});
+  CHECK(searched.measurements == 5);
+  Random random(6);
+  const SyntheticUnits units = tests::cached_units(random, 4, 1000.0);
+  ThroughputOptions options = exact();
+  options.repetition.most_measurements = 2;
+  const Outcome limited = iterative_calibration(1000, 4, units.measure(), options);
+  CHECK(limited.reason == StopReason::measurement_limit);
+  CHECK(limited.measurements == 2);
+  CHECK(iterative_calibration(0, 2, units.measure()).distribution.units == Slices{0, 0});
+}
+
+}  // namespace steelyard::test_balancing_calibration
