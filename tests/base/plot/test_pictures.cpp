@@ -1,8 +1,15 @@
 #include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/png_file.hpp"
+#include "tests/base/read_png.hpp"
 #include "tests/base/rgb_text.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/catch.hpp"
 
-namespace steelyard::test_colour_map {
+namespace steelyard::test_pictures {
+
+using tests::Picture;
+using tests::read_png;
+using tests::TemporaryFolder;
 
 namespace {
 
@@ -33,38 +40,35 @@ double difference(const Vector& a, const Vector& b) { return std::hypot(a[0] - b
 
 double lightness(const Rgb& colour) { return seen(colour)[0]; }
 
-/// n + 1 values from first to last.
-std::vector<double> values_between(double first, double last, int n) {
-  std::vector<double> values;
-  for (int i = 0; i <= n; ++i) values.push_back(std::lerp(first, last, i / double(n)));
-  return values;
+std::vector<Rgb> random_pixels(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<Rgb> pixels(static_cast<std::size_t>(count));
+  for (Rgb& pixel : pixels) {
+    const auto bits = random();
+    pixel = {static_cast<std::uint8_t>(bits), static_cast<std::uint8_t>(bits >> 8),
+             static_cast<std::uint8_t>(bits >> 16)};
+  }
+  return pixels;
 }
+
+PictureLegend legend(const std::string& caption) { return {diverging_colour, -1.0, "-2.5", "2.5", caption}; }
 
 }  // namespace
 
-TEST_CASE("the diverging map goes from blue through a grey to red, as in Moreland's article") {
+TEST_CASE("the diverging map goes from blue over grey to red as in Moreland's article, equally light on both sides") {
   CHECK(diverging_colour(-1.0) == Rgb{59, 76, 192});
   CHECK(diverging_colour(0.0) == Rgb{221, 221, 221});
   CHECK(diverging_colour(1.0) == Rgb{180, 4, 38});
-  CHECK(diverging_colour(-0.0) == diverging_colour(0.0));
-  for (const double value : values_between(0.05, 1.0, 100)) {
-    REQUIRE(diverging_colour(value).red > diverging_colour(value).blue);
-    REQUIRE(diverging_colour(-value).red < diverging_colour(-value).blue);
-  }
-}
-
-TEST_CASE("lightness of the diverging map is the same on both sides and falls towards the ends") {
   double before = lightness(diverging_colour(0.0));
-  for (const double value : values_between(0.0, 1.0, 1000)) {
-    const double at = lightness(diverging_colour(value));
-    CAPTURE(value);
-    REQUIRE_THAT(lightness(diverging_colour(-value)), WithinAbs(at, rounding));
-    REQUIRE(at <= before + rounding);
-    before = at;
+  for (int i = 0; i <= 1000; ++i) {
+    const Rgb red = diverging_colour(i / 1000.0), blue = diverging_colour(i / -1000.0);
+    CAPTURE(i);
+    REQUIRE_THAT(lightness(blue), WithinAbs(lightness(red), rounding));
+    REQUIRE(lightness(red) <= before + rounding);
+    if (i >= 50) REQUIRE((red.red > red.blue && blue.red < blue.blue));
+    before = lightness(red);
   }
-}
-
-TEST_CASE("equal steps of the diverging map look alike, within a factor of two") {
+  // Equal steps look alike.
   for (const double side : {-1.0, 1.0}) {
     std::vector<double> steps;
     for (int i = 0; i < 16; ++i) {
@@ -105,4 +109,44 @@ TEST_CASE("values beyond the ends have the colours of the ends, and what is not 
   CHECK(sequential_colour(not_a_number) == not_a_number_colour);
 }
 
-}  // namespace steelyard::test_colour_map
+TEST_CASE("pictures of any shape are read back pixel by pixel") {
+  const TemporaryFolder folder;
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {1, 2}, {2, 1}, {3, 5}, {17, 16}, {1, 100000}, {100000, 1}, {333, 1001}}) {
+    INFO(rows << " x " << columns);
+    const auto pixels = random_pixels(rows * columns, 7);
+    write_png_file(folder / "a.png", columns, pixels);
+    const Picture back = read_png(folder / "a.png");
+    REQUIRE(back.rows == rows);
+    REQUIRE(back.columns == columns);
+    const bool same = back.pixels == pixels;  // no message of millions of pixels
+    REQUIRE(same);
+    REQUIRE(folder.entries() == 1);
+  }
+}
+
+TEST_CASE("pixels that are no whole rows are refused with their number before anything is made") {
+  const TemporaryFolder folder;
+  for (const auto& [count, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {5, 2}, {5, 6}, {5, 0}, {5, -5}}) {
+    CHECK_THROWS_MATCHES(write_png_file(folder / "a.png", columns, random_pixels(count, 1)), InvalidArgument,
+                         MessageMatches(ContainsSubstring((folder / "a.png").string()) &&
+                                        ContainsSubstring(std::to_string(count) + " pixels")));
+  }
+  CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("a legend is as wide as its picture, has the colours of both ends, and is cut or missing without room") {
+  for (const std::int64_t columns : {PictureLegend::least_columns, std::int64_t{801}}) {
+    const std::vector<Rgb> pixels = legend("step 7").pixels(columns);
+    CHECK(std::ssize(pixels) == columns * PictureLegend::rows);
+    for (const double value : {-1.0, 1.0}) {
+      CHECK(std::find(pixels.begin(), pixels.end(), diverging_colour(value)) != pixels.end());
+    }
+  }
+  CHECK(legend("step 7").pixels(400) != legend("step 8").pixels(400));
+  CHECK(std::ssize(legend(std::string(1000, 'w')).pixels(400)) == 400 * PictureLegend::rows);
+  CHECK(legend("step 7").pixels(PictureLegend::least_columns - 1).empty());
+}
+
+}  // namespace steelyard::test_pictures
