@@ -156,16 +156,16 @@ TEST_CASE("a page needs nothing from elsewhere, leads to its sections, and nothi
 TEST_CASE("text can stand in XML whatever its bytes, and is cut to as many characters as asked for") {
   CHECK(xml_text("a<b>&\"c\"'d'\t\n") == "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;\t\n");
   CHECK(xml_text("τ-Lop, 5 µs → 𝛼") == "τ-Lop, 5 µs → 𝛼");
-  // Bytes that are no character of XML are replaced: cut off, overlong, surrogates, above U+10FFFF, U+FFFF.
-  CHECK(xml_text("a\xef\xbf\xbf\x62") == "a\uFFFDb");
+  // Bytes that are no character of XML are replaced: cut off, overlong, surrogates, above U+10FFFF.
   for (const std::string& bad :
        {std::string(1, '\0'), std::string("\x1b"), std::string("\xff"), std::string("\xc3"), std::string("\xc0\xaf"),
         std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80")}) {
-    std::string replaced = "a";
+    std::string replaced;
     for (std::size_t i = 0; i < bad.size(); ++i) replaced += "\uFFFD";
-    CHECK(xml_text("a" + bad + "b") == replaced + "b");
+    CHECK(xml_text("a" + bad + "b") == "a" + replaced + "b");
     CHECK(count_characters("a" + bad + "b") == bad.size() + 2);
   }
+  CHECK(xml_text("a\xef\xbf\xbf\x62") == "a\uFFFDb");
   CHECK(xml_text("memory", 6) == "memory");
   CHECK(xml_text("a<b & c", 3) == "a&lt;…");
   CHECK(xml_text("ττττ", 3) == "ττ…");
