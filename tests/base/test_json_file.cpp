@@ -9,7 +9,6 @@
 
 namespace steelyard::test_json_file {
 
-using Catch::Matchers::EndsWith;
 using nlohmann::json;
 using tests::TemporaryFolder;
 
@@ -22,7 +21,6 @@ TEST_CASE("a written value is read back with its numbers bit for bit, its keys i
   CHECK(nlohmann::ordered_json(read_json_file(folder / "f.json")) == nlohmann::ordered_json(json(value)));
   const std::string text = folder.read("f.json");
   CHECK(text.find("\"z\"") < text.find("\"a\""));
-  CHECK_THAT(text, EndsWith("}\n"));
   write_json_file(folder / "f.json", {{"path", "caf\xe9"}});
   CHECK(read_json_file(folder / "f.json")["path"] == "caf\uFFFD");
 }
@@ -55,7 +53,6 @@ TEST_CASE("a file that is not JSON is refused with its name and the line of the 
 TEST_CASE("a reader returns members as they are, and a default for those that are missing or null") {
   const json value = {{"n", 2.5}, {"t", "word"}, {"a", {{{"x", 1}}, {{"x", 2}}}}, {"yes", true}, {"null", nullptr}};
   const JsonReader reader("f.json", value);
-  CHECK(reader.number("n") == 2.5);
   CHECK(reader.number("n", 3.5) == 2.5);
   CHECK(reader.text("t", "else") == "word");
   CHECK(reader.array("a").at(1).number("x") == 2.0);

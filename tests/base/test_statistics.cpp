@@ -84,7 +84,6 @@ TEST_CASE("half widths are the published quantiles of Student's t times the stan
 
 TEST_CASE("values are outliers from 3.5 normal deviations on, estimated from the median deviation or else the mean") {
   const auto of = [](double far) { return count_outliers(std::array{-far, -1.0, -1.0, 0.0, 1.0, 1.0, far}); };
-  CHECK(of(1.0) == 0);
   CHECK(of(3.5 / 0.6745 - 1e-9) == 0);
   CHECK(of(3.5 / 0.6745 + 1e-9) == 2);
   CHECK(of(1e300) == 2);
