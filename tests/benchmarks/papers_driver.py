@@ -155,7 +155,7 @@ class Readers(unittest.TestCase):
     def test_a_table_ends_where_its_lines_end_and_has_quantities_with_units(self):
         output = "title\nunit  time\n----------\nhost  2 us\n\nunit  size\n----------\nhost  3\n"
         self.assertEqual(read_table(SimpleNamespace(output=output, source="unit  time")), [{"unit": "host", "time": 2e-6}])
-        self.assertEqual([quantity(one) for one in ("12.5 %", "3 (emulated)", "rank 0 host")], [12.5, 3.0, "rank 0 host"])
+        self.assertEqual([quantity(one) for one in ("12.5 %", "3 (emulated)", "rank 0")], [12.5, 3.0, "rank 0"])
 
     def test_units_have_their_share_and_their_times_where_a_run_says_them(self):
         unit = {"rank": 0, "kind": "host", "slowdown": 1.0, "predicted_s": 0.5, "measured_s": None}
