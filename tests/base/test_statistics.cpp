@@ -1,4 +1,4 @@
-#include <functional>
+#include <span>
 #include <tuple>
 
 #include "core/base/statistics.hpp"
@@ -12,23 +12,15 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double largest = std::numeric_limits<double>::max();
 
-std::vector<double> normal_sample(std::mt19937_64& random, std::size_t count, double centre, double spread) {
-  std::normal_distribution<double> normal(centre, spread);
-  std::vector<double> sample(count);
-  for (double& value : sample) value = normal(random);
-  return sample;
-}
-
-std::vector<double> transformed(std::vector<double> sample, double scale, double shift) {
-  for (double& value : sample) value = scale * value + shift;
-  return sample;
-}
-
 /// A sample of `count` values whose standard deviation is sqrt(count), so that its half width is the bare quantile.
 std::vector<double> sample_of_unit_error(std::size_t count) {
   std::mt19937_64 random(count);
-  const std::vector<double> raw = normal_sample(random, count, 0.0, 1.0);
-  return transformed(raw, std::sqrt(static_cast<double>(count)) / standard_deviation(raw), 0.0);
+  std::normal_distribution<double> normal;
+  std::vector<double> sample(count);
+  for (double& value : sample) value = normal(random);
+  const double scale = std::sqrt(static_cast<double>(count)) / standard_deviation(sample);
+  for (double& value : sample) value *= scale;
+  return sample;
 }
 
 }  // namespace
@@ -55,9 +47,9 @@ TEST_CASE("mean, median and deviation are those of a naive sum and of sorted val
     REQUIRE(sample == before);
     if (middle == 0.0L) continue;
     REQUIRE_THAT(coefficient_of_variation(sample), WithinRel(standard_deviation(sample) / mean(sample), 1e-12));
-    REQUIRE(coefficient_of_variation(transformed(sample, -1.0, 0.0)) == coefficient_of_variation(sample));
+    for (double& value : sample) value = -value;
+    REQUIRE_THAT(coefficient_of_variation(sample), WithinRel(-standard_deviation(sample) / mean(sample), 1e-12));
   }
-  CHECK_THAT(mean(std::vector<double>(59, 0.1)), WithinRel(0.1, 1e-14));
   CHECK(median(std::array{1.0, 2.0, infinity}) == 2.0);
   CHECK(median(std::array{largest, largest}) == largest);
 }
@@ -73,56 +65,25 @@ TEST_CASE("a sample with a value that is not a number has no mean, no median and
 }
 
 TEST_CASE("half widths are the published quantiles of Student's t times the standard error") {
-  struct Row {
-    std::size_t freedom;
-    double level;
-    double quantile;
-  };
-  // Two-sided critical values as printed in statistical tables.
-  const auto row =
-      GENERATE(Row{1, 0.90, 6.313752}, Row{1, 0.95, 12.706205}, Row{1, 0.99, 63.656741}, Row{2, 0.95, 4.302653},
-               Row{4, 0.95, 2.776445}, Row{4, 0.99, 4.604095}, Row{9, 0.90, 1.833113}, Row{9, 0.95, 2.262157},
-               Row{9, 0.99, 3.249836}, Row{10, 0.80, 1.372184}, Row{29, 0.95, 2.045230}, Row{100, 0.95, 1.983972});
-  CHECK_THAT(student_quantile(row.level, static_cast<int>(row.freedom)), WithinAbs(row.quantile, 1e-6));
-  CHECK_THAT(confidence_half_width(sample_of_unit_error(row.freedom + 1), row.level), WithinAbs(row.quantile, 1e-6));
+  const struct {
+    int freedom;
+    double level, quantile;
+  } rows[] = {{1, 0.90, 6.313752}, {1, 0.99, 63.656741}, {2, 0.95, 4.302653},  {4, 0.95, 2.776445},
+              {9, 0.99, 3.249836}, {10, 0.80, 1.372184}, {29, 0.95, 2.045230}, {100, 0.95, 1.983972}};
+  for (const auto& [freedom, level, quantile] : rows) {
+    CHECK_THAT(student_quantile(level, freedom), WithinAbs(quantile, 1e-6));
+    const std::vector<double> sample = sample_of_unit_error(static_cast<std::size_t>(freedom) + 1);
+    CHECK_THAT(confidence_half_width(sample, level), WithinAbs(quantile, 1e-6));
+  }
   // Many values are those of the normal distribution; one has no finite half width, and equal ones have none at all.
   CHECK_THAT(confidence_half_width(sample_of_unit_error(200000), 0.95), WithinAbs(1.959964, 2e-5));
   CHECK(confidence_half_width(std::array{3.0}, 0.95) == infinity);
   CHECK(confidence_half_width(std::array{3.0, 3.0}, 0.95) == 0.0);
-}
-
-TEST_CASE("a higher level never gives a narrower interval") {
-  const std::array sample{1.0, 2.0, 4.0, 8.0};
-  double before = 0.0;
-  for (const double level : {1e-12, 0.1, 0.5, 0.9, 0.99, 0.999999, 1.0 - 1e-12, std::nextafter(1.0, 0.0)}) {
-    const double width = confidence_half_width(sample, level);
-    CHECK(width > before);
-    CHECK(std::isfinite(width));
-    before = width;
-  }
-}
-
-TEST_CASE("outliers do not depend on order, scale and shift, and are never half of the values") {
-  std::mt19937_64 random(6);
-  std::cauchy_distribution<double> wild(0.0, 1.0);
-  int found = 0;
-  for (std::size_t count = 1; count < 120; ++count) {
-    std::vector<double> sample(count);
-    for (double& value : sample) value = wild(random);
-    const int outliers = count_outliers(sample);
-    found += outliers;
-    REQUIRE(2 * outliers <= static_cast<int>(count));
-    REQUIRE(count_outliers(transformed(sample, -4.0, 0.0)) == outliers);
-    REQUIRE(count_outliers(transformed(sample, 1.0, 3.0)) == outliers);
-    std::shuffle(sample.begin(), sample.end(), random);
-    REQUIRE(count_outliers(sample) == outliers);
-  }
-  CHECK(found > 100);
+  CHECK(std::isfinite(confidence_half_width(std::array{1.0, 2.0, 4.0, 8.0}, std::nextafter(1.0, 0.0))));
 }
 
 TEST_CASE("values are outliers from 3.5 normal deviations on, estimated from the median deviation or else the mean") {
   const auto of = [](double far) { return count_outliers(std::array{-far, -1.0, -1.0, 0.0, 1.0, 1.0, far}); };
-  CHECK(of(1.0) == 0);
   CHECK(of(3.5 / 0.6745 - 1e-9) == 0);
   CHECK(of(3.5 / 0.6745 + 1e-9) == 2);
   CHECK(of(1e300) == 2);
@@ -137,27 +98,10 @@ TEST_CASE("values are outliers from 3.5 normal deviations on, estimated from the
   CHECK(count_outliers(std::vector<double>(50, 0.1)) == 0);
 }
 
-TEST_CASE("hardly any value of a normal sample is an outlier, and a wild one among them always is") {
-  std::mt19937_64 random(7);
-  CHECK(count_outliers(normal_sample(random, 20000, 1.0, 0.1)) < 20000 / 500);
-  for (std::size_t count = 5; count < 100; ++count) {
-    std::vector<double> sample = normal_sample(random, count, 1.0, 0.1);
-    const int before = count_outliers(sample);
-    sample.push_back(100.0);
-    sample.push_back(infinity);
-    REQUIRE(count_outliers(sample) >= 2);
-    REQUIRE(before <= static_cast<int>(count) / 3);
-  }
-}
-
 TEST_CASE("the median's interval goes from the k-th value from below to the k-th from above, as tables have k") {
-  std::vector<double> sample;
-  for (int i = 1; i <= 100; ++i) sample.push_back((i * 37) % 101);  // 1 to 100 in another order
-  const auto of_first = [&](int count) {
+  const auto of_first = [](int count) {
     std::vector<double> values;
-    for (const double value : sample) {
-      if (value <= count) values.push_back(value);
-    }
+    for (int i = count; i > 0; --i) values.push_back(i);
     return median_interval(values, 0.95);
   };
   // From published tables of the sign test.
@@ -167,11 +111,12 @@ TEST_CASE("the median's interval goes from the k-th value from below to the k-th
     CHECK(of_first(count).upper == count + 1 - k);
     CHECK(of_first(count).half_width() == 0.5 * (count + 1 - 2 * k));
   }
+  CHECK(std::isinf(of_first(5).half_width()));
 }
 
 TEST_CASE("the interval of a ratio reaches as far as tables of the Mann-Whitney test say") {
-  // Ratios i j of 1, 2, …, n beside powers so large that the order of all ratios is known: with k, the interval of two
-  // samples leaves out k - 1 of the n m ratios at each end. Critical values of U at 5 %, two-sided, plus one, are k.
+  // Ratios are 1, 2, …, m, each n times; with k, the interval leaves out k - 1 of them at each end. Critical values of
+  // U at 5 %, two-sided, plus one, are k.
   for (const auto& [n, m, k] : {std::tuple{4, 4, 1}, {5, 5, 3}, {6, 6, 6}, {5, 8, 7}, {10, 10, 24}, {15, 20, 91}}) {
     std::vector<double> ones(static_cast<std::size_t>(n), 1.0), others;
     for (int j = 0; j < m; ++j) others.push_back(1.0 + j);
@@ -181,6 +126,10 @@ TEST_CASE("the interval of a ratio reaches as far as tables of the Mann-Whitney 
     CHECK(found.interval.lower == 1.0 + (k - 1) / n);
     CHECK(found.interval.upper == m - (k - 1) / n);
   }
+  const std::array few{1.0, 2.0, 3.0};
+  CHECK(ratio(few, few, 0.95).median == 1.0);
+  CHECK(ratio(few, few, 0.95).interval.lower == 0.0);
+  CHECK(std::isinf(ratio(few, few, 0.95).interval.upper));
   // Of very many values it is that of a little fewer.
   std::vector<double> ones(100, 1.0), others;
   for (int j = 0; j < 101; ++j) others.push_back(1.0 + j);
@@ -189,23 +138,6 @@ TEST_CASE("the interval of a ratio reaches as far as tables of the Mann-Whitney 
   const Interval fewer = ratio(ones, others, 0.95).interval;
   CHECK_THAT(many.lower, WithinAbs(fewer.lower, 1.0));
   CHECK_THAT(many.upper, WithinAbs(fewer.upper + 1.0, 1.0));
-}
-
-TEST_CASE("the interval of a ratio has the factor between two distributions as often as its level says") {
-  std::mt19937_64 random(2);
-  std::lognormal_distribution<double> values(0.0, 0.3);
-  int found = 0;
-  constexpr int trials = 3000;
-  for (int trial = 0; trial < trials; ++trial) {
-    std::vector<double> sample, other;
-    for (int i = 0; i < 7; ++i) {
-      sample.push_back(values(random));
-      other.push_back(1.5 * values(random));
-    }
-    const Interval interval = ratio(sample, other, 0.95).interval;
-    found += interval.lower <= 1.5 && 1.5 <= interval.upper ? 1 : 0;
-  }
-  CHECK_THAT(static_cast<double>(found) / trials, WithinAbs(0.962, 0.015));
 }
 
 TEST_CASE("percentage difference and proportional error are symmetric, and those of the factor between two values") {
@@ -223,8 +155,6 @@ TEST_CASE("percentage difference and proportional error are symmetric, and those
     REQUIRE(proportional_error(a, a) == 1.0);
   }
   constexpr double smallest = std::numeric_limits<double>::denorm_min();
-  CHECK(percentage_difference(largest, largest) == 0.0);
-  CHECK(percentage_difference(largest, 0.0) == 200.0);
   CHECK_THAT(percentage_difference(largest, largest / 3.0), WithinRel(100.0, 1e-12));
   CHECK(percentage_difference(0.0, smallest) == 200.0);
   CHECK(percentage_difference(largest, smallest) == 200.0);
@@ -233,36 +163,25 @@ TEST_CASE("percentage difference and proportional error are symmetric, and those
 }
 
 TEST_CASE("samples, levels and values of which nothing can be said are refused") {
-  const std::vector<double> none, five{1, 2, 3, 4, 5}, three{1, 2, 3};
-  const std::vector<std::function<void()>> cases = {[&] { mean(none); },
-                                                    [&] { median(none); },
-                                                    [&] { standard_deviation(none); },
-                                                    [&] { coefficient_of_variation(none); },
-                                                    [] {
-                                                      coefficient_of_variation(std::array{-1.0, 1.0});
-                                                    },
-                                                    [&] { confidence_half_width(none, 0.95); },
-                                                    [&] { median_interval(none, 0.95); },
-                                                    [] {
-                                                      median_interval(std::vector{1.0, not_a_number}, 0.95);
-                                                    },
-                                                    [&] { count_outliers(none); },
-                                                    [] { student_quantile(0.95, 0); },
-                                                    [&] { ratio(three, none, 0.95); },
-                                                    [&] { ratio(none, three, 0.95); },
-                                                    [&] {
-                                                      ratio(three, std::vector{1.0, 0.0}, 0.95);
-                                                    },
-                                                    [&] {
-                                                      ratio(std::vector{1.0, -1.0}, three, 0.95);
-                                                    },
-                                                    [] { percentage_difference(0.0, 0.0); },
-                                                    [] { proportional_error(0.0, 1.0); },
-                                                    [] { proportional_error(1.0, 0.0); }};
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    CAPTURE(i);
-    CHECK_THROWS_AS(cases[i](), InvalidArgument);
+  const std::vector<double> none, three{1.0, 2.0, 3.0}, with_zero{1.0, 0.0}, balanced{-1.0, 1.0};
+  const std::vector<double> with_nan{1.0, not_a_number};
+  using Statistic = double (*)(std::span<const double>);
+  for (const Statistic statistic : {mean, median, standard_deviation, coefficient_of_variation}) {
+    CHECK_THROWS_AS(statistic(none), InvalidArgument);
   }
+  CHECK_THROWS_AS(coefficient_of_variation(balanced), InvalidArgument);
+  CHECK_THROWS_AS(confidence_half_width(none, 0.95), InvalidArgument);
+  CHECK_THROWS_AS(median_interval(none, 0.95), InvalidArgument);
+  CHECK_THROWS_AS(median_interval(with_nan, 0.95), InvalidArgument);
+  CHECK_THROWS_AS(count_outliers(none), InvalidArgument);
+  CHECK_THROWS_AS(student_quantile(0.95, 0), InvalidArgument);
+  for (const std::vector<double>& bad : {none, with_zero, balanced}) {
+    CHECK_THROWS_AS(ratio(three, bad, 0.95), InvalidArgument);
+    CHECK_THROWS_AS(ratio(bad, three, 0.95), InvalidArgument);
+  }
+  CHECK_THROWS_AS(percentage_difference(0.0, 0.0), InvalidArgument);
+  CHECK_THROWS_AS(proportional_error(0.0, 1.0), InvalidArgument);
+  CHECK_THROWS_AS(proportional_error(1.0, 0.0), InvalidArgument);
   for (const double bad : {-1.0, infinity, -infinity, not_a_number}) {
     CHECK_THROWS_AS(percentage_difference(bad, 1.0), InvalidArgument);
     CHECK_THROWS_AS(percentage_difference(1.0, bad), InvalidArgument);
@@ -270,27 +189,11 @@ TEST_CASE("samples, levels and values of which nothing can be said are refused")
     CHECK_THROWS_AS(proportional_error(1.0, bad), InvalidArgument);
   }
   for (const double level : {0.0, 1.0, -0.5, 95.0, infinity, not_a_number}) {
-    CHECK_THROWS_AS(confidence_half_width(five, level), InvalidArgument);
     CHECK_THROWS_AS(confidence_half_width(std::array{1.0}, level), InvalidArgument);
     CHECK_THROWS_AS(student_quantile(level, 3), InvalidArgument);
-    CHECK_THROWS_AS(median_interval(five, level), InvalidArgument);
+    CHECK_THROWS_AS(median_interval(three, level), InvalidArgument);
     CHECK_THROWS_AS(ratio(three, three, level), InvalidArgument);
   }
-  CHECK_THROWS_MATCHES(mean(none), InvalidArgument, MessageMatches(ContainsSubstring("mean of an empty sample")));
-  CHECK_THROWS_MATCHES(confidence_half_width(five, 95.0), InvalidArgument, MessageMatches(ContainsSubstring("95")));
-  CHECK_THROWS_MATCHES(percentage_difference(-2.5, 17.0), InvalidArgument,
-                       MessageMatches(ContainsSubstring("-2.5") && ContainsSubstring("17")));
-  CHECK_THROWS_MATCHES(proportional_error(0.0, 17.25), InvalidArgument,
-                       MessageMatches(ContainsSubstring("0 and 17.25")));
-}
-
-TEST_CASE("few values say nothing about their median or their ratio") {
-  const std::vector<double> five{1, 2, 3, 4, 5}, three{1, 2, 3};
-  CHECK(std::isinf(median_interval(five, 0.95).half_width()));
-  CHECK(median_interval(five, 0.9).lower == 1.0);
-  CHECK(ratio(three, three, 0.95).interval.lower == 0.0);
-  CHECK(std::isinf(ratio(three, three, 0.95).interval.upper));
-  CHECK(ratio(three, three, 0.95).median == 1.0);
 }
 
 }  // namespace steelyard::test_statistics

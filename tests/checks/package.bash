@@ -15,11 +15,9 @@ try() {
 }
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Boost,Eigen3}"=ON")
 
-for component in base models partition; do
-  try "$component" -DCOMPONENTS="$component" "${without[@]}" "$@"
-  cmake --build "$build/package/$component"
-  "$build/package/$component/$component"
-done
+try standalone -DCOMPONENTS="base;models;partition" -DPROGRAMS=partition "${without[@]}" "$@"
+cmake --build "$build/package/standalone"
+"$build/package/standalone/partition"
 # Who names no component gets all that can be had.
 try any -DPROGRAMS=partition "${without[@]}" "$@"
 # A component that cannot be had is named, with what it lacks.
@@ -31,11 +29,9 @@ for missing in core colour; do
   grep -q "component $missing" "$build/package/log"
 done
 [[ -e $prefix/include/steelyard/comm ]] || exit 0
-try everything -DCOMPONENTS="core;comm;app" "$@"
+try everything -DCOMPONENTS="core;comm;app" -DPROGRAMS="core;comm;app" "$@"
 cmake --build "$build/package/everything"
-"$build/package/everything/core"
-"$build/package/everything/comm"
-"$build/package/everything/app"
+for program in core comm app; do "$build/package/everything/$program"; done
 
 # All that people get beside the libraries, and no helper of our benchmarks.
 cmake --install "$build" --prefix "$build/package/whole" > "$build/package-install.log"

@@ -3,7 +3,6 @@
 set -euo pipefail
 root=$1 build=$2 version=$3
 cd "$root/core/packaging"
-
 bash -n slurm.bash
 grep -qx "version: $version" "$root/CITATION.cff"
 python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' spack/packages/steelyard/package.py

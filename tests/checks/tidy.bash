@@ -1,14 +1,11 @@
 #!/usr/bin/env bash
 # tidy.bash ROOT BUILD: clang-tidy over every source file that BUILD compiles, with the rules of .clang-tidy. Files that
-# BUILD compiles together are checked together, which takes a sixth of the time; that each of them also compiles alone is
-# left to the compiler, and the rules about using declarations, which look at one file, to usings.py.
-#
-# Files that passed are not checked again while all that clang-tidy reads for them stays the same: an empty file in the
-# folder tidy of the cache, named by the hash of all that, says so until nobody has asked for it in 30 days.
+# BUILD compiles together are checked together, which takes a sixth of the time, and then compiled alone; rules about
+# using declarations, which look at one file, are left to usings.py. What passed is not checked again while all that
+# clang-tidy reads stays the same: an empty file in the cache's folder tidy, named by its hash, says so for 30 days.
 set -euo pipefail
 export LC_ALL=C
-root=$1
-build=$2
+root=$1 build=$2
 # shellcheck source=core/cmake/setup.bash
 source "$root/core/cmake/setup.bash"
 cd "$build" # where CMake's commands run
@@ -18,7 +15,6 @@ version=$(clang-tidy --version)
 tidy=(clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-unused-command-line-argument -p .)
 # Reads sources as clang-tidy does; without it nothing is remembered.
 clang=$(dirname "$(readlink -f "$(type -P clang-tidy)")")/clang++
-
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 : >"$work/verdicts"
@@ -27,9 +23,8 @@ steelyard_find_cache || steelyard_cache=$work
 passed=$steelyard_cache/tidy
 mkdir -p "$passed" 2>/dev/null || true
 
-# Prints all that decides what clang-tidy says about a unit of compilation: its rules and options, the command that
-# compiles it, the macros, which tell about the processor too, and name and hash of every file that it reads.
-# Files are taken as they are, not preprocessed: checks also look at macros, at directives and at NOLINT beside them.
+# Prints all that decides what clang-tidy says about a unit of compilation: rules, options, command, macros, and name and
+# hash of every file that it reads, as it is: checks also look at macros, at directives and at NOLINT beside them.
 print_inputs() {
   local file=$1 reads=$work/$BASHPID.d words
   printf '%s\n' "$version" "${tidy[*]}"
@@ -37,7 +32,6 @@ print_inputs() {
   printf '%s\n' "${command_of[$file]}"
   eval "words=(${command_of[$file]})" # quoted for a shell
   "$clang" "${words[@]:1}" -w -E -dM -o - -MD -MT read -MF "$reads" || return 1
-  # What CMake has written to include the others holds nothing but their names.
   sed 's/^read://; s/\\$//' "$reads" | tr ' ' '\n' | grep -v '^$\|/Unity/' | xargs sha256sum || return 1
 }
 
@@ -93,9 +87,8 @@ done < <(python3 - "$root" "$build" <<'END'
 import json, re, sys
 root, build = map(re.escape, sys.argv[1:])
 folder = "/(core|models|partition|comm|miniapps|benchmarks)/.*"
-entries = json.load(open("compile_commands.json"))
 # What takes longest first, so that all processors end at about the same time.
-for entry in sorted(entries, key=lambda entry: "/miniapps/" not in entry["file"]):
+for entry in sorted(json.load(open("compile_commands.json")), key=lambda entry: "/miniapps/" not in entry["file"]):
     if re.match(f"{root}{folder}|{build}{folder}/Unity/", entry["file"]):
         print(entry["file"], entry["command"], sep="\t")
 END
@@ -111,11 +104,8 @@ done
 wait
 
 find "$passed" -type f -mtime +30 -delete 2>/dev/null || true
-count() {
-  grep -c "^$1$" "$work/verdicts" || true
-}
-known=$(count known)
-new=$(count new)
+known=$(grep -c '^known$' "$work/verdicts" || true)
+new=$(grep -c '^new$' "$work/verdicts" || true)
 failed=$((${#files[@]} - known - new))
 echo "clang-tidy: $known units of compilation known to pass, $((new + failed)) checked anew, $failed of those failed"
 ((failed == 0 && known + new > 0))

@@ -1,5 +1,4 @@
 // A mini-app of somebody else's, as far as its command line.
-
 #include <CLI/CLI.hpp>
 
 #include "miniapps/app/mini_app.hpp"

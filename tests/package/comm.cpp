@@ -1,5 +1,4 @@
 // A program of somebody else's over MPI.
-
 #include "comm/collective.hpp"
 #include "comm/session.hpp"
 

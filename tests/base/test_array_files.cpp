@@ -1,22 +1,29 @@
+// Arrays in files of NumPy's and of VTK's.
+#include <sys/stat.h>
+
 #include <complex>
-#include <cstring>
 #include <span>
 
 #include "core/base/npy.hpp"
-#include "tests/base/special_files.hpp"
+#include "core/base/vti_file.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/base/vti_parts.hpp"
 #include "tests/catch.hpp"
 
-namespace steelyard::test_npy {
+namespace steelyard::test_array_files {
 
-using tests::make_null_device;
-using tests::NamedPipe;
+using tests::numbers;
+using tests::parse_vti;
 using tests::TemporaryFolder;
+using tests::VtiParts;
 
 namespace {
 
 using Complex = std::complex<double>;
 using ComplexFloat = std::complex<float>;
+using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Elements of any bits, not-a-numbers too.
 template <class Element>
@@ -39,21 +46,23 @@ struct Block {
   std::size_t size() const { return static_cast<std::size_t>(rows * columns); }
 };
 
-/// A block cut in two again and again, anywhere, so that some parts are empty.
-void cut(const Block& block, int times, std::mt19937_64& random, std::vector<Block>& parts) {
-  if (times == 0) {
-    parts.push_back(block);
-    return;
+/// A matrix cut at that many random rows and columns, in random order; some parts are empty.
+std::vector<Block> cut(std::int64_t rows, std::int64_t columns, int times, std::mt19937_64& random) {
+  const auto bounds = [&](std::int64_t extent) {
+    std::vector<std::int64_t> all{0, extent};
+    for (int i = 0; i < times; ++i) all.push_back(std::uniform_int_distribution<std::int64_t>(0, extent)(random));
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const std::vector<std::int64_t> down = bounds(rows), along = bounds(columns);
+  std::vector<Block> parts;
+  for (std::size_t i = 0; i + 1 < down.size(); ++i) {
+    for (std::size_t j = 0; j + 1 < along.size(); ++j) {
+      parts.push_back({down[i], along[j], down[i + 1] - down[i], along[j + 1] - along[j]});
+    }
   }
-  const bool rows = random() % 2 == 0;
-  const auto extent = static_cast<std::uint64_t>(rows ? block.rows : block.columns);
-  const auto at = static_cast<std::int64_t>(random() % (extent + 1));
-  Block first = block, second = block;
-  (rows ? first.rows : first.columns) = at;
-  (rows ? second.rows : second.columns) -= at;
-  (rows ? second.row : second.column) += at;
-  cut(first, times - 1, random, parts);
-  cut(second, times - 1, random, parts);
+  std::shuffle(parts.begin(), parts.end(), random);
+  return parts;
 }
 
 template <class Element>
@@ -93,16 +102,13 @@ TEMPLATE_TEST_CASE("blocks written in any order and by other processes are read 
   const TemporaryFolder folder;
   std::mt19937_64 random(5);
   const auto path = folder / "a.npy";
-  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 1}, {1, 29}, {29, 1}, {31, 17}, {0, 5}, {5, 0}, {0, 0}, {12345, 7}}) {
+  for (const auto& [rows, columns] : Sizes{{1, 1}, {1, 29}, {29, 1}, {31, 17}, {0, 5}, {5, 0}, {0, 0}, {12345, 7}}) {
     for (int round = 0; round < 5; ++round) {
       CAPTURE(rows, columns, round);
       const auto elements = random_elements<TestType>(rows * columns, random);
       const auto file = NpyMatrixFile::create<TestType>(path, rows, columns);
       const NpyMatrixFile other(path, file.part(), file.data_offset(), rows, columns);
-      std::vector<Block> blocks;
-      cut({0, 0, rows, columns}, round, random, blocks);
-      std::shuffle(blocks.begin(), blocks.end(), random);
+      const std::vector<Block> blocks = cut(rows, columns, round, random);
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block& block = blocks[i];
         const auto part = elements_of(block, elements, columns);
@@ -115,7 +121,6 @@ TEMPLATE_TEST_CASE("blocks written in any order and by other processes are read 
       const std::string bytes = folder.read("a.npy");
       const auto offset = static_cast<std::size_t>(header.data_offset);
       REQUIRE(header.shape == std::vector<std::int64_t>{rows, columns});
-      REQUIRE(header.element == npy_element<TestType>());
       REQUIRE(header.data_offset == file.data_offset());
       REQUIRE(offset % 64 == 0);
       REQUIRE(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
@@ -123,10 +128,7 @@ TEMPLATE_TEST_CASE("blocks written in any order and by other processes are read 
       const bool same = bytes.substr(offset) == bytes_of(elements);
       REQUIRE(same);
       REQUIRE(folder.entries() == 1);
-
-      blocks.clear();
-      cut({0, 0, rows, columns}, 4, random, blocks);
-      for (const Block& block : blocks) {
+      for (const Block& block : cut(rows, columns, 2, random)) {
         std::vector<TestType> found(block.size());
         read_npy_block<TestType>(path, header, block.row, block.column, block.rows, block.columns, found);
         const bool right = bytes_of(found) == bytes_of(elements_of(block, elements, columns));
@@ -136,7 +138,7 @@ TEMPLATE_TEST_CASE("blocks written in any order and by other processes are read 
   }
 }
 
-TEST_CASE("blocks that are not inside the matrix are refused with their place, and nothing is written") {
+TEST_CASE("blocks that are not inside the matrix are refused, and nothing is written") {
   const TemporaryFolder folder;
   const auto whole = folder.write("a.npy", numpy_header(dictionary_of("(4, 5)")) + std::string(160, '\0'));
   const NpyHeader header = read_npy_matrix_header<double>(whole);
@@ -147,27 +149,20 @@ TEST_CASE("blocks that are not inside the matrix are refused with their place, a
         Block{0, 3, 2, 3}, Block{5, 0, 1, 1}, Block{0, 6, 1, 1}, Block{most, 0, 1, 1}, Block{0, most, 1, 1}}) {
     CAPTURE(bad.row, bad.column, bad.rows, bad.columns);
     std::vector<double> elements(bad.size(), 7.0);
-    const std::string place = "from row " + std::to_string(bad.row) + ", column " + std::to_string(bad.column);
     CHECK_THROWS_MATCHES(read_npy_block<double>(whole, header, bad.row, bad.column, bad.rows, bad.columns, elements),
-                         FileFormatError,
-                         MessageMatches(ContainsSubstring((folder / "a.npy").string()) && ContainsSubstring(place) &&
-                                        ContainsSubstring("4 x 5")));
+                         FileFormatError, MessageMatches(ContainsSubstring("4 x 5")));
     CHECK_THROWS_MATCHES(file.write_block<double>(bad.row, bad.column, bad.columns, elements), InvalidArgument,
-                         MessageMatches(ContainsSubstring((folder / "b.npy").string()) && ContainsSubstring(place) &&
-                                        ContainsSubstring("4 x 5")));
+                         MessageMatches(ContainsSubstring("4 x 5")));
   }
-  for (const auto& [rows, columns] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{-1, 1}, {1, -1}, {-1, -1}, {most, most}}) {
+  for (const auto& [rows, columns] : Sizes{{-1, 1}, {1, -1}, {-1, -1}, {most, most}}) {
     CHECK_THROWS_AS(read_npy_block<double>(whole, header, 0, 0, rows, columns, std::span<double>()), FileFormatError);
   }
   std::vector<double> three(3);
-  CHECK_THROWS_MATCHES(read_npy_block<double>(whole, header, 0, 0, 2, 2, three), InvalidArgument,
-                       MessageMatches(ContainsSubstring("2 x 2 elements") && ContainsSubstring("room for 3")));
+  CHECK_THROWS_AS(read_npy_block<double>(whole, header, 0, 0, 2, 2, three), InvalidArgument);
   CHECK_NOTHROW(read_npy_block<double>(whole, header, 4, 0, 0, 5, std::span<double>()));
-  for (const std::int64_t columns : {2, 0, -3}) {
+  for (const std::int64_t columns : {5, 2, 0, -3}) {
     CHECK_THROWS_AS(file.write_block<double>(0, 0, columns, three), InvalidArgument);
   }
-  CHECK_THROWS_AS(file.write_block<double>(0, 0, 5, three), InvalidArgument);
   file.finish();
   const NpyHeader written = read_npy_matrix_header<double>(folder / "b.npy");
   std::vector<double> all(20, 1.0);
@@ -176,66 +171,35 @@ TEST_CASE("blocks that are not inside the matrix are refused with their place, a
   CHECK_THROWS_AS(read_npy_block<double>(folder / "none.npy", header, 0, 0, 1, 3, three), FileFormatError);
 }
 
-TEST_CASE("an array has its name once it is finished, and one that is discarded leaves nothing") {
+TEST_CASE("an array has its name once it is finished; one that is discarded or cannot be leaves nothing") {
   const TemporaryFolder folder;
   folder.write("a.npy", "before");
+  std::filesystem::create_directories(folder.path() / "taken" / "inner");
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const auto says = [&](const std::string& name) {
+    return MessageMatches(ContainsSubstring((folder / name).string()));
+  };
   const auto file = NpyMatrixFile::create<double>(folder / "a.npy", 2, 2);
   const auto left = NpyMatrixFile::create<double>(folder / "b.npy", 10, 10);
   CHECK(folder.read("a.npy") == "before");
   file.finish();
   CHECK(read_npy_header(folder / "a.npy").shape == std::vector<std::int64_t>{2, 2});
   left.discard();
-  CHECK_NOTHROW(left.discard());
-  CHECK_THROWS_MATCHES(left.write_block<double>(0, 0, 10, std::vector<double>(10)), RuntimeFailure,
-                       MessageMatches(ContainsSubstring((folder / "b.npy").string())));
+  CHECK_THROWS_MATCHES(left.write_block<double>(0, 0, 10, std::vector<double>(10)), RuntimeFailure, says("b.npy"));
   CHECK_THROWS_AS(left.finish(), RuntimeFailure);
-  CHECK(folder.entries() == 1);
-}
-
-TEST_CASE("an array where none can be is refused with its name, and leaves nothing") {
-  const TemporaryFolder folder;
-  folder.write("file", "text");
-  std::filesystem::create_directories(folder.path() / "taken" / "inner");
-  const NamedPipe pipe(folder / "pipe");
   constexpr std::int64_t huge = std::int64_t{1} << 40;
-  const auto says = [&](const std::string& name) {
-    return MessageMatches(ContainsSubstring((folder / name).string()));
-  };
-  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder.path() / "file" / "a.npy", 2, 2), RuntimeFailure,
-                       says("file"));
-  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "a.npy", huge, huge), RuntimeFailure, says("a.npy"));
-  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "pipe", 1, 2), RuntimeFailure,
-                       says("pipe: cannot be written: is a pipe"));
-  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "a.npy", -1, 2), InvalidArgument);
-  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "a.npy", -2, -3), InvalidArgument);
-  const auto file = NpyMatrixFile::create<double>(folder / "taken", 2, 2);
-  CHECK_THROWS_AS(file.finish(), RuntimeFailure);
-  file.discard();
-  CHECK_THROWS_MATCHES(read_npy_header(folder / "pipe"), FileFormatError, says("pipe: is a pipe"));
-  CHECK_THROWS_MATCHES(read_npy_header(folder / "none"), FileFormatError, says("none"));
-  CHECK_THROWS_MATCHES(read_npy_header(folder.path()), FileFormatError,
-                       MessageMatches(ContainsSubstring("is a folder")));
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "a.npy/b.npy", 2, 2), RuntimeFailure, says("a.npy"));
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "b.npy", huge, huge), RuntimeFailure, says("b.npy"));
+  CHECK_THROWS_MATCHES(NpyMatrixFile::create<double>(folder / "pipe", 1, 2), RuntimeFailure, says("pipe"));
+  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "b.npy", -1, 2), InvalidArgument);
+  CHECK_THROWS_AS(NpyMatrixFile::create<double>(folder / "b.npy", -2, -3), InvalidArgument);
+  const auto folder_in_its_place = NpyMatrixFile::create<double>(folder / "taken", 2, 2);
+  CHECK_THROWS_AS(folder_in_its_place.finish(), RuntimeFailure);
+  folder_in_its_place.discard();
+  for (const char* const name : {"pipe", "none", "taken"}) {
+    CHECK_THROWS_MATCHES(read_npy_header(folder / name), FileFormatError, says(name));
+  }
   CHECK(folder.entries() == 4);
-}
-
-TEST_CASE("an array behind a symbolic link replaces what the link leads to; a device takes it and stays") {
-  const TemporaryFolder folder;
-  folder.write("old.npy", "before");
-  std::filesystem::create_symlink("old.npy", folder / "link.npy");
-  const auto write = [&](const char* name) {
-    const auto file = NpyMatrixFile::create<double>(folder / name, 1, 2);
-    file.write_block<double>(0, 0, 2, std::vector<double>{1.0, 2.0});
-    file.finish();
-  };
-  write("link.npy");
-  CHECK(std::filesystem::is_symlink(folder / "link.npy"));
-  CHECK(read_npy_header(folder / "old.npy").shape == std::vector<std::int64_t>{1, 2});
-  CHECK(folder.entries() == 2);
-  if (!make_null_device(folder / "null")) SKIP("this user may make no device");
-  write("null");
-  NpyMatrixFile::create<double>(folder / "null", 1, 2).discard();
-  CHECK(std::filesystem::is_character_file(folder / "null"));
-  CHECK(folder.entries() == 3);
 }
 
 TEST_CASE("files are read as NumPy writes them, of all versions, spellings and numbers of indices") {
@@ -262,20 +226,6 @@ TEST_CASE("files are read as NumPy writes them, of all versions, spellings and n
   CHECK(shape_of(dictionary_of("(0, 123456789)"), 1) == Shape{0, 123456789});
 }
 
-TEST_CASE("only a matrix of the asked type is read as a matrix") {
-  const TemporaryFolder folder;
-  const auto with = [&](const std::string& descr, const std::string& tuple) {
-    return folder.write("a.npy", numpy_header(dictionary_of(tuple, descr)) + bytes_of(six));
-  };
-  const auto says = [](const std::string& words) { return MessageMatches(ContainsSubstring("a.npy: " + words)); };
-  CHECK_NOTHROW(read_npy_matrix_header<Complex>(with("<c16", "(1, 3)")));
-  CHECK_NOTHROW(read_npy_matrix_header<float>(with("<f4", "(3, 4)")));
-  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(with("<f4", "(2, 3)")), FileFormatError, says("descr:"));
-  CHECK_THROWS_AS(read_npy_matrix_header<float>(with("<f8", "(2, 3)")), FileFormatError);
-  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(with("<f8", "(6,)")), FileFormatError, says("shape: has 1"));
-  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(with("<f8", "(1, 2, 3)")), FileFormatError, says("shape: has 3"));
-}
-
 TEST_CASE("a file cut anywhere, of another format or with a length that makes no sense is refused") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& bytes, const std::string& words) {
@@ -285,11 +235,10 @@ TEST_CASE("a file cut anywhere, of another format or with a length that makes no
   for (const int version : {1, 2}) {
     const std::string whole = numpy_header(good_dictionary, version) + bytes_of(six);
     for (std::size_t size = 0; size < whole.size(); ++size) refused(whole.substr(0, size), "");
-    refused(whole.substr(0, whole.size() - 1), "data: 47 bytes (expected 48");
     for (const char other : {'\0', '\x04', '\xff'}) {
       std::string bytes = whole;
       bytes[6] = other;
-      refused(bytes, "byte 6: format version");
+      refused(bytes, "byte 6");
     }
     std::string bytes = whole;
     bytes[0] = 'x';
@@ -300,35 +249,38 @@ TEST_CASE("a file cut anywhere, of another format or with a length that makes no
   refused(bytes, "header");
 }
 
-TEST_CASE("a header that the suite cannot use is refused with the key that is wrong") {
+TEST_CASE("a header that the suite cannot use, or not as the matrix asked for, is refused with the key that is wrong") {
   const TemporaryFolder folder;
+  const auto write = [&](const std::string& dictionary) {
+    return folder.write("a.npy", numpy_header(dictionary) + bytes_of(six));
+  };
+  const auto says = [](const std::string& key) { return MessageMatches(ContainsSubstring("a.npy: " + key)); };
   const auto refused = [&](const std::string& dictionary, const std::string& key) {
     CAPTURE(dictionary);
-    const auto path = folder.write("a.npy", numpy_header(dictionary) + bytes_of(six));
-    CHECK_THROWS_MATCHES(read_npy_header(path), FileFormatError,
-                         MessageMatches(ContainsSubstring(path.string()) && ContainsSubstring(key)));
+    CHECK_THROWS_MATCHES(read_npy_header(write(dictionary)), FileFormatError, says(key));
   };
   for (const char* descr : {">f8", "<i8", "<c32", "|O"}) refused(dictionary_of("(2, 3)", descr), "descr");
-  for (const char* shape : {"(-2, -3)", "(2.5, 3)", "(a, b)", "6", "66", "6666", "[2, 3]", "(99999999999999999999, 1)",
-                            "(4611686018427387904, 4)", "(2 3)", "(2,, 3)", "(, 2, 3)", "(6)", "(+2, 3)"}) {
+  for (const char* shape :
+       {"(-2, -3)", "(2.5, 3)", "6", "[2, 3]", "(99999999999999999999, 1)", "(4611686018427387904, 4)", "(6)"}) {
     refused(dictionary_of(shape), "shape");
   }
-  refused("{'descr': [('a', '<f8', (2,))], 'fortran_order': False, 'shape': (2, 3), }", "descr: is a structured type");
-  const std::string most = "{'descr': '<f8', 'fortran_order': False";
+  for (const char* shape : {"(a, b)", "(2 3)", "(2,, 3)", "(, 2, 3)", "(+2, 3)"})
+    refused(dictionary_of(shape), "header");
+  const std::string most = "{'descr': '<f8', 'fortran_order': False", rest = "'fortran_order': False, 'shape': (2, 3)}";
+  refused("{'descr': [('a', '<f8', (2,))], " + rest, "descr: is a structured type");
   refused("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", "fortran_order");
-  refused("{'descr': '<f8', 'shape': (2, 3)}", "fortran_order");
-  refused(most + "}", "shape");
-  refused(most + ", 'shape': (2, 3", "shape");
   for (const std::string& dictionary :
-       {std::string("{'descr': [('a', '<f8'), 'fortran_order': False, 'shape': (2, 3), }"),
-        std::string("{'fortran_order': False, 'shape': (2, 3)}"), std::string("{'descr'"), std::string(),
-        std::string("{'descr': x<f8x, 'fortran_order': False, 'shape': (2, 3), }"),
-        std::string("{'descr': '<f8, 'fortran_order': False, 'shape': (2, 3), }"),
-        std::string("{xdescrx: '<f8', 'fortran_order': False, 'shape': (2, 3), }"), most + ", 'descr': '<f8'}",
-        most + ", 'shape': (2, 3), 'more': 1}",
-        std::string("{'descr': '<f8' 'fortran_order': False, 'shape': (2, 3), }"), good_dictionary + " more",
-        good_dictionary.substr(1)}) {
-    refused(dictionary, "descr");
+       std::vector<std::string>{most + "}", most + ", 'shape': (2, 3", most + ", 'descr': '<f8'}",
+                                most + ", 'shape': (2, 3), 'more': 1}", "{" + rest, "{'descr': '<f8', 'shape': (2, 3)}",
+                                "{'descr': x<f8x, " + rest, "{'descr': '<f8, " + rest, "{xdescrx: '<f8', " + rest,
+                                "{'descr': '<f8' " + rest, good_dictionary + " more", good_dictionary.substr(1)}) {
+    refused(dictionary, "header");
+  }
+  CHECK_NOTHROW(read_npy_matrix_header<Complex>(write(dictionary_of("(1, 3)", "<c16"))));
+  CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(write(dictionary_of("(2, 3)", "<f4"))), FileFormatError,
+                       says("descr"));
+  for (const char* shape : {"(6,)", "(1, 2, 3)"}) {
+    CHECK_THROWS_MATCHES(read_npy_matrix_header<double>(write(dictionary_of(shape))), FileFormatError, says("shape"));
   }
 }
 
@@ -342,18 +294,15 @@ TEST_CASE("a header with any of its bytes changed, taken out or put in is read a
   for (int trial = 0; trial < 5000; ++trial) {
     std::string header = whole;
     for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
-      const std::size_t at = below(header.size());
       const std::string letter(1, alphabet[below(alphabet.size())]);
-      header.replace(at, below(2), letter, 0, below(2));
+      header.replace(below(header.size()), below(2), letter, 0, below(2));
     }
-    const auto path = folder.write("a.npy", header + bytes_of(six));
     try {
-      const NpyHeader found = read_npy_header(path);
+      const NpyHeader found = read_npy_header(folder.write("a.npy", header + bytes_of(six)));
       ++read;
       std::int64_t elements = 1;
       for (const std::int64_t extent : found.shape) elements *= extent;
-      REQUIRE(elements >= 0);
-      REQUIRE(elements <= 12);
+      REQUIRE((elements >= 0 && elements <= 12));
       REQUIRE(header.find(found.element) != std::string::npos);
     } catch (const FileFormatError& error) {
       REQUIRE(std::string(error.what()).size() < 400);
@@ -362,4 +311,74 @@ TEST_CASE("a header with any of its bytes changed, taken out or put in is read a
   CHECK(read > 100);
 }
 
-}  // namespace steelyard::test_npy
+TEMPLATE_TEST_CASE("a VTK file tells where its points lie, and has its fields bit for bit behind their lengths", "",
+                   double, float) {
+  const TemporaryFolder folder;
+  std::mt19937_64 random(7);
+  for (const auto& [rows, columns] : Sizes{{1, 1}, {1, 17}, {17, 1}, {3, 5}, {101, 13}, {2, 100000}}) {
+    CAPTURE(rows, columns);
+    const auto two = random_elements<TestType>(2 * rows * columns, random);
+    const auto one = random_elements<TestType>(rows * columns, random);
+    const auto three = random_elements<TestType>(3 * rows * columns, random);
+    write_vti_file<TestType>(folder / "a.vti", {rows, columns, {1.0 / 3.0, 1e-300}, {-0.1, 12345678.9}},
+                             {{"two", 2, two}, {"a<b & \"c\"", 1, one}, {"v", 3, three}, {"two", 1, one}});
+    const VtiParts parsed = parse_vti(folder.read("a.vti"));
+    REQUIRE(parsed.arrays.size() == 4);
+    for (const VtiParts::Array& array : parsed.arrays) {
+      REQUIRE(array.attributes.at("type") == (sizeof(TestType) == 8 ? "Float64" : "Float32"));
+      REQUIRE(array.attributes.at("format") == "appended");
+    }
+    const bool same = parsed.arrays[0].data == bytes_of(two) && parsed.arrays[1].data == bytes_of(one) &&
+                      parsed.arrays[2].data == bytes_of(three) && parsed.arrays[3].data == bytes_of(one);
+    REQUIRE(same);
+    REQUIRE(parsed.arrays[0].attributes.at("NumberOfComponents") == "2");
+    REQUIRE(parsed.arrays[1].attributes.count("NumberOfComponents") == 0);
+    REQUIRE(parsed.arrays[2].attributes.at("NumberOfComponents") == "3");
+    REQUIRE(parsed.arrays[1].attributes.at("Name") == "a&lt;b &amp; &quot;c&quot;");
+    const auto& attributes = parsed.attributes;
+    REQUIRE(attributes.at("PointData.Scalars") == parsed.arrays[1].attributes.at("Name"));
+    REQUIRE(attributes.at("PointData.Vectors") == "v");
+    const std::string extent = "0 " + std::to_string(columns - 1) + " 0 " + std::to_string(rows - 1) + " 0 0";
+    REQUIRE(attributes.at("ImageData.WholeExtent") == extent);
+    REQUIRE(attributes.at("Piece.Extent") == extent);
+    REQUIRE(numbers(attributes.at("ImageData.Spacing")) == std::vector<double>{1.0 / 3.0, 1e-300, 1.0});
+    REQUIRE(numbers(attributes.at("ImageData.Origin")) == std::vector<double>{-0.1, 12345678.9, 0.0});
+    REQUIRE(attributes.at("VTKFile.type") == "ImageData");
+    REQUIRE(attributes.at("VTKFile.version") == "1.0");
+    REQUIRE(attributes.at("VTKFile.byte_order") == "LittleEndian");
+    REQUIRE(attributes.at("VTKFile.header_type") == "UInt64");
+    REQUIRE(attributes.at("AppendedData.encoding") == "raw");
+    REQUIRE(folder.entries() == 1);
+  }
+}
+
+TEST_CASE("grids and arrays that VTK cannot show are refused with their values before anything is made") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t huge = std::int64_t{1} << 31;
+  const std::vector<double> four(4);
+  const struct {
+    std::vector<VtiArray<double>> arrays;
+    VtiGrid grid;
+    std::string words;
+  } cases[] = {{{}, {2, 2}, "no values"},
+               {{{"u", 0, {}}}, {2, 2}, "0 components of 2 x 2"},
+               {{{"w", 3, four}}, {2, 2}, "4 values of w"},
+               {{{"u", 1, four}, {"v", 1, {}}}, {2, 2}, "0 values of v"},
+               {{{"", 1, four}}, {2, 2}, "without a name"},
+               {{{"u", 1, {}}}, {0, 3}, "0 x 3"},
+               {{{"u", 1, {}}}, {3, 0}, "3 x 0"},
+               {{{"u", 1, four}}, {-2, -2}, "-2 x -2"},
+               {{{"u", 1, four}}, {huge, huge}, std::to_string(huge)},
+               {{{"u", 1, four}}, {2, 2, {0.0, 1.0}}, "spacing 0"},
+               {{{"u", 1, four}}, {2, 2, {infinity, 1.0}}, "spacing inf"},
+               {{{"u", 1, four}}, {2, 2, {1.0, not_a_number}}, "spacing nan"},
+               {{{"u", 1, four}}, {2, 2, {1.0, 1.0}, {0.0, infinity}}, "origin inf"},
+               {{{"u", 1, four}}, {2, 2, {1.0, 1.0}, {not_a_number, 0.0}}, "origin nan"}};
+  for (const auto& [arrays, grid, words] : cases) {
+    CHECK_THROWS_MATCHES(write_vti_file(folder / "a.vti", grid, arrays), InvalidArgument,
+                         MessageMatches(ContainsSubstring("a.vti: ") && ContainsSubstring(words)));
+  }
+  CHECK(folder.entries() == 0);
+}
+
+}  // namespace steelyard::test_array_files
