@@ -12,7 +12,6 @@
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/interruption.hpp"
 #include "models/estimate.hpp"
 #include "models/kinds/model_kinds.hpp"
 

@@ -14,7 +14,6 @@
 #include "core/base/text_file.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/interruption.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/size_selection.hpp"
@@ -66,11 +65,7 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
 /// A row for every size of every unit, precise or not. With `plan.solo` also seconds alone and the contention factor
 /// t_c(x) / t_1(x), by which the others slow the unit down (000, figures 3.2 and 4.3).
 std::string measure_table(const std::vector<MeasuredModel>& models, const BuildPlan& plan) {
-  std::vector<std::string> headings{"unit",     "size",    "time",    "+-",  "repetitions",
-                                    "outliers", "units/s", "GFLOP/s", "GB/s"};
-  if (plan.solo) headings.insert(headings.end(), {"alone", "contention"});
-  headings.emplace_back("used");
-  Table table(headings);
+  std::vector<TableRow> rows;
   for (const auto& [rank, file] : models) {
     if (file.solo) continue;
     const auto alone_of = std::ranges::find_if(models, [&, rank = rank, &file = file](const MeasuredModel& other) {
@@ -80,25 +75,25 @@ std::string measure_table(const std::vector<MeasuredModel>& models, const BuildP
         alone_of != models.end() ? all_points(alone_of->file) : std::vector<MeasuredPoint>();
     const std::string emulated = file.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", file.slowdown) : "";
     for (const MeasuredPoint& point : all_points(file)) {
-      std::vector<std::string> row{fmt::format("rank {} {}{}", rank, file.unit_kind, emulated),
-                                   fmt::format("{:.0f}", point.units),
-                                   format_seconds(point.time_s),
-                                   share(point.confidence_s, point.time_s),
-                                   fmt::format("{}", point.repetitions),
-                                   fmt::format("{}", point.outliers),
-                                   fmt::format("{:.4g}", point.speed()),
-                                   fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit),
-                                   fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)};
+      TableRow row{{"unit", fmt::format("rank {} {}{}", rank, file.unit_kind, emulated)},
+                   {"size", fmt::format("{:.0f}", point.units)},
+                   {"time", format_seconds(point.time_s)},
+                   {"+-", share(point.confidence_s, point.time_s)},
+                   {"repetitions", fmt::format("{}", point.repetitions)},
+                   {"outliers", fmt::format("{}", point.outliers)},
+                   {"units/s", fmt::format("{:.4g}", point.speed())},
+                   {"GFLOP/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit)},
+                   {"GB/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)}};
       if (plan.solo) {
         const MeasuredPoint* const same = find(alone, point.units);
-        row.push_back(same != nullptr ? format_seconds(same->time_s) : "-");
-        row.push_back(same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
+        row.emplace_back("alone", same != nullptr ? format_seconds(same->time_s) : "-");
+        row.emplace_back("contention", same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
       }
-      row.push_back(use(file, point, plan));
-      table.add_row(row);
+      row.emplace_back("used", use(file, point, plan));
+      rows.push_back(std::move(row));
     }
   }
-  return table.text();
+  return table_text(rows);
 }
 
 /// Outliers, sizes that drift or do not count, and where the time went.
@@ -297,7 +292,7 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   return built;
 }
 
-ExitCode measure(Session& session, MeasureOptions& options) {
+ExitCode measure_app(Session& session, MeasureOptions& options) {
   KernelFacts facts;
   BuildPlan plan;
   collectively(session.comm(), [&] {
@@ -368,10 +363,11 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
       parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once",
       "An app to measure");
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
-    auto options = std::make_shared<MeasureOptions>();
+    const AppFacts facts = mini_app->facts();
+    const auto [app, options] =
+        add_command<MeasureOptions>(*command, facts.name, facts.description, chosen, measure_app);
     options->app = mini_app.get();
     options->plan.rounds = 3;
-    CLI::App* app = command->add_subcommand(mini_app->facts().name, mini_app->facts().description);
     options->parsers = add_app_options(*app, *mini_app, Verb::measure);
     add_size_options(*app, *options);
     add_precision_options(*app, options->plan.precision);
@@ -382,7 +378,6 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
                   "Also measure every unit with all others idle, and report the contention");
     add_unit_options(*app, options->run);
     add_value(*app, "--output", options->output, "Folder for a model file of each rank and unit", "DIR");
-    app->callback([options, &chosen] { chosen = [options](Session& session) { return measure(session, *options); }; });
   }
 }
 

@@ -415,28 +415,24 @@ std::string report(const ReportOptions& options) {
       throw InvalidArgument(folder.string() + " holds no result (expected run.json or experiment.json in or below it)");
     }
   }
-  return options.format == "html" ? document.html() : document.markdown();
+  const std::string text = options.format == "html" ? document.html() : document.markdown();
+  if (options.output.empty()) return text;
+  write_text_file(options.output, text);
+  return fmt::format("report     {}\n", options.output.string());
 }
 
 }  // namespace
 
 void add_report_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = parser.add_subcommand(
-      "report", "Show results on one page: gains, predictions beside measurements, experiments beside the papers'");
+  const auto [command, options] = add_command<ReportOptions>(
+      parser, "report",
+      "Show results on one page: gains, predictions beside measurements, experiments beside the papers'", chosen,
+      report);
   command
       ->add_option("DIR", options->folders, "Results (--result), folders of results, or experiments of benchmarks/run")
       ->required();
   command->add_option("--output", options->output, "The page; on standard output without it")->type_name("FILE");
   add_choice(*command, "--format", options->format, "html or markdown", {"html", "markdown"});
-  command->callback([options, &chosen] {
-    chosen = print_from_root([options] {
-      std::string text = report(*options);
-      if (options->output.empty()) return text;
-      write_text_file(options->output, text);
-      return fmt::format("report     {}\n", options->output.string());
-    });
-  });
 }
 
 }  // namespace steelyard::tool

@@ -253,17 +253,16 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
 }  // namespace
 
 void add_conformance_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
-  auto options = std::make_shared<ConformanceOptions>();
+  const auto [command, options] = add_command<ConformanceOptions>(
+      parser, "conformance",
+      "Check every app's kernels on every unit: right, the same bits again, how near to the limits", chosen,
+      check_conformance);
   for (const std::unique_ptr<MiniApp>& app : apps) {
     app->prepare();
     options->kernels.push_back(app->kernel());
   }
-  CLI::App* command = parser.add_subcommand(
-      "conformance", "Check every app's kernels on every unit: right, the same bits again, how near to the limits");
   add_unit_options(*command, options->run);
   add_format_option(*command, options->json);
-  command->callback(
-      [options, &chosen] { chosen = [options](Session& session) { return check_conformance(session, *options); }; });
 }
 
 }  // namespace steelyard::tool
