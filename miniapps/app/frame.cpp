@@ -16,7 +16,6 @@
 #include <numeric>
 #include <utility>
 
-#include "comm/collective.hpp"
 #include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/channel_measurement.hpp"
 #include "comm/mpi_check.hpp"
@@ -26,8 +25,6 @@
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
-#include "models/communication/cost_models.hpp"
-#include "models/communication/platform.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
@@ -90,11 +87,14 @@ double timed_region(const Session& session, const std::string& name, const std::
 }
 
 Frame::Frame(const Session& session, const RunOptions& options, const RankUnits& units, const std::string& app)
-    : Resources(options, gather_slots(session, units)),
+    : Resources(options),
       session_(session),
       units_(units),
       co_execution_(session.machine(), units),
       record_(describe_run(session, app, options, units)) {
+  node_of_rank_ = session.nodes().node_of_rank;
+  slots_ = gather_slots(session, units);
+  for (const UnitRecord& unit : record_.units) slowdowns_.push_back(unit.slowdown);
   if (options.check == CheckLevel::none) record_.check.against = "--check none";
 }
 
@@ -166,11 +166,6 @@ std::string Frame::node_name(int rank) const {
   return nodes.hosts[static_cast<std::size_t>(nodes.node_of_rank[static_cast<std::size_t>(rank)])];
 }
 
-std::vector<double> Frame::slowdowns() const {
-  const auto of = [](const std::optional<ProcessingUnit>& unit) { return unit ? unit->slowdown : 1.0; };
-  return gather_seconds({of(units_.host), of(units_.companion)});
-}
-
 std::string Frame::bound_name(double own_bytes) const {
   Machine::Cache last;
   for (const Machine::Cache& cache : session_.machine().caches()) {
@@ -210,10 +205,6 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
     seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;
-}
-
-void Frame::start_progress(int repetitions) {
-  progress_.emplace(fmt::format("repetitions of {}", record_.app), repetitions, session_.is_root());
 }
 
 void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {

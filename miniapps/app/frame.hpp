@@ -42,10 +42,7 @@ class Frame : public Resources {
   MPI_Comm comm() const { return session_.comm(); }
   const RankUnits& units() const { return units_; }
   CoExecution& co_execution() { return co_execution_; }
-  int ranks() const override { return session_.size(); }
-  std::vector<int> node_of_rank() const override { return session_.nodes().node_of_rank; }
   std::string node_name(int rank) const override;
-  std::vector<double> slowdowns() const override;
   bool measures() const override { return true; }
 
   /// Record that the run keeps and prints, put together by run_mini_app().
@@ -79,10 +76,8 @@ class Frame : public Resources {
   UnitSizes own_share(std::span<const std::int64_t> units) const;
   /// Seconds of every slot, on every rank, from those of each rank's own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
-  /// Shows how many repetitions are done, until stop_progress().
-  void start_progress(int repetitions);
-  void repetition_done() { progress_->advance(); }
-  void stop_progress() { progress_.reset(); }
+  /// Shows how many repetitions are done, while there is one.
+  std::optional<Progress>& progress() { return progress_; }
   /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
   void step_done(std::int64_t steps_done, std::int64_t steps);
   /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
@@ -155,7 +150,6 @@ class Medians {
   void add(std::vector<double> values) { rows_.push_back(std::move(values)); }
   /// @throws InvalidArgument where nothing was added
   std::vector<double> values() const;
-  double value() const { return values().front(); }
 
  private:
   std::vector<std::vector<double>> rows_;

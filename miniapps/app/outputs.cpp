@@ -61,10 +61,10 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string core_notes(bool oversubscribed, bool unbound) {
+std::string core_notes(const Session& session, const RankUnits& units) {
   std::string notes;
-  if (oversubscribed) notes += "note: there are more threads than cores; times mean little\n";
-  if (unbound) notes += "note: this system refuses to bind threads to cores; times vary\n";
+  if (any_oversubscribed(session, units)) notes += "note: there are more threads than cores; times mean little\n";
+  if (any_unbound(session, units)) notes += "note: this system refuses to bind threads to cores; times vary\n";
   return notes;
 }
 

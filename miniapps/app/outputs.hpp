@@ -40,7 +40,8 @@ ExitCode exit_code(const CheckResult& check);
 std::string counted(std::int64_t count, const std::string& noun);
 
 /// Lines that warn of times which mean little: shared cores, threads that are not bound. Empty where all is well.
-std::string core_notes(bool oversubscribed, bool unbound);
+/// Collective.
+std::string core_notes(const Session& session, const RankUnits& units);
 
 /// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
 std::string library_lines(const RunRecord& record, const std::string& what);

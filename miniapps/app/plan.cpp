@@ -40,9 +40,8 @@ SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t
                                     const std::vector<std::filesystem::path>& files) {
   if (files.empty()) return models_without_files(kernel, total, algorithm);
   std::optional<SpeedModels> models;
-  const std::vector<double> slot_slowdowns = slowdowns();
   on_all_ranks(
-      [&] { models = read_speed_models(files, kernel.facts(), slots_, slot_slowdowns, this->algorithm(algorithm)); });
+      [&] { models = read_speed_models(files, kernel.facts(), slots_, slowdowns_, this->algorithm(algorithm)); });
   return std::move(*models);
 }
 
@@ -92,7 +91,7 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
 void Processes::add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns) {
   const Slowdowns asked(options().slowdown);
   const auto add = [&](ProcessingUnit::Kind kind, double slowdown) {
-    add_slot({process, kind});
+    slots_.push_back({process, kind});
     slowdowns_.push_back(asked.factor(process, kind) * slowdown);
   };
   if (choice != UnitChoice::device) add(ProcessingUnit::Kind::host, slowdowns.host);

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,8 +64,7 @@ struct Channels {
 class Resources {
  public:
   /// @param options outlive this
-  explicit Resources(const RunOptions& options, std::vector<Slot> slots = {})
-      : options_(options), slots_(std::move(slots)) {}
+  explicit Resources(const RunOptions& options) : options_(options) {}
   virtual ~Resources() = default;
 
   const RunOptions& options() const { return options_; }
@@ -77,12 +75,12 @@ class Resources {
   /// The algorithm of that name, for models of another kind where the user named one (`--kind`).
   /// @throws InvalidArgument for a name or a kind that there is not
   partition::Algorithm algorithm(const std::string& name) const;
-  virtual int ranks() const = 0;
-  virtual std::vector<int> node_of_rank() const = 0;
+  int ranks() const { return static_cast<int>(node_of_rank_.size()); }
+  const std::vector<int>& node_of_rank() const { return node_of_rank_; }
   /// Host name of a rank's node, or its number where nodes have no names.
   virtual std::string node_name(int rank) const = 0;
   /// Emulated slowdown of every slot.
-  virtual std::vector<double> slowdowns() const = 0;
+  const std::vector<double>& slowdowns() const { return slowdowns_; }
   /// One speed model for every slot: from these files or, in a run without files, measured; on paper, without files,
   /// constant speeds of 1 / slowdown.
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
@@ -118,14 +116,15 @@ class Resources {
   virtual void on_all_ranks(const std::function<void()>& work) const = 0;
 
  protected:
-  void add_slot(const Slot& slot) { slots_.push_back(slot); }
+  std::vector<int> node_of_rank_;
+  std::vector<Slot> slots_;
+  std::vector<double> slowdowns_;
 
  private:
   virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
                                            const std::string& algorithm) = 0;
 
   const RunOptions& options_;
-  std::vector<Slot> slots_;
 };
 
 /// Number of processes on paper, and of those of a node.
@@ -149,10 +148,7 @@ class Processes : public Resources {
   /// that cannot be used
   Processes(const RunOptions& options, const ProcessCount& count, bool has_messages);
 
-  int ranks() const override { return static_cast<int>(node_of_rank_.size()); }
-  std::vector<int> node_of_rank() const override { return node_of_rank_; }
   std::string node_name(int rank) const override;
-  std::vector<double> slowdowns() const override { return slowdowns_; }
   std::optional<Channels> channels(const MessageFacts&) override { return Channels{platform_, placement()}; }
   double channel_error() const override { return platform_.error(); }
   double memory_bytes_per_s(const std::vector<std::int64_t>&) override {
@@ -174,9 +170,7 @@ class Processes : public Resources {
     return SpeedModels(slowdowns_);
   }
 
-  std::vector<int> node_of_rank_;
   std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
-  std::vector<double> slowdowns_;
   models::Platform platform_;
 };
 

@@ -55,6 +55,7 @@ std::pair<CLI::App*, std::shared_ptr<Options>> add_command(CLI::App& parser, con
   });
   return {command, options};
 }
+
 /// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
 CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
                               const std::string& missing);

@@ -1,15 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"

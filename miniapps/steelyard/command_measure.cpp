@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -53,9 +51,8 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
   std::string parameters;
   for (const auto& [name, value] : kernel.parameters) parameters += fmt::format(", {} {:g}", name, value);
   return fmt::format(
-      "{}{} {}{}; a computation unit is {}\n{} on {}, all units of a node at once{}; {:g} % precise at level {:g}, {} "
-      "to "
-      "{} repetitions in each of {}\n",
+      "{}{} {}{}; a computation unit is {}\n"
+      "{} on {}, all units of a node at once{}; {:g} % precise at level {:g}, {} to {} repetitions in each of {}\n",
       kernel.app, kernel.kernel == kernel.app ? "" : " " + kernel.kernel, kernel.element, parameters,
       kernel.computation_unit, counted(std::ssize(nodes.node_of_rank), "rank"), counted(nodes.count(), "node"),
       plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative, plan.precision.confidence,
@@ -68,11 +65,10 @@ std::string measure_table(const std::vector<MeasuredModel>& models, const BuildP
   std::vector<TableRow> rows;
   for (const auto& [rank, file] : models) {
     if (file.solo) continue;
-    const auto alone_of = std::ranges::find_if(models, [&, rank = rank, &file = file](const MeasuredModel& other) {
-      return other.rank == rank && other.file.unit_kind == file.unit_kind && other.file.solo;
-    });
-    const std::vector<MeasuredPoint> alone =
-        alone_of != models.end() ? all_points(alone_of->file) : std::vector<MeasuredPoint>();
+    std::vector<MeasuredPoint> alone;
+    for (const auto& [other_rank, other] : models) {
+      if (other_rank == rank && other.unit_kind == file.unit_kind && other.solo) alone = all_points(other);
+    }
     const std::string emulated = file.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", file.slowdown) : "";
     for (const MeasuredPoint& point : all_points(file)) {
       TableRow row{{"unit", fmt::format("rank {} {}{}", rank, file.unit_kind, emulated)},
@@ -313,8 +309,7 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output / "rank0-host.fpm.json");
   });
-  const bool oversubscribed = any_oversubscribed(session, units);
-  session.print(measure_header(session.nodes(), facts, plan) + core_notes(oversubscribed, any_unbound(session, units)));
+  session.print(measure_header(session.nodes(), facts, plan) + core_notes(session, units));
 
   const BuiltModels built = build(session, options, units, plan);
   const std::vector<MeasuredModel> all = gather_models(session, built);

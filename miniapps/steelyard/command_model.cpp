@@ -1,19 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "core/base/plot/svg_plot.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/fpm_file.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "models/shape.hpp"
 #include "models/speed_model.hpp"

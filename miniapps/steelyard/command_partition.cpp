@@ -1,15 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/base/table.hpp"
 #include "miniapps/app/speed_models.hpp"
@@ -117,26 +112,24 @@ std::string model_text(const PartitionOptions& options, const partition::Algorit
   return kind == "piecewise_linear" ? fmt::format("{}, {}", kind, models::shape_name(algorithm.shape)) : kind;
 }
 
-std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partition::Algorithm algorithm) {
+SpeedModels load(const PartitionOptions& options, partition::Algorithm algorithm) {
   if (!options.kind.empty()) algorithm.model_kind = options.kind;
-  std::vector<models::SpeedModelPtr> loaded;
-  for (const std::filesystem::path& path : options.models) {
-    loaded.push_back(make_model_for(algorithm, models::read_fpm_file(path)));
-  }
-  return loaded;
+  std::vector<models::FpmFile> files;
+  for (const std::filesystem::path& path : options.models) files.push_back(models::read_fpm_file(path));
+  return {std::move(files), std::move(algorithm)};
 }
 
 /// A row for each algorithm of `--compare`: what it makes of the input, predicted by the same models for all.
 std::string compare(const PartitionOptions& options) {
   const partition::Algorithm& judge = partition::find_algorithm(judge_name);
-  const auto common = load(options, judge);
+  const SpeedModels common = load(options, judge);
   std::vector<partition::Distribution> found;
   for (const std::string& name : options.compare) {
     const partition::Algorithm& algorithm = partition::find_algorithm(name);
-    const auto own = load(options, algorithm);
+    const SpeedModels own = load(options, algorithm);
     partition::Distribution distribution =
-        partition::distribute_in_multiples(options.total, pointers_to(own), algorithm, options.granularity);
-    found.push_back(partition::predict(std::move(distribution.units), pointers_to(common)));
+        partition::distribute_in_multiples(options.total, own.pointers(), algorithm, options.granularity);
+    found.push_back(partition::predict(std::move(distribution.units), common.pointers()));
   }
   const double best_s = std::ranges::min(found, {}, &partition::Distribution::makespan_s).makespan_s();
   std::vector<TableRow> rows;
@@ -205,8 +198,8 @@ std::string distribute(const PartitionOptions& options) {
   if (options.models.empty()) throw InvalidArgument("--models is missing (expected one model file per unit)");
   if (!options.compare.empty()) return compare(options);
   const partition::Algorithm& algorithm = partition::find_algorithm(options.algorithm);
-  const auto loaded = load(options, algorithm);
-  const auto models = pointers_to(loaded);
+  const SpeedModels loaded = load(options, algorithm);
+  const auto models = loaded.pointers();
   Answer answer;
   if (options.levels == 2) {
     answer = distribute_in_two_levels(options, models, algorithm);

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 

@@ -1,19 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "comm/collective.hpp"
 #include "core/base/document.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
@@ -23,7 +17,6 @@
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/results.hpp"
-#include "models/fpm_file.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -40,11 +33,6 @@ std::string list_of(const nlohmann::json& values, const char* separator = ", ") 
                         list_of(value, separator));
   }
   return list;
-}
-
-std::optional<double> number_of(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
 /// Median over all rounds of seconds that each may have.

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
