@@ -93,6 +93,7 @@ Frame::Frame(const Session& session, const RunOptions& options, const RankUnits&
       co_execution_(session.machine(), units),
       record_(describe_run(session, app, options, units)) {
   node_of_rank_ = session.nodes().node_of_rank;
+  hosts_ = session.nodes().hosts;
   slots_ = gather_slots(session, units);
   for (const UnitRecord& unit : record_.units) slowdowns_.push_back(unit.slowdown);
   if (options.check == CheckLevel::none) record_.check.against = "--check none";
@@ -159,11 +160,6 @@ double Frame::memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) {
   if (!options().platform.empty()) return channels({})->platform.memory_bytes_per_s() * session_.nodes().count();
   const UnitSizes own = own_share(slot_bytes);
   return GroupBandwidth(comm(), co_execution_, own.host / 8, own.companion / 8).measure_bytes_per_s();
-}
-
-std::string Frame::node_name(int rank) const {
-  const Nodes& nodes = session_.nodes();
-  return nodes.hosts[static_cast<std::size_t>(nodes.node_of_rank[static_cast<std::size_t>(rank)])];
 }
 
 std::string Frame::bound_name(double own_bytes) const {

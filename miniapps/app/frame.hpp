@@ -42,7 +42,6 @@ class Frame : public Resources {
   MPI_Comm comm() const { return session_.comm(); }
   const RankUnits& units() const { return units_; }
   CoExecution& co_execution() { return co_execution_; }
-  std::string node_name(int rank) const override;
   bool measures() const override { return true; }
 
   /// Record that the run keeps and prints, put together by run_mini_app().
@@ -59,7 +58,6 @@ class Frame : public Resources {
   /// for more ranks than cores and for noise that looks like nothing that a channel does @throws CollectiveError for a
   /// bad file
   std::optional<Channels> channels(const MessageFacts& message) override;
-  double channel_error() const override { return channel_error_; }
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
@@ -110,7 +108,6 @@ class Frame : public Resources {
   RankUnits units_;
   CoExecution co_execution_;
   RunRecord record_;
-  double channel_error_ = 0.0;
   std::optional<Progress> progress_;
   std::vector<std::string> failures_;  ///< of files
 };

@@ -30,6 +30,11 @@ MessageFacts message_facts(const models::MessagePattern& pattern, double footpri
 
 }  // namespace
 
+std::string Resources::node_name(int rank) const {
+  const int node = node_of_rank_[static_cast<std::size_t>(rank)];
+  return hosts_.empty() ? fmt::format("{}", node) : hosts_[static_cast<std::size_t>(node)];
+}
+
 partition::Algorithm Resources::algorithm(const std::string& name) const {
   partition::Algorithm algorithm = partition::find_algorithm(name);
   if (!options_.kind.empty()) algorithm.model_kind = models::find_model_kind(options_.kind).name;
@@ -83,6 +88,7 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
   }
   if (!options.platform.empty()) {
     platform_ = models::read_platform_file(options.platform);
+    channel_error_ = platform_.error();
   } else if (has_messages && ranks() > 1) {
     throw InvalidArgument(fmt::format("--platform is missing (expected measured channels for {} processes)", ranks()));
   }
@@ -115,11 +121,6 @@ void Processes::read_layout_file(const std::filesystem::path& path) {
 }
 
 int Processes::nodes() const { return 1 + *std::max_element(node_of_rank_.begin(), node_of_rank_.end()); }
-
-std::string Processes::node_name(int rank) const {
-  const int node = node_of_rank_[static_cast<std::size_t>(rank)];
-  return hosts_.empty() ? fmt::format("{}", node) : hosts_[static_cast<std::size_t>(node)];
-}
 
 models::Placement Processes::placement() const {
   const std::vector<models::PlatformNode>& nodes = platform_.nodes;

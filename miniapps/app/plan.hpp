@@ -78,7 +78,7 @@ class Resources {
   int ranks() const { return static_cast<int>(node_of_rank_.size()); }
   const std::vector<int>& node_of_rank() const { return node_of_rank_; }
   /// Host name of a rank's node, or its number where nodes have no names.
-  virtual std::string node_name(int rank) const = 0;
+  std::string node_name(int rank) const;
   /// Emulated slowdown of every slot.
   const std::vector<double>& slowdowns() const { return slowdowns_; }
   /// One speed model for every slot: from these files or, in a run without files, measured; on paper, without files,
@@ -105,7 +105,7 @@ class Resources {
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
   /// models::Platform::error() of these channels; 0 without.
-  virtual double channel_error() const = 0;
+  double channel_error() const { return channel_error_; }
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
@@ -117,8 +117,10 @@ class Resources {
 
  protected:
   std::vector<int> node_of_rank_;
+  std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
   std::vector<Slot> slots_;
   std::vector<double> slowdowns_;
+  double channel_error_ = 0.0;
 
  private:
   virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
@@ -148,9 +150,7 @@ class Processes : public Resources {
   /// that cannot be used
   Processes(const RunOptions& options, const ProcessCount& count, bool has_messages);
 
-  std::string node_name(int rank) const override;
   std::optional<Channels> channels(const MessageFacts&) override { return Channels{platform_, placement()}; }
-  double channel_error() const override { return platform_.error(); }
   double memory_bytes_per_s(const std::vector<std::int64_t>&) override {
     return platform_.memory_bytes_per_s() * nodes();
   }
@@ -170,7 +170,6 @@ class Processes : public Resources {
     return SpeedModels(slowdowns_);
   }
 
-  std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
   models::Platform platform_;
 };
 
