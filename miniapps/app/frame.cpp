@@ -2,15 +2,20 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <semaphore.h>
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
-#include "comm/collective.hpp"
 #include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/channel_measurement.hpp"
 #include "comm/mpi_check.hpp"
@@ -20,9 +25,6 @@
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
-#include "miniapps/app/interruption.hpp"
-#include "models/communication/cost_models.hpp"
-#include "models/communication/platform.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
@@ -85,11 +87,15 @@ double timed_region(const Session& session, const std::string& name, const std::
 }
 
 Frame::Frame(const Session& session, const RunOptions& options, const RankUnits& units, const std::string& app)
-    : Resources(options, gather_slots(session, units)),
+    : Resources(options),
       session_(session),
       units_(units),
       co_execution_(session.machine(), units),
       record_(describe_run(session, app, options, units)) {
+  node_of_rank_ = session.nodes().node_of_rank;
+  hosts_ = session.nodes().hosts;
+  slots_ = gather_slots(session, units);
+  for (const UnitRecord& unit : record_.units) slowdowns_.push_back(unit.slowdown);
   if (options.check == CheckLevel::none) record_.check.against = "--check none";
 }
 
@@ -156,16 +162,6 @@ double Frame::memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) {
   return GroupBandwidth(comm(), co_execution_, own.host / 8, own.companion / 8).measure_bytes_per_s();
 }
 
-std::string Frame::node_name(int rank) const {
-  const Nodes& nodes = session_.nodes();
-  return nodes.hosts[static_cast<std::size_t>(nodes.node_of_rank[static_cast<std::size_t>(rank)])];
-}
-
-std::vector<double> Frame::slowdowns() const {
-  const auto of = [](const std::optional<ProcessingUnit>& unit) { return unit ? unit->slowdown : 1.0; };
-  return gather_seconds({of(units_.host), of(units_.companion)});
-}
-
 std::string Frame::bound_name(double own_bytes) const {
   Machine::Cache last;
   for (const Machine::Cache& cache : session_.machine().caches()) {
@@ -205,10 +201,6 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
     seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;
-}
-
-void Frame::start_progress(int repetitions) {
-  progress_.emplace(fmt::format("repetitions of {}", record_.app), repetitions, session_.is_root());
 }
 
 void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
@@ -263,5 +255,64 @@ std::vector<double> Medians::values() const {
   }
   return medians;
 }
+
+namespace {
+
+constexpr std::array signals{SIGINT, SIGTERM};
+std::array<struct sigaction, signals.size()> handlers_before;  ///< what they did
+
+std::atomic<bool> is_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+sem_t wake;  ///< of the thread that waits for the signal, or for the end of the program's work
+
+/// All that a signal handler may do.
+void take_signal(int /*signal*/) {
+  is_interrupted = true;
+  sem_post(&wake);
+}
+
+}  // namespace
+
+Interruption::Interruption(std::function<void()> leave) : leave_(std::move(leave)) {
+  is_interrupted = false;
+  sem_init(&wake, 0, 0);
+  struct sigaction action = {};
+  action.sa_handler = take_signal;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], &action, &handlers_before[i]);
+    // As shells start what runs in the background.
+    if (handlers_before[i].sa_handler == SIG_IGN) sigaction(signals[i], &handlers_before[i], nullptr);
+  }
+  watch_ = std::thread([this] { wait(); });
+}
+
+Interruption::~Interruption() {
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &handlers_before[i], nullptr);
+  sem_post(&wake);
+  watch_.join();
+  sem_destroy(&wake);
+}
+
+void Interruption::wait() {
+  while (sem_wait(&wake) != 0) {
+  }
+  if (!is_interrupted || !leave_) return;
+  const std::scoped_lock lock(leaving_);
+  try {
+    leave_();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+  }
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(ExitCode::interrupted));
+}
+
+void Interruption::update(const std::function<void()>& change) {
+  const std::scoped_lock lock(leaving_);
+  change();
+}
+
+bool Interruption::happened() { return is_interrupted; }
 
 }  // namespace steelyard

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "comm/collective.hpp"
@@ -40,10 +42,6 @@ class Frame : public Resources {
   MPI_Comm comm() const { return session_.comm(); }
   const RankUnits& units() const { return units_; }
   CoExecution& co_execution() { return co_execution_; }
-  int ranks() const override { return session_.size(); }
-  std::vector<int> node_of_rank() const override { return session_.nodes().node_of_rank; }
-  std::string node_name(int rank) const override;
-  std::vector<double> slowdowns() const override;
   bool measures() const override { return true; }
 
   /// Record that the run keeps and prints, put together by run_mini_app().
@@ -60,7 +58,6 @@ class Frame : public Resources {
   /// for more ranks than cores and for noise that looks like nothing that a channel does @throws CollectiveError for a
   /// bad file
   std::optional<Channels> channels(const MessageFacts& message) override;
-  double channel_error() const override { return channel_error_; }
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
@@ -77,10 +74,8 @@ class Frame : public Resources {
   UnitSizes own_share(std::span<const std::int64_t> units) const;
   /// Seconds of every slot, on every rank, from those of each rank's own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;
-  /// Shows how many repetitions are done, until stop_progress().
-  void start_progress(int repetitions);
-  void repetition_done() { progress_->advance(); }
-  void stop_progress() { progress_.reset(); }
+  /// Shows how many repetitions are done, while there is one.
+  std::optional<Progress>& progress() { return progress_; }
   /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
   void step_done(std::int64_t steps_done, std::int64_t steps);
   /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
@@ -113,7 +108,6 @@ class Frame : public Resources {
   RankUnits units_;
   CoExecution co_execution_;
   RunRecord record_;
-  double channel_error_ = 0.0;
   std::optional<Progress> progress_;
   std::vector<std::string> failures_;  ///< of files
 };
@@ -153,10 +147,34 @@ class Medians {
   void add(std::vector<double> values) { rows_.push_back(std::move(values)); }
   /// @throws InvalidArgument where nothing was added
   std::vector<double> values() const;
-  double value() const { return values().front(); }
 
  private:
   std::vector<std::vector<double>> rows_;
+};
+
+/// Handles SIGINT and SIGTERM: the program keeps what it has finished, and ends with
+/// ExitCode::interrupted. The signal after that ends it at once. One at a time.
+class Interruption {
+ public:
+  /// @param leave writes what is finished, on a thread of its own, before the signal ends the program, whatever it is
+  /// doing: mpirun leaves it no more than a second. Must not call MPI. Empty where the program ends itself and asks
+  /// happened() again and again
+  explicit Interruption(std::function<void()> leave);
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  /// Changes what `leave` reads, never while it reads.
+  void update(const std::function<void()>& change);
+  /// Whether this process has got the signal.
+  static bool happened();
+
+ private:
+  void wait();
+
+  std::function<void()> leave_;
+  std::mutex leaving_;
+  std::thread watch_;
 };
 
 }  // namespace steelyard

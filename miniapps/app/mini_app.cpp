@@ -12,7 +12,6 @@
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/interruption.hpp"
 #include "models/estimate.hpp"
 #include "models/kinds/model_kinds.hpp"
 
@@ -59,8 +58,7 @@ void print_header(const Frame& frame, const AppRun& run, const RunRecord& record
   const Session& session = frame.session();
   session.print(fmt::format("{}, {} on {}, partition {}\n{}{}", run.title(record), counted(session.size(), "rank"),
                             counted(session.nodes().count(), "node"), record.settings.at("partition"),
-                            core_notes(any_oversubscribed(session, frame.units()), any_unbound(session, frame.units())),
-                            run.notes(record)));
+                            core_notes(session, frame.units()), run.notes(record)));
 }
 
 void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
@@ -162,7 +160,8 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
   std::function<void()> leave;
   if (!run.ends_itself()) leave = [&] { finished.leave(); };
   Interruption interruption(std::move(leave));
-  frame.start_progress(options.warmups + options.repetitions);
+  frame.progress().emplace(fmt::format("repetitions of {}", record.app), options.warmups + options.repetitions,
+                           frame.session().is_root());
   for (int repetition = -options.warmups; repetition < options.repetitions; ++repetition) {
     run.load();
     UnitSeconds own_s;
@@ -175,13 +174,13 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
         record.check.against = run.why_unchecked();
       }
     }
-    frame.repetition_done();
+    frame.progress()->advance();
     if (repetition < 0) continue;
     std::vector<double> unit_s = frame.gather_seconds(own_s);
     interruption.update([&] { finished.add(seconds, std::move(unit_s), record.check); });
     run.keep({seconds, repetition + 1 == options.repetitions});
   }
-  frame.stop_progress();
+  frame.progress().reset();
   return true;
 }
 

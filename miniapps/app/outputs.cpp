@@ -61,10 +61,10 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string core_notes(bool oversubscribed, bool unbound) {
+std::string core_notes(const Session& session, const RankUnits& units) {
   std::string notes;
-  if (oversubscribed) notes += "note: there are more threads than cores; times mean little\n";
-  if (unbound) notes += "note: this system refuses to bind threads to cores; times vary\n";
+  if (any_oversubscribed(session, units)) notes += "note: there are more threads than cores; times mean little\n";
+  if (any_unbound(session, units)) notes += "note: this system refuses to bind threads to cores; times vary\n";
   return notes;
 }
 
@@ -77,38 +77,51 @@ std::string library_lines(const RunRecord& record, const std::string& what) {
   return lines;
 }
 
+std::string table_text(const std::vector<TableRow>& rows) {
+  std::optional<Table> table;
+  for (const TableRow& row : rows) {
+    std::vector<std::string> headings, cells;
+    for (const auto& [heading, cell] : row) {
+      headings.push_back(heading);
+      cells.push_back(cell);
+    }
+    if (!table) table.emplace(headings);
+    table->add_row(cells);
+  }
+  return table ? table->text() : "";
+}
+
 std::string unit_table(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,
                        std::span<const double> measured_s) {
   require_one_each(record.distribution.size(), "slices", record);
   require_one_each(predicted_s.size(), "predicted times", record);
   if (!measured_s.empty()) require_one_each(measured_s.size(), "measured times", record);
-  std::vector<std::string> columns{"unit", "space", "core-ids", "slowdown"};
   for (const UnitColumn& column : headings.columns) {
     require_one_each(column.cells.size(), "cells of column " + column.heading, record);
-    columns.push_back(column.heading);
   }
-  columns.insert(columns.end(), {headings.computation_units, "share", "predicted" + headings.per});
-  if (!measured_s.empty()) columns.insert(columns.end(), {"measured" + headings.per, "difference"});
-  Table table(columns);
+  std::vector<TableRow> rows;
   double total = 0.0;
   for (const std::int64_t units : record.distribution) total += static_cast<double>(units);
   for (std::size_t i = 0; i < record.units.size(); ++i) {
     const UnitRecord& unit = record.units[i];
     const double share = total > 0.0 ? static_cast<double>(record.distribution[i]) / total : 0.0;
-    std::vector<std::string> row{fmt::format("rank {} {}", unit.rank, unit.kind), unit.space, unit.cores,
-                                 unit.slowdown > 1.0 ? fmt::format("{:g} (emulated)", unit.slowdown) : "-"};
-    for (const UnitColumn& column : headings.columns) row.push_back(column.cells[i]);
+    TableRow row{{"unit", fmt::format("rank {} {}", unit.rank, unit.kind)},
+                 {"space", unit.space},
+                 {"core-ids", unit.cores},
+                 {"slowdown", unit.slowdown > 1.0 ? fmt::format("{:g} (emulated)", unit.slowdown) : "-"}};
+    for (const UnitColumn& column : headings.columns) row.emplace_back(column.heading, column.cells[i]);
     const bool is_predicted = predicted_s[i] > 0.0 || record.distribution[i] == 0;
-    row.insert(row.end(), {fmt::format("{}", record.distribution[i]), fmt::format("{:.1f} %", 100.0 * share),
-                           is_predicted ? format_seconds(predicted_s[i]) : "-"});
+    row.emplace_back(headings.computation_units, fmt::format("{}", record.distribution[i]));
+    row.emplace_back("share", fmt::format("{:.1f} %", 100.0 * share));
+    row.emplace_back("predicted" + headings.per, is_predicted ? format_seconds(predicted_s[i]) : "-");
     if (!measured_s.empty()) {
       const bool comparable = measured_s[i] > 0.0 && predicted_s[i] > 0.0;
-      row.push_back(format_seconds(measured_s[i]));
-      row.push_back(comparable ? difference_text(measured_s[i], predicted_s[i]) : "-");
+      row.emplace_back("measured" + headings.per, format_seconds(measured_s[i]));
+      row.emplace_back("difference", comparable ? difference_text(measured_s[i], predicted_s[i]) : "-");
     }
-    table.add_row(row);
+    rows.push_back(std::move(row));
   }
-  return table.text();
+  return table_text(rows);
 }
 
 void record_times(RunRecord& record, std::span<const double> times_s, std::optional<double> predicted) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/session.hpp"
@@ -39,10 +40,17 @@ ExitCode exit_code(const CheckResult& check);
 std::string counted(std::int64_t count, const std::string& noun);
 
 /// Lines that warn of times which mean little: shared cores, threads that are not bound. Empty where all is well.
-std::string core_notes(bool oversubscribed, bool unbound);
+/// Collective.
+std::string core_notes(const Session& session, const RankUnits& units);
 
 /// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
 std::string library_lines(const RunRecord& record, const std::string& what);
+
+/// A row of a table: each cell beside its heading.
+using TableRow = std::vector<std::pair<std::string, std::string>>;
+
+/// Text of a table of rows that all have the same headings; nothing without rows.
+std::string table_text(const std::vector<TableRow>& rows);
 
 /// A column of the app's own, with a cell for every unit.
 struct UnitColumn {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,8 +64,7 @@ struct Channels {
 class Resources {
  public:
   /// @param options outlive this
-  explicit Resources(const RunOptions& options, std::vector<Slot> slots = {})
-      : options_(options), slots_(std::move(slots)) {}
+  explicit Resources(const RunOptions& options) : options_(options) {}
   virtual ~Resources() = default;
 
   const RunOptions& options() const { return options_; }
@@ -77,12 +75,12 @@ class Resources {
   /// The algorithm of that name, for models of another kind where the user named one (`--kind`).
   /// @throws InvalidArgument for a name or a kind that there is not
   partition::Algorithm algorithm(const std::string& name) const;
-  virtual int ranks() const = 0;
-  virtual std::vector<int> node_of_rank() const = 0;
+  int ranks() const { return static_cast<int>(node_of_rank_.size()); }
+  const std::vector<int>& node_of_rank() const { return node_of_rank_; }
   /// Host name of a rank's node, or its number where nodes have no names.
-  virtual std::string node_name(int rank) const = 0;
+  std::string node_name(int rank) const;
   /// Emulated slowdown of every slot.
-  virtual std::vector<double> slowdowns() const = 0;
+  const std::vector<double>& slowdowns() const { return slowdowns_; }
   /// One speed model for every slot: from these files or, in a run without files, measured; on paper, without files,
   /// constant speeds of 1 / slowdown.
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
@@ -107,7 +105,7 @@ class Resources {
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
   /// models::Platform::error() of these channels; 0 without.
-  virtual double channel_error() const = 0;
+  double channel_error() const { return channel_error_; }
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
@@ -118,14 +116,61 @@ class Resources {
   virtual void on_all_ranks(const std::function<void()>& work) const = 0;
 
  protected:
-  void add_slot(const Slot& slot) { slots_.push_back(slot); }
+  std::vector<int> node_of_rank_;
+  std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
+  std::vector<Slot> slots_;
+  std::vector<double> slowdowns_;
+  double channel_error_ = 0.0;
 
  private:
   virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
                                            const std::string& algorithm) = 0;
 
   const RunOptions& options_;
-  std::vector<Slot> slots_;
+};
+
+/// Number of processes on paper, and of those of a node.
+struct ProcessCount {
+  int processes = 1;
+  int per_node = 0;  ///< 0: all on one node
+};
+
+/// Adds `--processes --per-node` beside the options that a prediction shares with a run.
+void add_process_options(CLI::App& parser, ProcessCount& count);
+
+/// Processes on a platform, for predictions of runs that do not take place.
+class Processes : public Resources {
+ public:
+  /// The lines of `--layout` are processes, on nodes by host name; without a layout all have the units of `--units`, on
+  /// nodes of `per_node`. Units are as slow as the layout or `--slowdown` say or, where these say nothing, as their
+  /// models' files. Nodes that the platform names are of their kinds; the others are of the platform's only kind, and
+  /// where it names none of them, all are of the kind of its first node.
+  /// @param options outlive this @param has_messages whether the processes send any
+  /// @throws InvalidArgument for several processes that send messages without a platform, FileFormatError for files
+  /// that cannot be used
+  Processes(const RunOptions& options, const ProcessCount& count, bool has_messages);
+
+  std::optional<Channels> channels(const MessageFacts&) override { return Channels{platform_, placement()}; }
+  double memory_bytes_per_s(const std::vector<std::int64_t>&) override {
+    return platform_.memory_bytes_per_s() * nodes();
+  }
+  void on_all_ranks(const std::function<void()>& work) const override { work(); }
+
+  int nodes() const;
+  const models::Platform& platform() const { return platform_; }
+  /// A line for each channel that may be shared by more transfers than it was measured with. Source: 001, section 3.
+  std::string concurrency_note() const;
+
+ private:
+  void read_layout_file(const std::filesystem::path& path);
+  void add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns);
+  /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
+  models::Placement placement() const;
+  SpeedModels models_without_files(const MeasurableKernel&, std::int64_t, const std::string&) override {
+    return SpeedModels(slowdowns_);
+  }
+
+  models::Platform platform_;
 };
 
 /// Estimates of every slot's predicted time, with their intervals; empty without speed models.

@@ -73,18 +73,6 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
 
 }  // namespace
 
-models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file) {
-  models::FitOptions options;
-  options.shape = algorithm.shape;
-  return models::make_model(file, algorithm.model_kind, options);
-}
-
-std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::SpeedModelPtr>& models) {
-  std::vector<const models::SpeedModel*> pointers;
-  for (const models::SpeedModelPtr& model : models) pointers.push_back(model.get());
-  return pointers;
-}
-
 SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm)
     : algorithm_(std::move(algorithm)), files_(std::move(files)) {
   fit();
@@ -94,10 +82,18 @@ SpeedModels::SpeedModels(const std::vector<double>& slowdowns) {
   for (const double slowdown : slowdowns) models_.push_back(std::make_unique<models::ConstantModel>(1.0 / slowdown));
 }
 
+std::vector<const models::SpeedModel*> SpeedModels::pointers() const {
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::SpeedModelPtr& model : models_) pointers.push_back(model.get());
+  return pointers;
+}
+
 void SpeedModels::fit() {
+  models::FitOptions options;
+  options.shape = algorithm_.shape;
   models_.clear();
   for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : make_model_for(algorithm_, file));
+    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_.model_kind, options));
   }
 }
 

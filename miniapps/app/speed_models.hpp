@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "comm/session.hpp"
@@ -13,16 +11,10 @@
 
 namespace steelyard {
 
-/// Makes the model that the algorithm asks for. @throws InvalidArgument for points that no such model can be made of
-models::SpeedModelPtr make_model_for(const partition::Algorithm& algorithm, const models::FpmFile& file);
-
-/// Pointers to the models, without their ownership.
-std::vector<const models::SpeedModel*> pointers_to(const std::vector<models::SpeedModelPtr>& models);
-
 /// One speed model per slot, and the measured points that it is made of.
 class SpeedModels {
  public:
-  /// @param files without points: that slot has no model until it has got some
+  /// @param files where one has no points, its slot has no model until it has got some
   /// @param algorithm asks for models of a kind and shape
   /// @throws InvalidArgument for points that no such model can be made of
   SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm);
@@ -30,7 +22,7 @@ class SpeedModels {
   explicit SpeedModels(const std::vector<double>& slowdowns);
 
   /// Model of every slot; null for one without points.
-  std::vector<const models::SpeedModel*> pointers() const { return pointers_to(models_); }
+  std::vector<const models::SpeedModel*> pointers() const;
   const std::vector<models::FpmFile>& files() const { return files_; }
   /// Adds what was measured at each slot's size, in place of points within 2 % of it in the same regime of memory, from
   /// which it says how far speed has drifted since; a size of 0 adds nothing. @param points one per slot

@@ -138,7 +138,7 @@ double unpack_seconds(Resources& on, const PassPlan& second, double point_bytes,
   if (!(bytes_per_s > 0.0)) return 0.0;
   std::map<int, std::int64_t> received;  // rows of the pass, by rank
   for (const BlockMessage& message : second.messages) received[message.to_rank] += message.rows.count;
-  const std::vector<double> slowdowns = on.slowdowns();
+  const std::vector<double>& slowdowns = on.slowdowns();
   double longest_s = 0.0;
   for (std::size_t i = 0; i < slowdowns.size(); ++i) {
     const auto points = static_cast<double>(second.columns[i].count * received[second.rank_of_unit[i]]);
@@ -174,7 +174,7 @@ PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::v
 }
 
 Exchange exchange_of(const Options& options, const Resources& on) {
-  const std::vector<int> nodes = on.node_of_rank();
+  const std::vector<int>& nodes = on.node_of_rank();
   const bool is_one_node = std::ranges::max(nodes) == 0;
   return options.exchange.value_or(is_one_node ? Exchange::at_once : Exchange::pipelined);
 }

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "comm/session.hpp"
@@ -34,6 +36,26 @@ void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
 void add_compare_command(CLI::App& parser, Action& chosen);
 void add_report_command(CLI::App& parser, Action& chosen);
 
+/// Action of a command that needs no other rank: rank 0 makes the text, which is printed.
+Action print_from_root(const std::function<std::string()>& make_text);
+
+/// Adds a subcommand whose action is `run`: of the session and the options, or of a command that needs no other rank,
+/// of the options alone, which returns the text to print. @return where the options are added, and where they go
+template <class Options, class Run>
+std::pair<CLI::App*, std::shared_ptr<Options>> add_command(CLI::App& parser, const std::string& name,
+                                                           const std::string& description, Action& chosen, Run run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parser.add_subcommand(name, description);
+  command->callback([=, &chosen] {
+    if constexpr (std::is_invocable_v<Run, Options&>) {
+      chosen = print_from_root([=] { return run(*options); });
+    } else {
+      chosen = [=](Session& session) { return run(session, *options); };
+    }
+  });
+  return {command, options};
+}
+
 /// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
 CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
                               const std::string& missing);
@@ -51,8 +73,6 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
 std::vector<std::string> model_kind_names();
 /// `--format table|json`
 CLI::Option* add_format_option(CLI::App& command, bool& json);
-/// Action of a command that needs no other rank: rank 0 makes the text, which is printed.
-Action print_from_root(const std::function<std::string()>& make_text);
 
 /// Rectangles of blocks, as `--partition FILE` reads them.
 template <class Rectangles>

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/communicator.hpp"
@@ -74,22 +70,22 @@ std::string channel_text(const models::Channel& channel, const MeasuredChannel& 
       format_seconds(times.empty_s), format_seconds(times.empty_synchronous_s), hockney_text(channel),
       format_seconds(loggp.latency_s), format_seconds(loggp.send_overhead_s), format_seconds(loggp.receive_overhead_s),
       format_seconds(loggp.gap_s), format_bytes(1.0 / loggp.gap_per_byte_s));
-  std::vector<std::string> headings{"bytes", "T(m,1)"};
-  for (const auto& [tau, ring] : times.rings) headings.push_back(fmt::format("T(m,{})", tau));
-  headings.insert(headings.end(), {"o(m)", "L(m,1)"});
-  for (const auto& [tau, ring] : times.rings) headings.push_back(fmt::format("L(m,{})", tau));
-  Table table(std::move(headings));
+  std::vector<TableRow> rows;
   const models::TauLopTables& tau_lop = *channel.tau_lop;
   for (std::size_t i = 0; i < times.one_way.size(); ++i) {
     const double bytes = times.one_way[i].bytes;
-    std::vector<std::string> row{fmt::format("{:.0f}", bytes), format_seconds(times.one_way[i].time_s)};
-    for (const auto& [tau, ring] : times.rings) row.push_back(format_seconds(ring[i].time_s));
-    row.push_back(format_seconds(tau_lop.overhead.time_s(bytes)));
-    row.push_back(format_seconds(tau_lop.transfer.time_s(bytes, 1)));
-    for (const auto& [tau, ring] : times.rings) row.push_back(format_seconds(tau_lop.transfer.time_s(bytes, tau)));
-    table.add_row(std::move(row));
+    TableRow row{{"bytes", fmt::format("{:.0f}", bytes)}, {"T(m,1)", format_seconds(times.one_way[i].time_s)}};
+    for (const auto& [tau, ring] : times.rings) {
+      row.emplace_back(fmt::format("T(m,{})", tau), format_seconds(ring[i].time_s));
+    }
+    row.emplace_back("o(m)", format_seconds(tau_lop.overhead.time_s(bytes)));
+    row.emplace_back("L(m,1)", format_seconds(tau_lop.transfer.time_s(bytes, 1)));
+    for (const auto& [tau, ring] : times.rings) {
+      row.emplace_back(fmt::format("L(m,{})", tau), format_seconds(tau_lop.transfer.time_s(bytes, tau)));
+    }
+    rows.push_back(std::move(row));
   }
-  text += table.text();
+  text += table_text(rows);
   const double adjustment = tau_lop.transfer.largest_adjustment();
   if (adjustment > 0.0) {
     text += fmt::format("L(m,1) <= L(m,A) <= A L(m,1) moved measured transfer times by up to {:.1f} %\n",
@@ -113,7 +109,6 @@ struct CalibrateOptions {
   CalibrationDepth depth;
   int rounds = 15;
   bool quick = false;
-  int concurrency = 0;
   std::filesystem::path base;
   std::filesystem::path output;
 };
@@ -195,7 +190,7 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
   CalibrationPlan plan;
   collectively(session.comm(), [&] {
     calibration_sizes(options.depth);
-    plan = plan_calibration(session.nodes(), facts, options.concurrency);
+    plan = plan_calibration(session.nodes(), facts);
   });
   models::Platform platform = start_platform(session, options, facts);
   on_root(session.comm(), [&] {
@@ -247,6 +242,10 @@ struct PlatformOptions {
   models::SimgridCluster cluster;
 };
 
+std::string simgrid_text(const PlatformOptions& options) {
+  return models::simgrid_platform(models::read_platform_file(options.platform), options.cluster);
+}
+
 struct CostOptions {
   std::filesystem::path platform;
   std::string expression;
@@ -285,11 +284,11 @@ std::string cost(const CostOptions& options) {
 }  // namespace
 
 void add_calibrate_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<CalibrateOptions>();
-  CLI::App* command = parser.add_subcommand(
-      "calibrate",
+  const auto [command, options] = add_command<CalibrateOptions>(
+      parser, "calibrate",
       "Measure the communication channels between the ranks of this mpirun (Hockney, LogGP, tau-Lop), and their "
-      "nodes' memory");
+      "nodes' memory",
+      chosen, calibrate);
   add_value(*command, "--output", options->output, "Platform file to write (*.platform.json)", "FILE");
   add_value(*command, "--base", options->base, "Platform file whose other channels are kept", "FILE");
   constexpr int most_bytes = 1 << 30;
@@ -297,8 +296,6 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
       ->capture_default_str();
   add_number(*command, "--to", options->depth.largest_bytes, "Largest message", 1, most_bytes, "BYTES")
       ->capture_default_str();
-  add_number(*command, "--concurrency", options->concurrency,
-             "Most transmissions at once (default: as many as there are ranks with cores of their own)", 2, 1 << 20);
   CLI::Option* rounds = add_number(*command, "--rounds", options->rounds,
                                    "Times that everything is gone through, against a drifting machine", 1, 1000)
                             ->capture_default_str();
@@ -309,14 +306,13 @@ void add_calibrate_command(CLI::App& parser, Action& chosen) {
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
   command->add_flag("--quick", options->quick, "Three short rounds")->excludes(rounds);
-  command->callback(
-      [options, &chosen] { chosen = [options](Session& session) { return calibrate(session, *options); }; });
 }
 
 void add_platform_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<PlatformOptions>();
-  CLI::App* command = parser.add_subcommand(
-      "platform", "Print measured channels as a platform of SimGrid, to run programs under SMPI on nodes not there");
+  const auto [command, options] = add_command<PlatformOptions>(
+      parser, "platform",
+      "Print measured channels as a platform of SimGrid, to run programs under SMPI on nodes not there", chosen,
+      simgrid_text);
   command->add_option("FILE", options->platform, "Measured channels (*.platform.json)")->required();
   constexpr std::int64_t most = 1 << 20;
   add_number(*command, "--nodes", options->cluster.nodes, "Nodes of the cluster", 1, most)->capture_default_str();
@@ -324,17 +320,11 @@ void add_platform_command(CLI::App& parser, Action& chosen) {
   add_value(*command, "--speed", options->cluster.flops_per_s, "Flop/s of a core, by which SimGrid counts computation",
             "F")
       ->check(CLI::Range(1.0, 1e18));
-  command->callback([options, &chosen] {
-    chosen = print_from_root([options] {
-      return models::simgrid_platform(models::read_platform_file(options->platform), options->cluster);
-    });
-  });
 }
 
 void add_cost_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<CostOptions>();
-  CLI::App* command =
-      parser.add_subcommand("cost", "Solve a tau-Lop expression on a platform: its reduced form and seconds");
+  const auto [command, options] = add_command<CostOptions>(
+      parser, "cost", "Solve a tau-Lop expression on a platform: its reduced form and seconds", chosen, cost);
   add_value(*command, "--platform", options->platform, "Measured channels (*.platform.json)", "FILE")->required();
   add_value(*command, "--expression", options->expression,
             "Transmissions such as '(T0(134)+T1(158)) || 2||T0(116)': channel and size; || binds tighter than +", "E")
@@ -350,7 +340,6 @@ void add_cost_command(CLI::App& parser, Action& chosen) {
              "More concurrent transfers than were measured: an error, or time in proportion",
              {"refuse", "proportional"});
   add_format_option(*command, options->json);
-  command->callback([options, &chosen] { chosen = print_from_root([options] { return cost(*options); }); });
 }
 
 }  // namespace steelyard::tool

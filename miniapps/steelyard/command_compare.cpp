@@ -1,19 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "comm/collective.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -25,7 +17,6 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::filesystem::path> folders;
-  std::optional<double> regression_percent;
 };
 
 struct Comparison {
@@ -35,10 +26,10 @@ struct Comparison {
   double other_s = 0.0;
   Ratio ratio;
 
-  /// Whether noise alone would show such a difference in one of twenty comparisons or fewer.
-  bool is_slower() const { return ratio.interval.lower > 1.0; }
-  bool is_faster() const { return ratio.interval.upper < 1.0; }
-  std::string verdict() const { return is_slower() ? "slower" : is_faster() ? "faster" : "no difference seen"; }
+  /// Names a difference that noise alone would show in one of twenty comparisons or fewer.
+  std::string verdict() const {
+    return ratio.interval.lower > 1.0 ? "slower" : ratio.interval.upper < 1.0 ? "faster" : "no difference seen";
+  }
 };
 
 /// @throws InvalidArgument naming what differs where runs are of different apps or problems
@@ -108,7 +99,7 @@ std::string differences(const Results& base, const Results& other) {
   return lines;
 }
 
-std::string table_text(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
+std::string comparison_table(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
   Table table({"run", "other", folder_name(base), "time", "ratio", "95 % from", "95 % to", ""});
   for (const Comparison& one : comparisons) {
     const bool is_known = std::isfinite(one.ratio.interval.upper);
@@ -123,8 +114,7 @@ std::string table_text(const std::vector<Comparison>& comparisons, const std::fi
          "quotient of the medians beside it\n";
 }
 
-/// @return whether a regression was asked about and found
-bool run_compare(const CompareOptions& options, std::string& text) {
+std::string compare_folders(const CompareOptions& options) {
   const auto read = [](const std::filesystem::path& folder) {
     Results results = read_results(folder);
     if (results.empty()) throw FileFormatError(folder.string(), "", "holds no run.json (expected a folder of results)");
@@ -157,35 +147,18 @@ bool run_compare(const CompareOptions& options, std::string& text) {
     note_missing(options.folders.front(), base, other);
     note_missing(folder, other, base);
   }
-  text = table_text(comparisons, options.folders.front()) + notes;
-  return options.regression_percent && std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& one) {
-           return one.is_slower() && one.ratio.median > 1.0 + 0.01 * *options.regression_percent;
-         });
+  return comparison_table(comparisons, options.folders.front()) + notes;
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = parser.add_subcommand(
-      "compare", "Compare times of runs: medians of paired runs, what is noise, and what differs between them");
+  const auto [command, options] = add_command<CompareOptions>(
+      parser, "compare", "Compare times of runs: medians of paired runs, what is noise, and what differs between them",
+      chosen, compare_folders);
   command->add_option("DIR", options->folders, "Results (--result) or folders of results; the first is the base")
       ->expected(2, 64)
       ->required();
-  command
-      ->add_option("--regression", options->regression_percent,
-                   "Exit 1 where a run is slower than the base by more, and not by noise")
-      ->check(CLI::Range(0.0, 1e6))
-      ->type_name("PERCENT");
-  command->callback([options, &chosen] {
-    chosen = [options](Session& session) {
-      std::string text;
-      double found = 0.0;
-      on_root(session.comm(), [&] { found = run_compare(*options, text) ? 1.0 : 0.0; });
-      session.print(text);
-      return all_max(session.comm(), found) > 0.0 ? ExitCode::check_failed : ExitCode::good;
-    };
-  });
 }
 
 }  // namespace steelyard::tool

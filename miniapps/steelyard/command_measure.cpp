@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -14,7 +12,6 @@
 #include "core/base/text_file.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/app/interruption.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "models/size_selection.hpp"
@@ -54,9 +51,8 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
   std::string parameters;
   for (const auto& [name, value] : kernel.parameters) parameters += fmt::format(", {} {:g}", name, value);
   return fmt::format(
-      "{}{} {}{}; a computation unit is {}\n{} on {}, all units of a node at once{}; {:g} % precise at level {:g}, {} "
-      "to "
-      "{} repetitions in each of {}\n",
+      "{}{} {}{}; a computation unit is {}\n"
+      "{} on {}, all units of a node at once{}; {:g} % precise at level {:g}, {} to {} repetitions in each of {}\n",
       kernel.app, kernel.kernel == kernel.app ? "" : " " + kernel.kernel, kernel.element, parameters,
       kernel.computation_unit, counted(std::ssize(nodes.node_of_rank), "rank"), counted(nodes.count(), "node"),
       plan.solo ? ", then each alone" : "", 100.0 * plan.precision.relative, plan.precision.confidence,
@@ -66,39 +62,34 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
 /// A row for every size of every unit, precise or not. With `plan.solo` also seconds alone and the contention factor
 /// t_c(x) / t_1(x), by which the others slow the unit down (000, figures 3.2 and 4.3).
 std::string measure_table(const std::vector<MeasuredModel>& models, const BuildPlan& plan) {
-  std::vector<std::string> headings{"unit",     "size",    "time",    "+-",  "repetitions",
-                                    "outliers", "units/s", "GFLOP/s", "GB/s"};
-  if (plan.solo) headings.insert(headings.end(), {"alone", "contention"});
-  headings.emplace_back("used");
-  Table table(headings);
+  std::vector<TableRow> rows;
   for (const auto& [rank, file] : models) {
     if (file.solo) continue;
-    const auto alone_of = std::ranges::find_if(models, [&, rank = rank, &file = file](const MeasuredModel& other) {
-      return other.rank == rank && other.file.unit_kind == file.unit_kind && other.file.solo;
-    });
-    const std::vector<MeasuredPoint> alone =
-        alone_of != models.end() ? all_points(alone_of->file) : std::vector<MeasuredPoint>();
+    std::vector<MeasuredPoint> alone;
+    for (const auto& [other_rank, other] : models) {
+      if (other_rank == rank && other.unit_kind == file.unit_kind && other.solo) alone = all_points(other);
+    }
     const std::string emulated = file.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", file.slowdown) : "";
     for (const MeasuredPoint& point : all_points(file)) {
-      std::vector<std::string> row{fmt::format("rank {} {}{}", rank, file.unit_kind, emulated),
-                                   fmt::format("{:.0f}", point.units),
-                                   format_seconds(point.time_s),
-                                   share(point.confidence_s, point.time_s),
-                                   fmt::format("{}", point.repetitions),
-                                   fmt::format("{}", point.outliers),
-                                   fmt::format("{:.4g}", point.speed()),
-                                   fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit),
-                                   fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)};
+      TableRow row{{"unit", fmt::format("rank {} {}{}", rank, file.unit_kind, emulated)},
+                   {"size", fmt::format("{:.0f}", point.units)},
+                   {"time", format_seconds(point.time_s)},
+                   {"+-", share(point.confidence_s, point.time_s)},
+                   {"repetitions", fmt::format("{}", point.repetitions)},
+                   {"outliers", fmt::format("{}", point.outliers)},
+                   {"units/s", fmt::format("{:.4g}", point.speed())},
+                   {"GFLOP/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit)},
+                   {"GB/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)}};
       if (plan.solo) {
         const MeasuredPoint* const same = find(alone, point.units);
-        row.push_back(same != nullptr ? format_seconds(same->time_s) : "-");
-        row.push_back(same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
+        row.emplace_back("alone", same != nullptr ? format_seconds(same->time_s) : "-");
+        row.emplace_back("contention", same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
       }
-      row.push_back(use(file, point, plan));
-      table.add_row(row);
+      row.emplace_back("used", use(file, point, plan));
+      rows.push_back(std::move(row));
     }
   }
-  return table.text();
+  return table_text(rows);
 }
 
 /// Outliers, sizes that drift or do not count, and where the time went.
@@ -297,7 +288,7 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   return built;
 }
 
-ExitCode measure(Session& session, MeasureOptions& options) {
+ExitCode measure_app(Session& session, MeasureOptions& options) {
   KernelFacts facts;
   BuildPlan plan;
   collectively(session.comm(), [&] {
@@ -318,8 +309,7 @@ ExitCode measure(Session& session, MeasureOptions& options) {
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output / "rank0-host.fpm.json");
   });
-  const bool oversubscribed = any_oversubscribed(session, units);
-  session.print(measure_header(session.nodes(), facts, plan) + core_notes(oversubscribed, any_unbound(session, units)));
+  session.print(measure_header(session.nodes(), facts, plan) + core_notes(session, units));
 
   const BuiltModels built = build(session, options, units, plan);
   const std::vector<MeasuredModel> all = gather_models(session, built);
@@ -368,10 +358,11 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
       parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once",
       "An app to measure");
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
-    auto options = std::make_shared<MeasureOptions>();
+    const AppFacts facts = mini_app->facts();
+    const auto [app, options] =
+        add_command<MeasureOptions>(*command, facts.name, facts.description, chosen, measure_app);
     options->app = mini_app.get();
     options->plan.rounds = 3;
-    CLI::App* app = command->add_subcommand(mini_app->facts().name, mini_app->facts().description);
     options->parsers = add_app_options(*app, *mini_app, Verb::measure);
     add_size_options(*app, *options);
     add_precision_options(*app, options->plan.precision);
@@ -382,7 +373,6 @@ void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
                   "Also measure every unit with all others idle, and report the contention");
     add_unit_options(*app, options->run);
     add_value(*app, "--output", options->output, "Folder for a model file of each rank and unit", "DIR");
-    app->callback([options, &chosen] { chosen = [options](Session& session) { return measure(session, *options); }; });
   }
 }
 

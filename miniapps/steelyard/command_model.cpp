@@ -1,19 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "core/base/plot/svg_plot.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "miniapps/steelyard/command.hpp"
-#include "models/fpm_file.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "models/shape.hpp"
 #include "models/speed_model.hpp"
@@ -93,30 +86,29 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
 /// Measured and modelled times at the measured sizes; says which points do not count.
 std::string points_table(const models::FpmFile& file, const models::SpeedModel& model) {
   const bool rates = file.bytes_per_unit > 0.0 || file.flops_per_unit > 0.0;
-  std::vector<std::string> headings{"size", "time", "+-", "repetitions", "units/s"};
-  if (rates) headings.insert(headings.end(), {"Gflop/s", "GB/s"});
-  headings.insert(headings.end(), {"model", "deviation", "used"});
-  Table table(headings);
+  std::vector<TableRow> rows;
   for (const MeasuredPoint& point : all_points(file)) {
     const double time_s = model.time_s(point.units);
     const bool counts = contains(file.points, point.units);
-    std::vector<std::string> row{
-        fmt::format("{:g}", point.units), format_seconds(point.time_s),
-        point.confidence_s > 0.0 ? fmt::format("{:.1f} %", 100.0 * point.confidence_s / point.time_s) : "-",
-        fmt::format("{}", point.repetitions), fmt::format("{:.4g}", point.speed())};
+    TableRow row{
+        {"size", fmt::format("{:g}", point.units)},
+        {"time", format_seconds(point.time_s)},
+        {"+-", point.confidence_s > 0.0 ? fmt::format("{:.1f} %", 100.0 * point.confidence_s / point.time_s) : "-"},
+        {"repetitions", fmt::format("{}", point.repetitions)},
+        {"units/s", fmt::format("{:.4g}", point.speed())}};
     if (rates) {
-      row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
-      row.push_back(fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit));
+      row.emplace_back("Gflop/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
+      row.emplace_back("GB/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit));
     }
-    row.push_back(seconds(time_s));
-    row.push_back(percent(time_s / point.time_s - 1.0));
-    row.emplace_back(!counts                                  ? "no, imprecise"
-                     : contains(model.dropped(), point.units) ? "no, dropped"
-                     : file.all_imprecise                     ? "yes, imprecise"
-                                                              : "yes");
-    table.add_row(row);
+    row.emplace_back("model", seconds(time_s));
+    row.emplace_back("deviation", percent(time_s / point.time_s - 1.0));
+    row.emplace_back("used", !counts                                  ? "no, imprecise"
+                             : contains(model.dropped(), point.units) ? "no, dropped"
+                             : file.all_imprecise                     ? "yes, imprecise"
+                                                                      : "yes");
+    rows.push_back(std::move(row));
   }
-  return table.text();
+  return table_text(rows);
 }
 
 /// Predicted times and speeds.
@@ -241,8 +233,8 @@ SvgPlot::Series speed_marks(const std::string& name, std::span<const MeasuredPoi
 }
 
 void add_model_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<ModelOptions>();
-  CLI::App* command = parser.add_subcommand("model", "Show a speed model: kind, fit error, speeds, predictions, plot");
+  const auto [command, options] = add_command<ModelOptions>(
+      parser, "model", "Show a speed model: kind, fit error, speeds, predictions, plot", chosen, show);
   command->add_option("FILE", options->file, "Model file (*.fpm.json, or Fupermod's *.fpm)")->required();
   add_choice(*command, "--kind", options->kind, "What to make of the points", model_kind_names());
   CLI::Option* at = add_value(*command, "--at", options->at, "Predict these sizes", "X...");
@@ -250,7 +242,6 @@ void add_model_command(CLI::App& parser, Action& chosen) {
   at->excludes(compare);
   add_format_option(*command, options->json)->excludes(compare);
   add_value(*command, "--plot", options->plot, "Draw points and model", "FILE.svg");
-  command->callback([options, &chosen] { chosen = print_from_root([options] { return show(*options); }); });
 }
 
 }  // namespace steelyard::tool

@@ -1,15 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/base/table.hpp"
 #include "miniapps/app/speed_models.hpp"
@@ -82,25 +77,24 @@ std::string answer_json(const PartitionOptions& options, const Answer& answer) {
 
 /// A row for each unit, and the makespan.
 std::string answer_text(const PartitionOptions& options, const Answer& answer) {
-  std::vector<std::string> headings{"model", answer.columns ? "blocks" : "units", "share"};
-  if (answer.columns) headings.insert(headings.end(), {"row", "column", "rows", "columns"});
-  headings.emplace_back("predicted");
-  Table table(headings);
+  std::vector<TableRow> rows;
   for (std::size_t i = 0; i < answer.units.units.size(); ++i) {
     const std::int64_t units = answer.units.units[i];
     const double share = options.total > 0 ? static_cast<double>(units) / static_cast<double>(options.total) : 0.0;
-    std::vector<std::string> row{options.model_name(i), fmt::format("{}", units),
-                                 fmt::format("{:.1f} %", 100.0 * share)};
+    TableRow row{{"model", options.model_name(i)},
+                 {answer.columns ? "blocks" : "units", fmt::format("{}", units)},
+                 {"share", fmt::format("{:.1f} %", 100.0 * share)}};
     if (answer.columns) {
       const partition::Rectangle& part = answer.columns->rectangles[i];
-      for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-        row.push_back(fmt::format("{}", number));
-      }
+      row.insert(row.end(), {{"row", fmt::format("{}", part.row)},
+                             {"column", fmt::format("{}", part.column)},
+                             {"rows", fmt::format("{}", part.rows)},
+                             {"columns", fmt::format("{}", part.columns)}});
     }
-    row.push_back(format_seconds(answer.units.predicted_s[i]));
-    table.add_row(row);
+    row.emplace_back("predicted", format_seconds(answer.units.predicted_s[i]));
+    rows.push_back(std::move(row));
   }
-  std::string text = table.text();
+  std::string text = table_text(rows);
   if (!answer.nodes.empty()) text += fmt::format("nodes      {}\n", fmt::join(answer.nodes, ", "));
   text += fmt::format("{}: {} computation units in {}, imbalance {:.1f} %\n", options.algorithm, options.total,
                       format_seconds(answer.units.makespan_s()), 100.0 * answer.units.imbalance());
@@ -118,44 +112,44 @@ std::string model_text(const PartitionOptions& options, const partition::Algorit
   return kind == "piecewise_linear" ? fmt::format("{}, {}", kind, models::shape_name(algorithm.shape)) : kind;
 }
 
-std::vector<models::SpeedModelPtr> load(const PartitionOptions& options, partition::Algorithm algorithm) {
+SpeedModels load(const PartitionOptions& options, partition::Algorithm algorithm) {
   if (!options.kind.empty()) algorithm.model_kind = options.kind;
-  std::vector<models::SpeedModelPtr> loaded;
-  for (const std::filesystem::path& path : options.models) {
-    loaded.push_back(make_model_for(algorithm, models::read_fpm_file(path)));
-  }
-  return loaded;
+  std::vector<models::FpmFile> files;
+  for (const std::filesystem::path& path : options.models) files.push_back(models::read_fpm_file(path));
+  return {std::move(files), std::move(algorithm)};
 }
 
 /// A row for each algorithm of `--compare`: what it makes of the input, predicted by the same models for all.
 std::string compare(const PartitionOptions& options) {
   const partition::Algorithm& judge = partition::find_algorithm(judge_name);
-  const auto common = load(options, judge);
+  const SpeedModels common = load(options, judge);
   std::vector<partition::Distribution> found;
   for (const std::string& name : options.compare) {
     const partition::Algorithm& algorithm = partition::find_algorithm(name);
-    const auto own = load(options, algorithm);
+    const SpeedModels own = load(options, algorithm);
     partition::Distribution distribution =
-        partition::distribute_in_multiples(options.total, pointers_to(own), algorithm, options.granularity);
-    found.push_back(partition::predict(std::move(distribution.units), pointers_to(common)));
+        partition::distribute_in_multiples(options.total, own.pointers(), algorithm, options.granularity);
+    found.push_back(partition::predict(std::move(distribution.units), common.pointers()));
   }
   const double best_s = std::ranges::min(found, {}, &partition::Distribution::makespan_s).makespan_s();
-  std::vector<std::string> headings{"algorithm", "splits by", "makespan", "to best", "imbalance"};
-  for (std::size_t i = 0; i < options.models.size(); ++i) headings.push_back(options.model_name(i));
-  Table table(headings);
+  std::vector<TableRow> rows;
   ordered_json json{{"total", options.total}, {"judged_by", model_text(options, judge)}};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string& name = options.compare[i];
     json["algorithms"].push_back(as_json(name, options.total, found[i]));
     const double makespan_s = found[i].makespan_s();
-    std::vector<std::string> row{name, model_text(options, partition::find_algorithm(name)), format_seconds(makespan_s),
-                                 best_s > 0.0 ? fmt::format("{:.3f}", makespan_s / best_s) : "-",
-                                 fmt::format("{:.1f} %", 100.0 * found[i].imbalance())};
-    for (const std::int64_t units : found[i].units) row.push_back(fmt::format("{}", units));
-    table.add_row(row);
+    TableRow row{{"algorithm", name},
+                 {"splits by", model_text(options, partition::find_algorithm(name))},
+                 {"makespan", format_seconds(makespan_s)},
+                 {"to best", best_s > 0.0 ? fmt::format("{:.3f}", makespan_s / best_s) : "-"},
+                 {"imbalance", fmt::format("{:.1f} %", 100.0 * found[i].imbalance())}};
+    for (std::size_t unit = 0; unit < found[i].units.size(); ++unit) {
+      row.emplace_back(options.model_name(unit), fmt::format("{}", found[i].units[unit]));
+    }
+    rows.push_back(std::move(row));
   }
   if (options.json) return json.dump(2) + "\n";
-  return table.text() +
+  return table_text(rows) +
          fmt::format("makespans of all by one model: {} (another: --kind)\n", model_text(options, judge));
 }
 
@@ -204,8 +198,8 @@ std::string distribute(const PartitionOptions& options) {
   if (options.models.empty()) throw InvalidArgument("--models is missing (expected one model file per unit)");
   if (!options.compare.empty()) return compare(options);
   const partition::Algorithm& algorithm = partition::find_algorithm(options.algorithm);
-  const auto loaded = load(options, algorithm);
-  const auto models = pointers_to(loaded);
+  const SpeedModels loaded = load(options, algorithm);
+  const auto models = loaded.pointers();
   Answer answer;
   if (options.levels == 2) {
     answer = distribute_in_two_levels(options, models, algorithm);
@@ -219,8 +213,8 @@ std::string distribute(const PartitionOptions& options) {
 }  // namespace
 
 void add_partition_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<PartitionOptions>();
-  CLI::App* command = parser.add_subcommand("partition", "Distribute computation units over speed models from files");
+  const auto [command, options] = add_command<PartitionOptions>(
+      parser, "partition", "Distribute computation units over speed models from files", chosen, distribute);
   command->add_flag("--list", options->list, "Name the algorithms");
   CLI::Option* algorithm =
       add_value(*command, "--algorithm", options->algorithm, "Algorithm (default geometric)", "NAME");
@@ -249,7 +243,6 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
             "NAME")
       ->needs(levels);
   add_format_option(*command, options->json);
-  command->callback([options, &chosen] { chosen = print_from_root([options] { return distribute(*options); }); });
 }
 
 }  // namespace steelyard::tool

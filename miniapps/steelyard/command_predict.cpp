@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -12,7 +9,7 @@
 #include "core/base/table.hpp"
 #include "core/machine.hpp"
 #include "miniapps/app/outputs.hpp"
-#include "miniapps/app/processes.hpp"
+#include "miniapps/app/plan.hpp"
 #include "miniapps/steelyard/command.hpp"
 
 namespace steelyard::tool {
@@ -48,28 +45,16 @@ void add_times(ordered_json& json, const ModelForecast& forecast, const models::
   json["predicted_interval_s"] = {interval.lower, interval.upper};
 }
 
-void append(std::vector<std::string>& cells, const std::vector<std::string>& more) {
-  cells.insert(cells.end(), more.begin(), more.end());
+void add_phases(TableRow& row, const ModelForecast& forecast) {
+  for (const auto& [name, seconds] : forecast.phases) row.emplace_back(name, format_seconds(seconds));
 }
 
-std::vector<std::string> phase_names(const ModelForecast& forecast) {
-  std::vector<std::string> names;
-  for (const auto& [name, seconds] : forecast.phases) names.push_back(name);
-  return names;
-}
-
-std::vector<std::string> phase_cells(const ModelForecast& forecast) {
-  std::vector<std::string> cells;
-  for (const auto& [name, seconds] : forecast.phases) cells.push_back(format_seconds(seconds));
-  return cells;
-}
-
-const std::vector<std::string> time_headings{"time", "90 % from", "90 % to"};
-
-/// Cells under `time_headings`, numbers each for `--csv`.
-std::vector<std::string> time_cells(const models::Estimate& estimate) {
+/// Cells of a time and its interval, numbers each for `--csv`.
+void add_interval(TableRow& row, const models::Estimate& estimate) {
   const Interval interval = estimate.interval();
-  return {format_seconds(estimate.time_s), format_seconds(interval.lower), format_seconds(interval.upper)};
+  row.emplace_back("time", format_seconds(estimate.time_s));
+  row.emplace_back("90 % from", format_seconds(interval.lower));
+  row.emplace_back("90 % to", format_seconds(interval.upper));
 }
 
 std::string plan_json(const std::string& app, const Plan& plan, double channel_error) {
@@ -87,20 +72,16 @@ std::string plan_json(const std::string& app, const Plan& plan, double channel_e
 /// A row for each model of communication, and the total by the first one.
 std::string plan_table(const Plan& plan, const Processes& processes) {
   const ModelForecast& first = plan.by_model.front();
-  std::vector<std::string> headings{"model"};
-  append(headings, phase_names(first));
-  append(headings, {"total"});
-  Table table(headings);
+  std::vector<TableRow> rows;
   for (const ModelForecast& one : plan.by_model) {
-    std::vector<std::string> cells{one.model};
-    append(cells, phase_cells(one));
-    append(cells, {format_seconds(one.total_s)});
-    table.add_row(cells);
+    TableRow& row = rows.emplace_back(TableRow{{"model", one.model}});
+    add_phases(row, one);
+    row.emplace_back("total", format_seconds(one.total_s));
   }
-  return table.text() + fmt::format("total      {}{} ({}{})\n", format_seconds(first.total_s),
-                                    interval_text(estimate(plan, first, processes.channel_error()).interval()),
-                                    first.model,
-                                    processes.has_seconds() ? "" : "; communication alone, for want of --model");
+  return table_text(rows) + fmt::format("total      {}{} ({}{})\n", format_seconds(first.total_s),
+                                        interval_text(estimate(plan, first, processes.channel_error()).interval()),
+                                        first.model,
+                                        processes.has_seconds() ? "" : "; communication alone, for want of --model");
 }
 
 /// Text of `--detail`: the app's own table, or a row for every processing unit.
@@ -127,7 +108,7 @@ std::string predict_scaling(const PredictOptions& options) {
   if (weak && !options.app->facts().grows) {
     throw InvalidArgument(fmt::format("--scaling weak is not known of {} (expected strong)", options.name()));
   }
-  std::optional<Table> table;
+  std::vector<TableRow> rows;
   ordered_json json{{"app", options.name()}, {"scaling", options.scaling}, {"runs", ordered_json::array()}};
   double one_s = 0.0, best_efficiency = 0.0;
   const int most = options.processes.processes;
@@ -139,15 +120,11 @@ std::string predict_scaling(const PredictOptions& options) {
     if (count == 1) one_s = run.total_s;
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
     best_efficiency = std::max(best_efficiency, speedup / count);
-    std::vector<std::string> headings{"processes"}, cells{fmt::format("{}", count)};
-    append(headings, phase_names(run));
-    append(headings, time_headings);
-    append(headings, {weak ? "scaled speedup" : "speedup", "efficiency"});
-    append(cells, phase_cells(run));
-    append(cells, time_cells(total));
-    append(cells, {fmt::format("{:.1f}", speedup), fmt::format("{:.0f} %", 100.0 * speedup / count)});
-    if (!table) table.emplace(headings);
-    table->add_row(cells);
+    TableRow& row = rows.emplace_back(TableRow{{"processes", fmt::format("{}", count)}});
+    add_phases(row, run);
+    add_interval(row, total);
+    row.emplace_back(weak ? "scaled speedup" : "speedup", fmt::format("{:.1f}", speedup));
+    row.emplace_back("efficiency", fmt::format("{:.0f} %", 100.0 * speedup / count));
     json["runs"].push_back({{"processes", count}});
     add_times(json["runs"].back(), run, total);
     json["runs"].back()["speedup"] = speedup;
@@ -155,7 +132,7 @@ std::string predict_scaling(const PredictOptions& options) {
     if (options.json) return json.dump(2) + "\n";
     const char* const superlinear =
         "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
-    return table->text() + processes.concurrency_note() + (best_efficiency > 1.005 ? superlinear : "");
+    return table_text(rows) + processes.concurrency_note() + (best_efficiency > 1.005 ? superlinear : "");
   }
 }
 
@@ -343,25 +320,21 @@ std::string advise(const PredictOptions& options) {
   const std::vector<AdvisedRun> runs = advised_runs(*options.app, options.processes);
   ordered_json json{{"app", options.name()}, {"advice", advice_text(runs)}, {"runs", ordered_json::array()}};
   const bool has_variants = !runs.front().variant.empty();
-  std::vector<std::string> headings{"processes", "units", "partition"};
-  append(headings, time_headings);
-  if (has_variants) append(headings, {"variant"});
-  append(headings, phase_names(runs.front().forecast));
-  Table table(headings);
+  std::vector<TableRow> rows;
   for (const AdvisedRun& run : runs) {
     json["runs"].push_back({{"processes", run.processes},
                             {"units", run.units.name},
                             {"variant", run.variant},
                             {"partition", run.partition}});
     add_times(json["runs"].back(), run.forecast, run.estimate);
-    std::vector<std::string> cells{fmt::format("{}", run.processes), run.units.name, run.partition};
-    append(cells, time_cells(run.estimate));
-    if (has_variants) append(cells, {run.variant});
-    append(cells, phase_cells(run.forecast));
-    table.add_row(cells);
+    TableRow& row = rows.emplace_back(TableRow{
+        {"processes", fmt::format("{}", run.processes)}, {"units", run.units.name}, {"partition", run.partition}});
+    add_interval(row, run.estimate);
+    if (has_variants) row.emplace_back("variant", run.variant);
+    add_phases(row, run.forecast);
   }
   if (options.json) return json.dump(2) + "\n";
-  return fmt::format("problem    {}\n{}advice     {}\n", options.app->problem(), table.text(), advice_text(runs));
+  return fmt::format("problem    {}\n{}advice     {}\n", options.app->problem(), table_text(rows), advice_text(runs));
 }
 
 std::string predict(const PredictOptions& options) {
@@ -376,9 +349,9 @@ std::string predict(const PredictOptions& options) {
 }
 
 void add_app(CLI::App& parser, MiniApp& mini_app, Action& chosen) {
-  auto options = std::make_shared<PredictOptions>();
+  const AppFacts facts = mini_app.facts();
+  const auto [app, options] = add_command<PredictOptions>(parser, facts.name, facts.description, chosen, predict);
   options->app = &mini_app;
-  CLI::App* app = parser.add_subcommand(options->name(), mini_app.facts().description);
   options->parsers = add_app_options(*app, mini_app, Verb::predict);
   add_process_options(*app, options->processes);
   CLI::Option* scaling = add_choice(*app, "--scaling", options->scaling,
@@ -393,7 +366,6 @@ void add_app(CLI::App& parser, MiniApp& mini_app, Action& chosen) {
   }
   advise->excludes(scaling)->excludes(detail);
   add_format_option(*app, options->json);
-  app->callback([options, &chosen] { chosen = print_from_root([options] { return predict(*options); }); });
 }
 
 }  // namespace

@@ -1,19 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "comm/collective.hpp"
 #include "core/base/document.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
@@ -23,7 +17,6 @@
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/results.hpp"
-#include "models/fpm_file.hpp"
 
 namespace steelyard::tool {
 namespace {
@@ -40,11 +33,6 @@ std::string list_of(const nlohmann::json& values, const char* separator = ", ") 
                         list_of(value, separator));
   }
   return list;
-}
-
-std::optional<double> number_of(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
 /// Median over all rounds of seconds that each may have.
@@ -415,28 +403,24 @@ std::string report(const ReportOptions& options) {
       throw InvalidArgument(folder.string() + " holds no result (expected run.json or experiment.json in or below it)");
     }
   }
-  return options.format == "html" ? document.html() : document.markdown();
+  const std::string text = options.format == "html" ? document.html() : document.markdown();
+  if (options.output.empty()) return text;
+  write_text_file(options.output, text);
+  return fmt::format("report     {}\n", options.output.string());
 }
 
 }  // namespace
 
 void add_report_command(CLI::App& parser, Action& chosen) {
-  auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = parser.add_subcommand(
-      "report", "Show results on one page: gains, predictions beside measurements, experiments beside the papers'");
+  const auto [command, options] = add_command<ReportOptions>(
+      parser, "report",
+      "Show results on one page: gains, predictions beside measurements, experiments beside the papers'", chosen,
+      report);
   command
       ->add_option("DIR", options->folders, "Results (--result), folders of results, or experiments of benchmarks/run")
       ->required();
   command->add_option("--output", options->output, "The page; on standard output without it")->type_name("FILE");
   add_choice(*command, "--format", options->format, "html or markdown", {"html", "markdown"});
-  command->callback([options, &chosen] {
-    chosen = print_from_root([options] {
-      std::string text = report(*options);
-      if (options->output.empty()) return text;
-      write_text_file(options->output, text);
-      return fmt::format("report     {}\n", options->output.string());
-    });
-  });
 }
 
 }  // namespace steelyard::tool

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <exception>
 #include <limits>
-#include <memory>
 
 #include "comm/collective.hpp"
 #include "core/base/progress.hpp"
@@ -22,10 +20,14 @@
 namespace steelyard::tool {
 namespace {
 
+using nlohmann::ordered_json;
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Seconds of a timed run at least, where there is memory for it.
 constexpr double long_enough_s = 0.01;
 constexpr int timed_runs = 3;
+/// Share of a unit's memory for one instance of a kernel.
+constexpr double memory_share = 0.25;
 
 double rounding_of(const std::string& element) {
   return element == "float" ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
@@ -105,62 +107,6 @@ void measure(const MeasurableKernel& kernel, ProcessingUnit::Kind kind, double m
   }
 }
 
-}  // namespace
-
-void Conformance::check(ProcessingUnit::Kind kind, double memory_bytes) {
-  for (const auto& kernel : kernels_) {
-    ConformanceResult result;
-    result.app = kernel->facts().app;
-    result.unit = kind == ProcessingUnit::Kind::host ? "host" : "device";
-    const std::vector<ConformanceCase> cases = kernel->conformance_cases(kind);
-    if (cases.empty()) {
-      result.wrong = "nothing to check";
-      results_.push_back(result);
-    }
-    for (const ConformanceCase& one : cases) {
-      result.options = one.options;
-      result.tolerance = one.tolerance;
-      result.same_bits = one.same_bits;
-      results_.push_back(result);
-      if (notify_) notify_(fmt::format("({} {} on {})", result.app, result.options, result.unit));
-      try {
-        check(one, kind, memory_bytes, results_.back());
-      } catch (const std::exception& error) {
-        if (results_.back().wrong.empty()) results_.back().wrong = error.what();
-      }
-    }
-  }
-}
-
-void Conformance::check(const ConformanceCase& one, ProcessingUnit::Kind kind, double memory_bytes,
-                        ConformanceResult& result) {
-  const auto note = [&](const std::string& what, const std::string& differs) {
-    if (!differs.empty() && result.wrong.empty()) result.wrong = what + ": " + differs;
-  };
-  for (std::size_t i = 0; i < one.shapes.size(); ++i) {
-    const MeasurableKernel& shape = *one.shapes[i];
-    const KernelFacts facts = shape.facts();
-    result.element = facts.element;
-    for (const std::int64_t units : one.sizes) {
-      const std::string of = described(i, facts, units);
-      const std::vector<double> values = shape.allocate(kind, units)->check_run();
-      note(of, compare(values, shape.reference(units), rounding_of(facts.element), result));
-      note(of + ", again", compare_bits(shape.allocate(kind, units)->check_run(), values));
-      if (one.same_bits != SameBits::any_unit) continue;
-      const auto [before, is_first] = values_.try_emplace(result.app + result.options + of, values);
-      if (!is_first) note(of + ", on another unit", compare_bits(values, before->second));
-    }
-  }
-  if (one.timed != nullptr) measure(*one.timed, kind, memory_bytes, result);
-}
-
-namespace {
-
-using nlohmann::ordered_json;
-
-/// Share of a unit's memory for one instance of a kernel.
-constexpr double memory_share = 0.25;
-
 struct ConformanceOptions {
   RunOptions run;
   std::vector<std::shared_ptr<MeasurableKernel>> kernels;
@@ -226,13 +172,12 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
   CoExecution co_execution(session.machine(), units);
   ordered_json rates, cases = ordered_json::array();
   collectively(session.comm(), [&] {
-    std::optional<Progress> progress;
-    Conformance conformance(options.kernels, [&](const std::string& note) { progress->advance(1, note); });
     std::size_t count = 0;
     for (const ProcessingUnit& unit : units_of(units)) {
       for (const auto& kernel : options.kernels) count += kernel->conformance_cases(unit.kind).size();
     }
-    progress.emplace("checking kernels", static_cast<std::int64_t>(count), session.is_root());
+    Progress progress("checking kernels", static_cast<std::int64_t>(count), session.is_root());
+    Conformance conformance(options.kernels, [&](const std::string& note) { progress.advance(1, note); });
     rates = measure_rank(session, units, co_execution);
     for (const ProcessingUnit& unit : units_of(units)) {
       const double memory_bytes =
@@ -252,18 +197,64 @@ ExitCode check_conformance(Session& session, const ConformanceOptions& options) 
 
 }  // namespace
 
+void Conformance::check(ProcessingUnit::Kind kind, double memory_bytes) {
+  for (const auto& kernel : kernels_) {
+    ConformanceResult result;
+    result.app = kernel->facts().app;
+    result.unit = kind == ProcessingUnit::Kind::host ? "host" : "device";
+    const std::vector<ConformanceCase> cases = kernel->conformance_cases(kind);
+    if (cases.empty()) {
+      result.wrong = "nothing to check";
+      results_.push_back(result);
+    }
+    for (const ConformanceCase& one : cases) {
+      result.options = one.options;
+      result.tolerance = one.tolerance;
+      result.same_bits = one.same_bits;
+      results_.push_back(result);
+      if (notify_) notify_(fmt::format("({} {} on {})", result.app, result.options, result.unit));
+      try {
+        check(one, kind, memory_bytes, results_.back());
+      } catch (const std::exception& error) {
+        if (results_.back().wrong.empty()) results_.back().wrong = error.what();
+      }
+    }
+  }
+}
+
+void Conformance::check(const ConformanceCase& one, ProcessingUnit::Kind kind, double memory_bytes,
+                        ConformanceResult& result) {
+  const auto note = [&](const std::string& what, const std::string& differs) {
+    if (!differs.empty() && result.wrong.empty()) result.wrong = what + ": " + differs;
+  };
+  for (std::size_t i = 0; i < one.shapes.size(); ++i) {
+    const MeasurableKernel& shape = *one.shapes[i];
+    const KernelFacts facts = shape.facts();
+    result.element = facts.element;
+    for (const std::int64_t units : one.sizes) {
+      const std::string of = described(i, facts, units);
+      const std::vector<double> values = shape.allocate(kind, units)->check_run();
+      note(of, compare(values, shape.reference(units), rounding_of(facts.element), result));
+      note(of + ", again", compare_bits(shape.allocate(kind, units)->check_run(), values));
+      if (one.same_bits != SameBits::any_unit) continue;
+      const auto [before, is_first] = values_.try_emplace(result.app + result.options + of, values);
+      if (!is_first) note(of + ", on another unit", compare_bits(values, before->second));
+    }
+  }
+  if (one.timed != nullptr) measure(*one.timed, kind, memory_bytes, result);
+}
+
 void add_conformance_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
-  auto options = std::make_shared<ConformanceOptions>();
+  const auto [command, options] = add_command<ConformanceOptions>(
+      parser, "conformance",
+      "Check every app's kernels on every unit: right, the same bits again, how near to the limits", chosen,
+      check_conformance);
   for (const std::unique_ptr<MiniApp>& app : apps) {
     app->prepare();
     options->kernels.push_back(app->kernel());
   }
-  CLI::App* command = parser.add_subcommand(
-      "conformance", "Check every app's kernels on every unit: right, the same bits again, how near to the limits");
   add_unit_options(*command, options->run);
   add_format_option(*command, options->json);
-  command->callback(
-      [options, &chosen] { chosen = [options](Session& session) { return check_conformance(session, *options); }; });
 }
 
 }  // namespace steelyard::tool

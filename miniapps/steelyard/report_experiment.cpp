@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/base/document.hpp"
 #include "core/base/errors.hpp"
@@ -25,14 +22,8 @@ class Experiment {
       : path_(folder / "experiment.json"), json_(read_json_file(path_)) {
     reader().require_schema("steelyard.experiment/1");
     const std::filesystem::path points = folder / reader().text("points_file");
-    std::ifstream file(points);
-    if (!file) throw FileFormatError(points.string(), "", "cannot be opened");
-    for (std::string line; std::getline(file, line);) {
-      const Json point = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (!point.is_object() || !point.contains("values")) {
-        throw FileFormatError(points.string(), "", "holds a line that is no point (expected an object with values)");
-      }
-      points_.push_back(point["values"]);
+    for (const Json& point : read_json_lines(points)) {
+      points_.push_back(JsonReader(points.string(), point).object("values").value());
     }
     for (const JsonReader& point : reader().array("paper_points")) paper_points_.push_back(point.value());
   }
@@ -61,11 +52,9 @@ class Experiment {
     Points found;
     std::ranges::copy_if(all, std::back_inserter(found), [&](const Json& point) {
       const auto has_value = [&](const std::string& name) { return !point.value(name, Json()).is_null(); };
-      const auto is_meant = [&](const auto& item) {
-        return point.contains(item.key()) && point[item.key()] == item.value();
-      };
-      return std::ranges::all_of(columns, has_value) &&
-             std::all_of(where.items().begin(), where.items().end(), is_meant);
+      Json same = point;
+      same.update(where);
+      return same == point && std::ranges::all_of(columns, has_value);
     });
     return found;
   }

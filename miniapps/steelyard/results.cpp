@@ -15,12 +15,8 @@ namespace {
 
 /// The values of `time_s` in a run's `samples.jsonl`.
 std::vector<double> read_times(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw FileFormatError(path.string(), "", "cannot be opened");
   std::vector<double> times_s;
-  for (std::string line; std::getline(file, line);) {
-    const nlohmann::json sample = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!sample.is_object()) throw FileFormatError(path.string(), "", "holds a line that is no JSON object");
+  for (const nlohmann::json& sample : read_json_lines(path)) {
     const JsonReader reader(path.string(), sample);
     if (reader.text("metric") == "time_s") times_s.push_back(reader.number("value"));
   }
@@ -42,12 +38,6 @@ std::vector<double> shares_of(const nlohmann::json& run) {
   return shares;
 }
 
-/// Seconds under a key; 0 where none were measured.
-double seconds_of(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
-}
-
 /// The most that slices of any size gain over those of `other`.
 double ideal_gain(const RunResult& other, const RunResult& better) {
   double slowest_s = 0.0;
@@ -56,7 +46,7 @@ double ideal_gain(const RunResult& other, const RunResult& better) {
     const std::vector<double> shares = shares_of(run->json);
     shares_per_s.resize(shares.size());
     for (std::size_t unit = 0; unit < shares.size(); ++unit) {
-      const double seconds = seconds_of(run->json.at("units")[unit], "measured_s");
+      const double seconds = number_of(run->json.at("units")[unit], "measured_s").value_or(0.0);
       if (run == &other) slowest_s = std::max(slowest_s, seconds);
       if (seconds > 0.0) shares_per_s[unit] = std::max(shares_per_s[unit], shares[unit] / seconds);
     }
@@ -65,6 +55,22 @@ double ideal_gain(const RunResult& other, const RunResult& better) {
 }
 
 }  // namespace
+
+std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) throw FileFormatError(path.string(), "", "cannot be opened");
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false));
+    if (!lines.back().is_object()) throw FileFormatError(path.string(), "", "holds a line that is no JSON object");
+  }
+  return lines;
+}
+
+std::optional<double> number_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
 
 std::string folder_name(const std::filesystem::path& folder) {
   return (folder / "").lexically_normal().parent_path().filename().string();
@@ -132,7 +138,8 @@ std::optional<Gain> gain(std::span<const RunResult> other, std::span<const RunRe
   Gain found;
   for (const RunResult& slow : other) {
     for (const RunResult& fast : better) {
-      const double slow_s = seconds_of(slow.json, "median_time_s"), fast_s = seconds_of(fast.json, "median_time_s");
+      const double slow_s = number_of(slow.json, "median_time_s").value_or(0.0);
+      const double fast_s = number_of(fast.json, "median_time_s").value_or(0.0);
       const bool same_slices = slow.json.at("distribution") == fast.json.at("distribution");
       if (slow.round != fast.round || (by_slices && same_slices) || slow_s <= 0.0 || fast_s <= 0.0) continue;
       factors.push_back(slow_s / fast_s);

@@ -16,6 +16,12 @@ class Document;
 
 namespace steelyard::tool {
 
+/// The lines of a file, each an object. @throws FileFormatError
+std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path);
+
+/// The number under a key, if there is one.
+std::optional<double> number_of(const nlohmann::json& object, const char* key);
+
 /// What `--result` left of a run.
 struct RunResult {
   std::filesystem::path folder;

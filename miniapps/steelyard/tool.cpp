@@ -1,6 +1,5 @@
 #include "miniapps/steelyard/tool.hpp"
 
-#include <CLI/CLI.hpp>
 #include <set>
 
 #include "comm/collective.hpp"

@@ -149,9 +149,7 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"predict gemm --model @good.fpm.json --beta nan", "--beta"}};
   expect_refused(steelyard_tool, mistakes(rows, folder), {}, {1});
   if (std::thread::hardware_concurrency() < 2) SKIP("ranks of a node need cores of their own");
-  const std::vector<Row> between_ranks{
-      {"calibrate --concurrency 64", "concurrency 64 in shared memory (expected at most 2: "},
-      {"calibrate --base @broken --output out", "broken: line 2"}};
+  const std::vector<Row> between_ranks{{"calibrate --base @broken --output out", "broken: line 2"}};
   expect_refused(steelyard_tool, mistakes(between_ranks, folder), {}, {2});
 }
 
