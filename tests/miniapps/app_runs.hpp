@@ -50,6 +50,9 @@ struct AppRun {
 std::vector<Outcome> run_app(const std::filesystem::path& program, const std::vector<AppRun>& runs,
                              const TemporaryFolder& folder);
 
+/// Lines below the heading of a table at the end.
+Words table_rows(const std::string& out);
+
 /// Names that `steelyard partition --list` prints.
 Words partition_names();
 
@@ -59,9 +62,6 @@ std::vector<long long> slices_in_table(const std::string& out, const std::string
 bool contains(const std::string& text, const std::string& part);
 
 int lines_that_start(const std::string& text, const std::string& start);
-
-/// Lines of `--help` that begin with an option such as `--size` or `-h,--help`, however much they are indented.
-int lines_of_option(const std::string& help, const std::string& option);
 
 long long sum(const std::vector<long long>& values);
 

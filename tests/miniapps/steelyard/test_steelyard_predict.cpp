@@ -7,6 +7,7 @@
 #include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
 #include "tests/catch.hpp"
+#include "tests/miniapps/rectangles.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
 
 namespace steelyard::tests::test_steelyard_predict {
@@ -32,10 +33,6 @@ double phase_s(const json& prediction, const std::string& name) {
 double time_s(const json& prediction) { return prediction.at("time_s"); }
 double upper_s(const json& prediction) { return prediction.at("predicted_interval_s")[1]; }
 
-long long area(const json& rectangle) {
-  return rectangle.at("rows").get<long long>() * rectangle.at("columns").get<long long>();
-}
-
 /// Writes `NAME.fpm.json` of a unit at constant speed.
 void write_unit(const TemporaryFolder& folder, const std::string& name, double unit_s, models::FpmFile file = {}) {
   for (const double units : {1.0, 1000.0}) file.points.push_back({units, units * unit_s});
@@ -50,6 +47,16 @@ void write_unit_on(const TemporaryFolder& folder, const std::string& name, const
   file.unit_cores = cores;
   file.parameters["time_tile"] = time_tile;
   write_unit(folder, name, unit_s, file);
+}
+
+/// Ways to run an app: the first is as good as the fastest, the others come in the order of their times.
+json advised(const TemporaryFolder& folder, const std::string& app, const std::string& line) {
+  const json result = predict(folder, "--advise " + line, app);
+  std::vector<double> times_s;
+  for (const json& run : result.at("runs")) times_s.push_back(run.at("time_s"));
+  CHECK(std::is_sorted(times_s.begin() + 1, times_s.end()));
+  CHECK(times_s.front() <= 1.05 * *std::min_element(times_s.begin(), times_s.end()));
+  return result;
 }
 
 }  // namespace
@@ -93,7 +100,7 @@ TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
   }
 }
 
-TEST_CASE("Four processes on two nodes take what one gets by hand, in a table too, on nodes of a layout too") {
+TEST_CASE("Four processes on two nodes take what one gets by hand, on nodes of a layout too, on any number of ranks") {
   const TemporaryFolder folder;
   write_platform(folder);
   write_unit(folder, "unit", 1e-4);
@@ -111,7 +118,6 @@ TEST_CASE("Four processes on two nodes take what one gets by hand, in a table to
   CHECK_THAT(time_s(paper), WithinRel(computation_s + tau_lop_s, 1e-12));
   CHECK(paper.at("communication_model") == "tau-Lop");
   const json& models = paper.at("models");
-  CHECK(models.size() == 4);
   CHECK_THAT(models.at("tau-Lop event").get<double>(), WithinRel(tau_lop_s, 1e-12));
   CHECK_THAT(models.at("Hockney").get<double>(), WithinRel(hockney_s, 1e-12));
   CHECK_THAT(models.at("HLogGP").get<double>(), WithinRel(hockney_s - 4 * (memory_s + network_s), 1e-9));
@@ -123,11 +129,8 @@ TEST_CASE("Four processes on two nodes take what one gets by hand, in a table to
 
   folder.write("nodes.layout", "a 0 all host\na 1 all host\nb 0 all host\nb 1 all host\n");
   CHECK(predict(folder, problem + by_paper + "--layout nodes.layout") == paper);
-  const std::string table = good_tool(folder, "predict summa " + on).out;
-  for (const auto& [model, seconds] : models.items()) CHECK(lines_that_start(table, model + " ") >= 1);
-  CHECK(good_tool(folder, "predict summa " + on, 3).out == table);
-  const std::string detail = good_tool(folder, "predict summa --detail " + on).out;
-  CHECK(lines_of(detail).size() == lines_of(table).size() + 2 + 4);
+  const std::string line = "predict summa --detail " + on;
+  CHECK(good_tool(folder, line, 3).out == good_tool(folder, line).out);
 }
 
 TEST_CASE("A slice is as much slower as its unit is beside that which was measured, in strong and weak scaling alike") {
@@ -164,8 +167,8 @@ TEST_CASE("Without models only communication is predicted, and areas go by slowd
   const json two = predict(folder, "--size 128 --block 16 --layout two.layout" + on_platform);
   CHECK(two.at("phases").size() == 1);
   CHECK(two.at("time_s") == phase_s(two, "communication"));
-  CHECK(area(two.at("rectangles")[0]) == 48);
-  CHECK(area(two.at("rectangles")[1]) == 16);
+  CHECK(rectangles_of(two)[0].area() == 48);
+  CHECK(rectangles_of(two)[1].area() == 16);
   const json one = predict(folder, "--size 128 --block 16" + by_unit);
   CHECK(phase_s(one, "communication") == 0.0);
   CHECK_THAT(time_s(one), WithinRel(8 * 64e-3, 1e-12));
@@ -184,9 +187,9 @@ TEST_CASE("Rectangles of a prediction make it again as a partition, and without 
     CHECK(predict(folder, on + "--partition cut.json") == prediction);
     const json avoided = predict(folder, on + "--avoid-communication");
     CHECK(time_s(avoided) <= time_s(prediction) * (1 + 1e-12));
-    const json& rectangles = avoided.at("rectangles");
-    const auto with_blocks =
-        std::count_if(rectangles.begin(), rectangles.end(), [](const json& rectangle) { return area(rectangle) > 0; });
+    const Rectangles rectangles = rectangles_of(avoided);
+    const auto with_blocks = std::count_if(rectangles.begin(), rectangles.end(),
+                                           [](const partition::Rectangle& rectangle) { return rectangle.area() > 0; });
     if (working > 0) CHECK(with_blocks == working);
   }
 }
@@ -220,15 +223,12 @@ TEST_CASE("A thousand processes are predicted in seconds, all blocks of them, an
   const TemporaryFolder folder;
   write_platform(folder);
   write_unit(folder, "unit", 1e-3);
-  for (const std::string communication : {"paper", "bcast", "pipelined"}) {
-    const std::string problem = "--size 16384 --block 64 --processes 1000 --per-node 20 --communication ";
-    const json prediction = predict(folder, problem + communication + on_platform + by_unit);
-    long long blocks = 0;
-    for (const json& rectangle : prediction.at("rectangles")) blocks += area(rectangle);
-    CHECK(prediction.at("rectangles").size() == 1000);
-    CHECK(blocks == 256LL * 256);
-    CHECK(time_s(prediction) >= phase_s(prediction, "update"));
-  }
+  const std::string communication = GENERATE("paper", "bcast", "pipelined");
+  const std::string problem = "--size 16384 --block 64 --processes 1000 --per-node 20 --communication ";
+  const json prediction = predict(folder, problem + communication + on_platform + by_unit);
+  CHECK(prediction.at("rectangles").size() == 1000);
+  CHECK(tile(rectangles_of(prediction), 256));
+  CHECK(time_s(prediction) >= phase_s(prediction, "update"));
   // More processes of a node than transfers were measured at once.
   const std::string scaling = "predict jacobi --size 512 --scaling strong" + on_platform + by_unit;
   CHECK(lines_that_start(good_tool(folder, scaling + "--processes 2").out, "note ") == 0);
@@ -257,20 +257,6 @@ TEST_CASE("Intervals are a point, or as wide as the models' drift and the channe
   const json communication = predict(folder, "--size 64 --processes 4" + on_platform);
   CHECK_THAT(upper_s(communication), WithinRel(1.5 * time_s(communication), 1e-12));
 }
-
-namespace {
-
-/// Ways to run an app: the first is as good as the fastest, the others come in the order of their times.
-json advised(const TemporaryFolder& folder, const std::string& app, const std::string& line) {
-  const json result = predict(folder, "--advise " + line, app);
-  std::vector<double> times_s;
-  for (const json& run : result.at("runs")) times_s.push_back(run.at("time_s"));
-  CHECK(std::is_sorted(times_s.begin() + 1, times_s.end()));
-  CHECK(times_s.front() <= 1.05 * *std::min_element(times_s.begin(), times_s.end()));
-  return result;
-}
-
-}  // namespace
 
 TEST_CASE(
     "Advice takes the simplest of the ways that are within 5 % of the fastest, each predicted as when asked for") {
@@ -319,12 +305,8 @@ TEST_CASE(
   for (const auto& [processes, units, way_s] : asked) {
     CHECK((way_s > 1.05 * least_s || std::pair(processes, units) >= simplicity));
   }
-  const std::string text = advice.at("advice");
   const bool pays = contains(best.at("units"), "device");
-  CHECK(contains(text, pays ? "; the companion pays (" : "; a companion does not pay ("));
-  const std::string table = good_tool(folder, "predict gemm --advise " + all).out;
-  CHECK(lines_that_start(table, "advice     " + text) == 1);
-  CHECK(lines_of(table).size() == 1 + 2 + advice.at("runs").size() + 1);
+  CHECK(contains(advice.at("advice"), pays ? "; the companion pays (" : "; a companion does not pay ("));
 }
 
 TEST_CASE("Advice takes more processes where they pay and nodes have cores, and the fastest time tile") {

@@ -1,4 +1,4 @@
-// What users of the tool get wrong: the one line that says so, and nothing else that happens.
+// What users of the tool, or of any mini-app, get wrong: the one line that says so, and nothing else that happens.
 #include <filesystem>
 #include <thread>
 
@@ -68,8 +68,6 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"units --slowdown host=0.5", "0.5"},
       {"layout --like @missing", "missing"},
       {"layout --like @two.layout --units host", "--like"},
-      {"layout --like @wrong.layout", "slowness"},
-      {"layout --csv", "--csv"},
       {"conformance --format xml", "xml"},
       {"measure", "app"},
       {"measure abacus", "abacus"},
@@ -88,11 +86,8 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"measure wave2d --size 9 --columns 9", "--size"},
       {"measure wave2d --steps 3", "--steps"},
       {"measure gemm --input 3", "--input"},
-      {"measure summa --communication bcast", "--communication"},
-      {"measure fft2d --exchange pipelined", "--exchange"},
       {"measure fft2d --planner lazy", "lazy"},
       {"measure cavity --reynolds 3", "--reynolds"},
-      {"measure jacobi --columns 3", "--columns"},
       {"model @broken --plot plot.svg", "broken: line 2"},
       {"model @good.fpm.json @small.fpm.json", "small.fpm.json"},
       {"model @good.fpm.json --kind cubic", "cubic"},
@@ -176,6 +171,21 @@ TEST_CASE("Targets that cannot be written are found before anything is measured:
     CHECK(contains(outcome.told_by("steelyard").front(), ": " + in_the_way));
     CHECK(outcome.out.empty());
     CHECK(folder.entries() == 2);
+  }
+}
+
+TEST_CASE("A problem that no memory holds is refused at once, and planned by a dry run with models from files") {
+  const TemporaryFolder folder;
+  const Words large = words("--size 1000000"), dry = words("--dry-run");
+  const Words model{"--model", write_model(folder, "unit.fpm.json", 1e-6)};
+  const std::string named = "TiB (expected at most ";
+  for (const std::string program :
+       {STEELYARD_CAVITY, STEELYARD_FFT2D, STEELYARD_GEMM, STEELYARD_JACOBI, STEELYARD_SUMMA, STEELYARD_WAVE2D}) {
+    expect_refused(program, {{{}, named}, {dry, named}, {model, named}}, large);
+  }
+  for (const std::string program : {STEELYARD_JACOBI, STEELYARD_SUMMA}) {
+    const Outcome outcome = good_run(1, program, large + dry + model, folder.path());
+    CHECK(lines_that_start(outcome.out, "predicted ") == 1);
   }
 }
 
