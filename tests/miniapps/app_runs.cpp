@@ -214,16 +214,16 @@ WrongRuns::WrongRuns(std::filesystem::path program, Words other_arguments)
       other_arguments_(std::move(other_arguments)),
       model_(write_model(folder_, "even.fpm.json", 1e-6)) {}
 
-void expect_unwritable_refused(const std::filesystem::path& program, const Words& arguments) {
+void expect_unwritable_refused(const std::filesystem::path& program, const std::vector<Words>& arguments,
+                               const std::vector<int>& rank_counts) {
   std::vector<std::unique_ptr<TemporaryFolder>> folders;
   std::vector<Start> starts;
-  for (const Words& option : {Words{"--result", "file"}, Words{"--result", "file/below"},
-                              Words{"--output", "file/below"}, Words{"--output", "folder"}}) {
-    for (const int ranks : {1, 3}) {
+  for (const Words& run : arguments) {
+    for (const int ranks : rank_counts) {
       folders.push_back(std::make_unique<TemporaryFolder>());
       folders.back()->write("file", "");
       std::filesystem::create_directory(*folders.back() / "folder");
-      starts.push_back({ranks, program, arguments + option, folders.back()->path()});
+      starts.push_back({ranks, program, run, folders.back()->path()});
     }
   }
   const std::vector<Outcome> outcomes = run_all(starts);
@@ -237,6 +237,13 @@ void expect_unwritable_refused(const std::filesystem::path& program, const Words
     CHECK(outcomes[i].out.empty());
     CHECK(folders[i]->entries() == 2);
   }
+}
+
+void expect_unwritable_refused(const std::filesystem::path& program, const Words& arguments) {
+  expect_unwritable_refused(program,
+                            {arguments + words("--result file"), arguments + words("--result file/below"),
+                             arguments + words("--output file/below"), arguments + words("--output folder")},
+                            {1, 3});
 }
 
 }  // namespace steelyard::tests

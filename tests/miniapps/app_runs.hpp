@@ -108,9 +108,12 @@ class WrongRuns {
   std::string model_;
 };
 
-/// expect_refused() for targets of `--output` and `--result` that cannot be written: exit code 3, and nothing on
-/// standard output.
-/// @param arguments of a run that takes no time
+/// expect_refused() for arguments that end with a target which cannot be written, `file` being a file and `folder` a
+/// folder: exit code 3, and nothing on standard output.
+void expect_unwritable_refused(const std::filesystem::path& program, const std::vector<Words>& arguments,
+                               const std::vector<int>& rank_counts);
+
+/// The same for targets of `--output` and `--result`. @param arguments of a run that takes no time
 void expect_unwritable_refused(const std::filesystem::path& program, const Words& arguments);
 
 }  // namespace steelyard::tests

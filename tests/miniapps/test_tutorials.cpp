@@ -83,15 +83,12 @@ TEST_CASE("Rows move away from a unit of jacobi that turns out to be slow") {
   CHECK(json.at("predicted_time_s").is_null());
 }
 
-TEST_CASE("jacobi's prediction is that of the model, and the same without running") {
+TEST_CASE("jacobi's prediction is that of the model") {
   const TemporaryFolder folder;
-  const Words problem{"--size", "64", "--steps", "10", "--model", write_model(folder, "unit.fpm.json", 1e-6)};
-  good_run(1, jacobi, problem + words("--units host --dry-run --result r"), folder.path());
-  const Outcome forecast = good_run(1, steelyard_tool, words("predict jacobi --format json") + problem, folder.path());
-  for (const nlohmann::json& time_s : {read_json_file(folder / "r/run.json").at("predicted_time_s"),
-                                       nlohmann::json::parse(forecast.out).at("time_s")}) {
-    CHECK_THAT(time_s.get<double>(), WithinRel(10 * 64e-6, 1e-12));
-  }
+  const Words dry = words("--size 64 --steps 10 --units host --dry-run --result r") + with_models(folder, {1e-6});
+  good_run(1, jacobi, dry, folder.path());
+  const double predicted_s = read_json_file(folder / "r/run.json").at("predicted_time_s");
+  CHECK_THAT(predicted_s, WithinRel(10 * 64e-6, 1e-12));
 }
 
 TEST_CASE("Ranks with different options are refused at once, whatever they differ in") {
@@ -189,7 +186,8 @@ TEST_CASE("Mistakes are refused by name, and results that cannot be written befo
                   {{"--distribution", "1:2", "--partition", "even"}, "--distribution"},
                   {{"--kind", "round"}, "model kind \"round\" is unknown"},
                   {{"--steps", "-1"}, "--steps"},
-                  {{"--model", "missing.fpm.json"}, "missing.fpm.json"}},
+                  {{"--model", "missing.fpm.json"}, "missing.fpm.json"},
+                  {with_models(folder, {1e-6}) + words("--platform missing.platform.json"), "missing.platform.json"}},
                  {"--repetitions", "1"});
   expect_refused(heat, {{{"--ratio", "0.3"}, "--ratio"}, {{"--type", "float"}, "--type"}, {{"--size", "0"}, "--size"}},
                  {}, {1});

@@ -95,12 +95,7 @@ TEST_CASE(
   CHECK(first.nodes.front().memory_bytes_per_s < 1e13);
   REQUIRE(first.channels.size() == std::size_t{1 + device_channels});
   const Channel& memory = first.channel(0);
-  CHECK(memory.scope == Channel::Scope::node);
-  CHECK(memory.path == std::vector<int>{0, 0});
-  CHECK(memory.between == std::vector<std::string>(2, first.nodes.front().kind));
   CHECK((memory.loggp && !memory.hockney.empty()));
-  REQUIRE(memory.tau_lop);
-  CHECK(memory.tau_lop->transfer.largest_concurrency() == 2);
   CHECK(cost(folder, "T0(8)||T0(100000)", "first").at("time_s") > 0.0);
 
   Platform base = first;
@@ -121,21 +116,6 @@ TEST_CASE(
     REQUIRE(second.nodes.size() == 1);
     CHECK(second.nodes.front().host == first.nodes.front().host);
   }
-}
-
-TEST_CASE("Times from which no bandwidth follows fail the run, with the channel") {
-  if (std::thread::hardware_concurrency() < 2) SKIP("ranks of a node need cores of their own");
-  const TemporaryFolder folder;
-  // One more byte of a MiB is far below what can be measured.
-  const Words arguments = words("calibrate --from 1048576 --to 1048577 --rounds 1 --output here");
-  Outcome outcome;
-  for (int attempt = 0; attempt < 10 && outcome.status != 3; ++attempt) {
-    outcome = run(2, steelyard_tool, arguments, folder.path());
-  }
-  INFO(outcome.out << outcome.err);
-  CHECK(outcome.status == 3);
-  REQUIRE(outcome.told_by("steelyard").size() == 1);
-  CHECK(contains(outcome.err, "shared memory"));
 }
 
 }  // namespace steelyard::tests::test_steelyard_channels
