@@ -1,9 +1,8 @@
-// What a run's ranks do together: they take its time, balance, measure channels and speed models, check and write.
+// What a run's ranks do together: they take its time, balance, measure speed models, check and write.
 #include <numeric>
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/channel_measurement.hpp"
 #include "core/base/npy.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "miniapps/app/frame.hpp"
@@ -11,7 +10,6 @@
 #include "partition/algorithms.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/catch.hpp"
-#include "tests/comm/eventually.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
 #include "tests/comm/synthetic_kernel.hpp"
 #include "tests/miniapps/app/collective_error.hpp"
@@ -47,16 +45,6 @@ class SharedFolder {
   std::optional<TemporaryFolder> mine_;
   std::filesystem::path path_;
 };
-
-/// Whether some node has fewer cores than ranks.
-bool is_crowded() {
-  const std::vector<NodeFacts> facts = gather_node_facts(session());
-  const std::vector<int>& nodes = session().nodes().node_of_rank;
-  for (std::size_t node = 0; node < facts.size(); ++node) {
-    if (std::count(nodes.begin(), nodes.end(), static_cast<int>(node)) > facts[node].cores) return true;
-  }
-  return false;
-}
 
 partition::Algorithm geometric() { return partition::find_algorithm("geometric"); }
 
@@ -188,36 +176,6 @@ TEST_CASE("a check is as wrong as its worst rank and repetition, on every rank, 
   }
 }
 
-TEST_CASE("channels are measured of ranks with cores of their own, the same on all; a single rank has none") {
-  const RunOptions options;
-  Frame frame(session(), options, started_units(), "test");
-  const bool is_alone = session().size() == 1;
-  if (is_alone || is_crowded()) {
-    const std::optional<Channels> channels = frame.channels({1e3, 1e6, 1e7});
-    CHECK(channels.has_value() == is_alone);
-    if (channels) CHECK(channels->platform.channels.empty());
-    CHECK_FALSE(frame.record().figures.contains("channel_time_s"));
-    return;
-  }
-  for (const MessageFacts& message : {MessageFacts{1e3, 1e3, 0.0}, MessageFacts{5e4, 2e5, 1e6}}) {
-    std::optional<Channels> channels;
-    // What a busy machine measures may look like nothing that a channel does, but not every time.
-    CHECK(eventually([&] {
-      channels = frame.channels(message);
-      return channels.has_value();
-    }));
-    if (!channels) continue;
-    std::vector<double> seconds{frame.record().figures.at("channel_time_s")};
-    for (int rank = 1; rank < session().size(); ++rank) {
-      const models::Channel& channel = channels->platform.channel(channels->placement.channel(0, rank));
-      for (const double bytes : {0.0, 1.0, 1e3, 1e5, 1e7}) seconds.push_back(channel.time_s(bytes));
-    }
-    CAPTURE(seconds, message.largest_bytes, message.footprint_bytes);
-    CHECK(std::all_of(seconds.begin(), seconds.end(), [](double time_s) { return time_s > 0.0; }));
-    CHECK(same_on_all_ranks(seconds));
-  }
-}
-
 TEST_CASE("a rank that fails is everyone's error, and a file that was there stays as it was") {
   const SharedFolder folder;
   const auto write = [&](const char* name, int failing, std::int64_t first_column = 0) {
@@ -248,60 +206,22 @@ TEST_CASE("a rank that fails is everyone's error, and a file that was there stay
 }
 
 TEST_CASE("points are added by size in place of those near them in the same memory, which says how speed has drifted") {
-  SpeedModels models({file_of({10.0, 100.0}), file_of({10.0}), file_of({})}, geometric());
-  CHECK(models.pointers()[2] == nullptr);
-  models.add({{101.0, 0.111}, {5.0, 1.0}, {0.0, 0.0}});
-  models.add({{50.0, 0.05}, {0.0, 0.0}, {7.0, 0.7}});
+  FpmFile file = file_of({50.0, 100.0});
+  file.in_core_units = 100.0;
+  SpeedModels models({file_of({10.0, 100.0}), file_of({}), file}, geometric());
+  CHECK(models.pointers()[1] == nullptr);
+  models.add({{101.0, 0.111}, {7.0, 0.7}, {101.0, 10.0}});
+  CHECK(models.pointers()[1]->time_s(7.0) == 0.7);
+  CHECK(models.pointers()[2]->time_s(100.0) < 1.0);
+  CHECK(models.pointers()[2]->time_s(101.0) > 1.0);
+  models.add({{50.0, 0.05}, {0.0, 0.0}, {102.0, 20.0}});
   CHECK(sizes_of(models.files()[0]) == Sizes{10.0, 50.0, 101.0});
-  CHECK(sizes_of(models.files()[1]) == Sizes{5.0, 10.0});
-  CHECK(models.pointers()[2]->time_s(7.0) == 0.7);
+  CHECK(sizes_of(models.files()[2]) == Sizes{50.0, 100.0, 102.0});
   CHECK(models.files()[0].drift.degrees == 1);
   CHECK(models.files()[0].drift.share > 0.05);
   models.add({{50.5, 0.0505}, {0.0, 0.0}, {0.0, 0.0}});
   CHECK(models.files()[0].drift.degrees == 2);
   CHECK(models.files()[0].drift.share < 0.05);
-
-  FpmFile file = file_of({50.0, 100.0});
-  file.in_core_units = 100.0;
-  SpeedModels out_of_core({file}, geometric());
-  CHECK(out_of_core.pointers()[0]->max_units() == 100.0);
-  out_of_core.add({{101.0, 10.0}});
-  CHECK(out_of_core.pointers()[0]->time_s(100.0) < 1.0);
-  CHECK(out_of_core.pointers()[0]->time_s(101.0) > 1.0);
-  out_of_core.add({{102.0, 20.0}});
-  CHECK(sizes_of(out_of_core.files()[0]) == Sizes{50.0, 100.0, 102.0});
-}
-
-TEST_CASE("one file is every slot's, one per unit every rank's, one per slot its own; slower slots are slower") {
-  const SharedFolder folder;
-  std::vector<Slot> slots;
-  std::vector<double> slowdowns;
-  std::vector<std::filesystem::path> paths;
-  for (int i = 0; i < 2 * session().size(); ++i) {
-    slots.push_back({i / 2, i % 2 == 0 ? Kind::host : Kind::companion});
-    slowdowns.push_back(1.0 + i);
-    FpmFile file = file_of({static_cast<double>(i + 1)});
-    file.slowdown = 2.0;
-    file.parts = {"border"};
-    file.points[0] = {1.0 + i, 1e-3, 1, 1e-4, 0, {2e-3}};
-    paths.push_back(folder / (std::to_string(i) + ".fpm.json"));
-    on_root(session().comm(), [&] { models::write_fpm_file(paths.back(), file); });
-  }
-  for (const std::size_t files : {std::size_t{1}, std::size_t{2}, slots.size()}) {
-    const std::vector first(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(files));
-    const SpeedModels models = read_speed_models(first, {}, slots, slowdowns, geometric());
-    CHECK(models.files().size() == slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const models::MeasuredPoint& point = models.files()[i].points[0];
-      const double factor = slowdowns[i] / 2.0;
-      CHECK(point.units == static_cast<double>(i % files + 1));
-      CHECK(point.time_s == factor * 1e-3);
-      CHECK(point.confidence_s == factor * 1e-4);
-      CHECK(point.parts_s[0] == factor * 2e-3);
-    }
-  }
-  paths.push_back(paths.front());
-  CHECK_THROWS_AS(read_speed_models(paths, {}, slots, slowdowns, geometric()), InvalidArgument);
 }
 
 TEST_CASE("models of any total are measured from a part of an even share on to about where it distributes them") {

@@ -11,8 +11,7 @@ namespace {
 
 const std::filesystem::path jacobi = STEELYARD_JACOBI, cavity = STEELYARD_CAVITY, wave2d = STEELYARD_WAVE2D;
 
-/// Starts, waits for text of this pattern, and interrupts: mpirun, which asks its ranks to end, by SIGTERM. mpirun
-/// leaves them so many seconds between asking and killing; other tests give them no time.
+/// Starts, waits for text of this pattern, and interrupts; mpirun by SIGTERM, which leaves its ranks seconds to end.
 Outcome interrupted(int ranks, const std::filesystem::path& program, const Words& arguments, const std::string& pattern,
                     const TemporaryFolder& folder, int signal) {
   Command run({ranks, program, arguments, folder.path(), {"OMPI_MCA_odls_base_sigkill_timeout=5"}});

@@ -98,8 +98,7 @@ TEST_CASE("steelyard model predicts, fits and draws by every kind what the libra
     CHECK(printed.at("variation").at("largest") == models::variation(file.points).largest);
     CHECK(printed.at("variation").at("bands").size() == file.points.size());
     const std::string svg = folder.read("plot.svg");
-    CHECK((svg.starts_with("<svg ") && contains(svg, "</svg>")));
-    CHECK_FALSE((contains(svg, "nan") || contains(svg, "inf")));
+    CHECK((contains(svg, "</svg>") && !contains(svg, "nan") && !contains(svg, "inf")));
     CHECK(lines_that_start(compared, kind + " ") == 1);
   }
   CHECK_FALSE((contains(compared, "nan") || contains(compared, "inf")));
@@ -112,12 +111,9 @@ TEST_CASE("steelyard model predicts, fits and draws by every kind what the libra
   }
 }
 
-TEST_CASE("steelyard model reads Fupermod's text, says what does not fit, and draws no plot in place of a model") {
-  const TemporaryFolder folder;
-  folder.write("old.fpm", "# d t reps ci\n10 0.001 5 0.00001\n20 0.0015 5 0.00001\n40 0.003 5 0.00001\n");
-  const json old = json::parse(good_tool(folder, "model old.fpm --at 20 --format json").out);
-  CHECK(old.at("at")[0].at("time_s") == 0.0015);
+TEST_CASE("steelyard model says what does not fit, and draws no plot in place of a model") {
   std::mt19937 random(1);
+  const TemporaryFolder folder;
   write_random(folder, "m.fpm.json", random);
   const std::string before = folder.read("m.fpm.json"), at = good_tool(folder, "model m.fpm.json --at 10 100000").out;
   CHECK(contains(line_of(at, "100000"), "does not fit"));
@@ -155,12 +151,10 @@ TEST_CASE("steelyard partition distributes by every algorithm what the library d
     }
   }
   const partition::Distribution expected = partition::find_algorithm("geometric").distribute(1000, judges.models);
-  for (const int ranks : {1, 3}) {
-    const std::string csv = good_tool(folder, "partition --csv --total 1000 --models " + files, ranks).out;
-    CHECK(lines_of(csv).size() == 4);
-    for (std::size_t unit = 0; unit < 3; ++unit) {
-      CHECK(lines_that_start(csv, fmt::format("{},{},", words(files)[unit], expected.units[unit])) == 1);
-    }
+  const std::string csv = good_tool(folder, "partition --csv --total 1000 --models " + files, 3).out;
+  CHECK(lines_of(csv).size() == 4);
+  for (std::size_t unit = 0; unit < 3; ++unit) {
+    CHECK(lines_that_start(csv, fmt::format("{},{},", words(files)[unit], expected.units[unit])) == 1);
   }
 }
 

@@ -28,9 +28,6 @@ void write_files(const TemporaryFolder& folder) {
   folder.write("broken.layout", "here 0 0\n");
   folder.write("two.layout", "a 0 all host slowdown=2\na 1 all device\n");
   folder.write("wrong.layout", "a 0 all host slowness=2\n");
-  folder.write("cut.json", R"({"rectangles": []})");
-  folder.write("empty.platform.json",
-               R"({"schema": "steelyard.platform/1", "channels": [{"id": 0, "name": "memory", "path": [0]}]})");
   with_platform(folder);
   write_model(folder, "good.fpm.json", 1e-3);
   models::FpmFile file;
@@ -74,14 +71,10 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"measure wave2d --sizes 8 --from 3", "--from"},
       {"measure wave2d --sizes 8 --points 3", "--points"},
       {"measure wave2d --from 0", "--from"},
-      {"measure wave2d --from 8 --to 9 --points 1", "1 sizes"},
-      {"measure wave2d --spacing adaptive --error 1.5", "1.5"},
       {"measure wave2d --spacing adaptive --points 3", "--points 3"},
       {"measure wave2d --error 0.1", "--spacing adaptive"},
       {"measure wave2d --repetitions-max 2", "5 to 2"},
-      {"measure wave2d --precision nan", "nan"},
       {"measure wave2d --rounds 0", "--rounds"},
-      {"measure wave2d --columns 2", "2 x 2 points"},
       {"measure wave2d --size 9 --columns 9", "--size"},
       {"measure wave2d --steps 3", "--steps"},
       {"measure gemm --input 3", "--input"},
@@ -94,9 +87,7 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"model @good.fpm.json --plot picture.png", "picture.png"},
       {"partition --total 9", "--models"},
       {"partition --total -1 --models @good.fpm.json", "--total"},
-      {"partition --total 9 --models @small.fpm.json", "9"},
       {"partition --total 9 --models @good.fpm.json --algorithm fair", "fair"},
-      {"partition --total 9 --models @good.fpm.json --compare even fair", "fair"},
       {"partition --total 9 --models @good.fpm.json --granularity 2", "granularity"},
       {"partition --total 8 --models @good.fpm.json --columns", "--columns"},
       {"partition --total 9 --models @good.fpm.json --levels 2 --per-node 2", "--per-node"},
@@ -104,8 +95,6 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"partition --total 9 --models @good.fpm.json @small.fpm.json --levels 2 --per-node 1 --outer popta",
        "identical"},
       {"cost --platform @one-node.platform.json", "--expression"},
-      {"cost --platform @empty.platform.json --expression T0(1)", "channel 0 (memory) has no tau-Lop parameters"},
-      {"cost --platform @one-node.platform.json --expression T0(134", "position 7: expected ')' after the size"},
       {"cost --platform @one-node.platform.json --expression T7(1)", "one-node.platform.json: has no channel 7"},
       {"cost --platform @one-node.platform.json --expression 9||T0(1)", "9 concurrent transfers (expected at most"},
       {"cost --platform @one-node.platform.json --expression T0(1) --block-bytes inf", "--block-bytes inf"},
@@ -125,15 +114,12 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"predict summa --slowdown rank1=2", "rank 1"},
       {"predict summa --processes 2 --platform @missing", "missing"},
       {"predict summa --processes 2 --per-node 1 --platform @one-node.platform.json", "no channel between nodes"},
-      {"predict summa --partition fair", "partition \"fair\" is unknown (expected one of even"},
-      {"predict summa --partition @cut.json", "cut.json: rectangles"},
       {"predict summa --avoid-communication", "--avoid-communication without --model"},
       {"predict summa --scaling strong", "--scaling needs --model"},
       {"predict summa --advise", "--advise needs --model"},
       {"predict summa --model @good.fpm.json --advise --partition even", "--partition"},
       {"predict summa --model @good.fpm.json --advise --processes 2", "--platform is missing"},
       {"predict summa --block 16 --model @summa.fpm.json", "parameters.block: is 32 (expected 16)"},
-      {"predict summa --block 32 --model @summa.fpm.json @good.fpm.json", "2 files for 1 processing units"},
       {"predict gemm --model @summa.fpm.json", "app: is summa (expected gemm)"},
       {"predict gemm --processes 2", "--model is missing (expected speed models, for gemm"},
       {"predict gemm --model @good.fpm.json --platform any", "--platform"}};
