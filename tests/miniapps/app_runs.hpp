@@ -24,12 +24,10 @@ inline const std::filesystem::path steelyard_tool = STEELYARD_TOOL;
 /// Writes a speed model for any app and problem: computation units at constant speed. Returns its path.
 std::string write_model(const TemporaryFolder& folder, const std::string& name, double seconds_per_unit);
 
-/// `--model` with a file for each processing unit, which this writes: speeds that differ, or some units so slow that
-/// they get nothing.
+/// `--model` with a file for each processing unit, which this writes.
 Words with_models(const TemporaryFolder& folder, const std::vector<double>& seconds_per_unit);
 
-/// `--platform` with a file, which this writes, of one node's shared memory as all models of communication know it:
-/// channels are not measured.
+/// `--platform` with a file, which this writes, of one node's shared memory with parameters of all models.
 Words with_platform(const TemporaryFolder& folder);
 
 /// run() that fails the test unless the program exits 0 and complains of nothing.
@@ -82,8 +80,7 @@ struct Mistake {
 void expect_refused(const std::filesystem::path& program, const std::vector<Mistake>& mistakes,
                     const Words& other_arguments = {}, const std::vector<int>& rank_counts = {1, 3});
 
-/// Files for wrong runs, which are named by absolute paths: each run has an empty folder of its own, which must stay
-/// empty.
+/// Files for wrong runs, which are named by absolute paths.
 class WrongRuns {
  public:
   /// @param other_arguments of each run: what makes it short should it not be refused, and files to write

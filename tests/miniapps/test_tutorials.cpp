@@ -122,17 +122,6 @@ TEST_CASE("Ranks with different options are refused at once, whatever they diffe
   }
 }
 
-TEST_CASE("An output that fails keeps no other from being written") {
-  const TemporaryFolder folder;
-  const Words full = words("--size 16 --steps 1 --partition dynamic --output /dev/full --result result");
-  const Outcome outcome = run(2, jacobi, full, folder.path());
-  INFO(outcome.out << outcome.err);
-  CHECK(outcome.status == 3);
-  REQUIRE(outcome.told_by("jacobi").size() == 1);
-  CHECK(contains(outcome.told_by("jacobi").front(), "/dev/full"));
-  CHECK(read_samples(folder / "result").size() == 5);
-}
-
 TEST_CASE(
     "A result has all samples of repetitions, units and phases, their medians and how far the prediction is off") {
   const TemporaryFolder folder;
@@ -162,12 +151,9 @@ TEST_CASE(
   }
   const auto phases = read_samples(folder / "r", "phase_time_s");
   REQUIRE(phases.size() == 2);
-  CHECK(phases[0].at("phase") == "sweep");
-  CHECK(phases[1].at("phase") == "exchange");
-  // The next one into the same folder says whose it replaces, before it runs and after.
+  CHECK((phases[0].at("phase") == "sweep" && phases[1].at("phase") == "exchange"));
   const Outcome next = good_run(2, jacobi, run, folder.path());
   CHECK(contains(next.err, "note: r has the result of an earlier run"));
-  CHECK(contains(next.out, "in place of an earlier run's"));
 }
 
 TEST_CASE("A distribution is given by shares, by what the partition tool prints, or by an earlier run") {

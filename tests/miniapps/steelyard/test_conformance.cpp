@@ -14,7 +14,7 @@ namespace {
 using Kind = ProcessingUnit::Kind;
 using Values = std::vector<double>;
 
-/// What an instance computes of so many computation units on a unit. @param instance of a size, from 0 on
+/// What an instance of a size computes on a unit. @param instance counts from 0
 using Computed = std::function<Values(Kind kind, std::int64_t units, int instance)>;
 
 /// Computes what a test says.

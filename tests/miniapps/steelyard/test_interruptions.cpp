@@ -39,9 +39,8 @@ long number_after(const std::string& text, const std::string& before) {
 TEST_CASE("An interrupted run shows its progress, leaves the finished repetitions and says so") {
   const int ranks = GENERATE(1, 2), signal = ranks == 1 ? GENERATE(SIGINT, SIGTERM) : SIGTERM;
   const TemporaryFolder folder;
-  const Words endless = words(
-      "--size 64 --steps 200 --partition dynamic --units host --repetitions 1000000 --warmups 0 --check all --result "
-      "r");
+  const Words endless = words("--size 64 --steps 200 --partition dynamic --units host --check all --result r") +
+                        words("--repetitions 1000000 --warmups 0");
   const Outcome outcome = interrupted(ranks, jacobi, endless, "repetitions of jacobi [1-9]", folder, signal);
   INFO(outcome.out << outcome.err);
   for (const char* start : {"time ", "check      passed", "result     r"}) {

@@ -86,7 +86,6 @@ TEST_CASE(
     CHECK(lines_that_start(unwritten, size) == 1 + device_channels);
   }
   for (const char* size : {"64 ", "262144 "}) CHECK(lines_that_start(unwritten, size) == 0);
-
   good_tool(folder, "calibrate --quick --output first", 2);
   const Platform first = models::read_platform_file(folder / "first");
   REQUIRE(first.nodes.size() == 1);

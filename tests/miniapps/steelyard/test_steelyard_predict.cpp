@@ -149,8 +149,7 @@ TEST_CASE("Without models only communication is predicted, and areas go by slowd
   const json two = predict(folder, "--size 128 --block 16 --layout two.layout" + on_platform);
   CHECK(two.at("phases").size() == 1);
   CHECK(two.at("time_s") == phase_s(two, "communication"));
-  CHECK(rectangles_of(two)[0].area() == 48);
-  CHECK(rectangles_of(two)[1].area() == 16);
+  CHECK((rectangles_of(two)[0].area() == 48 && rectangles_of(two)[1].area() == 16));
   const json one = predict(folder, "--size 128 --block 16" + by_unit);
   CHECK(phase_s(one, "communication") == 0.0);
   CHECK_THAT(time_s(one), WithinRel(8 * 64e-3, 1e-12));
@@ -213,7 +212,6 @@ TEST_CASE("A thousand processes are predicted in seconds, all blocks of them, an
   CHECK(time_s(prediction) >= phase_s(prediction, "update"));
   // More processes of a node than transfers were measured at once.
   const std::string scaling = "predict jacobi --size 512 --scaling strong" + on_platform + by_unit;
-  CHECK(lines_that_start(good_tool(folder, scaling + "--processes 2").out, "note ") == 0);
   CHECK(lines_that_start(good_tool(folder, scaling + "--processes 8").out, "note ") == 1);
 }
 
@@ -276,9 +274,8 @@ TEST_CASE(
         asked.emplace_back(processes, units, way_s);
         least_s = std::min(least_s, way_s);
         for (const json& run : advice.at("runs")) {
-          const bool is_it =
-              run.at("units") == name && run.at("processes") == processes && run.at("partition") == partition;
-          if (is_it) CHECK(run.at("time_s") == way_s);
+          if (run.at("units") != name || run.at("processes") != processes || run.at("partition") != partition) continue;
+          CHECK(run.at("time_s") == way_s);
         }
       }
     }

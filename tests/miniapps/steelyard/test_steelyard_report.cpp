@@ -71,7 +71,6 @@ TEST_CASE("steelyard compare tells a change from noise, and says what else diffe
   good_tool(folder, "compare a b --regression 30");
   CHECK(contains(good_tool(folder, "compare a c --regression 0").out, "no difference seen"));
   CHECK(contains(good_tool(folder, "compare b a").out, "faster"));
-  CHECK(lines_that_start(good_tool(folder, "compare a b c --csv").out, "even,") == 2);
 }
 
 TEST_CASE("steelyard report shows every run and every experiment on one page") {
@@ -184,8 +183,7 @@ TEST_CASE("A program's tables are kept number by number in SI units, beside the 
   REQUIRE(times.size() == 2);
   CHECK((times[0].at("value") == 2.5e-3 && times[0].at("kernel") == "plain"));
   CHECK((times[1].at("value") == 1e-3 && times[1].at("kernel") == "ours"));
-  CHECK(read_samples(folder / "r", "n").size() == 2);
-  CHECK(read_samples(folder / "r", "speed").size() == 1);
+  CHECK((read_samples(folder / "r", "n").size() == 2 && read_samples(folder / "r", "speed").size() == 1));
 }
 
 }  // namespace steelyard::tests::test_steelyard_report
