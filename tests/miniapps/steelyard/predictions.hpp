@@ -47,7 +47,7 @@ inline nlohmann::json predicted(const TemporaryFolder& folder, const Words& more
   return result;
 }
 
-inline double phase_s(const nlohmann::json& prediction, const std::string& name) {
+inline double phase_time_s(const nlohmann::json& prediction, const std::string& name) {
   for (const nlohmann::json& phase : prediction.at("phases")) {
     if (phase.at("name") == name) return phase.at("time_s");
   }
@@ -68,7 +68,7 @@ inline nlohmann::json predicted_as_run(const TemporaryFolder& folder, int ranks,
   CHECK(paper.at("time_s") == dry.at("predicted_time_s"));
   CHECK(paper.at("predicted_interval_s") == dry.at("predicted_interval_s"));
   REQUIRE(paper.at("phases").size() == dry.at("phases").size());
-  for (const auto& phase : dry.at("phases")) CHECK(phase_s(paper, phase.at("name")) == phase.at("predicted_s"));
+  for (const auto& phase : dry.at("phases")) CHECK(phase_time_s(paper, phase.at("name")) == phase.at("predicted_s"));
   return paper;
 }
 

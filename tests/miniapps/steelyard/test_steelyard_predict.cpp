@@ -92,12 +92,12 @@ TEST_CASE("Four processes on two nodes take what one gets by hand, on nodes of a
   // two as many across, at the same time.
   const double bytes = 32 * 16 * 8, computation_s = 4 * 4e-4;
   const double tau_lop_s = 4 * bytes * (memory_s + two_at_once * network_s);
-  CHECK_THAT(phase_s(paper, "update"), WithinRel(computation_s, 1e-12));
-  CHECK_THAT(phase_s(paper, "communication"), WithinRel(tau_lop_s, 1e-12));
+  CHECK_THAT(phase_time_s(paper, "update"), WithinRel(computation_s, 1e-12));
+  CHECK_THAT(phase_time_s(paper, "communication"), WithinRel(tau_lop_s, 1e-12));
   CHECK_THAT(time_s(paper), WithinRel(computation_s + tau_lop_s, 1e-12));
   // Overlapped, only the first communication is seen beside the longer computation.
   const json pipelined = predict(folder, on + "--communication pipelined");
-  const double one_s = phase_s(pipelined, "communication");
+  const double one_s = phase_time_s(pipelined, "communication");
   CHECK(one_s < 4e-4);
   CHECK_THAT(time_s(pipelined), WithinRel(computation_s + one_s, 1e-9));
 
@@ -122,7 +122,7 @@ TEST_CASE("A slice is as much slower as its unit is beside that which was measur
   CHECK_THAT(time_s(on_layout("a 0 all host\n")), WithinRel(10e-3, 1e-12));
   const json uneven = on_layout("a 0 0-5 host slowdown=2\na 1 6 host+device device_slowdown=6\n");
   CHECK(uneven.at("distribution") == json({14, 13, 13}));
-  CHECK_THAT(phase_s(uneven, "multiply"), WithinRel(13 * 1.5e-3, 1e-12));
+  CHECK_THAT(phase_time_s(uneven, "multiply"), WithinRel(13 * 1.5e-3, 1e-12));
   // One file is every slot's, one for each unit of a rank every rank's.
   write_unit(folder, "slow", 3e-3, facts);
   const auto slices = [&](const std::string& files) {
@@ -148,10 +148,10 @@ TEST_CASE("Without models only communication is predicted, and areas go by slowd
   folder.write("two.layout", "a 0 all host\nb 0 all host slowdown=3\n");
   const json two = predict(folder, "--size 128 --block 16 --layout two.layout" + on_platform);
   CHECK(two.at("phases").size() == 1);
-  CHECK(two.at("time_s") == phase_s(two, "communication"));
+  CHECK(two.at("time_s") == phase_time_s(two, "communication"));
   CHECK((rectangles_of(two)[0].area() == 48 && rectangles_of(two)[1].area() == 16));
   const json one = predict(folder, "--size 128 --block 16" + by_unit);
-  CHECK(phase_s(one, "communication") == 0.0);
+  CHECK(phase_time_s(one, "communication") == 0.0);
   CHECK_THAT(time_s(one), WithinRel(8 * 64e-3, 1e-12));
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("A thousand processes are predicted in seconds, all blocks of them, an
   const json prediction = predict(folder, problem + communication + on_platform + by_unit);
   CHECK(prediction.at("rectangles").size() == 1000);
   CHECK(tile(rectangles_of(prediction), 256));
-  CHECK(time_s(prediction) >= phase_s(prediction, "update"));
+  CHECK(time_s(prediction) >= phase_time_s(prediction, "update"));
   // More processes of a node than transfers were measured at once.
   const std::string scaling = "predict jacobi --size 512 --scaling strong" + on_platform + by_unit;
   CHECK(lines_that_start(good_tool(folder, scaling + "--processes 8").out, "note ") == 1);
