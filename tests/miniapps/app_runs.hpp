@@ -105,8 +105,7 @@ class WrongRuns {
   std::string model_;
 };
 
-/// expect_refused() for arguments that end with a target which cannot be written, `file` being a file and `folder` a
-/// folder: exit code 3, and nothing on standard output.
+/// expect_refused() for arguments that end with a target in or at an existing `file` or `folder`: exit code 3.
 void expect_unwritable_refused(const std::filesystem::path& program, const std::vector<Words>& arguments,
                                const std::vector<int>& rank_counts);
 

@@ -96,14 +96,16 @@ TEST_CASE("What is not given is measured: speed models, and channels between ran
   const int ranks = GENERATE(1, 2, 3);
   const TemporaryFolder folder;
   const bool has_channels = ranks == 2 && std::thread::hardware_concurrency() > 1;
-  nlohmann::json figures;
+  const Words run = words("--size 64 --steps 2 --units host --repetitions 1 --result r") +
+                    (ranks == 1 ? Words{} : with_models(folder, {1e-6}));
   // What a busy machine measures may look like nothing that a channel does, but not every time.
-  for (int attempt = 0; attempt == 0 || (has_channels && attempt < 6 && !figures.contains("channel_time_s"));
-       ++attempt) {
-    good_run(ranks, jacobi, words("--size 64 --steps 2 --units host --repetitions 1 --result r"), folder.path());
+  const int attempts = has_channels ? 6 : 1;
+  nlohmann::json figures;
+  for (int attempt = 0; attempt < attempts && !figures.contains("channel_time_s"); ++attempt) {
+    good_run(ranks, jacobi, run, folder.path());
     const nlohmann::json json = read_run(folder / "r", "jacobi");
     figures = json.at("figures");
-    CHECK(figures.at("model_time_s") > 0.0);
+    CHECK(figures.contains("model_time_s") == (ranks == 1));
     CHECK((json.at("phases")[1].at("predicted_s") > 0.0) == figures.contains("channel_time_s"));
   }
   if (ranks == 1 || has_channels) CHECK(figures.contains("channel_time_s") == has_channels);

@@ -65,8 +65,7 @@ TEST_CASE("steelyard compare tells a change from noise, and says what else diffe
     write_result(folder / "c" / "even" / round, {1.02, 1.00, 1.04, 1.01, 1.03});
   }
   const Outcome slower = run(1, steelyard_tool, words("compare a b --regression 10"), folder.path());
-  CHECK(slower.status == 1);
-  CHECK(contains(slower.out, "slower"));
+  CHECK((slower.status == 1 && contains(slower.out, "slower")));
   CHECK(contains(slower.out, "settings.partition: \"even\" -> \"exact\""));
   good_tool(folder, "compare a b --regression 30");
   CHECK(contains(good_tool(folder, "compare a c --regression 0").out, "no difference seen"));
