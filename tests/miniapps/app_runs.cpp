@@ -35,6 +35,19 @@ void expect_refusal(const Outcome& outcome, const std::string& program, int rank
   for (const std::string& line : lines_of(outcome.out)) CHECK(is_header(line, program));
 }
 
+/// run_all() that fails the test unless all exit 0 and complain of nothing.
+std::vector<Outcome> good_runs(const std::vector<Start>& starts) {
+  std::vector<Outcome> outcomes = run_all(starts);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::string name = starts[i].program.filename();
+    INFO(joined(name, starts[i].arguments) << " on " << starts[i].ranks << " ranks\n"
+                                           << outcomes[i].out << outcomes[i].err);
+    REQUIRE(outcomes[i].status == 0);
+    REQUIRE(outcomes[i].told_by(name).empty());
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 Words words(const std::string& line) {
@@ -74,11 +87,7 @@ Words with_platform(const TemporaryFolder& folder) {
 
 Outcome good_run(int ranks, const std::filesystem::path& program, const Words& arguments,
                  const std::filesystem::path& folder) {
-  const Outcome outcome = run(ranks, program, arguments, folder);
-  INFO(joined(program.filename(), arguments) << "\n" << outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  CHECK(outcome.told_by(program.filename()).empty());
-  return outcome;
+  return good_runs({{ranks, program, arguments, folder}}).front();
 }
 
 Outcome good_tool(const TemporaryFolder& folder, const std::string& line, int ranks) {
@@ -101,26 +110,24 @@ std::vector<Outcome> run_app(const std::filesystem::path& program, const std::ve
     }
     if (missing("--repetitions")) arguments.insert(arguments.end(), {"--repetitions", "1", "--warmups", "0"});
   }
-  std::vector<Outcome> outcomes = run_all(starts);
-  const std::string name = program.filename().string();
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    INFO(joined(name, starts[i].arguments) << " on " << starts[i].ranks << " ranks\n"
-                                           << outcomes[i].out << outcomes[i].err);
-    REQUIRE(outcomes[i].status == 0);
-    REQUIRE(outcomes[i].told_by(name).empty());
+  return good_runs(starts);
+}
+
+Words table_rows(const std::string& out) {
+  Words rows;
+  bool inside = false;
+  for (const std::string& line : lines_of(out)) {
+    if (inside && !line.empty()) rows.push_back(line);
+    inside = inside || starts(line, "---");
   }
-  return outcomes;
+  return rows;
 }
 
 Words partition_names() {
   const TemporaryFolder folder;
-  const Outcome outcome = run(1, steelyard_tool, {"partition", "--list"}, folder.path());
-  REQUIRE(outcome.status == 0);
   Words names;
-  bool inside = false;
-  for (const std::string& line : lines_of(outcome.out)) {
-    if (inside && !line.empty()) names.push_back(line.substr(0, line.find(' ')));
-    inside = inside || line.rfind("---", 0) == 0;
+  for (const std::string& row : table_rows(good_tool(folder, "partition --list").out)) {
+    names.push_back(row.substr(0, row.find(' ')));
   }
   REQUIRE_FALSE(names.empty());
   return names;
@@ -147,16 +154,6 @@ int lines_that_start(const std::string& text, const std::string& start) {
   const std::vector<std::string> lines = lines_of(text);
   return static_cast<int>(
       std::count_if(lines.begin(), lines.end(), [&](const std::string& line) { return starts(line, start); }));
-}
-
-int lines_of_option(const std::string& help, const std::string& option) {
-  const std::vector<std::string> lines = lines_of(help);
-  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](std::string line) {
-    line.erase(0, line.find_first_not_of(' '));
-    // Short and long names may stand in columns.
-    if (const std::size_t comma = line.find(", "); comma < 4) line.erase(comma + 1, line.find("--") - comma - 1);
-    return starts(line, option + " ");
-  }));
 }
 
 long long sum(const std::vector<long long>& values) { return std::accumulate(values.begin(), values.end(), 0LL); }
@@ -217,16 +214,16 @@ WrongRuns::WrongRuns(std::filesystem::path program, Words other_arguments)
       other_arguments_(std::move(other_arguments)),
       model_(write_model(folder_, "even.fpm.json", 1e-6)) {}
 
-void expect_unwritable_refused(const std::filesystem::path& program, const Words& arguments) {
+void expect_unwritable_refused(const std::filesystem::path& program, const std::vector<Words>& arguments,
+                               const std::vector<int>& rank_counts) {
   std::vector<std::unique_ptr<TemporaryFolder>> folders;
   std::vector<Start> starts;
-  for (const Words& option : {Words{"--result", "file"}, Words{"--result", "file/below"},
-                              Words{"--output", "file/below"}, Words{"--output", "folder"}}) {
-    for (const int ranks : {1, 3}) {
+  for (const Words& run : arguments) {
+    for (const int ranks : rank_counts) {
       folders.push_back(std::make_unique<TemporaryFolder>());
       folders.back()->write("file", "");
       std::filesystem::create_directory(*folders.back() / "folder");
-      starts.push_back({ranks, program, arguments + option, folders.back()->path()});
+      starts.push_back({ranks, program, run, folders.back()->path()});
     }
   }
   const std::vector<Outcome> outcomes = run_all(starts);
@@ -236,10 +233,17 @@ void expect_unwritable_refused(const std::filesystem::path& program, const Words
     CHECK(outcomes[i].status == 3);
     const std::vector<std::string> told = outcomes[i].told_by(program.filename().string());
     REQUIRE(told.size() == 1);
-    CHECK(told.front().find(target) != std::string::npos);
+    CHECK(contains(told.front(), ": " + target.substr(0, target.find('/'))));
     CHECK(outcomes[i].out.empty());
     CHECK(folders[i]->entries() == 2);
   }
+}
+
+void expect_unwritable_refused(const std::filesystem::path& program, const Words& arguments) {
+  expect_unwritable_refused(program,
+                            {arguments + words("--result file"), arguments + words("--result file/below"),
+                             arguments + words("--output file/below"), arguments + words("--output folder")},
+                            {1, 3});
 }
 
 }  // namespace steelyard::tests

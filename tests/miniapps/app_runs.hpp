@@ -24,12 +24,10 @@ inline const std::filesystem::path steelyard_tool = STEELYARD_TOOL;
 /// Writes a speed model for any app and problem: computation units at constant speed. Returns its path.
 std::string write_model(const TemporaryFolder& folder, const std::string& name, double seconds_per_unit);
 
-/// `--model` with a file for each processing unit, which this writes: speeds that differ, or some units so slow that
-/// they get nothing.
+/// `--model` with a file for each processing unit, which this writes.
 Words with_models(const TemporaryFolder& folder, const std::vector<double>& seconds_per_unit);
 
-/// `--platform` with a file, which this writes, of one node's shared memory as all models of communication know it:
-/// channels are not measured.
+/// `--platform` with a file, which this writes, of one node's shared memory with parameters of all models.
 Words with_platform(const TemporaryFolder& folder);
 
 /// run() that fails the test unless the program exits 0 and complains of nothing.
@@ -50,6 +48,9 @@ struct AppRun {
 std::vector<Outcome> run_app(const std::filesystem::path& program, const std::vector<AppRun>& runs,
                              const TemporaryFolder& folder);
 
+/// Lines below the heading of a table at the end.
+Words table_rows(const std::string& out);
+
 /// Names that `steelyard partition --list` prints.
 Words partition_names();
 
@@ -59,9 +60,6 @@ std::vector<long long> slices_in_table(const std::string& out, const std::string
 bool contains(const std::string& text, const std::string& part);
 
 int lines_that_start(const std::string& text, const std::string& start);
-
-/// Lines of `--help` that begin with an option such as `--size` or `-h,--help`, however much they are indented.
-int lines_of_option(const std::string& help, const std::string& option);
 
 long long sum(const std::vector<long long>& values);
 
@@ -82,8 +80,7 @@ struct Mistake {
 void expect_refused(const std::filesystem::path& program, const std::vector<Mistake>& mistakes,
                     const Words& other_arguments = {}, const std::vector<int>& rank_counts = {1, 3});
 
-/// Files for wrong runs, which are named by absolute paths: each run has an empty folder of its own, which must stay
-/// empty.
+/// Files for wrong runs, which are named by absolute paths.
 class WrongRuns {
  public:
   /// @param other_arguments of each run: what makes it short should it not be refused, and files to write
@@ -108,9 +105,11 @@ class WrongRuns {
   std::string model_;
 };
 
-/// expect_refused() for targets of `--output` and `--result` that cannot be written: exit code 3, and nothing on
-/// standard output.
-/// @param arguments of a run that takes no time
+/// expect_refused() for arguments that end with a target in or at an existing `file` or `folder`: exit code 3.
+void expect_unwritable_refused(const std::filesystem::path& program, const std::vector<Words>& arguments,
+                               const std::vector<int>& rank_counts);
+
+/// The same for targets of `--output` and `--result`. @param arguments of a run that takes no time
 void expect_unwritable_refused(const std::filesystem::path& program, const Words& arguments);
 
 }  // namespace steelyard::tests

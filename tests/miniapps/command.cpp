@@ -18,16 +18,14 @@
 namespace steelyard::tests {
 namespace {
 
-std::vector<std::string> command_line(int ranks, const std::filesystem::path& program,
-                                      const std::vector<std::string>& arguments) {
+std::vector<std::string> command_line(const Start& start) {
   std::vector<std::string> words;
-  if (ranks > 1) {
-    words = {STEELYARD_MPIRUN,      "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n",
-             std::to_string(ranks), program.string()};
-  } else {
-    words = {program.string()};
+  if (start.ranks > 1) {
+    words = {STEELYARD_MPIRUN,           "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n",
+             std::to_string(start.ranks)};
   }
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.push_back(start.program.string());
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
   return words;
 }
 
@@ -77,7 +75,7 @@ Command::Command(const Start& start) {
   ::setenv("OMPI_MCA_orte_tmpdir_base", captured_.path().c_str(), 1);
   // Once a rank exits with an error, mpirun would give the others a second before it ends them.
   ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);
-  std::vector<std::string> words = command_line(start.ranks, start.program, start.arguments);
+  std::vector<std::string> words = command_line(start);
   std::vector<std::string> environment = start.environment;
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

@@ -1,7 +1,5 @@
 // The programs with a companion that is an emulated device: right whatever it is like, and wrong, which their checks
 // and the tool find, where something is missing that a device needs.
-#include <sstream>
-
 #include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
@@ -32,16 +30,20 @@ const std::vector<App>& apps() {
 
 Start start(const App& app, int ranks, const std::string& device, const TemporaryFolder& folder,
             const Words& more = {}) {
-  const std::string model = folder / "even.fpm.json";
-  if (!std::filesystem::exists(model)) write_model(folder, "even.fpm.json", 1e-6);
   // One that runs in a single node has no option for its network.
   const Words platform = app.program == STEELYARD_GEMM ? Words{} : with_platform(folder);
   return {ranks,
           app.program,
-          app.arguments + Words{"--model", model, "--repetitions", "1", "--warmups", "0"} + platform + more,
+          app.arguments + words("--repetitions 1 --warmups 0") + platform + more,
           folder.path(),
           // Memory that nothing wrote shall not hold zeros, which may be right.
           {"STEELYARD_EMULATED_DEVICE=" + device, "MALLOC_PERTURB_=1"}};
+}
+
+/// As above, by models that share out evenly.
+Start start_evenly(const App& app, int ranks, const std::string& device, const TemporaryFolder& folder,
+                   const Words& more = {}) {
+  return start(app, ranks, device, folder, with_models(folder, {1e-6}) + more);
 }
 
 void expect_right(const std::vector<Start>& starts) {
@@ -61,10 +63,10 @@ TEST_CASE("Every program is right on a device of whatever seed, on several, and 
   std::vector<Start> starts;
   for (const App& app : apps()) {
     for (const char* const device : {"seed=0", "seed=1", "seed=2", "seed=3", "mpi=aware,seed=4", "scratch=40KiB"}) {
-      starts.push_back(start(app, 1, device, folder, {"--units", "device"}));
-      starts.push_back(start(app, 2, device, folder));
+      starts.push_back(start_evenly(app, 1, device, folder, {"--units", "device"}));
+      starts.push_back(start_evenly(app, 2, device, folder));
     }
-    for (const int ranks : {2, 3, 4}) starts.push_back(start(app, ranks, "devices=2,seed=5", folder));
+    for (const int ranks : {2, 3, 4}) starts.push_back(start_evenly(app, ranks, "devices=2,seed=5", folder));
   }
   expect_right(starts);
 }
@@ -76,7 +78,7 @@ TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine 
   for (const std::string& mistake : app.mistakes) {
     std::vector<Start> starts;
     for (int seed = 1; seed <= 10; ++seed) {
-      starts.push_back(start(app, 1, "lose=" + mistake + ",seed=" + std::to_string(seed), folder));
+      starts.push_back(start_evenly(app, 1, "lose=" + mistake + ",seed=" + std::to_string(seed), folder));
     }
     const std::vector<Outcome> outcomes = run_all(starts);
     const auto found = std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& x) { return x.status != 0; });
@@ -85,69 +87,43 @@ TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine 
   }
 }
 
-TEST_CASE("Passes are no longer than a device's scratch memory holds, at any order and type") {
+TEST_CASE("Passes, and parts of matrices, are no longer than a device's memories hold, that ranks share too") {
   const TemporaryFolder folder;
+  const App wave2d{STEELYARD_WAVE2D, words("--size 200 --steps 256 --units device"), {}};
   std::vector<Start> starts;
   for (const char* const order : {"2", "4"}) {
     for (const char* const type : {"double", "float"}) {
       for (const char* const device : {"scratch=48KiB", "scratch=16KiB"}) {
-        starts.push_back(start({STEELYARD_WAVE2D, {"--size", "200", "--steps", "256"}, {}}, 1, device, folder,
-                               {"--order", order, "--type", type, "--units", "device"}));
-        // Its time tile is to be chosen, which models would fix.
-        Words& arguments = starts.back().arguments;
-        const auto model = std::find(arguments.begin(), arguments.end(), "--model");
-        arguments.erase(model, model + 2);
+        // Without models, which would fix the time tile.
+        starts.push_back(start(wave2d, 1, device, folder, {"--order", order, "--type", type}));
       }
+    }
+  }
+  const App complex{STEELYARD_FFT2D, {}, {}}, real{STEELYARD_FFT2D, {"--real"}, {}}, gemm{STEELYARD_GEMM, {}, {}};
+  for (const int ranks : {1, 2, 3}) {
+    for (const App* const app : {&complex, &real, &gemm}) {
+      starts.push_back(start_evenly(*app, ranks, "memory=1MiB", folder, {"--size", "500"}));
     }
   }
   expect_right(starts);
 }
 
-TEST_CASE("Matrices that a device's memory does not hold are transformed and multiplied, by ranks that share it too") {
+TEST_CASE(
+    "The tool finds nothing wrong with a device and measures it, and exits 1 where what is copied never arrives") {
   const TemporaryFolder folder;
-  std::vector<Start> starts;
-  for (const int ranks : {1, 2, 3}) {
-    starts.push_back(start({STEELYARD_FFT2D, {"--size", "500"}, {}}, ranks, "memory=1MiB", folder));
-    starts.push_back(start({STEELYARD_FFT2D, {"--size", "500", "--real"}, {}}, ranks, "memory=1MiB", folder));
-    starts.push_back(start({STEELYARD_GEMM, {"--size", "500"}, {}}, ranks, "memory=1MiB", folder));
-  }
-  expect_right(starts);
-}
-
-/// `steelyard` on the device alone.
-Start start_tool(const Words& arguments, const std::string& device, const TemporaryFolder& folder) {
-  return {1,
-          steelyard_tool,
-          arguments + Words{"--units", "device"},
-          folder.path(),
-          {"STEELYARD_EMULATED_DEVICE=" + device}};
-}
-
-TEST_CASE("steelyard conformance passes on a device, and exits 1 where what is copied never arrives") {
-  const TemporaryFolder folder;
-  const std::vector<Outcome> outcomes =
-      run_all({start_tool({"conformance"}, "seed=1", folder), start_tool({"conformance"}, "lose=copy,seed=1", folder)});
-  INFO(outcomes[0].out << outcomes[0].err << outcomes[1].out << outcomes[1].err);
-  CHECK(outcomes[0].status == 0);
-  CHECK(outcomes[1].status == 1);
-  CHECK_FALSE(contains(outcomes[0].out, "WRONG"));
-  CHECK(contains(outcomes[1].out, "WRONG"));
-}
-
-TEST_CASE("steelyard units --measure prints STREAM's four kernels, GEMM of both types and copies of a device") {
-  const TemporaryFolder folder;
-  const Outcome outcome = run_all({start_tool({"units", "--measure"}, "seed=1", folder)}).front();
-  INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.status == 0);
-  // The last line is the device's.
-  std::istringstream row(lines_of(outcome.out).back());
-  std::string rank, unit;
-  row >> rank >> unit;
-  CHECK(unit == "device");
-  std::vector<double> rates;
-  for (double rate = 0.0; row >> rate;) rates.push_back(rate);
-  CHECK(rates.size() == 8);
-  CHECK(std::all_of(rates.begin(), rates.end(), [](double rate) { return rate > 0.0; }));
+  const auto on = [&](const std::string& device, const std::string& line) {
+    const Words arguments = words(line + " --units device");
+    return run_all({{1, steelyard_tool, arguments, folder.path(), {"STEELYARD_EMULATED_DEVICE=" + device}}}).front();
+  };
+  const Outcome right = on("seed=1", "conformance"), wrong = on("lose=copy,seed=1", "conformance");
+  INFO(right.out << right.err << wrong.out << wrong.err);
+  CHECK((right.status == 0 && !contains(right.out, "WRONG")));
+  CHECK((wrong.status == 1 && contains(wrong.out, "WRONG")));
+  // STREAM's four kernels, GEMM of both types and copies.
+  const Words row = words(table_rows(on("seed=1", "units --measure").out).back());
+  REQUIRE(row.size() >= 2 + 8);
+  CHECK(row[1] == "device");
+  for (std::size_t column = 2; column < 2 + 8; ++column) CHECK(std::stod(row[column]) > 0.0);
 }
 
 }  // namespace steelyard::test_emulated_device

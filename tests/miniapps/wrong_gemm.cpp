@@ -4,9 +4,8 @@
 //   STEELYARD_WRONG_CALL   in which call of a process, from 1 on; without it in all
 //   STEELYARD_WRONG_RANK   on which rank; without it on all
 //   STEELYARD_WRONG_CORE   with which value of OPENBLAS_CORETYPE; without it with any
-//   STEELYARD_UNKNOWN      the processor is one that OpenBLAS does not know: unless OPENBLAS_CORETYPE is set it says
-//   that it
-//                          runs its Prescott kernels, and is slow
+//   STEELYARD_UNKNOWN      OpenBLAS does not know the processor: unless OPENBLAS_CORETYPE is set it says that it runs
+//                          its Prescott kernels, and is slow
 
 #include <dlfcn.h>
 

@@ -1,9 +1,9 @@
-#pragma once
-
 // A made-up platform of two channels, and what `steelyard predict` says of runs on it.
+#pragma once
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_file.hpp"
 #include "models/communication/platform.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
@@ -45,6 +45,31 @@ inline nlohmann::json predicted(const TemporaryFolder& folder, const Words& more
   nlohmann::json result = nlohmann::json::parse(outcome.out);
   REQUIRE(result.at("app") == app);
   return result;
+}
+
+inline double phase_time_s(const nlohmann::json& prediction, const std::string& name) {
+  for (const nlohmann::json& phase : prediction.at("phases")) {
+    if (phase.at("name") == name) return phase.at("time_s");
+  }
+  FAIL("no phase " << name);
+  return 0.0;
+}
+
+/// Returns what is predicted of a program's run with these options; fails the test unless its `--dry-run` says the
+/// same.
+inline nlohmann::json predicted_as_run(const TemporaryFolder& folder, int ranks, const std::filesystem::path& program,
+                                       const Words& options) {
+  const std::string app = program.filename();
+  INFO(joined(app, options) << " on " << ranks << " ranks");
+  good_run(ranks, program, options + Words{"--dry-run", "--result", app}, folder.path());
+  const nlohmann::json dry = read_json_file(folder / (app + "/run.json"));
+  const nlohmann::json paper = predicted(folder, options + Words{"--processes", std::to_string(ranks)}, app);
+  CHECK(paper.at("distribution") == dry.at("distribution"));
+  CHECK(paper.at("time_s") == dry.at("predicted_time_s"));
+  CHECK(paper.at("predicted_interval_s") == dry.at("predicted_interval_s"));
+  REQUIRE(paper.at("phases").size() == dry.at("phases").size());
+  for (const auto& phase : dry.at("phases")) CHECK(phase_time_s(paper, phase.at("name")) == phase.at("predicted_s"));
+  return paper;
 }
 
 }  // namespace steelyard::tests::test_steelyard_predict

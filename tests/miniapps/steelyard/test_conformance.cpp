@@ -14,7 +14,7 @@ namespace {
 using Kind = ProcessingUnit::Kind;
 using Values = std::vector<double>;
 
-/// What an instance computes of so many computation units on a unit. @param instance of a size, from 0 on
+/// What an instance of a size computes on a unit. @param instance counts from 0
 using Computed = std::function<Values(Kind kind, std::int64_t units, int instance)>;
 
 /// Computes what a test says.
@@ -66,15 +66,10 @@ class Numbers : public MeasurableKernel {
 
 /// Results on the host and, where there is one, on its companion after it.
 std::vector<ConformanceResult> results_of(const Numbers& numbers) {
-  int notes = 0;
-  Conformance conformance({std::make_shared<Numbers>(numbers)}, [&](const std::string&) { ++notes; });
-  const std::vector<Kind> kinds =
-      has_companion ? std::vector<Kind>{Kind::host, Kind::companion} : std::vector{Kind::host};
-  for (const Kind kind : kinds) conformance.check(kind, 64e6);
-  const std::vector<ConformanceResult>& results = conformance.results();
-  REQUIRE(results.size() == kinds.size());
-  CHECK(notes == (numbers.has_cases ? static_cast<int>(kinds.size()) : 0));
-  return results;
+  Conformance conformance({std::make_shared<Numbers>(numbers)});
+  conformance.check(Kind::host, 64e6);
+  if (has_companion) conformance.check(Kind::companion, 64e6);
+  return conformance.results();
 }
 
 /// The first result of a kernel that always computes the same.
@@ -97,6 +92,8 @@ TEST_CASE("errors are measured in roundings of the reference's largest value, an
     const ConformanceResult most = result_of({0.25 + 16.0 * rounding, -2.0, 1.0}, expected, element);
     CHECK(most.passed());
     CHECK(most.error == 8.0);
+    CHECK((most.has_rates && most.flops_per_s > 0.0));
+    CHECK_THAT(most.bytes_per_s / most.flops_per_s, WithinRel(16.0 / 3.0, 1e-9));
     const ConformanceResult more = result_of({0.25, -2.0, 1.0 - 18.0 * rounding}, expected, element);
     CHECK(more.error == 9.0);
     CHECK_THAT(more.wrong, ContainsSubstring("value 2 is ") && ContainsSubstring("expected 1)"));
@@ -105,8 +102,8 @@ TEST_CASE("errors are measured in roundings of the reference's largest value, an
 
 TEST_CASE("values that are missing, are none or differ from zeros are wrong, and kernels that name nothing to check") {
   const double none = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
-  CHECK_THAT(result_of({1.0}, {1.0, 2.0}).wrong, ContainsSubstring("1 values (expected 2)"));
-  CHECK_THAT(result_of({1.0, none}, {1.0, 2.0}).wrong, ContainsSubstring("value 1 is nan"));
+  CHECK_FALSE(result_of({1.0}, {1.0, 2.0}).passed());
+  CHECK_FALSE(result_of({1.0, none}, {1.0, 2.0}).passed());
   CHECK_FALSE(result_of({1.0, infinity}, {1.0, 2.0}).passed());
   CHECK_FALSE(result_of({0.0, 1e-300}, {0.0, 0.0}).passed());
   CHECK(result_of({0.0, 0.0}, {0.0, 0.0}).passed());
@@ -138,22 +135,6 @@ TEST_CASE("what is wrong with one size, the second time, on another unit or so t
   numbers.same_bits = SameBits::any_unit;
   CHECK(wrong(other_bits, 0) == "");
   CHECK_THAT(wrong(other_bits, 1), ContainsSubstring("on another unit: value 0 is "));
-}
-
-TEST_CASE(
-    "bytes and operations per second have the ratio that the kernel says, and other kernels are checked as well") {
-  auto empty = std::make_shared<Numbers>(), right = std::make_shared<Numbers>();
-  empty->has_cases = false;
-  right->computed = [](Kind, std::int64_t, int) { return Values{1.0}; };
-  right->expected = {1.0};
-  Conformance conformance({empty, right});
-  conformance.check(Kind::host, 64e6);
-  REQUIRE(conformance.results().size() == 2);
-  const ConformanceResult& result = conformance.results().back();
-  CHECK(result.passed());
-  CHECK(result.has_rates);
-  CHECK(result.flops_per_s > 0.0);
-  CHECK(std::abs(result.bytes_per_s / result.flops_per_s - 16.0 / 3.0) < 1e-9);
 }
 
 }  // namespace steelyard::tool::test_conformance

@@ -11,8 +11,7 @@ namespace {
 
 const std::filesystem::path jacobi = STEELYARD_JACOBI, cavity = STEELYARD_CAVITY, wave2d = STEELYARD_WAVE2D;
 
-/// Starts, waits for text of this pattern, and interrupts: mpirun, which asks its ranks to end, by SIGTERM. mpirun
-/// leaves them so many seconds between asking and killing; other tests give them no time.
+/// Starts, waits for text of this pattern, and interrupts; mpirun by SIGTERM, which leaves its ranks seconds to end.
 Outcome interrupted(int ranks, const std::filesystem::path& program, const Words& arguments, const std::string& pattern,
                     const TemporaryFolder& folder, int signal) {
   Command run({ranks, program, arguments, folder.path(), {"OMPI_MCA_odls_base_sigkill_timeout=5"}});
@@ -40,9 +39,8 @@ long number_after(const std::string& text, const std::string& before) {
 TEST_CASE("An interrupted run shows its progress, leaves the finished repetitions and says so") {
   const int ranks = GENERATE(1, 2), signal = ranks == 1 ? GENERATE(SIGINT, SIGTERM) : SIGTERM;
   const TemporaryFolder folder;
-  const Words endless = words(
-      "--size 64 --steps 200 --partition dynamic --units host --repetitions 1000000 --warmups 0 --check all --result "
-      "r");
+  const Words endless = words("--size 64 --steps 200 --partition dynamic --units host --check all --result r") +
+                        words("--repetitions 1000000 --warmups 0");
   const Outcome outcome = interrupted(ranks, jacobi, endless, "repetitions of jacobi [1-9]", folder, signal);
   INFO(outcome.out << outcome.err);
   for (const char* start : {"time ", "check      passed", "result     r"}) {

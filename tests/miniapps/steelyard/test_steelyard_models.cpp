@@ -47,70 +47,6 @@ std::string line_of(const std::string& table, const std::string& word) {
   return "";
 }
 
-}  // namespace
-
-TEST_CASE("steelyard model predicts, fits and draws by every kind what the library does, and marks what is imprecise") {
-  const unsigned seed = GENERATE(1U, 2U, 3U);
-  std::mt19937 random(seed);
-  const TemporaryFolder folder;
-  write_random(folder, "m.fpm.json", random, seed == 3 ? 1 : 12);
-  const models::FpmFile file = models::read_fpm_file(folder / "m.fpm.json");
-  std::vector<double> sizes{0.0, file.points.front().units, file.max_units, file.max_units + 1.0, 1e30};
-  sizes.push_back(random_between(random, 1.0, file.max_units));
-  std::string at = " --plot plot.svg --format json --at";
-  for (const double size : sizes) at += " " + json(size).dump();
-  for (const models::ModelKind& model_kind : models::model_kinds()) {
-    const std::string &kind = model_kind.name, line = "model m.fpm.json --kind " + kind;
-    const std::string text = good_tool(folder, line).out;
-    INFO("seed " << seed << ", " << line << "\n" << text);
-    const json printed = json::parse(good_tool(folder, line + at).out);
-    const models::SpeedModelPtr model = models::make_model(file, kind);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const double time_s = model->time_s(sizes[i]);
-      CHECK(printed.at("at")[i].at("units") == sizes[i]);
-      CHECK(printed.at("at")[i].at("speed") == model->speed(sizes[i]));
-      CHECK(printed.at("at")[i].at("time_s") == (std::isfinite(time_s) ? json(time_s) : json()));
-    }
-    CHECK(printed.at("kind") == kind);
-    CHECK(printed.at("parameters").size() == model->parameters().size());
-    for (const auto& [name, value] : model->parameters()) CHECK(printed.at("parameters").at(name) == value);
-    CHECK(printed.at("fit_error").at("rms") == model->fit_error().rms);
-    CHECK(printed.at("variation").at("largest") == models::variation(file.points).largest);
-    CHECK(printed.at("variation").at("bands").size() == file.points.size());
-    CHECK(contains(line_of(text, "kind"), kind));
-    for (const auto* const points : {&file.points, &file.imprecise}) {
-      for (const models::MeasuredPoint& point : *points) {
-        const std::string row = line_of(text, fmt::format("{:g}", point.units));
-        CHECK(contains(row, "no, imprecise") == (points == &file.imprecise));
-      }
-    }
-    const std::string svg = folder.read("plot.svg");
-    CHECK(svg.rfind("<svg ", 0) == 0);
-    CHECK(contains(svg, "</svg>"));
-    CHECK_FALSE((contains(svg, "nan") || contains(svg, "inf")));
-  }
-  const std::string compared = good_tool(folder, "model m.fpm.json --compare").out;
-  for (const models::ModelKind& kind : models::model_kinds()) CHECK(lines_that_start(compared, kind.name + " ") == 1);
-  CHECK_FALSE((contains(compared, "nan") || contains(compared, "inf")));
-  CHECK(good_tool(folder, "model m.fpm.json --compare", 3).out == compared);
-}
-
-TEST_CASE("steelyard model reads Fupermod's text, says what does not fit, and draws no plot in place of a model") {
-  const TemporaryFolder folder;
-  folder.write("old.fpm", "# d t reps ci\n10 0.001 5 0.00001\n20 0.0015 5 0.00001\n40 0.003 5 0.00001\n");
-  const json old = json::parse(good_tool(folder, "model old.fpm --at 20 --format json").out);
-  CHECK(old.at("at")[0].at("time_s") == 0.0015);
-  std::mt19937 random(1);
-  write_random(folder, "m.fpm.json", random);
-  const std::string before = folder.read("m.fpm.json"), at = good_tool(folder, "model m.fpm.json --at 10 100000").out;
-  CHECK(contains(line_of(at, "100000"), "does not fit"));
-  CHECK_FALSE(contains(line_of(at, "10"), "does not fit"));
-  CHECK(run(1, steelyard_tool, words("model m.fpm.json --plot m.fpm.json"), folder.path()).status == 2);
-  CHECK(folder.read("m.fpm.json") == before);
-}
-
-namespace {
-
 /// Models from files in the folder, as an algorithm wants them.
 struct Loaded {
   std::vector<models::SpeedModelPtr> owned;
@@ -133,6 +69,59 @@ void expect_distribution(const json& printed, const partition::Distribution& exp
 
 }  // namespace
 
+TEST_CASE("steelyard model predicts, fits and draws by every kind what the library does, and marks what is imprecise") {
+  const unsigned seed = GENERATE(1U, 2U, 3U);
+  std::mt19937 random(seed);
+  const TemporaryFolder folder;
+  write_random(folder, "m.fpm.json", random, seed == 3 ? 1 : 12);
+  const models::FpmFile file = models::read_fpm_file(folder / "m.fpm.json");
+  std::vector<double> sizes{0.0, file.points.front().units, file.max_units, file.max_units + 1.0, 1e30};
+  sizes.push_back(random_between(random, 1.0, file.max_units));
+  std::string at = " --plot plot.svg --format json --at";
+  for (const double size : sizes) at += " " + json(size).dump();
+  const std::string compared = good_tool(folder, "model m.fpm.json --compare").out;
+  for (const models::ModelKind& model_kind : models::model_kinds()) {
+    const std::string &kind = model_kind.name, line = "model m.fpm.json --kind " + kind + at;
+    INFO("seed " << seed << ", " << line);
+    const json printed = json::parse(good_tool(folder, line).out);
+    const models::SpeedModelPtr model = models::make_model(file, kind);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const double time_s = model->time_s(sizes[i]);
+      CHECK(printed.at("at")[i].at("units") == sizes[i]);
+      CHECK(printed.at("at")[i].at("speed") == model->speed(sizes[i]));
+      CHECK(printed.at("at")[i].at("time_s") == (std::isfinite(time_s) ? json(time_s) : json()));
+    }
+    CHECK(printed.at("kind") == kind);
+    CHECK(printed.at("parameters").size() == model->parameters().size());
+    for (const auto& [name, value] : model->parameters()) CHECK(printed.at("parameters").at(name) == value);
+    CHECK(printed.at("fit_error").at("rms") == model->fit_error().rms);
+    CHECK(printed.at("variation").at("largest") == models::variation(file.points).largest);
+    CHECK(printed.at("variation").at("bands").size() == file.points.size());
+    const std::string svg = folder.read("plot.svg");
+    CHECK((contains(svg, "</svg>") && !contains(svg, "nan") && !contains(svg, "inf")));
+    CHECK(lines_that_start(compared, kind + " ") == 1);
+  }
+  CHECK_FALSE((contains(compared, "nan") || contains(compared, "inf")));
+  const std::string text = good_tool(folder, "model m.fpm.json", 3).out;
+  for (const auto* const points : {&file.points, &file.imprecise}) {
+    for (const models::MeasuredPoint& point : *points) {
+      const std::string row = line_of(text, fmt::format("{:g}", point.units));
+      CHECK(contains(row, "no, imprecise") == (points == &file.imprecise));
+    }
+  }
+}
+
+TEST_CASE("steelyard model says what does not fit, and draws no plot in place of a model") {
+  std::mt19937 random(1);
+  const TemporaryFolder folder;
+  write_random(folder, "m.fpm.json", random);
+  const std::string before = folder.read("m.fpm.json"), at = good_tool(folder, "model m.fpm.json --at 10 100000").out;
+  CHECK(contains(line_of(at, "100000"), "does not fit"));
+  CHECK_FALSE(contains(line_of(at, "10"), "does not fit"));
+  CHECK(run(1, steelyard_tool, words("model m.fpm.json --plot m.fpm.json"), folder.path()).status == 2);
+  CHECK(folder.read("m.fpm.json") == before);
+}
+
 TEST_CASE("steelyard partition distributes by every algorithm what the library does, in numbers for programs too") {
   const unsigned seed = GENERATE(1U, 2U);
   std::mt19937 random(seed);
@@ -142,10 +131,7 @@ TEST_CASE("steelyard partition distributes by every algorithm what the library d
   const Words names = partition_names();
   std::string compare = "partition --total 7001 --models " + files + " --compare";
   for (const std::string& name : names) compare += " " + name;
-  const std::string table = good_tool(folder, compare).out;
   const json compared = json::parse(good_tool(folder, compare + " --format json").out).at("algorithms");
-  double best_s = 1e9;
-  for (const json& one : compared) best_s = std::min(best_s, one.at("makespan_s").get<double>());
   const Loaded judges(folder, files, partition::find_algorithm("geometric"));
   for (std::size_t i = 0; i < names.size(); ++i) {
     const partition::Algorithm algorithm = partition::find_algorithm(names[i]);
@@ -162,19 +148,10 @@ TEST_CASE("steelyard partition distributes by every algorithm what the library d
       if (total != 7001) continue;
       // By one model for all, be it not the one that an algorithm splits by.
       expect_distribution(compared.at(i), partition::predict(expected.units, judges.models));
-      const double to_best = compared.at(i).at("makespan_s").get<double>() / best_s;
-      CHECK(contains(line_of(table, names[i]), fmt::format(" {:.3f} ", to_best)));
     }
   }
-  const partition::Distribution expected = partition::find_algorithm("geometric").distribute(1000, judges.models);
-  for (const int ranks : {1, 3}) {
-    const std::string csv = good_tool(folder, "partition --csv --total 1000 --models " + files, ranks).out;
-    CHECK(lines_of(csv).size() == 4);
-    for (std::size_t unit = 0; unit < 3; ++unit) {
-      CHECK(lines_that_start(csv, fmt::format("{},{},", words(files)[unit], expected.units[unit])) == 1);
-    }
-  }
-  CHECK(lines_of(good_tool(folder, "partition --list --csv").out).size() == names.size() + 1);
+  CHECK(lines_that_start(good_tool(folder, "partition --csv --total 1000 --models " + files, 3).out, "a.fpm.json,") ==
+        1);
 }
 
 TEST_CASE("steelyard partition arranges columns, and distributes on two levels, as the library does") {
