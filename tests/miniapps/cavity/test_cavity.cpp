@@ -1,14 +1,17 @@
-// cavity from the outside: what it computes, prints and leaves, and what users get wrong.
+// cavity from the outside: what it computes, prints and leaves, what users get wrong, and what `steelyard predict
+// cavity` says of time steps that do not take place.
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <regex>
 
-#include "core/base/json_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
 namespace steelyard::tests::test_cavity {
 namespace {
+
+using nlohmann::json;
 
 const std::filesystem::path program = STEELYARD_CAVITY;
 
@@ -97,7 +100,7 @@ TEST_CASE("Runs end with the step, the time or the steadiness that the user want
   const std::vector<std::string> lines = lines_of(folder.read("steady/solves.jsonl"));
   CHECK(lines.size() > 10);
   for (const std::string& line : lines) {
-    CHECK((nlohmann::json::parse(line).at("change") < 1e-2) == (&line == &lines.back()));
+    CHECK((json::parse(line).at("change") < 1e-2) == (&line == &lines.back()));
   }
   const std::string model = write_model(folder, "model.fpm.json", 1e-6);
   const Words never{"--steps", "3", "--steady", "1e-9", "--model", model, "--checkpoint", "flow"};
@@ -109,18 +112,6 @@ TEST_CASE("Runs end with the step, the time or the steadiness that the user want
   CHECK(folder.read("flow").size() > 1000);
 }
 
-TEST_CASE("A dry run of cavity predicts who gets what and writes nothing but its result") {
-  const TemporaryFolder models, folder;
-  const Words words{"--size",   "40",     "--dry-run",    "--units", "host+device",
-                    "--result", "result", "--checkpoint", "flow"};
-  const Outcome outcome = run_cavity(1, with_models(models, {1e-6, 3e-6}) + words, folder);
-  CHECK(slices_in_table(outcome.out, "rows") == std::vector<long long>{30, 10});
-  CHECK(lines_that_start(outcome.out, "predicted") == 1);
-  CHECK(lines_that_start(outcome.out, "time ") == 0);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-  CHECK(read_json_file(folder / "result/run.json").at("median_time_s").is_null());
-}
-
 TEST_CASE("cavity's result says what ran, step by step, and is what steelyard predicts of that run") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
@@ -130,18 +121,14 @@ TEST_CASE("cavity's result says what ran, step by step, and is what steelyard pr
   const Outcome outcome = run_cavity(
       ranks, problem + Words{"--reynolds", "400", "--repetitions", "2", "--compare-even", "--result", result}, folder);
   CHECK(lines_that_start(outcome.out, "check      passed") == 1);
-  const auto json = read_run(result, "cavity");
-  CHECK(json.at("params").at("rows") == 33.0);
-  CHECK(json.at("params").at("reynolds") == 400.0);
-  CHECK(json.at("settings").at("scheme") == "euler");
-  CHECK(sum(json.at("distribution").get<std::vector<long long>>()) == 33);
-  CHECK(json.at("check").at("passed") == true);
+  const auto left = read_run(result, "cavity");
+  CHECK(left.at("params").at("reynolds") == 400.0);
+  CHECK(sum(left.at("distribution").get<std::vector<long long>>()) == 33);
   CHECK(read_samples(result).size() == 2);
-  const auto figure = [&](const char* name) { return json.at("figures").at(name).get<double>(); };
-  for (const char* name : {"v_max", "speedup", "speedup_bound", "speedup_computation"}) CHECK(figure(name) > 0.0);
+  const auto figure = [&](const char* name) { return left.at("figures").at(name).get<double>(); };
   for (const char* name : {"streamfunction_min", "u_min", "v_min"}) CHECK(figure(name) < 0.0);
-  CHECK(json.at("figures").at("vortex_centre").size() == 2);
-  const double r = figure("communication_ratio"), time_s = json.at("median_time_s");
+  CHECK(left.at("figures").at("vortex_centre").size() == 2);
+  const double r = figure("communication_ratio"), time_s = left.at("median_time_s");
   CHECK_THAT(figure("speedup_bound"), WithinRel((figure("speedup_computation") + r) / (1.0 + r), 1e-12));
   const double cells = 33.0 * 33.0, n_m = figure("momentum_iterations"), n_p = figure("pressure_iterations");
   CHECK_THAT(figure("cells_per_s"), WithinRel(5.0 * cells / time_s, 1e-9));
@@ -152,21 +139,16 @@ TEST_CASE("cavity's result says what ran, step by step, and is what steelyard pr
   // With as many iterations as the run needed.
   const Words paper{"predict", "cavity", "--processes", std::to_string(ranks), "--sample", result, "--format", "json"};
   const auto predicted =
-      nlohmann::json::parse(good_run(1, steelyard_tool, paper + problem + with_platform(folder), folder.path()).out);
-  CHECK_THAT(json.at("predicted_time_s").get<double>(), WithinRel(predicted.at("time_s").get<double>(), 1e-12));
-  REQUIRE(predicted.at("phases").size() == json.at("phases").size());
-  for (std::size_t i = 0; i < json.at("phases").size(); ++i) {
-    CHECK(json.at("phases")[i].at("name") == predicted.at("phases")[i].at("name"));
-  }
+      json::parse(good_run(1, steelyard_tool, paper + problem + with_platform(folder), folder.path()).out);
+  CHECK_THAT(left.at("predicted_time_s").get<double>(), WithinRel(predicted.at("time_s").get<double>(), 1e-12));
+  CHECK(predicted.at("phases").size() == left.at("phases").size());
 
   // Every solve's residuals fall below the tolerance, the last one for the first time.
-  std::istringstream lines(folder.read("deep/result/solves.jsonl"));
   int steps = 0;
   double momentum = 0.0, pressure = 0.0, imbalance = 0.0, change = 0.0;
-  for (std::string line; std::getline(lines, line);) {
-    const auto step = nlohmann::json::parse(line);
+  for (const std::string& line : lines_of(folder.read("deep/result/solves.jsonl"))) {
+    const auto step = json::parse(line);
     CHECK(step.at("step") == ++steps);
-    CHECK(step.at("pressure").size() == 2);
     momentum += step.at("momentum").at("iterations").get<double>();
     for (const auto& solve : step.at("pressure")) {
       const auto residuals = solve.at("residuals").get<std::vector<double>>();
@@ -195,13 +177,9 @@ TEST_CASE("What users get wrong is refused by name: options, files and checkpoin
   const std::string good = folder.read("good");
   runs.write("good", good);
   runs.write("short", good.substr(0, good.size() - 8));
-  // What values options take is in the tests of options.
-  runs.expect_refused({{{"--sise", "9"}, "--sise"},
-                       {{"--partition", "fair"}, "fair"},
-                       {{"--reynolds", "nan"}, "--reynolds"},
-                       {{"--rows", "9"}, "--rows"},
+  // What else options refuse is in the tests of options.
+  runs.expect_refused({{{"--reynolds", "nan"}, "--reynolds"},
                        {{"--profiles", "flow"}, "both name"},
-                       {{"--output", "flow.npy"}, ".vti"},
                        {{"--restart", "missing"}, "missing"}},
                       runs.with_model(), {2});
   runs.expect_refused({{{"--restart", runs.path("short")}, "short"},
@@ -212,15 +190,14 @@ TEST_CASE("What users get wrong is refused by name: options, files and checkpoin
 
 TEST_CASE("A linear solver that does not converge ends the run with 3, and no result is left") {
   const TemporaryFolder models;
-  const Words words =
-      Words{"--size", "32",           "--steps", "3",       "--result",
-            "result", "--checkpoint", "flow",    "--model", write_model(models, "model.fpm.json", 1e-6)};
+  const Words line = words("--size 32 --steps 3 --result result --checkpoint flow --model") +
+                     Words{write_model(models, "model.fpm.json", 1e-6)};
   for (const int ranks : {1, 3}) {
     for (const auto& [solver, named] :
-         {std::pair{Words{"--most-iterations", "20", "--pressure-preconditioner", "none"}, "pressure: "},
-          {{"--most-iterations", "1", "--momentum-tolerance", "1e-15"}, "momentum: "}}) {
+         {std::pair{words("--most-iterations 20 --pressure-preconditioner none"), "pressure: "},
+          {words("--most-iterations 1 --momentum-tolerance 1e-15"), "momentum: "}}) {
       const TemporaryFolder empty;
-      const Outcome outcome = run(ranks, program, words + solver, empty.path());
+      const Outcome outcome = run(ranks, program, line + solver, empty.path());
       INFO(outcome.out << outcome.err);
       CHECK(outcome.status == 3);
       CHECK(contains(outcome.err, named));
@@ -232,33 +209,33 @@ TEST_CASE("A linear solver that does not converge ends the run with 3, and no re
 
 TEST_CASE("A solver that fails in the sample costs the prediction, and a line says why") {
   const TemporaryFolder folder, both;
-  const Words few = Words{"--size", "24", "--most-iterations", "2", "--pressure-preconditioner", "none"} +
-                    Words{"--units", "host+device"} + with_models(both, {1e-6, 1e-6});
-  for (const Words& words : {few + Words{"--steps", "0", "--result", "result"}, few + Words{"--dry-run"}}) {
-    const Outcome outcome = run_cavity(1, words, folder);
+  const Words few = words("--size 24 --most-iterations 2 --pressure-preconditioner none --units host+device") +
+                    with_models(both, {1e-6, 1e-6});
+  for (const Words& how : {words("--steps 0 --result result"), words("--dry-run --checkpoint flow")}) {
+    const Outcome outcome = run_cavity(1, few + how, folder);
     INFO(outcome.out << outcome.err);
     CHECK(lines_that_start(outcome.out, "predicted  nothing") == 1);
     CHECK(contains(outcome.out, "the solver"));
   }
   CHECK(read_run(folder / "result", "cavity").at("predicted_time_s").is_null());
+  // A dry run leaves nothing.
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("Files that cannot be written are refused before the run; one that fails keeps no other from being written") {
   expect_unwritable_refused(program, {"--size", "8", "--steps", "1"});
   const TemporaryFolder folder, used;
   folder.write("file", "");
-  for (const char* option : {"--profiles", "--picture", "--checkpoint"}) {
-    const Outcome outcome =
-        run(1, program, {"--size", "8", "--steps", "1", option, folder / "file" / "below"}, folder.path());
+  for (const std::string option : {"--profiles", "--picture", "--checkpoint"}) {
+    const Outcome outcome = run(1, program, words("--size 8 --steps 1 " + option + " file/below"), folder.path());
     INFO(option << "\n" << outcome.out << outcome.err);
     CHECK(outcome.status == 3);
     CHECK(outcome.out.empty());
   }
   std::filesystem::create_symlink("/dev/full", used / "full");
-  const Outcome outcome = run(1, program,
-                              {"--size", "8", "--steps", "2", "--units", "host", "--picture", "/dev/full", "--profiles",
-                               "full", "--checkpoint", "k", "--result", "result"},
-                              used.path());
+  const std::string line =
+      "--size 8 --steps 2 --units host --picture /dev/full --profiles full --checkpoint k --result result";
+  const Outcome outcome = run(1, program, words(line), used.path());
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 3);
   REQUIRE(outcome.told_by("cavity").size() == 1);
@@ -268,6 +245,116 @@ TEST_CASE("Files that cannot be written are refused before the run; one that fai
   for (const char* written : {"k", "result/run.json", "result/flow.png", "result/centre_lines.csv"}) {
     CHECK(std::filesystem::exists(used / written));
   }
+}
+
+constexpr double row_s = 3e-6;  ///< of a step with three iterations a solve
+const Words flow{"--size", "64", "--steps", "10", "--iterations", "7", "12"};
+const Words alone{"--pressure-preconditioner", "none"}, merged{"--reductions", "merged"};
+
+json predicted(const TemporaryFolder& folder, const Words& more) {
+  const Outcome outcome =
+      good_run(1, STEELYARD_TOOL, Words{"predict", "cavity", "--format", "json"} + more, folder.path());
+  return json::parse(outcome.out);
+}
+
+std::map<std::string, double> seconds_of(const json& prediction) {
+  std::map<std::string, double> seconds;
+  for (const json& phase : prediction.at("phases")) seconds[phase.at("name")] = phase.at("time_s");
+  return seconds;
+}
+
+TEST_CASE("Parts of a step that a model says nothing of take the share that they have of the memory traffic") {
+  const TemporaryFolder folder;
+  /// Words of each cell that an iteration moves, and a V-cycle for it; cycles before the first iterations.
+  struct Solvers {
+    Words options;
+    double momentum, pressure, cycle, first_cycles;
+  };
+  for (const Solvers& by : {Solvers{alone, 38.0, 8.0, 0.0, 0.0},
+                            {{}, 38.0, 10.0, 45.0 / 8.0, 0.0},
+                            {alone + merged, 34.0, 8.0, 0.0, 2.0},
+                            {merged, 34.0, 11.0, 45.0 / 8.0, 2.0}}) {
+    const auto words = [&](double n_m, double n_p) {
+      return std::map<std::string, double>{{"momentum", n_m * by.momentum + 16.0},
+                                           {"pressure", n_p * by.pressure + 2.0 * 6.0},
+                                           {"multigrid", (n_p + by.first_cycles) * by.cycle},
+                                           {"rest", 42.0}};
+    };
+    double measured = 0.0, sum_s = 0.0;
+    for (const auto& [part, count] : words(3.0, 6.0)) measured += count;
+    const json prediction = predicted(folder, flow + by.options + with_models(folder, {row_s}));
+    auto seconds = seconds_of(prediction);
+    CHECK(seconds.size() == (by.cycle > 0.0 ? 6 : 5));
+    for (const auto& [part, count] : words(7.0, 12.0)) {
+      CHECK_THAT(seconds[part], WithinRel(10.0 * 64.0 * row_s * count / measured, 1e-12));
+      sum_s += seconds[part];
+    }
+    CHECK(seconds["sums"] + seconds["halos"] == 0.0);
+    CHECK_THAT(prediction.at("time_s").get<double>(), WithinRel(sum_s, 1e-12));
+  }
+}
+
+/// Messages by Hockney's model alone.
+constexpr const char* hockney = R"({"schema": "steelyard.platform/1", "channels": [
+    {"id": 0, "name": "shared memory", "path": [0, 0],
+     "hockney": {"segments": [{"up_to_bytes": null, "latency_s": 1e-6, "bandwidth_bytes_per_s": 2e9}]}}]})";
+
+TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers do") {
+  const TemporaryFolder folder;
+  const Words on = flow + with_models(folder, {row_s});
+  auto one = seconds_of(predicted(folder, on)), one_alone = seconds_of(predicted(folder, on + alone));
+  for (const int processes : {2, 4}) {
+    const Words shared = on + Words{"--processes", std::to_string(processes), "--platform"} +
+                         Words{folder.write("hockney.json", hockney)};
+    for (const Words& reductions : {Words{}, merged}) {
+      const Words words = shared + alone + reductions;
+      auto seconds = seconds_of(predicted(folder, words));
+      const std::string text = good_run(1, STEELYARD_TOOL, Words{"predict", "cavity"} + words, folder.path()).out;
+      std::smatch counts;
+      REQUIRE(std::regex_search(text, counts, std::regex("per step +([0-9]+) sums and ([0-9]+) exch.* ([0-9]+) B ")));
+      const double sums = std::stod(counts[1]), exchanges = std::stod(counts[2]), bytes = std::stod(counts[3]);
+      CHECK(sums == (reductions.empty() ? 7 * 3 + 2 + 12 * 2 + 2 * 3 + 1 : 7 * 2 + 3 + 12 * 1 + 2 * 4 + 1));
+      // A phase more for twice the processes, and inner ones have two neighbours.
+      const double phases = processes == 2 ? 1.0 : 2.0;
+      CHECK_THAT(seconds["sums"], WithinRel(10.0 * sums * phases * (1e-6 + 32.0 / 2e9), 1e-9));
+      CHECK_THAT(seconds["halos"], WithinRel(10.0 * phases * (exchanges * 1e-6 + bytes / 2e9), 1e-6));
+      if (reductions.empty()) CHECK_THAT(seconds["momentum"] * processes, WithinRel(one_alone["momentum"], 1e-12));
+    }
+    // All processes sweep a V-cycle's small levels.
+    const json prediction = predicted(folder, shared);
+    const double gained = one["multigrid"] / seconds_of(prediction)["multigrid"];
+    CHECK(gained > 1.0);
+    CHECK(gained < processes);
+    CHECK(prediction.at("distribution") == json(std::vector<int>(static_cast<std::size_t>(processes), 64 / processes)));
+  }
+}
+
+TEST_CASE("A unit that does not hold an even share gets what it holds, and the slowest unit's time counts") {
+  const TemporaryFolder folder;
+  const std::string point = R"({"schema": "steelyard.fpm/1", "points": [{"units": 1, "time_s": 1e-6}, {"units": 10,)";
+  const std::string large = folder.write("large.fpm.json", point + R"( "time_s": 1e-5}]})");
+  const std::string small = folder.write("small.fpm.json", point + R"( "time_s": 1e-5}], "max_units": 10})");
+  const json prediction = predicted(folder, flow + alone + Words{"--units", "host+device", "--model", large, small});
+  CHECK(prediction.at("distribution") == json({54, 10}));
+  const double measured = 3 * 38.0 + 16.0 + 6 * 8.0 + 12.0 + 42.0;
+  CHECK_THAT(seconds_of(prediction)["rest"], WithinRel(10.0 * 54e-6 * 42.0 / measured, 1e-12));
+}
+
+TEST_CASE("Predictions without iterations, or with a sample of other solvers, are refused by name") {
+  const TemporaryFolder folder;
+  const Words run{"--size", "48", "--steps", "6", "--units", "host", "--result", "result"};
+  good_run(1, STEELYARD_CAVITY, run + with_models(folder, {row_s}), folder.path());
+  const Words sample{"predict", "cavity", "--sample", folder / "result"};
+  expect_refused(STEELYARD_TOOL,
+                 {{{"predict", "cavity", "--size", "64"}, "--iterations is missing"},
+                  {{"predict", "cavity", "--iterations", "5"}, "--iterations"},
+                  {{"predict", "cavity", "--iterations", "-1", "3"}, "--iterations"},
+                  {{"predict", "cavity", "--size", "1", "--iterations", "5", "9"}, "1 x 1"},
+                  {{"predict", "cavity", "--sample", folder / "none"}, "none"},
+                  {sample + Words{"--correctors", "3"}, "correctors"},
+                  {sample + merged, "reductions: is separate (expected merged)"},
+                  {sample + alone, "pressure_preconditioner: is multigrid (expected none)"}},
+                 {}, {1});
 }
 
 }  // namespace

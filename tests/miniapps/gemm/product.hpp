@@ -188,13 +188,7 @@ std::vector<MatrixKind<Scalar>> kinds_of_matrices() {
   };
   return {
       {"both signs", [=](P& p, Random& random) { all(p, uniform_elements(random, -1.0, 1.0)); }},
-      {"equal", [=](P& p, Random&) { all(p, [](auto, auto) { return 0.1; }); }},
       {"nearly equal", [=](P& p, Random& random) { all(p, uniform_elements(random, 0.7, 0.7001)); }},
-      {"equal rows of B",
-       [=](P& p, Random&) {
-         all(p, [](std::int64_t i, auto) { return 0.3 + 0.01 * static_cast<double>(i); });
-         p.b.fill([&](auto, std::int64_t j) { return 0.1 + 0.01 * static_cast<double>((j * 37 + 5) % 61); });
-       }},
       {"nearly cancelling",
        [=](P& p, Random& random) {
          all(p, uniform_elements(random, 0.5, 1.0));
@@ -219,12 +213,6 @@ std::vector<MatrixKind<Scalar>> kinds_of_matrices() {
          all(p, uniform_elements(random, -1.0, 1.0));
          p.a.fill([&](auto, std::int64_t l) { return magnitude(l, p.problem.k, far) * any(0, 0); });
          p.b.fill([&](std::int64_t l, auto) { return any(0, 0) / magnitude(l, p.problem.k, far); });
-       }},
-      {"columns of B of all magnitudes",
-       [=](P& p, Random& random) {
-         const auto any = uniform_elements(random, 0.0, 1.0);
-         all(p, uniform_elements(random, -1.0, 1.0));
-         p.b.fill([&](auto, std::int64_t j) { return any(0, 0) * magnitude(j, p.problem.n, far / 1e9); });
        }},
       {"products that underflow",
        [=](P& p, Random& random) {

@@ -1,16 +1,42 @@
-// C = alpha A B + beta C, whoever computes which rows of it.
-//
-// What is left of alpha A B + beta C after rounding depends on a unit's slice as a whole, for a BLAS may treat the
-// edges of a matrix otherwise than its inside: results of other distributions agree within rounding, not in every bit.
+// C = alpha A B + beta C, whoever computes which rows of it. A BLAS may treat the edges of a matrix otherwise than its
+// inside: results of other distributions agree within rounding, not in every bit.
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
-#include "tests/miniapps/gemm/gemm_runs.hpp"
+#include "tests/miniapps/product_runs.hpp"
 
 namespace steelyard::tests::test_gemm {
 namespace {
+
+const std::filesystem::path gemm = STEELYARD_GEMM;
+
+/// Runs of gemm on the same files.
+template <class Scalar>
+class GemmTest : public ProductRuns<Scalar> {
+ public:
+  GemmTest(std::int64_t m, std::int64_t n, std::int64_t k) : ProductRuns<Scalar>(gemm, m, n, k) {}
+
+  /// All runs with all factors at the same time. Each verifies its product itself, and so does this.
+  void expect_products(const std::vector<Factors>& factors, const std::vector<AppRun>& runs) {
+    std::vector<typename ProductRuns<Scalar>::Product> products;
+    for (const Factors& factor : factors) {
+      const Words words{"--alpha", std::to_string(factor.alpha), "--beta", std::to_string(factor.beta)};
+      for (const AppRun& run : runs) {
+        const Words result{"--result", "result" + std::to_string(products.size())};
+        products.push_back({{run.ranks, words + run.arguments + result}, factor});
+      }
+    }
+    ProductRuns<Scalar>::expect_products(products);
+  }
+
+  std::vector<long long> block_rows(std::size_t run) const {
+    return slices_in_table(this->outcomes()[run].out, "block rows");
+  }
+  nlohmann::json result(std::size_t run) const {
+    return read_run(this->folder() / ("result" + std::to_string(run)), "gemm");
+  }
+};
 
 TEMPLATE_TEST_CASE(
     "gemm writes alpha A B + beta C of any extents and factors, by any units, ranks, partitions and memories", "",
@@ -34,7 +60,8 @@ TEMPLATE_TEST_CASE(
       units.push_back(ranks * (kinds == "host+device" ? 2 : 1));
       blocks.push_back(any(std::array{1, 4, 7, 30}));
       std::vector<double> seconds(static_cast<std::size_t>(units.back()));
-      for (double& of_unit : seconds) of_unit = any(std::array{1e-6, 3e-6, 5e-7, 4e-6});
+      // Some are so slow that they get nothing.
+      for (double& of_unit : seconds) of_unit = any(std::array{1e-6, 3e-6, 5e-7, 1e-3});
       Words words{"--units", kinds, "--block", std::to_string(blocks.back())};
       words = words + Words{"--partition", partitions[number % partitions.size()]} + test.models(seconds);
       if (i % 3 != 0) words = words + Words{"--device-memory", any(memories)};
@@ -50,33 +77,10 @@ TEMPLATE_TEST_CASE(
       const int block = blocks[i % runs.size()];
       CHECK(slices.size() == static_cast<std::size_t>(units[i % runs.size()]));
       CHECK(sum(slices) == (m + block - 1) / block);
+      const nlohmann::json result = test.result(i);
+      CHECK(result.at("distribution") == nlohmann::json(slices));
+      CHECK(read_samples(test.folder() / ("result" + std::to_string(i))).size() == (i % 3 == 1 ? 3 : 1));
     }
-  }
-}
-
-TEST_CASE("Units without block rows leave C as the others compute it, and their devices have nothing to copy") {
-  GemmTest<double> test(79, 31, 23);
-  const std::vector<std::vector<double>> speeds{{1e-6, 1.0, 1e-6, 1e-6, 1.0, 1e-6},
-                                                {1.0, 1.0, 1e-6, 1.0, 1.0, 1e-6},
-                                                {1.0, 1.0, 1.0, 1e-6, 1.0, 1.0},
-                                                {1e-6, 1.0, 1e-6, 1.0, 1e-6, 1.0}};
-  std::vector<AppRun> runs;
-  for (const std::vector<double>& seconds : speeds) {
-    const Words result{"--result", "result" + std::to_string(runs.size())};
-    runs.push_back({3, Words{"--block", "4", "--device-memory", "64KiB"} + test.models(seconds) + result});
-  }
-  test.expect_products({{1.0, 1.0}}, runs);
-  for (std::size_t run = 0; run < speeds.size(); ++run) {
-    const std::vector<long long> slices = test.block_rows(run);
-    REQUIRE(slices.size() == speeds[run].size());
-    int devices = 0;
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-      CHECK((slices[i] == 0) == (speeds[run][i] == 1.0));
-      devices += i % 2 == 1 && slices[i] > 0 ? 1 : 0;
-    }
-    CHECK(lines_that_start(test.outcomes()[run].out, "device     rank ") == devices);
-    const auto json = read_run(test.folder() / ("result" + std::to_string(run)), "gemm");
-    CHECK(json.at("figures").contains("transfer_time_s") == (devices > 0));
   }
 }
 
@@ -100,11 +104,12 @@ TEMPLATE_TEST_CASE("The same slices give the same bits, whoever computes them", 
 TEST_CASE("Random matrices are the same for all ranks and types, and other ones for another seed") {
   const TemporaryFolder folder;
   const Words random{"--m", "40", "--n", "30", "--k", "20", "--block", "8", "--beta", "-0.5", "--units", "device"};
-  run_gemm({{1, random + Words{"--output", "one.npy"}},
-            {3, random + Words{"--output", "split.npy"}},
-            {2, random + Words{"--output", "float.npy", "--type", "float"}},
-            {1, random + Words{"--output", "other.npy", "--seed", "2"}}},
-           folder);
+  run_app(gemm,
+          {{1, random + Words{"--output", "one.npy"}},
+           {3, random + Words{"--output", "split.npy"}},
+           {2, random + Words{"--output", "float.npy", "--type", "float"}},
+           {1, random + Words{"--output", "other.npy", "--seed", "2"}}},
+          folder);
   const Grid<double> one = read_grid<double>(folder / "one.npy");
   const Grid<float> rounded = read_grid<float>(folder / "float.npy");
   Grid<double> wide(rounded.rows, rounded.columns);
@@ -120,51 +125,42 @@ TEST_CASE("Without beta two files are enough, and the result may take the place 
     const TemporaryFolder folder;
     files.write(folder);
     const bool reads_c = target != std::string("two.npy");
-    run_gemm(reads_c ? 3 : 1,
-             Words{"--beta", reads_c ? "1" : "0", "--block", "8", "--repetitions", "2", "--output", target} +
-                 files.arguments(reads_c),
-             folder);
+    const Words line = Words{"--beta", reads_c ? "1" : "0", "--block", "8", "--repetitions", "2", "--output", target} +
+                       files.arguments(reads_c);
+    run_app(gemm, {{reads_c ? 3 : 1, line}}, folder);
     CHECK(files.deviation(read_grid<double>(folder / target), 1.0, reads_c ? 1.0 : 0.0) <= 1.0);
   }
 }
 
-template <class Scalar>
-constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
-template <class Scalar>
-constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-
-/// Ranks, units and ways through a device's memory that all have to agree on what is NaN.
-const std::vector<AppRun> ways{{1, {"--units", "host"}},
-                               {2, {"--block", "8"}},
-                               {1, {"--units", "device", "--device-memory", "40KiB"}},
-                               {1, {"--block", "8", "--device-memory", "1MiB"}}};
-
 TEMPLATE_TEST_CASE("NaN and Inf pass through as in a naive multiplication, from matrices that are read", "", double,
                    float) {
+  constexpr TestType nan = std::numeric_limits<TestType>::quiet_NaN();
+  constexpr TestType infinity = std::numeric_limits<TestType>::infinity();
+  // Ranks, units and ways through a device's memory that all have to agree on what is NaN.
+  const std::vector<AppRun> ways{{1, {"--units", "host"}},
+                                 {2, {"--block", "8"}},
+                                 {1, {"--units", "device", "--device-memory", "40KiB"}},
+                                 {1, {"--block", "8", "--device-memory", "1MiB"}}};
   GemmTest<TestType> test(70, 67, 45);
-  test.files.a(3, 7) = test.files.b(7, 5) = test.files.c(0, 0) = nan<TestType>;
-  test.files.a(64, 1) = test.files.a(20, 0) = test.files.b(2, 33) = test.files.c(64, 66) = infinity<TestType>;
-  test.files.a(20, 44) = test.files.b(0, 66) = test.files.b(40, 66) = -infinity<TestType>;
-  test.files.c(64, 5) = test.files.c(69, 1) = -infinity<TestType>;
+  test.files.a(3, 7) = test.files.b(7, 5) = test.files.c(0, 0) = nan;
+  test.files.a(64, 1) = test.files.a(20, 0) = test.files.b(2, 33) = test.files.c(64, 66) = infinity;
+  test.files.a(20, 44) = test.files.b(0, 66) = test.files.b(40, 66) = -infinity;
+  test.files.c(64, 5) = test.files.c(69, 1) = -infinity;
   test.files.b(1, 10) = 0;
   test.expect_products({{-0.5, 1.0}, {1.0, 0.0}, {0.0, -0.5}, {0.0, 0.0}}, ways);
 }
 
-TEST_CASE("A run says how its devices multiply and how much of their copying is hidden: none with --serialize") {
+TEST_CASE("A run says how much of its devices' copying is hidden, by its timeline: none with --serialize") {
   const int ranks = GENERATE(1, 3);
   const bool in_core = GENERATE(false, true);
   // All three matrices, or a tenth of them.
   const auto memory = static_cast<long long>((in_core ? 16.0 : 0.8) * (200.0 * 150.0 + 150.0 * 170.0 + 200.0 * 170.0));
   GemmTest<double> test(200, 170, 150);
-  const Words words{"--units", "device", "--device-memory", std::to_string(memory), "--result"};
-  test.expect_products({{1.0, 1.0}},
-                       {{ranks, words + Words{"result"}}, {ranks, words + Words{"serial", "--serialize"}}});
-  const std::string& out = test.outcomes()[0].out;
-  CHECK(lines_that_start(out, "device     rank ") == ranks);
-  CHECK(contains(out, ", in core; copying for ") == in_core);
-  CHECK(contains(out, "out of core, C in ") == !in_core);
-  CHECK(read_run(test.folder() / "serial", "gemm").at("figures").at("hidden_transfer_time_s") == 0.0);
-  const auto json = read_run(test.folder() / "result", "gemm");
+  const Words words{"--units", "device", "--device-memory", std::to_string(memory)};
+  test.expect_products({{1.0, 1.0}}, {{ranks, words}, {ranks, words + Words{"--serialize"}}});
+  CHECK(contains(test.outcomes()[0].out, ", in core; copying for ") == in_core);
+  CHECK(test.result(1).at("figures").at("hidden_transfer_time_s") == 0.0);
+  const auto json = test.result(0);
   CHECK(json.at("params").at("device_memory_bytes") == static_cast<double>(memory));
   const auto& figures = json.at("figures");
   const double told_s = figures.at("transfer_time_s"), told_hidden_s = figures.at("hidden_transfer_time_s");
@@ -174,15 +170,11 @@ TEST_CASE("A run says how its devices multiply and how much of their copying is 
   const auto seconds = [&](const std::string& key) { return figures.at(key).get<std::vector<double>>(); };
   CHECK(seconds("multiplying_start_s").front() >= seconds("loading_end_s").front());
   CHECK(seconds("storing_start_s").back() >= seconds("multiplying_end_s").back());
-  std::map<std::string, std::vector<std::pair<double, double>>> operations;
+  if (ranks > 1) return;
   std::vector<double> times;
   for (const std::string engine : {"loading", "multiplying", "storing"}) {
-    const std::vector<double> starts = seconds(engine + "_start_s"), ends = seconds(engine + "_end_s");
-    REQUIRE(starts.size() == ends.size());
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      CHECK(starts[i] <= ends[i]);
-      operations[engine].emplace_back(starts[i], ends[i]);
-      times.insert(times.end(), {starts[i], ends[i]});
+    for (const char* end : {"_start_s", "_end_s"}) {
+      for (const double time_s : seconds(engine + end)) times.push_back(time_s);
     }
   }
   // Between one operation's start or end and the next, each engine works or does not.
@@ -190,32 +182,19 @@ TEST_CASE("A run says how its devices multiply and how much of their copying is 
   double copying_s = 0.0, hidden_s = 0.0;
   for (std::size_t i = 0; i + 1 < times.size(); ++i) {
     const double middle_s = (times[i] + times[i + 1]) / 2.0;
-    const auto works = [&](const char* engine) {
-      return std::any_of(operations[engine].begin(), operations[engine].end(), [&](const auto& operation) {
-        return operation.first < middle_s && middle_s < operation.second;
-      });
+    const auto works = [&](const std::string& engine) {
+      const std::vector<double> starts = seconds(engine + "_start_s"), ends = seconds(engine + "_end_s");
+      REQUIRE(starts.size() == ends.size());
+      bool found = false;
+      for (std::size_t k = 0; k < starts.size(); ++k) found = found || (starts[k] < middle_s && middle_s < ends[k]);
+      return found;
     };
     const bool copies = works("loading") || works("storing");
     if (copies) copying_s += times[i + 1] - times[i];
     if (copies && works("multiplying")) hidden_s += times[i + 1] - times[i];
   }
-  if (ranks > 1) return;
   CHECK(std::abs(told_s - copying_s) <= 1e-9 * copying_s);
   CHECK(std::abs(told_hidden_s - hidden_s) <= 1e-9 * copying_s);
-}
-
-TEST_CASE("Units that work in the host's memory copy nothing, say nothing of it and take no notice of a device's") {
-  GemmTest<double> test(60, 50, 40);
-  const Words host{"--units", "host", "--result"};
-  test.expect_products({{1.0, 1.0}},
-                       {{1, host + Words{"plain"}}, {1, host + Words{"capped", "--device-memory", "40KiB"}}});
-  CHECK((test.results()[0] == test.results()[1]));
-  for (const std::string result : {"plain", "capped"}) {
-    const auto json = read_run(test.folder() / result, "gemm");
-    CHECK(json.at("params").contains("device_memory_bytes") == (result == "capped"));
-    CHECK_FALSE(json.at("figures").contains("transfer_time_s"));
-  }
-  CHECK(lines_that_start(test.outcomes()[1].out, "device ") == 0);
 }
 
 }  // namespace
