@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/facts.hpp"
 #include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::tests {

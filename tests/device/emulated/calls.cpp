@@ -11,8 +11,6 @@
 
 #include "core/host_blas.hpp"
 #include "tests/device/emulated/facts.hpp"
-#include "tests/device/emulated/memory.hpp"
-#include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::vendor {
 
@@ -70,12 +68,8 @@ Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_
   return success;
 }
 
-struct EventState {
-  emulated::Event event;
-};
-
 Error event_create(Event* event, unsigned /*flags*/) {
-  *event = new EventState;
+  *event = new emulated::Event;
   return success;
 }
 Error event_destroy(Event event) {
@@ -83,21 +77,17 @@ Error event_destroy(Event event) {
   return success;
 }
 Error event_record(Event event, Stream stream) {
-  event->event.record(*stream);
+  event->record(*stream);
   return success;
 }
 Error event_elapsed_time(float* milliseconds, Event from, Event to) {
-  *milliseconds = static_cast<float>(1e3 * (to->event.time_s() - from->event.time_s()));
+  *milliseconds = static_cast<float>(1e3 * (to->time_s() - from->time_s()));
   return success;
 }
 Error stream_wait_event(Stream stream, Event event, unsigned /*flags*/) {
-  if (!emulated::loses(emulated::Mistake::event)) event->event.make_wait(*stream);
+  if (!emulated::loses(emulated::Mistake::event)) event->make_wait(*stream);
   return success;
 }
-
-struct BlasState {
-  Stream stream = nullptr;
-};
 
 namespace {
 
@@ -107,7 +97,7 @@ BlasStatus gemm(BlasHandle handle, int m, int n, int k, const Scalar* alpha, con
                 const Scalar* b, int b_leading, const Scalar* beta, Scalar* c, int c_leading) {
   // What lies column after column is a transpose that lies row after row.
   const GemmCall<Scalar> call{n, m, k, *alpha, b, b_leading, a, a_leading, *beta, c, c_leading};
-  handle->stream->give("gemm", [call] {
+  (*handle)->give("gemm", [call] {
     const OpenMpThreads alone(1);
     host_blas_gemm(call);
   });
@@ -117,7 +107,7 @@ BlasStatus gemm(BlasHandle handle, int m, int n, int k, const Scalar* alpha, con
 }  // namespace
 
 BlasStatus blas_create(BlasHandle* handle) {
-  *handle = new BlasState;
+  *handle = new Stream(nullptr);
   return blas_success;
 }
 BlasStatus blas_destroy(BlasHandle handle) {
@@ -125,7 +115,7 @@ BlasStatus blas_destroy(BlasHandle handle) {
   return blas_success;
 }
 BlasStatus blas_set_stream(BlasHandle handle, Stream stream) {
-  handle->stream = stream;
+  *handle = stream;
   return blas_success;
 }
 const char* blas_status_text(BlasStatus /*status*/) { return "no error"; }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/device/emulated/kokkos.hpp"
+#include "tests/device/emulated/queue.hpp"
 
 // Stand-ins for a vendor's run time, BLAS and FFT over the emulated device, under the names that vendor.cpp has for
 // them. They take what the vendors' calls take, so that vendor.cpp runs as it does on a GPU.
@@ -34,8 +35,7 @@ Error set_device(int device);
 Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t row_bytes,
                     std::size_t rows, Stream stream);
 
-struct EventState;
-using Event = EventState*;
+using Event = emulated::Event*;
 inline constexpr unsigned event_without_time = 2;
 Error event_create(Event* event, unsigned flags);
 Error event_destroy(Event event);
@@ -44,8 +44,7 @@ Error event_elapsed_time(float* milliseconds, Event from, Event to);
 Error stream_wait_event(Stream stream, Event event, unsigned flags);
 
 /// Matrices lie column after column, as for every vendor's BLAS.
-struct BlasState;
-using BlasHandle = BlasState*;
+using BlasHandle = Stream*;
 enum class BlasStatus { good };
 inline constexpr BlasStatus blas_success = BlasStatus::good;
 enum class Transpose { no };
