@@ -55,8 +55,6 @@ TEST_CASE("a host that touches a device's memory ends, and what it touched is na
   });
   CHECK(read.signal == SIGSEGV);
   CHECK_THAT(read.text, ContainsSubstring("host code touched byte 80 of \"a field of the device\", 8000 bytes"));
-  const auto written = ended_by([&] { field.data()[0] = 1.0; });
-  CHECK(written.signal == SIGSEGV);
 }
 
 TEST_CASE("behind the last page of a device's memory there is nothing, for kernels as well") {

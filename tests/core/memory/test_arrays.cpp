@@ -15,9 +15,6 @@ using namespace steelyard::tests;
 
 namespace {
 
-template <class Execution>
-using MemoryOf = typename Execution::memory_space;
-
 constexpr const char* label = "steelyard::tests::untouched";
 
 /// Kokkos may put a header first, which it does not count.
@@ -76,13 +73,14 @@ constexpr int sizes[] = {0, 1, 1000, (1 << 17) - 1, 1 << 17, 1 << 18, (1 << 19) 
 
 TEMPLATE_TEST_CASE("all elements are for use, in the memory of that label, pinned ones by the host", "", HostExecution,
                    CompanionExecution) {
+  using Memory = typename TestType::memory_space;
   for (const int elements : sizes) {
     CAPTURE(elements);
     const auto count = static_cast<std::size_t>(elements);
     const Noting noting;
-    const UntouchedArray<double, MemoryOf<TestType>> array(unit_space<TestType>(), label, count);
+    const UntouchedArray<double, Memory> array(unit_space<TestType>(), label, count);
     expect_elements<TestType>(array.data(), elements);
-    const UntouchedArray<float, MemoryOf<TestType>> without_queue(label, count);
+    const UntouchedArray<float, Memory> without_queue(label, count);
     expect_elements<TestType>(without_queue.data(), elements);
     const UntouchedArray<double, PinnedMemory> pinned(label, count);
     expect_elements<HostExecution>(pinned.data(), elements);

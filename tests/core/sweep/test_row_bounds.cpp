@@ -54,9 +54,6 @@ TEST_CASE("a row has its elements and no other ones, and a table its values and 
   CHECK(said([&] { return row[-2] + row[5]; }).empty());
   CHECK_THAT(said([&] { return row[-3]; }), ContainsSubstring(no_element));
   CHECK_THAT(said([&] { return row[6]; }), ContainsSubstring(no_element));
-  const auto moved = row + 4;
-  CHECK(said([&] { return moved[-6] + moved[1]; }).empty());
-  CHECK_THAT(said([&] { return moved[2]; }), ContainsSubstring(no_element));
   const auto part = part_of_row(row, 1, -1, 2);
   CHECK(said([&] { return part[-1] + part[1]; }).empty());
   CHECK_THAT(said([&] { return part[2]; }), ContainsSubstring(no_element));

@@ -65,10 +65,8 @@ TEST_CASE("chunks of rows follow one another, of two rows at least where there i
     for (int threads = 1; threads <= 8; ++threads) {
       const detail::RowChunks chunks({5, 5 + count}, threads);
       CAPTURE(count, threads);
-      REQUIRE(chunks.count >= 1);
-      CHECK(chunks.count <= threads);
-      CHECK(chunks[0].begin == 5);
-      CHECK(chunks[chunks.count - 1].end == 5 + count);
+      REQUIRE((chunks.count >= 1 && chunks.count <= threads));
+      CHECK((chunks[0].begin == 5 && chunks[chunks.count - 1].end == 5 + count));
       for (std::int64_t chunk = 0; chunk < chunks.count; ++chunk) {
         if (chunk > 0) CHECK(chunks[chunk].begin == chunks[chunk - 1].end);
         if (chunks.count > 1) CHECK(chunks[chunk].count() >= 2);

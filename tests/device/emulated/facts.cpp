@@ -54,53 +54,6 @@ Mistake mistake(std::string_view word, std::string_view value) {
 
 thread_local int device_of_this_thread = 0;
 
-}  // namespace
-
-Facts parse_facts(const std::string& text) {
-  Facts facts;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    const std::string_view key = word.substr(0, word.find('='));
-    const std::string_view value = word.substr(std::min(word.size(), key.size() + 1));
-    if (key == "memory") {
-      facts.memory_bytes = static_cast<double>(bytes_in(word, value));
-    } else if (key == "scratch") {
-      facts.scratch_bytes = bytes_in(word, value);
-    } else if (key == "devices") {
-      facts.devices = static_cast<int>(number_in(word, value, 1, "a number of devices >= 1"));
-    } else if (key == "seed") {
-      facts.seed = number_in(word, value, 0, "a number >= 0");
-    } else if (key == "lose") {
-      facts.lost = mistake(word, value);
-    } else if (key == "mpi" && (value == "aware" || value == "host")) {
-      facts.mpi_aware = value == "aware";
-    } else {
-      refuse(word, "memory=, devices=, scratch=, seed=, lose= or mpi=aware|host");
-    }
-  }
-  return facts;
-}
-
-const Facts& facts() {
-  static const Facts of_this_process = [] {
-    const char* const text = std::getenv("STEELYARD_EMULATED_DEVICE");
-    return parse_facts(text == nullptr ? "" : text);
-  }();
-  return of_this_process;
-}
-
-int selected_device() { return device_of_this_thread; }
-
-void select_device(int device) {
-  if (device < 0 || device >= facts().devices) {
-    throw InvalidArgument(fmt::format("device {} is not there (expected 0 to {})", device, facts().devices - 1));
-  }
-  device_of_this_thread = device;
-}
-
-namespace {
-
 std::size_t whole_pages(std::size_t bytes) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -230,6 +183,49 @@ class Blocks {
 };
 
 }  // namespace
+
+Facts parse_facts(const std::string& text) {
+  Facts facts;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    const std::string_view key = word.substr(0, word.find('='));
+    const std::string_view value = word.substr(std::min(word.size(), key.size() + 1));
+    if (key == "memory") {
+      facts.memory_bytes = static_cast<double>(bytes_in(word, value));
+    } else if (key == "scratch") {
+      facts.scratch_bytes = bytes_in(word, value);
+    } else if (key == "devices") {
+      facts.devices = static_cast<int>(number_in(word, value, 1, "a number of devices >= 1"));
+    } else if (key == "seed") {
+      facts.seed = number_in(word, value, 0, "a number >= 0");
+    } else if (key == "lose") {
+      facts.lost = mistake(word, value);
+    } else if (key == "mpi" && (value == "aware" || value == "host")) {
+      facts.mpi_aware = value == "aware";
+    } else {
+      refuse(word, "memory=, devices=, scratch=, seed=, lose= or mpi=aware|host");
+    }
+  }
+  return facts;
+}
+
+const Facts& facts() {
+  static const Facts of_this_process = [] {
+    const char* const text = std::getenv("STEELYARD_EMULATED_DEVICE");
+    return parse_facts(text == nullptr ? "" : text);
+  }();
+  return of_this_process;
+}
+
+int selected_device() { return device_of_this_thread; }
+
+void select_device(int device) {
+  if (device < 0 || device >= facts().devices) {
+    throw InvalidArgument(fmt::format("device {} is not there (expected 0 to {})", device, facts().devices - 1));
+  }
+  device_of_this_thread = device;
+}
 
 void* allocate(const char* label, std::size_t header_bytes, std::size_t bytes) {
   return Blocks::instance().add(label, header_bytes, bytes);
