@@ -253,6 +253,36 @@ class ParallelFor<Functor, RangePolicy<Traits...>, steelyard::EmulatedDevice> {
   const Policy policy_;
 };
 
+/// To a result in host memory, for which it waits.
+template <class FunctorReducer, class... Traits>
+class ParallelReduce<FunctorReducer, RangePolicy<Traits...>, steelyard::EmulatedDevice> {
+ public:
+  using Policy = RangePolicy<Traits...>;
+  using Value = typename FunctorReducer::reducer_type::value_type;
+
+  template <class Result>
+  ParallelReduce(const FunctorReducer& functor, const Policy& policy, const Result& result)
+      : functor_(functor), policy_(policy), result_(result.data()) {}
+
+  void execute() const {
+    Value total;
+    functor_.get_reducer().init(&total);
+    policy_.space().give([this, &total] {
+      steelyard::emulated::in_any_order(
+          static_cast<std::int64_t>(policy_.end() - policy_.begin()), [&](std::int64_t i) {
+            functor_.get_functor()(policy_.begin() + static_cast<typename Policy::member_type>(i), total);
+          });
+    });
+    policy_.space().fence();
+    *result_ = total;
+  }
+
+ private:
+  const FunctorReducer functor_;
+  const Policy policy_;
+  Value* const result_;
+};
+
 template <class Functor, class... Traits>
 class ParallelFor<Functor, MDRangePolicy<Traits...>, steelyard::EmulatedDevice> {
  public:
