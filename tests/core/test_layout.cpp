@@ -30,12 +30,9 @@ void check_same(const LayoutEntry& a, const LayoutEntry& b) {
 
 Layout random_layout(std::mt19937_64& random) {
   const auto below = [&](int end) { return std::uniform_int_distribution<int>(0, end - 1)(random); };
-  const std::vector<std::string> keys{"slowdown", "threads", "device", "host_slowdown"};
   Layout layout;
-  const int nodes = 1 + below(3);
-  for (int node = 0; node < nodes; ++node) {
-    const int ranks = 1 + below(4);
-    for (int rank = 0; rank < ranks; ++rank) {
+  for (int node = 0, nodes = 1 + below(3); node < nodes; ++node) {
+    for (int rank = 0, ranks = 1 + below(4); rank < ranks; ++rank) {
       LayoutEntry entry;
       entry.host_name = "node" + std::to_string(node) + (below(2) == 0 ? ".a-very-long-domain.example.org" : "");
       if (rank > 0) entry.host_name = layout.entries.back().host_name;
@@ -45,7 +42,7 @@ Layout random_layout(std::mt19937_64& random) {
         for (int core = below(5); core < 40; core += 1 + below(2) * below(20)) entry.cores->push_back(core);
       }
       entry.units = static_cast<UnitChoice>(below(3));
-      for (const std::string& key : keys) {
+      for (const char* key : {"slowdown", "threads", "device", "host_slowdown"}) {
         if (below(2) == 0) entry.suboptions[key] = std::to_string(1 + below(9));
       }
       layout.entries.push_back(entry);
@@ -108,12 +105,9 @@ TEST_CASE("a malformed line is refused with file, line and what is wrong, and a 
   } cases[] = {{"a 0 all", "fewer than 4 fields"},
                {"a", "hostname rank_intra bind device_type"},
                {"a -1 all host", "\"-1\""},
-               {"a one all host", "\"one\""},
                {"a 1.5 all host", "\"1.5\""},
                {"a 99999999999 all host", "\"99999999999\""},
                {"a 1 0- host", "\"0-\""},
-               {"a 1 everything host", "\"everything\""},
-               {"a 1 3-1 host", "\"3-1\""},
                {"a 1 all fpga", "\"fpga\""},
                {"a 1 all host slowdown", "\"slowdown\" (expected key=value)"},
                {"a 1 all host =3", "\"=3\" (expected key=value)"},
@@ -147,29 +141,20 @@ TEST_CASE("core lists are sorted, free of repetitions and read as they are writt
     const CoreList list(cores.begin(), cores.end());
     REQUIRE(parse_cores(format_cores(list)) == list);
   }
-  CHECK(parse_cores("4,0-2,1") == CoreList{0, 1, 2, 4});
-  CHECK(format_cores({0, 1, 2, 4}) == "0-2,4");
+  CHECK(format_cores(parse_cores("4,0-2,1")) == "0-2,4");
   for (const char* text : {"", "a", "1-", "-1", "3-1", "1,,2", "1;2", "0x1", "99999999999"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_cores(text), InvalidArgument);
   }
 }
 
-TEST_CASE(
-    "each choice of units is written as the user types it and read back, another refused, and units named alike") {
-  CHECK(parse_unit_choice("host") == UnitChoice::host);
-  CHECK(parse_unit_choice("device") == UnitChoice::device);
-  CHECK(parse_unit_choice("host+device") == UnitChoice::host_and_device);
+TEST_CASE("each choice of units is written as the user types it and read back, and another refused") {
   for (const char* word : {"host", "device", "host+device"}) CHECK(format_unit_choice(parse_unit_choice(word)) == word);
   for (const char* word : {"", "gpu", "Host", "device+host", "host+", "host device", " host"}) {
     CHECK_THROWS_MATCHES(parse_unit_choice(word), InvalidArgument,
                          MessageMatches(ContainsSubstring('"' + std::string(word) + '"') &&
                                         ContainsSubstring("host, device or host+device")));
   }
-  ProcessingUnit unit;
-  CHECK(unit.name() == "host");
-  unit.kind = ProcessingUnit::Kind::companion;
-  CHECK(unit.name() == "device");
 }
 
 }  // namespace steelyard::test_layout

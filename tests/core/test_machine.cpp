@@ -6,6 +6,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "core/co_execution.hpp"
 #include "core/machine.hpp"
 #include "core/runtime.hpp"
 #include "core/spaces.hpp"
@@ -20,9 +21,6 @@ using namespace steelyard::tests;
 
 namespace {
 
-/// Runs on a thread of its own, so that bindings end with it.
-void on_a_thread(const std::function<void()>& work) { std::thread(work).join(); }
-
 /// What `question` answers in a process of its own, which has one thread.
 bool in_a_process(const std::function<bool()>& question) {
   const pid_t child = ::fork();
@@ -31,24 +29,21 @@ bool in_a_process(const std::function<bool()>& question) {
   return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool increasing(const CoreList& cores) {
-  return std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()) == cores.end();
-}
-
 }  // namespace
 
 TEST_CASE("a machine has the host's name and cores, counted up, and threads are bound to some of them") {
   const CoreList cores = this_machine().cores();
   const CoreList bound = this_machine().bound_cores();
-  CHECK_FALSE(cores.empty());
-  CHECK(cores.front() >= 0);
-  CHECK(increasing(cores));
+  REQUIRE_FALSE(cores.empty());
+  CHECK(std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()) == cores.end());
   CHECK(static_cast<long>(cores.size()) <= ::sysconf(_SC_NPROCESSORS_CONF));
   CHECK_FALSE(bound.empty());
+  CHECK(std::includes(cores.begin(), cores.end(), bound.begin(), bound.end()));
   ::utsname names{};
   REQUIRE(::uname(&names) == 0);
   CHECK(this_machine().host_name() == names.nodename);
-  CHECK(std::includes(cores.begin(), cores.end(), bound.begin(), bound.end()));
+  // All of them are near a device whose place is not known.
+  for (const char* bus : {"", "nonsense", "ffff:ff:1f.7"}) CHECK(this_machine().cores_near(bus) == cores);
 }
 
 TEST_CASE("a known shape is described as it is") {
@@ -56,12 +51,8 @@ TEST_CASE("a known shape is described as it is") {
   CHECK(machine->cores() == CoreList{0, 1, 2, 3, 4, 5});
   const auto caches = machine->caches();
   REQUIRE(caches.size() == 2);
-  CHECK(caches[0].level == 2);
-  CHECK(caches[0].bytes == 65536);
-  CHECK(caches[0].count == 6);
-  CHECK(caches[1].level == 3);
-  CHECK(caches[1].bytes == 4194304);
-  CHECK(caches[1].count == 2);
+  CHECK((caches[0].level == 2 && caches[0].bytes == 65536 && caches[0].count == 6));
+  CHECK((caches[1].level == 3 && caches[1].bytes == 4194304 && caches[1].count == 2));
   const auto nodes = machine->numa_nodes();
   REQUIRE(nodes.size() == 2);
   CHECK(nodes[0].cores == CoreList{0, 1, 2});
@@ -70,7 +61,7 @@ TEST_CASE("a known shape is described as it is") {
   CHECK(machine->memory_bytes() == 2.0 * 1073741824);
 }
 
-TEST_CASE("a thread bound to cores may run on their hardware threads and no others") {
+TEST_CASE("a thread bound to cores runs on their hardware threads and no others, and a process says which it has") {
   if (!threads_are_bound()) SKIP("this system refuses to bind threads");
   const CoreList cores = this_machine().cores();
   std::vector<CoreList> choices{cores};
@@ -79,42 +70,38 @@ TEST_CASE("a thread bound to cores may run on their hardware threads and no othe
   const Cpus mine = cpus_of_this_thread();
   for (const CoreList& choice : choices) {
     Cpus cpus;
-    on_a_thread([&] {
+    std::thread([&] {
       this_machine().bind_this_thread(choice);
       cpus = cpus_of_this_thread();
-    });
+    }).join();
     CHECK(cpus == cpus_of_cores(choice));
-  }
-  CHECK(cpus_of_this_thread() == mine);
-}
-
-TEST_CASE("bound cores are the ones the process was bound to") {
-  if (!threads_are_bound()) SKIP("this system refuses to bind threads");
-  std::vector<CoreList> choices{this_machine().cores()};
-  for (const int core : this_machine().cores()) choices.push_back({core});
-  for (const CoreList& choice : choices) {
     CHECK(in_a_process([&] {
       this_machine().bind_this_thread(choice);
       return this_machine().bound_cores() == choice;
     }));
   }
+  CHECK(cpus_of_this_thread() == mine);
 }
 
-TEST_CASE("cores that are not there are refused with their number and the cores that are") {
+TEST_CASE("cores that are not there are refused with their number and the cores that are, before Kokkos is touched") {
   const std::string there = format_cores(this_machine().cores());
   const Cpus before = cpus_of_this_thread();
   for (const int core : {987654, -1}) {
-    CHECK_THROWS_MATCHES(
-        this_machine().bind_this_thread({this_machine().cores().front(), core}), InvalidArgument,
-        MessageMatches(ContainsSubstring("core " + std::to_string(core)) && ContainsSubstring("cores " + there)));
+    const CoreList cores{this_machine().cores().front(), core};
+    const auto refused = MessageMatches(ContainsSubstring("core " + std::to_string(core)));
+    CHECK_THROWS_MATCHES(this_machine().bind_this_thread(cores), InvalidArgument,
+                         refused && MessageMatches(ContainsSubstring("cores " + there)));
+    RankUnits units;
+    units.host = ProcessingUnit{ProcessingUnit::Kind::host, "", cores, -1, 1.0};
+    CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, refused);
+    units.host.swap(units.companion);
+    CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, refused);
+    units.host = started_units().host;
+    if (units.host) CHECK_THROWS_MATCHES(CoExecution(this_machine(), units), InvalidArgument, refused);
   }
   CHECK_THROWS_AS(this_machine().bind_this_thread({}), Error);
   CHECK(cpus_of_this_thread() == before);
-}
-
-TEST_CASE("all cores are near a device whose place is not known") {
-  for (const char* bus : {"", "nonsense", "ffff:ff:1f.7"})
-    CHECK(this_machine().cores_near(bus) == this_machine().cores());
+  CHECK(Kokkos::is_initialized());
 }
 
 namespace {
@@ -148,16 +135,6 @@ TEST_CASE("each host thread is bound to a core of its own") {
   }
 }
 
-TEST_CASE("a runtime on cores that the machine does not have is refused before Kokkos is touched") {
-  RankUnits units;
-  units.host = ProcessingUnit{ProcessingUnit::Kind::host, "", {0, 987654}, -1, 1.0};
-  CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, MessageMatches(ContainsSubstring("987654")));
-  units.companion = units.host;
-  units.host.reset();
-  CHECK_THROWS_MATCHES(Runtime(this_machine(), units), InvalidArgument, MessageMatches(ContainsSubstring("987654")));
-  CHECK(Kokkos::is_initialized());
-}
-
 namespace {
 
 /// A device whose memory the host reaches, as that of some GPUs.
@@ -168,13 +145,10 @@ struct UnifiedDevice {
 }  // namespace
 
 TEST_CASE("units are named after their spaces, and a device is one although the host reaches its memory") {
-  STATIC_REQUIRE(Kokkos::SpaceAccessibility<HostExecution, Kokkos::HostSpace>::accessible);
   STATIC_REQUIRE(runs_on_host<HostExecution>);
   STATIC_REQUIRE(runs_on_host<CompanionExecution> != companion_is_device);
   STATIC_REQUIRE_FALSE(runs_on_host<UnifiedDevice>);
   STATIC_REQUIRE(std::is_same_v<HostExecution, CompanionExecution> != has_companion);
-  using View = Kokkos::View<double*, DeviceOf<CompanionExecution>>;
-  STATIC_REQUIRE(std::is_same_v<View::execution_space, CompanionExecution>);
   CHECK(started_units().host->space == HostExecution::name());
   if (started_units().companion) CHECK(started_units().companion->space == CompanionExecution::name());
 }

@@ -16,6 +16,12 @@ namespace {
 constexpr OptionalRunOptions all_options{
     .steps = true, .seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true};
 
+std::optional<std::string> parse(CLI::App& parser, const Words& words) {
+  std::vector<const char*> arguments{"app"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  return parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+}
+
 /// A mini-app's parser and what it fills in.
 struct Parsed {
   RunOptions run;
@@ -28,9 +34,7 @@ struct Parsed {
     add_run_options(parsers, run, all_options);
     add_grid_options(parsers, grid, 640);
     add_standard_options(parser);
-    std::vector<const char*> arguments{"app"};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    text = parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+    text = parse(parser, words);
   }
 };
 
@@ -42,14 +46,12 @@ TEST_CASE("every option sets its value, and without arguments has the value that
   const Parsed fresh({});
   const RunOptions initial;
   CHECK_FALSE(fresh.text.has_value());
-  CHECK(fresh.run.steps == initial.steps);
-  CHECK(fresh.run.seed == initial.seed);
+  CHECK((fresh.run.steps == initial.steps && fresh.run.seed == initial.seed));
   CHECK(fresh.run.element == ElementType::float64);
   CHECK_FALSE(fresh.run.units.has_value());
   CHECK((fresh.run.slowdown.empty() && fresh.run.models.empty()));
   CHECK(fresh.run.partition == initial.partition);
-  CHECK(fresh.run.repetitions == initial.repetitions);
-  CHECK(fresh.run.warmups == initial.warmups);
+  CHECK((fresh.run.repetitions == initial.repetitions && fresh.run.warmups == initial.warmups));
   CHECK(fresh.run.check == CheckLevel::last);
   CHECK_FALSE(fresh.run.dry_run);
   CHECK((fresh.grid.rows == 640 && fresh.grid.columns == 640));
@@ -80,9 +82,6 @@ TEST_CASE("every option sets its value, and without arguments has the value that
   CHECK(all.run.partition == "even");
   CHECK((all.run.warmups == 0 && all.run.repetitions == 1));
   CHECK(Parsed({"--check", "none"}).run.check == CheckLevel::none);
-  for (const char* word : {"double", "float"}) {
-    CHECK(std::string(element_name(Parsed({"--type", word}).run.element)) == word);
-  }
 }
 
 TEST_CASE("a grid is square by --size; --rows and --columns are set one by one, and exclude it") {
@@ -142,9 +141,6 @@ TEST_CASE("an option that is unknown, misspelt or lacks its value is refused in 
       {{"--dry-run=maybe"}, "--dry-run maybe (expected no value)"},
       {{"--steps", "3", "stray"}, "stray is not expected"},
       {{"-x"}, "-x is not expected"},
-      {{"--x", "3"}, "--x is not expected"},
-      {{"--colour", "3"}, "--colour is not expected"},
-      {{"--repetition", "3"}, "--repetition is not expected; did you mean --repetitions?"},
       {{"--repitition=3"}, "--repitition is not expected; did you mean --repetitions?"},
       {{"--stesp", "3"}, "--stesp is not expected; did you mean --steps?"},
       {{"--part", "3"}, "--part is not expected; did you mean --partition?"}};
@@ -154,7 +150,7 @@ TEST_CASE("an option that is unknown, misspelt or lacks its value is refused in 
 }
 
 TEST_CASE("commands are listed where one is missing or misspelt, and empty values of theirs are refused") {
-  const auto parse = [](const Words& words) {
+  const auto run = [](const Words& words) {
     CLI::App parser("A tool", "tool");
     add_standard_options(parser);
     CLI::App* measure = parser.add_subcommand("measure", "Measures");
@@ -164,50 +160,36 @@ TEST_CASE("commands are listed where one is missing or misspelt, and empty value
     });
     std::filesystem::path output;
     for (const char* name : {"gemm", "summa", "wave2d"}) measure->add_subcommand(name)->add_option("--output", output);
-    std::vector<const char*> arguments{"tool"};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    return parse_command_line(parser, static_cast<int>(arguments.size()), arguments.data());
+    return parse(parser, words);
   };
-  CHECK_THROWS_MATCHES(parse({"measure"}), InvalidArgument,
-                       says("An app is required (expected gemm, summa or wave2d)"));
-  CHECK_THROWS_MATCHES(parse({"measure", "gem"}), InvalidArgument,
-                       says("gem is not expected (expected gemm, summa or wave2d; did you mean gemm?)"));
-  CHECK_THROWS_MATCHES(parse({"measure", "gemm", "--out", "x"}), InvalidArgument,
-                       says("--out is not expected; did you mean --output?"));
-  CHECK_THROWS_MATCHES(parse({"mesure"}), InvalidArgument,
-                       says("mesure is not expected (expected measure; did you mean measure?)"));
-  CHECK_THROWS_AS(parse({"measure", "gemm", "--output", ""}), InvalidArgument);
-  CHECK_THAT(parse({"measure", "gemm", "-h"}).value_or(""), ContainsSubstring("--output"));
+  const std::pair<Words, const char*> cases[] = {
+      {{"measure"}, "An app is required (expected gemm, summa or wave2d)"},
+      {{"measure", "gem"}, "gem is not expected (expected gemm, summa or wave2d; did you mean gemm?)"},
+      {{"measure", "gemm", "--out", "x"}, "--out is not expected; did you mean --output?"},
+      {{"mesure"}, "mesure is not expected (expected measure; did you mean measure?)"}};
+  for (const auto& [words, message] : cases) CHECK_THROWS_MATCHES(run(words), InvalidArgument, says(message));
+  CHECK_THROWS_AS(run({"measure", "gemm", "--output", ""}), InvalidArgument);
+  CHECK_THAT(run({"measure", "gemm", "-h"}).value_or(""), ContainsSubstring("--output"));
 }
 
-TEST_CASE("options that an app does not take are refused by name, and its help has none of them") {
+TEST_CASE("options --help and --version are answered, with the options that an app takes; others are refused") {
+  const std::string help = Parsed({"--steps", "3", "--help"}).text.value_or("");
+  for (const char* name :
+       {"--units", "--layout", "--slowdown", "--partition", "--model", "--repetitions", "--warmups", "--check",
+        "--result", "--dry-run", "--size", "--rows", "--columns", "--help", "--version", "An app", "(default 640)"}) {
+    CHECK_THAT(help, ContainsSubstring(name));
+  }
+  CHECK(Parsed({"-h"}).text == Parsed({"--help"}).text);
+  CHECK(Parsed({"--version"}).text.value_or("").starts_with("app " + build_info().version));
   RunOptions run;
   CLI::App parser("An app", "app");
   add_run_options(AppOptions(parser, Verb::run), run);
   add_standard_options(parser);
   for (const char* option : {"--steps", "--seed", "--type", "--platform", "--barrier", "--input", "--output"}) {
-    const char* const arguments[] = {"app", option, "3"};
-    CHECK_THROWS_MATCHES(parse_command_line(parser, 3, arguments), InvalidArgument,
-                         MessageMatches(ContainsSubstring(option)));
-    const char* const help[] = {"app", "--help"};
-    const auto text = parse_command_line(parser, 2, help);
-    REQUIRE(text.has_value());
-    CHECK_THAT(*text, !ContainsSubstring(option));
+    CHECK_THAT(help, ContainsSubstring(option));
+    CHECK_THROWS_MATCHES(parse(parser, {option, "3"}), InvalidArgument, MessageMatches(ContainsSubstring(option)));
+    CHECK_THAT(parse(parser, {"--help"}).value_or(option), !ContainsSubstring(option));
   }
-  CHECK(run.steps == RunOptions().steps);
-}
-
-TEST_CASE("options --help and --version are answered with all options and with the version, and nothing is run") {
-  const Parsed parsed({"--steps", "3", "--help"});
-  REQUIRE(parsed.text.has_value());
-  for (const char* name :
-       {"--steps",    "--seed",        "--type",    "--units", "--layout",  "--slowdown", "--partition",  "--model",
-        "--platform", "--repetitions", "--warmups", "--check", "--input",   "--output",   "--result",     "--dry-run",
-        "--size",     "--rows",        "--columns", "--help",  "--version", "An app",     "(default 640)"}) {
-    CHECK_THAT(*parsed.text, ContainsSubstring(name));
-  }
-  CHECK(Parsed({"-h"}).text.has_value());
-  CHECK(Parsed({"--version"}).text.value_or("").starts_with("app " + build_info().version));
 }
 
 }  // namespace steelyard::test_options

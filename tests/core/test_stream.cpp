@@ -1,14 +1,12 @@
-#include <cstring>
 #include <numeric>
-#include <thread>
 
+#include "core/memory/host_copy.hpp"
 #include "core/spaces.hpp"
 #include "core/stream.hpp"
 #include "core/unit_rates.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/started_units.hpp"
 #include "tests/core/synthetic_machine.hpp"
-#include "tests/core/unit_space.hpp"
 
 namespace steelyard::test_stream {
 
@@ -51,71 +49,27 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
   }
 }
 
-namespace {
-
-/// Where Kokkos has allocated the probe's arrays.
-struct Allocation {
-  double* memory = nullptr;
-  std::size_t doubles = 0;
-};
-Allocation noted;
-
-}  // namespace
-
 TEMPLATE_TEST_CASE("a pass subtracts the first array from the second, once for every element and nowhere else", "",
                    HostExecution, CompanionExecution) {
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  for (const std::size_t count : {1, 511, 512, (1 << 15) - 1, (1 << 15) + 1, 200001}) {
+  for (const std::int64_t count : {1, 511, 512, (1 << 15) - 1, (1 << 15) + 1, 200001}) {
     CAPTURE(count);
     const auto space = tests::unit_space<TestType>();
-    noted = {};
-    Kokkos::Tools::Experimental::set_allocate_data_callback(
-        [](auto, const char* label, const void* memory, std::uint64_t bytes) {
-          if (std::string(label) != "steelyard::memory_bound::arrays") return;
-          noted = {static_cast<double*>(const_cast<void*>(memory)), bytes / sizeof(double)};
-        });
-    const MemoryBoundProbe<TestType> probe(space, static_cast<std::int64_t>(count));
-    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-    REQUIRE(noted.memory != nullptr);
-    CHECK(probe.bytes() == 24.0 * static_cast<double>(count));
-    const Kokkos::View<double*, DeviceOf<TestType>, Unmanaged> own(noted.memory, noted.doubles);
-    std::vector<double> values(noted.doubles);
-    const Kokkos::View<double*, Kokkos::HostSpace, Unmanaged> here(values.data(), values.size());
-    const auto pass_over = [&](std::vector<double> before) {
-      std::copy(before.begin(), before.end(), values.begin());
-      Kokkos::deep_copy(own, here);
-      probe.run();
-      Kokkos::deep_copy(here, own);
-      return values;
-    };
-    Kokkos::deep_copy(here, own);
-    const std::vector<double> touched = values;
-    // Over numbered memory a pass writes one number all over the first array, whole where those of memory are not.
-    std::vector<double> numbered(values.size());
-    std::iota(numbered.begin(), numbered.end(), 0.25);
-    const std::vector<double> after = pass_over(numbered);
-    const auto at = std::mismatch(after.begin(), after.end(), numbered.begin()).first - after.begin();
-    const auto written = static_cast<std::size_t>(at);
-    REQUIRE(written < after.size());
-    const std::size_t other = written + static_cast<std::size_t>(after[written]);
-    REQUIRE((other >= written + count && other + count <= values.size()));
+    CHECK(MemoryBoundProbe<TestType>(space, count).bytes() == 24.0 * static_cast<double>(count));
+    const std::int64_t elements = count + 3;
+    const PassArrays<TestType, 2> arrays(space, "steelyard::tests::arrays", elements);
     // Elements at the same index lie half a page apart, not at the same place of two pages.
-    CHECK((other - written) * sizeof(double) % 4096 == 2048);
-    std::vector<double> expected = touched;
-    std::size_t untouched = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      untouched += touched[written + i] == 0.5 && touched[other + i] == 1.0 ? 0 : 1;
-      expected[written + i] = static_cast<double>(i % 1000);
-      expected[other + i] = static_cast<double>(3 * i);
-    }
-    CHECK(untouched == 0);
-    for (std::size_t i = written + count; i < other; ++i) expected[i] = -7.0;
-    const std::vector<double> found = pass_over(expected);
-    for (std::size_t i = 0; i < count; ++i) expected[written + i] = expected[other + i] - expected[written + i];
-    CHECK(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(double)) == 0);
-    // Kokkos' own header, which may lie before the arrays, as it was.
-    std::copy(touched.begin(), touched.end(), values.begin());
-    Kokkos::deep_copy(own, here);
+    CHECK((&arrays[1][0] - &arrays[0][0]) % 512 == 256);
+    std::vector<double> first(static_cast<std::size_t>(elements)), second(first.size());
+    std::iota(first.begin(), first.end(), 7.0);
+    std::transform(first.begin(), first.end(), second.begin(), [](double x) { return 3.0 * x * x; });
+    copy_from_host(space, &arrays[0][0], static_cast<const double*>(first.data()), first.size());
+    copy_from_host(space, &arrays[1][0], static_cast<const double*>(second.data()), second.size());
+    space.fence();
+    ArrayPass<TestType, MemoryBoundUpdate>{{arrays[0], arrays[1]}, count}.launch(space, "steelyard::tests::pass");
+    space.fence();
+    for (std::size_t i = 0; i + 3 < first.size(); ++i) first[i] = second[i] - first[i];
+    CHECK(read<TestType>(&arrays[0][0], elements) == first);
+    CHECK(read<TestType>(&arrays[1][0], elements) == second);
   }
 }
 
@@ -144,19 +98,6 @@ TEST_CASE("STREAM's arrays exceed the caches four times and take no more than a 
   CHECK(stream_elements(*machine, Kind::host, infinity) * 8 == 4 * 8388608);
   CHECK(stream_elements(*machine, Kind::host, 64.0 * 1024.0 * 1024.0) * 3 * 8 <= 16 * 1024 * 1024);
   CHECK(stream_elements(*machine, Kind::host, 0.0) >= 1);
-}
-
-TEST_CASE("seconds of a unit's work are those that it takes, as many times longer as it is slowed down") {
-  RankUnits units;
-  units.host = tests::started_units().host;
-  if (!units.host) SKIP("no host unit");
-  units.host->slowdown = 3.0;
-  CoExecution co_execution(tests::this_machine(), units);
-  const auto work = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-  CHECK(unit_seconds(work) >= 0.02);
-  double seconds = 0.0;
-  co_execution.run([&] { seconds = unit_seconds(work); }, [] {});
-  CHECK(seconds >= 0.06);
 }
 
 }  // namespace steelyard::test_stream

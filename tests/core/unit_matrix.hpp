@@ -8,11 +8,11 @@
 #include "core/memory/host_copy.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/memory/untouched_array.hpp"
-#include "tests/core/unit_space.hpp"
+#include "tests/core/started_units.hpp"
 
 namespace steelyard::tests {
 
-/// What lies between the rows of a matrix; no multiplication may touch it.
+/// What lies between the rows of a matrix; no multiplication nor copy may touch it.
 template <class Scalar>
 inline constexpr Scalar between_rows = Scalar{-12345};
 
@@ -37,6 +37,9 @@ class UnitMatrix {
     return host_(static_cast<std::size_t>(row * leading_ + column));
   }
   Matrix<Execution, Scalar> view() const { return matrix_at<Execution>(own_.data(), rows_, columns_, leading_); }
+  Matrix<HostExecution, Scalar> host() const {
+    return matrix_at<HostExecution>(host_.data(), rows_, columns_, leading_);
+  }
 
   template <class Random>
   void fill(Random& random) const {

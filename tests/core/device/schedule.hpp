@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/device/emulated/memory.hpp"
+#include "tests/device/emulated/facts.hpp"
 #include "tests/device/emulated/queue.hpp"
 
 namespace steelyard::tests {
@@ -49,6 +49,7 @@ class Schedule {
           double& free_s = engine_s[engine_of(order.label)];
           const double start_s = std::max({fenced_s_, end_s, free_s});
           free_s = end_s = start_s + seconds(order.label);
+          end_s_ = std::max(end_s_, end_s);
           works_.push_back({order.label, start_s, end_s});
         }
       }
@@ -66,11 +67,7 @@ class Schedule {
   /// When the last fence returns.
   double fenced_s() const { return fenced_s_; }
   /// When the last work ends.
-  double end_s() const {
-    double end_s = 0.0;
-    for (const ScheduledWork& work : works_) end_s = std::max(end_s, work.end_s);
-    return end_s;
-  }
+  double end_s() const { return end_s_; }
 
  private:
   static std::size_t engine_of(const std::string& label) {
@@ -78,7 +75,7 @@ class Schedule {
   }
 
   std::vector<ScheduledWork> works_;
-  double fenced_s_ = 0.0;
+  double fenced_s_ = 0.0, end_s_ = 0.0;
 };
 
 }  // namespace steelyard::tests

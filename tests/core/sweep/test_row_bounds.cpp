@@ -9,12 +9,15 @@
 #include "tests/core/ended_program.hpp"
 
 namespace steelyard::test_row_bounds {
+
+using namespace steelyard::tests;
+
 namespace {
 
 /// Reads an element. @return what the program says where it ends; empty where it goes on
 template <class Read>
 std::string said(const Read& read) {
-  const tests::EndedProgram ended = tests::ended_program([&] {
+  const EndedProgram ended = ended_program([&] {
     // What a View of the host's throws ends a program that does not catch it.
     try {
       volatile double value = read();
@@ -39,21 +42,26 @@ struct Shift {
   KOKKOS_FUNCTION void operator()(const std::int64_t j, const std::int64_t i) const { x(j, i) = x(j, i + shift); }
 };
 
-TEST_CASE("a row has its elements and no other ones") {
+constexpr const char* no_element = "an element that the row does not have";
+constexpr const char* no_row = "a row that the unit does not hold";
+constexpr const char* no_column = "a column that the grid does not have";
+
+}  // namespace
+
+TEST_CASE("a row has its elements and no other ones, and a table its values and their padding") {
   std::array<double, 8> numbers{};
   const auto row = row_pointer(numbers.data() + 2, -2, 6);
-  const char* const message = "an element that the row does not have";
   CHECK(said([&] { return row[-2] + row[5]; }).empty());
-  CHECK_THAT(said([&] { return row[-3]; }), ContainsSubstring(message));
-  CHECK_THAT(said([&] { return row[6]; }), ContainsSubstring(message));
-  const auto moved = row + 4;
-  CHECK(said([&] { return moved[-6] + moved[1]; }).empty());
-  CHECK_THAT(said([&] { return moved[2]; }), ContainsSubstring(message));
+  CHECK_THAT(said([&] { return row[-3]; }), ContainsSubstring(no_element));
+  CHECK_THAT(said([&] { return row[6]; }), ContainsSubstring(no_element));
   const auto part = part_of_row(row, 1, -1, 2);
   CHECK(said([&] { return part[-1] + part[1]; }).empty());
-  CHECK_THAT(said([&] { return part[2]; }), ContainsSubstring(message));
-  CHECK_THAT(said([&] { return part_of_row(row, 4, 0, 100)[2]; }), ContainsSubstring(message));
-  CHECK_THAT(said([&] { return part_of_row(row, 100, -1, 1)[0]; }), ContainsSubstring(message));
+  CHECK_THAT(said([&] { return part[2]; }), ContainsSubstring(no_element));
+  CHECK_THAT(said([&] { return part_of_row(row, 4, 0, 100)[2]; }), ContainsSubstring(no_element));
+  CHECK_THAT(said([&] { return part_of_row(row, 100, -1, 1)[0]; }), ContainsSubstring(no_element));
+  const UnitTable<Serial, double> table(Serial(), {1.0, 2.0, 3.0}, 2);
+  CHECK(said([&] { return table.data()[-2] + table.data()[4]; }).empty());
+  CHECK_THAT(said([&] { return table.data()[5]; }), ContainsSubstring(no_element));
 }
 
 TEST_CASE("a field has its columns with a ghost on both sides, its rows and ghost rows, and its components") {
@@ -61,14 +69,14 @@ TEST_CASE("a field has its columns with a ghost on both sides, its rows and ghos
   const RowField<Serial, 2> field(space, {10, 14}, 5);
   const auto x = field.access();
   CHECK(said([&] { return x(0, 7, -1) + x(1, 16, 5); }).empty());
-  CHECK_THAT(said([&] { return x(0, 6, 0); }), ContainsSubstring("a row that the unit does not hold"));
-  CHECK_THAT(said([&] { return x(0, 17, 0); }), ContainsSubstring("a row that the unit does not hold"));
-  CHECK_THAT(said([&] { return x(0, 10, -2); }), ContainsSubstring("a column that the grid does not have"));
-  CHECK_THAT(said([&] { return x(0, 10, 6); }), ContainsSubstring("a column that the grid does not have"));
+  CHECK_THAT(said([&] { return x(0, 6, 0); }), ContainsSubstring(no_row));
+  CHECK_THAT(said([&] { return x(0, 17, 0); }), ContainsSubstring(no_row));
+  CHECK_THAT(said([&] { return x(0, 10, -2); }), ContainsSubstring(no_column));
+  CHECK_THAT(said([&] { return x(0, 10, 6); }), ContainsSubstring(no_column));
   CHECK_THAT(said([&] { return x(2, 10, 0); }), ContainsSubstring("a component that the field does not have"));
   const RowField<Serial> one(space, {10, 14}, 5);
   CHECK(said([&] { return one.access().row(16)[5]; }).empty());
-  CHECK_THAT(said([&] { return one.access().row(16)[6]; }), ContainsSubstring("an element that the row does not have"));
+  CHECK_THAT(said([&] { return one.access().row(16)[6]; }), ContainsSubstring(no_element));
 }
 
 TEST_CASE("a sweep with a wrong index ends") {
@@ -80,14 +88,7 @@ TEST_CASE("a sweep with a wrong index ends") {
     return 0.0;
   };
   CHECK(said([&] { return sweep(1); }).empty());
-  CHECK_THAT(said([&] { return sweep(2); }), ContainsSubstring("a column that the grid does not have"));
-}
-
-TEST_CASE("a table has its values and their padding") {
-  const Serial space;
-  const UnitTable<Serial, double> table(space, {1.0, 2.0, 3.0}, 2);
-  CHECK(said([&] { return table.data()[-2] + table.data()[4]; }).empty());
-  CHECK_THAT(said([&] { return table.data()[5]; }), ContainsSubstring("an element that the row does not have"));
+  CHECK_THAT(said([&] { return sweep(2); }), ContainsSubstring(no_column));
 }
 
 TEST_CASE("Kokkos checks Views as well") {
@@ -96,5 +97,4 @@ TEST_CASE("Kokkos checks Views as well") {
   CHECK_THAT(said([&] { return matrix(2, 4); }), ContainsSubstring("matrix"));
 }
 
-}  // namespace
 }  // namespace steelyard::test_row_bounds

@@ -1,3 +1,4 @@
+#include <initializer_list>
 #include <numeric>
 
 #include "core/sweep/row_field.hpp"
@@ -5,6 +6,10 @@
 #include "core/sweep/sweep_body.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sweep/unit_values.hpp"
+#if defined(STEELYARD_EMULATED_DEVICE)
+#include "tests/device/emulated/facts.hpp"
+#include "tests/device/emulated/queue.hpp"
+#endif
 
 namespace steelyard::test_row_sweep {
 
@@ -12,31 +17,24 @@ using namespace steelyard::tests;
 
 namespace {
 
-/// Sums of a unit's rows: of three terms, in one sweep and row by row from the last to the first.
-struct Swept {
-  std::array<double, 3> at_once = {};
-  std::array<double, 3> by_rows = {};
-};
-
+/// Sums of a unit's rows, of three terms: in one sweep, and row by row from the last to the first.
 template <class Execution>
-Swept sweep(const Execution& space, RowRange rows, std::int64_t columns) {
-  Swept swept;
-  const CellSums<Execution> cell_sums(space, rows);
+std::array<std::array<double, 3>, 2> sums_of(const Execution& space, RowRange rows, std::int64_t columns) {
+  const CellSums<Execution> sums(space, rows);
   const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
     const double value = cell_value(0, j, i);
     return Terms<3>{{value, value * value, 1.0}};
   };
-  cell_sums.template sweep<3>(space, "at once", {rows, {}}, columns, body);
-  const Sums<3> at_once = cell_sums.template total<3>(space, columns);
+  const auto total = [&] {
+    const Sums<3> of_rows = sums.template total<3>(space, columns);
+    return std::array{of_rows[0].value(), of_rows[1].value(), of_rows[2].value()};
+  };
+  sums.template sweep<3>(space, "at once", {rows, {}}, columns, body);
+  const auto at_once = total();
   for (std::int64_t j = rows.end; j-- > rows.begin;) {
-    cell_sums.template sweep<3>(space, "by rows", {{j, j + 1}, {}}, columns, body);
+    sums.template sweep<3>(space, "by rows", {{j, j + 1}, {}}, columns, body);
   }
-  const Sums<3> by_rows = cell_sums.template total<3>(space, columns);
-  for (std::size_t k = 0; k < 3; ++k) {
-    swept.at_once[k] = at_once[k].value();
-    swept.by_rows[k] = by_rows[k].value();
-  }
-  return swept;
+  return {at_once, total()};
 }
 
 }  // namespace
@@ -44,7 +42,6 @@ Swept sweep(const Execution& space, RowRange rows, std::int64_t columns) {
 TEST_CASE("sums over cells are the same bits at once and row by row, on hosts and devices, for all widths") {
   for (std::int64_t columns = 1; columns <= 40; ++columns) {
     const RowRange rows{3, 3 + columns % 5 + 1};
-    const std::array<Swept, 2> swept{sweep(HostExecution(), rows, columns), sweep(CompanionExecution(), rows, columns)};
     double sum = 0.0, squares = 0.0;
     for (std::int64_t j = rows.begin; j < rows.end; ++j) {
       for (std::int64_t i = 0; i < columns; ++i) {
@@ -53,14 +50,13 @@ TEST_CASE("sums over cells are the same bits at once and row by row, on hosts an
         squares += value * value;
       }
     }
-    for (const Swept& own : swept) {
-      CAPTURE(columns);
-      CHECK(own.at_once == own.by_rows);
-      CHECK(std::abs(own.at_once[0] - sum) <= 1e-12 * std::sqrt(squares));
-      CHECK_THAT(own.at_once[1], WithinRel(squares, 1e-13));
-      CHECK(own.at_once[2] == static_cast<double>(rows.count() * columns));
-      CHECK(own.at_once == swept[0].at_once);
-    }
+    const auto on_host = sums_of(HostExecution(), rows, columns);
+    CAPTURE(columns);
+    CHECK(on_host[0] == on_host[1]);
+    CHECK(on_host == sums_of(CompanionExecution(), rows, columns));
+    CHECK(std::abs(on_host[0][0] - sum) <= 1e-12 * std::sqrt(squares));
+    CHECK_THAT(on_host[0][1], WithinRel(squares, 1e-13));
+    CHECK(on_host[0][2] == static_cast<double>(rows.count() * columns));
   }
 }
 
@@ -69,10 +65,8 @@ TEST_CASE("chunks of rows follow one another, of two rows at least where there i
     for (int threads = 1; threads <= 8; ++threads) {
       const detail::RowChunks chunks({5, 5 + count}, threads);
       CAPTURE(count, threads);
-      REQUIRE(chunks.count >= 1);
-      CHECK(chunks.count <= threads);
-      CHECK(chunks[0].begin == 5);
-      CHECK(chunks[chunks.count - 1].end == 5 + count);
+      REQUIRE((chunks.count >= 1 && chunks.count <= threads));
+      CHECK((chunks[0].begin == 5 && chunks[chunks.count - 1].end == 5 + count));
       for (std::int64_t chunk = 0; chunk < chunks.count; ++chunk) {
         if (chunk > 0) CHECK(chunks[chunk].begin == chunks[chunk - 1].end);
         if (chunks.count > 1) CHECK(chunks[chunk].count() >= 2);
@@ -221,17 +215,17 @@ void check_stored(const Execution& space, RowRange rows, std::int64_t columns, W
       each_component<Components>(Storing<Components, decltype(value)>{values.access(), past_caches, value});
   const auto nothing = each_component<Components>(KOKKOS_LAMBDA(const int, const std::int64_t, const Column){});
   const CellSums<Execution> sums(space, rows);
-  const auto sweep = [&](const auto& first, const auto& body) {
+  const auto sweep = [&](const auto& body) {
     if (way.at_once) {
-      sums.template sweep_after<2>(space, "nothing", first, "store", rows, columns, body);
+      sums.template sweep_after<2>(space, "nothing", nothing, "store", rows, columns, body);
     } else {
       sums.template sweep<2>(space, "store", {rows, {}}, columns, body);
     }
   };
   if (way.reads) {
-    sweep(nothing, reading(fields(values.access()), storing_body));
+    sweep(reading(fields(values.access()), storing_body));
   } else {
-    sweep(nothing, storing_body);
+    sweep(storing_body);
   }
   const std::vector<double> expected = memory_with<Components>(rows, rows, columns, number);
   CHECK(memory_of(space, values) == expected);
@@ -291,5 +285,52 @@ TEST_CASE("a table has its values in the unit's memory, and copies of the first 
     });
   }
 }
+
+#if defined(STEELYARD_EMULATED_DEVICE)
+
+namespace {
+
+/// How often sums ask the device for launches of this label, launches of any and copies to the host.
+template <class Reduce>
+std::array<int, 3> asked_by(const Reduce& reduce) {
+  emulated::recorded_operations();
+  reduce();
+  std::array<int, 3> asked{};
+  for (const emulated::Order& order : emulated::recorded_operations()) {
+    if (order.kind != emulated::Order::Kind::work) continue;
+    asked[0] += order.label == "sums" ? 1 : 0;
+    asked[1] += order.label != emulated::copy_to_host && order.label != emulated::copy_to_device ? 1 : 0;
+    asked[2] += order.label == emulated::copy_to_host ? 1 : 0;
+  }
+  return asked;
+}
+
+}  // namespace
+
+TEST_CASE("a device sums up in one launch and one copy, and rows in two pieces in a launch of their own") {
+  const std::int64_t columns = 20;
+  for (const std::int64_t count : {1, 8, 100}) {
+    const CompanionExecution space;
+    const RowRange rows{3, 3 + count};
+    const CellSums<CompanionExecution> sums(space, rows);
+    const RowField<CompanionExecution> field(space, rows, columns);
+    const auto access = field.access();
+    const auto body = KOKKOS_LAMBDA(const std::int64_t j, const std::int64_t i) {
+      return Terms<2>{{access(j, i), 1.0}};
+    };
+    const auto sum_up = [&](std::initializer_list<RowPieces> sweeps) {
+      for (const RowPieces& pieces : sweeps) sums.sweep<2>(space, "sums", pieces, columns, body);
+      CHECK(sums.total<2>(space, columns)[1].value() == static_cast<double>(count * columns));
+    };
+    CAPTURE(count);
+    const auto at_once = asked_by([&] { sum_up({{rows, {}}}); });
+    CHECK(at_once == std::array{1, 1, 1});
+    const RowPieces ends{{3, 4}, {std::max<std::int64_t>(4, 2 + count), 3 + count}};
+    const auto after_halo = asked_by([&] { sum_up({{{ends.first.end, ends.second.begin}, {}}, ends}); });
+    CHECK((after_halo[0] <= 2 && after_halo[1] <= 2 && after_halo[2] == 1));
+  }
+}
+
+#endif
 
 }  // namespace steelyard::test_row_sweep

@@ -17,7 +17,6 @@
 #include "tests/device/emulated/calls.hpp"
 #include "tests/device/emulated/facts.hpp"
 #include "tests/device/emulated/kokkos.hpp"
-#include "tests/device/emulated/memory.hpp"
 #include "tests/device/emulated/queue.hpp"
 
 KOKKOS_IMPL_SHARED_ALLOCATION_RECORD_EXPLICIT_INSTANTIATION(steelyard::EmulatedMemory);

@@ -129,7 +129,6 @@ class EmulatedMember {
   int lane() const { return lane_; }
   int lanes() const { return place_.lanes; }
 
-  const scratch_memory_space& team_shmem() const { return scratch_.set_team_thread_mode(0, 1, 0); }
   const scratch_memory_space& team_scratch(int level) const { return scratch_.set_team_thread_mode(level, 1, 0); }
 
   void team_barrier() const { team_->team_barrier(); }
@@ -148,19 +147,6 @@ class EmulatedMember {
     for (int lane = 1; lane < place_.lanes; ++lane) sum += of_lanes[lane];
     lane_barrier();
     return sum;
-  }
-
-  template <class Reducer>
-  std::enable_if_t<Kokkos::is_reducer<Reducer>::value> team_reduce(const Reducer& reducer) const {
-    using Value = typename Reducer::value_type;
-    static_assert(sizeof(Value) <= emulated::Team::bytes_per_thread);
-    const auto of_thread = [this](int thread) { return reinterpret_cast<Value*>(team_->shared(thread)); };
-    *of_thread(thread_) = reducer.reference();
-    team_barrier();
-    Value total = *of_thread(0);
-    for (int thread = 1; thread < place_.team_size; ++thread) reducer.join(total, *of_thread(thread));
-    team_barrier();
-    reducer.reference() = total;
   }
 
  private:

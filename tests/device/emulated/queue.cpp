@@ -16,7 +16,6 @@
 #include "core/base/errors.hpp"
 #include "core/timing.hpp"
 #include "tests/device/emulated/facts.hpp"
-#include "tests/device/emulated/memory.hpp"
 
 namespace steelyard::emulated {
 namespace {
@@ -88,12 +87,12 @@ class Queue::State {
       }
     }
   }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    const std::uint64_t number = given_;
-    lock.unlock();
-    wait_for(number);
+  /// The number of the last work.
+  std::uint64_t given() {
+    const std::scoped_lock lock(mutex_);
+    return given_;
   }
+  void wait() { wait_for(given()); }
 
  private:
   using Clock = std::chrono::steady_clock;
