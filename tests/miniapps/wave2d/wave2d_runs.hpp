@@ -21,9 +21,6 @@ inline Outcome run_wave2d(int ranks, const Words& arguments, const TemporaryFold
   return run_wave2d({{ranks, arguments}}, folder).front();
 }
 
-/// Rows of every unit in the table that wave2d prints.
-inline std::vector<long long> rows_in_table(const std::string& out) { return slices_in_table(out, "rows"); }
-
 /// A run whose result does not depend on the units that compute it.
 struct SplitProblem {
   int rows = 37;
@@ -70,8 +67,6 @@ class SplitTest {
   const TemporaryFolder& folder() const { return folder_; }
   /// The problem in the words of the command line.
   const Words& arguments() const { return arguments_; }
-  /// What the first of the last runs printed.
-  const std::string& table() const { return table_; }
 
  private:
   std::vector<Grid<Scalar>> fields_of(std::vector<AppRun> runs) {
@@ -81,7 +76,7 @@ class SplitTest {
       std::filesystem::remove(files.back());
       run.arguments = run.arguments + arguments_ + Words{"--output", files.back()};
     }
-    table_ = run_wave2d(runs, folder_).front().out;
+    run_wave2d(runs, folder_);
     std::vector<Grid<Scalar>> fields;
     for (const std::filesystem::path& file : files) fields.push_back(read_grid<Scalar>(file));
     return fields;
@@ -90,7 +85,6 @@ class SplitTest {
   TemporaryFolder folder_;
   int steps_;
   Words arguments_;
-  std::string table_;
   Grid<Scalar> whole_;
 };
 
