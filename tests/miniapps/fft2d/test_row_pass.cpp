@@ -138,7 +138,6 @@ void check_spectra(const std::string& library, const RowTransformation& transfor
   const std::int64_t n = transformation.length, points = stored_points(n, RowPass<Element>::real);
   const auto rows = random_rows<Element>(count * n, static_cast<unsigned>(n));
   const auto stored = run_pass<Unit>(transformation, library, rows, planner);
-  REQUIRE(stored.size() == count * points);
   for (std::int64_t i = 0; i < count; i += 2) {
     CAPTURE(library, n, i, transformation.transpose, transformation.direction == Direction::forward);
     const auto* const first = stored.data() + (transformation.transpose ? i : i * points);

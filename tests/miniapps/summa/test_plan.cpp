@@ -252,9 +252,8 @@ TEST_CASE("every iteration costs what its own messages cost, in phases or all at
     Rectangles tiles;
     std::vector<int> nodes;
     for (const Rectangle& r : rectangles) {
-      const auto end = [&](std::int64_t blocks) { return std::min(problem.n, blocks * block); };
-      const std::int64_t row = end(r.row), column = end(r.column);
-      tiles.push_back({row, column, end(r.end_row()) - row, end(r.end_column()) - column});
+      const Tile tile = problem.tile(r);
+      tiles.push_back({tile.row, tile.column, tile.rows, tile.columns});
       nodes.push_back(whole(random, 0, 2));
     }
     const auto busy = std::ranges::count_if(rectangles, [](const Rectangle& r) { return !r.empty(); });

@@ -86,7 +86,7 @@ TEMPLATE_TEST_CASE(
   std::mt19937 random(seed);
   const auto any = [&](const auto& choices) { return choices[random() % choices.size()]; };
   Words partitions = partition_names();
-  partitions.insert(partitions.end(), {"column", "column", "column"});
+  partitions.insert(partitions.end(), {"column", "column", "constant:20"});
   // n and block: prime, less than a block, one block, a block and one element, blocks of one element, a giant one.
   const std::vector<std::array<int, 2>> problems{{97, 13}, {31, 7}, {5, 8}, {8, 8},        {9, 8},
                                                  {7, 1},   {1, 1},  {2, 1}, {60, 1048576}, {150, 32}};
@@ -125,13 +125,12 @@ TEMPLATE_TEST_CASE(
 TEST_CASE("Ranks that drive other units than their neighbours, and ranks without blocks, write the product") {
   SummaTest<double> test(59);
   REQUIRE(run(4, steelyard_tool, {"layout", "--output", "all"}, test.folder().path()).status == 0);
-  const Words kinds{"host", "device", "host+device", "device"};
+  const std::string both = "host+device";
   std::string layout = test.folder().read("all");
   std::size_t from = 0;
-  for (const std::string& kind : kinds) {
-    from = layout.find("host+device", from);
-    REQUIRE(from != std::string::npos);
-    layout.replace(from, std::string("host+device").size(), kind);
+  for (const std::string& kind : Words{"host", "device", both, "device"}) {
+    from = layout.find(both, from);
+    layout.replace(from, both.size(), kind);
     from += kind.size();
   }
   const std::string file = test.folder().write("mixed.layout", layout);
@@ -234,32 +233,6 @@ TEST_CASE("Columns that the partition tool writes are what summa follows") {
   CHECK((parts_in_table(run_summa(4, words, folder).out) == rectangles_of(nlohmann::json::parse(written))));
 }
 
-TEST_CASE("A dry run says what a run does, by any partition") {
-  const TemporaryFolder folder;
-  const Words size{"--size", "117", "--block", "8"};
-  const Words words = size + with_models(folder, {1e-6, 3e-6, 5e-7, 4e-6, 2e-6, 2e-6, 1e-6, 1e-6});
-  std::vector<AppRun> runs{
-      {5, size + Words{"--partition", write_rectangles(folder, "pinwheel.json", pinwheel(15, 4, 12))}}};
-  for (const std::string& name : partition_names() + Words{"column", "constant:20", "shares:1:2:3:4:5:6:7:0"}) {
-    runs.push_back({4, words + Words{"--partition", name}});
-  }
-  const std::size_t count = runs.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    runs.push_back({runs[i].ranks, runs[i].arguments + Words{"--dry-run", "--result", "dry" + std::to_string(i)}});
-    runs[i].arguments = runs[i].arguments + Words{"--result", std::to_string(i)};
-  }
-  const std::vector<Outcome> outcomes = run_summa(runs, folder);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Rectangles parts = parts_in_table(outcomes[i].out);
-    CHECK(tile(parts, 15));
-    CHECK((parts_in_table(outcomes[i + count].out) == parts));
-    const auto dry = read_json_file(folder / ("dry" + std::to_string(i)) / "run.json");
-    CHECK(dry.at("predicted_time_s") == read_run(folder / std::to_string(i), "summa").at("predicted_time_s"));
-    CHECK(dry.at("median_time_s").is_null());
-    CHECK(lines_that_start(outcomes[i + count].out, "time ") == 0);
-  }
-}
-
 /// A platform of one node that only Hockney's model knows, with messages that take a millisecond whatever they hold.
 Words with_hockney(const TemporaryFolder& folder) {
   return {
@@ -290,11 +263,16 @@ TEST_CASE("Ranks whose messages cost more than their updates gain get no blocks 
   CHECK_FALSE(figures.contains("communication_s by tau-Lop"));
 }
 
-TEST_CASE("summa prints once, from rank 0, and its result folder says what ran and what came of it") {
+TEST_CASE(
+    "summa prints once, from rank 0, and its result folder says what ran and what came of it; a dry run only plans") {
   const int ranks = GENERATE(1, 3);
   const TemporaryFolder folder;
-  const Words how{"--communication", "paper", "--barrier", "--seed", "7", "--slowdown", "rank0=2"};
-  const Outcome outcome = run_summa(ranks, how + Words{"--size", "61", "--block", "8", "--result", "result"}, folder);
+  const Words how{"--communication", "paper", "--barrier",  "--seed", "7", "--size", "61",
+                  "--block",         "8",     "--slowdown", "rank0=2"};
+  const auto outcomes = run_summa({{ranks, how + Words{"--result", "result"}},
+                                   {ranks, how + Words{"--result", "dry", "--output", "none.npy", "--dry-run"}}},
+                                  folder);
+  const Outcome& outcome = outcomes[0];
   for (const char* start : {"summa n = 61, double, 8 x 8 blocks of 8, communication paper", "unit ", "time ",
                             "predicted ", "speed ", "  update ", "check      passed"}) {
     INFO(start << " in\n" << outcome.out);
@@ -314,6 +292,11 @@ TEST_CASE("summa prints once, from rank 0, and its result folder says what ran a
   REQUIRE(rectangles.size() == static_cast<std::size_t>(ranks));
   CHECK(tile(rectangles, 8));
   CHECK(share_out(rectangles, parts));
+  const auto dry = read_json_file(folder / "dry" / "run.json");
+  CHECK((parts_in_table(outcomes[1].out) == parts));
+  CHECK(dry.at("predicted_time_s") == json.at("predicted_time_s"));
+  CHECK(dry.at("median_time_s").is_null());
+  CHECK_FALSE(std::filesystem::exists(folder / "none.npy"));
 
   const double median_s = json.at("median_time_s");
   CHECK_THAT(json.at("figures").at("flops_per_s").get<double>() * median_s, WithinRel(2.0 * 61 * 61 * 61, 1e-9));

@@ -203,7 +203,6 @@ TEST_CASE(
       CHECK(pass.phases.*phase == (*std::ranges::max_element(units, longer)).*phase);
     }
   }
-  CHECK(pass_cost({}, {}).total_s() == 0.0);
 }
 
 TEST_CASE("the phases of a unit grow with the points they work on, and add up to the pass of a unit like the sample") {
@@ -240,9 +239,6 @@ TEST_CASE(
     CHECK(facts.bytes_per_unit == (steps == 1 ? 3.0 : 6.0) * row_bytes);
     // Two products that are added and three sums, with two sums, a product and a sum more for points farther away.
     CHECK(facts.flops_per_unit == (order == 2 ? 7.0 : 12.0) * static_cast<double>(columns * steps));
-    CHECK(facts.parameters.at("columns") == static_cast<double>(columns));
-    CHECK(facts.parameters.at("time_tile") == steps);
-    CHECK(facts.parameters.at("order") == order);
     for (const Kind kind : {Kind::host, Kind::companion}) {
       if (kind == Kind::companion && !has_companion) continue;
       for (const std::int64_t rows : {1, 2, 1000}) {

@@ -192,20 +192,15 @@ void check_passes(const Problem& problem, const Rectangles& rectangles, int most
   }
 }
 
-template <class Execution, class Scalar>
-struct On {
-  using Space = Execution;
-  using Element = Scalar;
-};
-using Kinds = std::tuple<On<HostExecution, double>, On<HostExecution, float>, On<CompanionExecution, double>,
-                         On<CompanionExecution, float>>;
+using Kinds = std::tuple<std::pair<HostExecution, double>, std::pair<HostExecution, float>,
+                         std::pair<CompanionExecution, double>, std::pair<CompanionExecution, float>>;
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("Units that hand each other their borders make the field on paper, with the bits of one unit",
                         "", Kinds) {
-  using Execution = typename TestType::Space;
-  using Scalar = typename TestType::Element;
+  using Execution = typename TestType::first_type;
+  using Scalar = typename TestType::second_type;
   Random random(1);
   // A device may be slow.
   for (int trial = 0; trial < (runs_on_host<Execution> ? 500 : 300); ++trial) {

@@ -38,8 +38,7 @@ template <class Scalar>
 class SplitTest {
  public:
   explicit SplitTest(const SplitProblem& problem)
-      : steps_(problem.steps),
-        arguments_{"--rows",     std::to_string(problem.rows),
+      : arguments_{"--rows",     std::to_string(problem.rows),
                    "--columns",  std::to_string(problem.columns),
                    "--steps",    std::to_string(problem.steps),
                    "--order",    std::to_string(problem.order),
@@ -50,8 +49,8 @@ class SplitTest {
     const auto start = [&](int step) {
       return standing_wave_at<Scalar>(problem.rows, problem.columns, step, problem.courant(), problem.neumann);
     };
-    const auto paper = advanced(start(-1), start(0), steps_, problem.courant(), problem.neumann, problem.order);
-    REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(steps_));
+    const auto paper = advanced(start(-1), start(0), problem.steps, problem.courant(), problem.neumann, problem.order);
+    REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(problem.steps));
   }
 
   void expect_same(const std::vector<AppRun>& splits) {
@@ -63,7 +62,6 @@ class SplitTest {
   }
   void expect_same(const Grid<Scalar>& field) const { CHECK(field == whole_); }
 
-  Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }
   const TemporaryFolder& folder() const { return folder_; }
   /// The problem in the words of the command line.
   const Words& arguments() const { return arguments_; }
@@ -83,7 +81,6 @@ class SplitTest {
   }
 
   TemporaryFolder folder_;
-  int steps_;
   Words arguments_;
   Grid<Scalar> whole_;
 };
