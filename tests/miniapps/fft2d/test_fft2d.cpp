@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE(
       real ? write_grid(folder / "input.npy", numbers) : write_grid(folder / "input.npy", input);
       const Words type{"--type", sizeof(TestType) == 8 ? "double" : "float"};
       std::vector<AppRun> runs{{1, {"--units", "host"}}};
-      while (runs.size() < 5) {
+      while (runs.size() < 4) {
         const int ranks = any(std::array{1, 2, 3, 4, 6});
         std::vector<double> seconds(2 * static_cast<std::size_t>(ranks));
         for (double& of_unit : seconds) of_unit = any(std::array{1e-6, 3e-6, 2e-6, 1.0});
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE(
                             "--partition", any(Words{"even", "geometric", "exact"}),
                             "--exchange",  any(Words{"at-once", "pipelined"})} +
                       with_models(folder, seconds);
-        if (runs.size() % 2 == 0) words = words + Words{"--transposed"};
+        if (runs.size() == 2) words = words + Words{"--transposed"};
         // Each repetition anew.
         if (random() % 3 == 0) words = words + Words{"--repetitions", "2", "--check", "all"};
         runs.push_back({ranks, words});
@@ -141,13 +141,14 @@ TEMPLATE_TEST_CASE(
       const auto first = read_spectrum<TestType>(folder / "0.npy", false);
       for (std::size_t i = 0; i < runs.size(); ++i) {
         INFO(joined("fft2d", runs[i].arguments) << " on " << runs[i].ranks << " ranks");
-        const auto found = read_spectrum<TestType>(folder / (std::to_string(i) + ".npy"), i > 0 && i % 2 == 0);
+        const auto found = read_spectrum<TestType>(folder / (std::to_string(i) + ".npy"), i == 2);
         expect_near(found, right);
         // Two libraries round differently.
         if (!STEELYARD_HAS_DEVICE) CHECK(found == first);
       }
       if (real) continue;
-      const Words back{"--inverse", "--input", "0.npy", "--output", "back.npy"};
+      const Words back{"--inverse", "--exchange", any(Words{"at-once", "pipelined"}), "--input", "0.npy",
+                       "--output",  "back.npy"};
       run_fft2d(any(std::array{1, 2, 3}), type + back, folder);
       expect_near(read_grid<std::complex<TestType>>(folder / "back.npy"), same);
     }
