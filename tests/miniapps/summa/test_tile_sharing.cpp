@@ -5,7 +5,6 @@
 #include "miniapps/summa/multiplication.hpp"
 #include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"
-#include "tests/miniapps/app/collective_error.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 #include "tests/partition/random_rectangles.hpp"
 
@@ -97,29 +96,6 @@ TEMPLATE_TEST_CASE(
       const std::int64_t row = any();
       for (std::int64_t j = 0; j < n; j += 2) x.c.at(row, j) *= static_cast<TestType>(1.0 + change);
       error_of(x, random, is_near);
-    }
-  }
-}
-
-TEST_CASE("one rank's part that ends outside the matrix is everyone's error") {
-  Random random(9);
-  Product<double> x({30, 30, 30, 1.0, 1.0}, random);
-  const std::vector<Tile> tiles = random_tiling(30, random);
-  const Tile& tile = own(tiles);
-  const PinnedMatrix<double> wrong(31, 31);
-  for (int failing = 0; failing < session().size(); ++failing) {
-    for (int which = 0; which < 4; ++which) {
-      const auto pick = [&](int matrix, const PinnedMatrix<double>& right) {
-        return session().rank() == failing && matrix == which ? wrong.view() : part(right, tile);
-      };
-      const auto error = collective_error([&] {
-        const Freivalds<double> check(x.problem, 1, pick(0, x.a), pick(1, x.b), pick(2, x.before),
-                                      tile_share(session().comm(), tile));
-        check.check(pick(3, x.c));
-      });
-      REQUIRE(error.has_value());
-      CHECK(error->teller() == failing);
-      CHECK(error->code() == ExitCode::wrong_input);
     }
   }
 }

@@ -1,22 +1,61 @@
 #include <memory>
 #include <tuple>
 
+#include "core/spaces.hpp"
 #include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 #include "tests/catch.hpp"
+#include "tests/miniapps/grid.hpp"
 #include "tests/miniapps/wave2d/grid_cuts.hpp"
 #include "tests/miniapps/wave2d/leap_frog_on_paper.hpp"
-#include "tests/miniapps/wave2d/pinned_part.hpp"
+#if defined(STEELYARD_EMULATED_DEVICE)
+#include "tests/core/device/schedule.hpp"
+#endif
 
 namespace steelyard::wave2d::test_unit_field {
 namespace {
 
 using partition::Rectangle;
 using tests::Grid;
-using tests::PinnedPart;
 using tests::Random;
 using tests::whole;
 using Rectangles = std::vector<Rectangle>;
+
+/// Numbers in pinned host memory, as units take and give them, between others that must stay as they are.
+template <class Scalar>
+class PinnedPart {
+ public:
+  explicit PinnedPart(std::int64_t count) : count_(count), view_("part", static_cast<std::size_t>(count + 2 * guard)) {
+    for (std::size_t i = 0; i < view_.size(); ++i) view_(i) = untouched;
+  }
+  /// With the values of a part of a grid, row after row.
+  PinnedPart(const Grid<Scalar>& grid, const Rectangle& part) : PinnedPart(part.area()) {
+    Scalar* value = data();
+    for_points(part, [&](std::int64_t i, std::int64_t j) { *value++ = grid(i, j); });
+  }
+
+  Scalar* data() const { return view_.data() + guard; }
+  std::int64_t count() const { return count_; }
+  bool guards_are_untouched() const {
+    for (std::int64_t i = 0; i < guard; ++i) {
+      if (view_.data()[i] != untouched || data()[count_ + i] != untouched) return false;
+    }
+    return true;
+  }
+
+  /// Into the part of a grid that they are of.
+  void put(const Rectangle& part, Grid<Scalar>& grid) const {
+    const Scalar* value = data();
+    for_points(part, [&](std::int64_t i, std::int64_t j) { grid(i, j) = *value++; });
+  }
+
+ private:
+  static constexpr std::int64_t guard = 16;
+  static constexpr Scalar untouched = 12345;
+
+  std::int64_t count_;
+  Kokkos::View<Scalar*, PinnedMemory> view_;
+};
 
 /// The units of a run and what they send each other.
 template <class Execution, class Scalar>
@@ -153,20 +192,15 @@ void check_passes(const Problem& problem, const Rectangles& rectangles, int most
   }
 }
 
-template <class Execution, class Scalar>
-struct On {
-  using Space = Execution;
-  using Element = Scalar;
-};
-using Kinds = std::tuple<On<HostExecution, double>, On<HostExecution, float>, On<CompanionExecution, double>,
-                         On<CompanionExecution, float>>;
+using Kinds = std::tuple<std::pair<HostExecution, double>, std::pair<HostExecution, float>,
+                         std::pair<CompanionExecution, double>, std::pair<CompanionExecution, float>>;
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("Units that hand each other their borders make the field on paper, with the bits of one unit",
                         "", Kinds) {
-  using Execution = typename TestType::Space;
-  using Scalar = typename TestType::Element;
+  using Execution = typename TestType::first_type;
+  using Scalar = typename TestType::second_type;
   Random random(1);
   // A device may be slow.
   for (int trial = 0; trial < (runs_on_host<Execution> ? 500 : 300); ++trial) {
@@ -190,5 +224,43 @@ TEMPLATE_LIST_TEST_CASE("Units that hand each other their borders make the field
     check_passes<Execution, Scalar>(large, rectangles, 1, {1, 1}, Overlap::full);
   }
 }
+
+#if defined(STEELYARD_EMULATED_DEVICE)
+TEST_CASE("A pass has packed its halos before the interior ends, whatever memory they leave from") {
+  const Home home = GENERATE(Home::host, Home::unit);
+  const int order = GENERATE(2, 4), steps = GENERATE(1, 3);
+  const Problem problem{90, 70, 0.5, Boundary::dirichlet, order};
+  // Neighbours above, below and on one side.
+  const Rectangles rectangles{{0, 0, 30, 40}, {30, 0, 30, 40}, {60, 0, 30, 40}, {0, 40, 90, 30}};
+  const std::vector<HaloMessage> messages = halo_messages(problem, rectangles, steps);
+  std::vector<HaloBuffer<double>> leaving, arrived;
+  std::vector<Kokkos::View<double*, DeviceOf<CompanionExecution>>> own;
+  std::vector<PinnedPart<double>> pinned;
+  for (const HaloMessage& message : messages) {
+    if (message.from != 1 && message.to != 1) continue;
+    double* const data = home == Home::unit
+                             ? own.emplace_back("halo", static_cast<std::size_t>(message.points())).data()
+                             : pinned.emplace_back(message.points()).data();
+    (message.from == 1 ? leaving : arrived).push_back({&message, data, home});
+  }
+  UnitField<CompanionExecution, double> field(CompanionExecution(), problem, rectangles[1], steps, Overlap::full);
+  UnitTimes times;
+  emulated::recorded_operations();
+  field.begin(steps, arrived, leaving, times);
+  const tests::Schedule begun(emulated::recorded_operations(), [](const std::string& label) {
+    return label == "steelyard::wave2d::interior" ? 1000.0 : 1.0;
+  });
+  field.finish(steps, times);
+
+  const std::vector<tests::ScheduledWork> interior = begun.works("steelyard::wave2d::interior");
+  REQUIRE(interior.size() == 1);
+  CHECK(begun.fenced_s() > 0.0);
+  CHECK(begun.fenced_s() < interior.front().end_s - 900.0);
+  // Each message is one copy, whatever its parts' shapes.
+  const std::size_t copies = home == Home::host ? leaving.size() : 0;
+  CHECK(begun.works(emulated::copy_to_host).size() == copies);
+  CHECK(begun.works(emulated::copy_to_device).size() == copies);
+}
+#endif
 
 }  // namespace steelyard::wave2d::test_unit_field

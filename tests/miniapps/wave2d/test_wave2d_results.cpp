@@ -13,25 +13,40 @@
 namespace steelyard::tests::test_wave2d_results {
 namespace {
 
-std::vector<long long> numbers(const nlohmann::json& json) { return json.get<std::vector<long long>>(); }
-
-TEST_CASE("A dry run prints rows that sum to the grid's and writes nothing but its result") {
-  const int ranks = GENERATE(1, 3);
-  const TemporaryFolder models;
-  const TemporaryFolder folder;
-  std::vector<double> seconds;
-  for (int i = 0; i < 2 * ranks; ++i) seconds.push_back(1e-6 * (1 + i));
-  const Words arguments{"--units",   "host+device", "--rows", "101",      "--columns", "11",
-                        "--dry-run", "--result",    "result", "--output", "field.npy"};
-  const Outcome outcome = run_wave2d(ranks, arguments + with_models(models, seconds), folder);
-  const std::vector<long long> rows = rows_in_table(outcome.out);
-  CHECK(rows.size() == seconds.size());
-  CHECK(sum(rows) == 101);
-  CHECK(std::is_sorted(rows.rbegin(), rows.rend()));
+TEST_CASE("What units get is in the table and the result, rows or rectangles; a dry run writes nothing else") {
+  const bool is_dry = GENERATE(false, true), in_columns = GENERATE(false, true);
+  const TemporaryFolder models, folder;
+  const Words words{"--rows",      "60", "--columns", "90",          "--steps",  "5",      "--order",  "4",
+                    "--time-tile", "2",  "--units",   "host+device", "--result", "result", "--output", "field.npy"};
+  const Words how = Words{"--partition", in_columns ? "column" : "geometric"} + (is_dry ? Words{"--dry-run"} : Words{});
+  const Outcome outcome =
+      run_wave2d(3, words + how + with_models(models, {1e-6, 3e-6, 2e-6, 1e-6, 4e-6, 2e-6}), folder);
+  INFO(outcome.out);
+  const auto json = read_json_file(folder / "result" / "run.json");
+  CHECK(json.at("params").at("order") == 4.0);
+  CHECK(json.at("params").at("time_tile") == 2.0);
+  const std::vector<long long> shares = slices_in_table(outcome.out, in_columns ? "points" : "rows");
+  CHECK(json.at("distribution") == nlohmann::json(shares));
+  REQUIRE(shares.size() == 6);
+  CHECK(sum(shares) == (in_columns ? 60 * 90 : 60));
+  CHECK((shares[0] > shares[2] && shares[2] > shares[1] && shares[1] > shares[4]));
+  REQUIRE(json.contains("rectangles") == in_columns);
+  if (in_columns) {
+    const Rectangles rectangles = rectangles_of(json);
+    const std::vector<long long> rows = slices_in_table(outcome.out, "rows"),
+                                 columns = slices_in_table(outcome.out, "columns"),
+                                 first_row = slices_in_table(outcome.out, "row"),
+                                 first_column = slices_in_table(outcome.out, "column");
+    for (std::size_t i = 0; i < rectangles.size(); ++i) {
+      CHECK(partition::Rectangle{first_row[i], first_column[i], rows[i], columns[i]} == rectangles[i]);
+      CHECK(rectangles[i].area() == shares[i]);
+    }
+    CHECK(*std::ranges::min_element(columns) < 90);
+  }
   CHECK(lines_that_start(outcome.out, "predicted") == 1);
-  CHECK(lines_that_start(outcome.out, "time ") == 0);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-  CHECK(read_json_file(folder / "result/run.json").at("median_time_s").is_null());
+  CHECK(lines_that_start(outcome.out, "time ") == (is_dry ? 0 : 1));
+  CHECK(json.at("median_time_s").is_null() == is_dry);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == (is_dry ? 1 : 2));
 }
 
 TEST_CASE("Only rank 0 prints, once, and the result folder says what ran and what came of it") {
@@ -45,14 +60,8 @@ TEST_CASE("Only rank 0 prints, once, and the result folder says what ran and wha
     CHECK(lines_that_start(outcome.out, start) == 1);
   }
   const auto json = read_run(folder / "deep" / "result", "wave2d");
-  CHECK(json.at("argv").at(0) == wave2d.string());
-  CHECK(json.at("params").at("order") == 2.0);
-  CHECK(json.at("params").at("time_tile") == 1.0);
-  CHECK_FALSE(json.contains("rectangles"));
   CHECK(json.at("check").at("passed") == true);
   CHECK(json.at("check").at("error").get<double>() <= json.at("check").at("tolerance").get<double>());
-  CHECK(numbers(json.at("distribution")) == rows_in_table(outcome.out));
-  CHECK(sum(rows_in_table(outcome.out)) == 31);
   for (const auto& unit : json.at("units")) {
     const double slowdown = (unit.at("rank") == 0 ? 2.0 : 1.0) * (unit.at("kind") == "device" ? 3.0 : 1.0);
     CHECK(unit.at("slowdown").get<double>() == slowdown);
@@ -62,40 +71,10 @@ TEST_CASE("Only rank 0 prints, once, and the result folder says what ran and wha
   CHECK(read_samples(folder / "deep" / "result").size() == 4);
 }
 
-TEST_CASE("Rectangles are in the table and in the result, as points of each unit, of a dry run too") {
-  const TemporaryFolder folder;
-  const Words arguments{"--rows",  "60", "--columns",   "90", "--steps",  "5",      "--partition", "column",
-                        "--order", "4",  "--time-tile", "2",  "--result", "result", "--units",     "host+device"};
-  const Words speeds = with_models(folder, {1e-6, 3e-6, 2e-6, 1e-6, 4e-6, 2e-6});
-  const Words dry = GENERATE(Words{}, Words{"--dry-run"});
-  const Outcome outcome = run_wave2d(3, arguments + speeds + dry, folder);
-  const auto json = read_json_file(folder / "result" / "run.json");
-  CHECK(json.at("params").at("order") == 4.0);
-  CHECK(json.at("params").at("time_tile") == 2.0);
-  const Rectangles rectangles = rectangles_of(json);
-  REQUIRE(rectangles.size() == 6);
-  const std::vector<long long> rows = slices_in_table(outcome.out, "rows");
-  const std::vector<long long> columns = slices_in_table(outcome.out, "columns");
-  const std::vector<long long> first_row = slices_in_table(outcome.out, "row");
-  const std::vector<long long> first_column = slices_in_table(outcome.out, "column");
-  std::vector<long long> points;
-  for (std::size_t i = 0; i < rectangles.size(); ++i) {
-    const partition::Rectangle& r = rectangles[i];
-    CHECK(partition::Rectangle{first_row[i], first_column[i], rows[i], columns[i]} == r);
-    points.push_back(r.area());
-  }
-  CHECK(sum(points) == 60 * 90);
-  CHECK(*std::ranges::min_element(columns) < 90);
-  CHECK(numbers(json.at("distribution")) == points);
-  CHECK(slices_in_table(outcome.out, "points") == points);
-}
-
 TEST_CASE("The phases of a unit that is alone are parts of its run") {
   const TemporaryFolder folder;
-  const Words apart = GENERATE(Words{}, Words{"--serialize"});
-  run_wave2d(
-      1, apart + Words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"},
-      folder);
+  const Words words{"--size", "600", "--steps", "40", "--time-tile", "4", "--units", "host", "--result", "result"};
+  run_wave2d(1, words + GENERATE(Words{}, Words{"--serialize"}), folder);
   const auto json = read_run(folder / "result", "wave2d");
   for (const bool predicted : {false, true}) {
     std::map<std::string, double> seconds;
@@ -106,50 +85,22 @@ TEST_CASE("The phases of a unit that is alone are parts of its run") {
     CHECK(seconds["interior"] > 0.0);
     const double work_s = seconds["unpacking"] + seconds["border"] + seconds["packing"] + seconds["interior"];
     CHECK(work_s <= seconds["kernels"] * (1 + 1e-9));
-    const double time_s = json.at(predicted ? "predicted_time_s" : "median_time_s").get<double>();
+    const double time_s = json.at(predicted ? "predicted_time_s" : "median_time_s");
     CHECK(seconds["kernels"] + seconds["exchange"] <= time_s * (1 + 1e-9));
   }
-}
-
-TEST_CASE("Speed models of a result serve the next run and the partition tool") {
-  const TemporaryFolder folder;
-  const Words problem{"--rows", "47", "--columns", "33", "--steps", "2", "--units", "host+device", "--order", "4"};
-  // Without --model: they are measured.
-  const Words measured{"--time-tile", "2", "--repetitions", "1", "--result", "result"};
-  good_run(2, wave2d, problem + measured + with_platform(folder), folder.path());
-  Words models;
-  for (const char* unit : {"rank0-host", "rank0-device", "rank1-host", "rank1-device"}) {
-    models.push_back(folder / "result" / "models" / (std::string(unit) + ".fpm.json"));
-    const auto json = read_json_file(models.back());
-    CHECK(json.at("app") == "wave2d");
-    CHECK(json.at("element") == "double");
-    const nlohmann::json parameters{{"columns", 33.0}, {"order", 4.0}, {"time_tile", 2.0}};
-    CHECK(json.at("parameters") == parameters);
-  }
-  // The same time tile without saying so again.
-  const Outcome second = run_wave2d(2, problem + Words{"--result", "again", "--model"} + models, folder);
-  CHECK_FALSE(contains(second.out, "speed models measured"));
-  CHECK(read_json_file(folder / "again" / "run.json").at("params").at("time_tile") == 2.0);
-  const Words partition{"partition", "--total", "47", "--format", "json", "--models"};
-  const Outcome tool = good_run(1, steelyard_tool, partition + models, folder.path());
-  // The same models and the same algorithm: the same rows.
-  CHECK(numbers(nlohmann::json::parse(tool.out).at("units")) == rows_in_table(second.out));
 }
 
 TEST_CASE("wave2d's mistakes are refused by option, value, file or line") {
   const WrongRuns inputs(wave2d, {"--repetitions", "1", "--steps", "1", "--output", "field.npy", "--result", "result"});
   const Words size{"--size", "9"};
   inputs.expect_refused({{{"--size", "2"}, "2 x 2"},
-                         {{"--size", "0"}, "--size"},
                          {{"--rows", "9"}, "--columns"},
-                         {{"--columns", "9"}, "--rows"},
                          {{"--size", "9", "--rows", "9"}, "--size"},
                          {{"--size", "2000000000"}, "2000000000"}},
                         inputs.with_model());
   inputs.expect_refused({{{"--sise", "9"}, "--sise"},
                          {{"--partition", "columns"}, "dynamic, or column"},
                          {{"--boundary", "open"}, "open"},
-                         {{"--courant", "-1"}, "-1"},
                          {{"--courant", "0"}, "--courant 0"},
                          {{"--courant", "nan"}, "nan"},
                          {{"--order", "4", "--courant", "0.613"}, "--courant 0.613 (expected 0 < C <= 0.6123,"},
@@ -157,7 +108,6 @@ TEST_CASE("wave2d's mistakes are refused by option, value, file or line") {
                          {{"--order", "3"}, "--order 3 (expected 2 or 4)"},
                          {{"--time-tile", "0"}, "--time-tile 0 (expected auto, or 1 to 64)"},
                          {{"--time-tile", "65"}, "--time-tile 65 (expected"},
-                         {{"--time-tile", "1.5"}, "--time-tile 1.5 (expected"},
                          {{"--time-tile", "99999999999999999999"}, "--time-tile 99999999999999999999 (expected"},
                          {{"--serialize", "often"}, "often"}},
                         size + inputs.with_model());

@@ -21,9 +21,6 @@ inline Outcome run_wave2d(int ranks, const Words& arguments, const TemporaryFold
   return run_wave2d({{ranks, arguments}}, folder).front();
 }
 
-/// Rows of every unit in the table that wave2d prints.
-inline std::vector<long long> rows_in_table(const std::string& out) { return slices_in_table(out, "rows"); }
-
 /// A run whose result does not depend on the units that compute it.
 struct SplitProblem {
   int rows = 37;
@@ -41,8 +38,7 @@ template <class Scalar>
 class SplitTest {
  public:
   explicit SplitTest(const SplitProblem& problem)
-      : steps_(problem.steps),
-        arguments_{"--rows",     std::to_string(problem.rows),
+      : arguments_{"--rows",     std::to_string(problem.rows),
                    "--columns",  std::to_string(problem.columns),
                    "--steps",    std::to_string(problem.steps),
                    "--order",    std::to_string(problem.order),
@@ -53,8 +49,8 @@ class SplitTest {
     const auto start = [&](int step) {
       return standing_wave_at<Scalar>(problem.rows, problem.columns, step, problem.courant(), problem.neumann);
     };
-    const auto paper = advanced(start(-1), start(0), steps_, problem.courant(), problem.neumann, problem.order);
-    REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(steps_));
+    const auto paper = advanced(start(-1), start(0), problem.steps, problem.courant(), problem.neumann, problem.order);
+    REQUIRE(largest_difference(whole_, paper) <= rounding<Scalar>(problem.steps));
   }
 
   void expect_same(const std::vector<AppRun>& splits) {
@@ -66,12 +62,9 @@ class SplitTest {
   }
   void expect_same(const Grid<Scalar>& field) const { CHECK(field == whole_); }
 
-  Words models(const std::vector<double>& seconds_per_row) { return with_models(folder_, seconds_per_row); }
   const TemporaryFolder& folder() const { return folder_; }
   /// The problem in the words of the command line.
   const Words& arguments() const { return arguments_; }
-  /// What the first of the last runs printed.
-  const std::string& table() const { return table_; }
 
  private:
   std::vector<Grid<Scalar>> fields_of(std::vector<AppRun> runs) {
@@ -81,16 +74,14 @@ class SplitTest {
       std::filesystem::remove(files.back());
       run.arguments = run.arguments + arguments_ + Words{"--output", files.back()};
     }
-    table_ = run_wave2d(runs, folder_).front().out;
+    run_wave2d(runs, folder_);
     std::vector<Grid<Scalar>> fields;
     for (const std::filesystem::path& file : files) fields.push_back(read_grid<Scalar>(file));
     return fields;
   }
 
   TemporaryFolder folder_;
-  int steps_;
   Words arguments_;
-  std::string table_;
   Grid<Scalar> whole_;
 };
 
