@@ -49,7 +49,7 @@ class UnitMatrix {
     }
   }
   void fill_with(Scalar value) const {
-    for (std::int64_t i = 0; i < rows_; ++i) std::fill_n(&at(i, 0), columns_, value);
+    for (std::int64_t i = 0; i < rows_; ++i) std::fill_n(host_.data() + i * leading_, columns_, value);
   }
   void send() const {
     copy_from_host(Execution(), own_.data(), static_cast<const Scalar*>(host_.data()), host_.size());
