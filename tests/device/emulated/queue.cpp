@@ -24,7 +24,7 @@ namespace {
 /// for which a busy machine keeps the thread that should have waited from its core.
 std::chrono::steady_clock::duration most_delay() {
   const bool loses_waits = loses(Mistake::fence) || loses(Mistake::event);
-  return std::chrono::milliseconds{loses_waits ? 20 : 1};
+  return std::chrono::milliseconds{loses_waits ? 100 : 1};
 }
 
 thread_local bool thread_of_a_queue = false;
