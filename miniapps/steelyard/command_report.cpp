@@ -403,7 +403,7 @@ std::string report(const ReportOptions& options) {
       throw InvalidArgument(folder.string() + " holds no result (expected run.json or experiment.json in or below it)");
     }
   }
-  const std::string text = options.format == "html" ? document.html() : document.markdown();
+  std::string text = options.format == "html" ? document.html() : document.markdown();
   if (options.output.empty()) return text;
   write_text_file(options.output, text);
   return fmt::format("report     {}\n", options.output.string());
