@@ -153,7 +153,7 @@ RunRecord sample_record() {
   return record;
 }
 
-/// What run.json holds of the sample record.
+/// The sample record as a run.json has it.
 json sample_json() {
   json run = json::parse(R"({
     "schema": "steelyard.run/1", "app": "wave2d", "date": "2026-11-24T12:00:00Z",

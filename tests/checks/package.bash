@@ -15,6 +15,7 @@ try() {
 }
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,BLAS,PNG,CLI11,Boost,Eigen3}"=ON")
 
+for component in base models; do try "$component" -DCOMPONENTS="$component" "${without[@]}" "$@"; done
 try standalone -DCOMPONENTS="base;models;partition" -DPROGRAMS=partition "${without[@]}" "$@"
 cmake --build "$build/package/standalone"
 "$build/package/standalone/partition"

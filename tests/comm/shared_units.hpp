@@ -33,8 +33,7 @@ class SplitComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Which of the units that the test has started its ranks drive; in a mixed choice they take turns: both, the host
-/// unit, the companion.
+/// Units that the ranks drive of those that the test has started; mixed: in turns both, the host unit, the companion.
 enum class Choice { all, hosts, companions, mixed };
 inline constexpr Choice choices[] = {Choice::all, Choice::hosts, Choice::companions, Choice::mixed};
 

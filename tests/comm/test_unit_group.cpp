@@ -137,7 +137,7 @@ void check_random_exchanges(UnitGroup& group, std::uint64_t seed) {
   CHECK(wrong == 0);
 }
 
-/// What all units hold in a round, another number everywhere.
+/// Value of an element in a round, a different one for each.
 double value(int round, std::int64_t row, std::int64_t i) {
   return static_cast<double>(round) * 1e6 + static_cast<double>(row) * 1e3 + static_cast<double>(i);
 }
@@ -290,7 +290,7 @@ TEST_CASE("a group runs any number of programs, also after units that failed at 
   CHECK(wrong == 0);
 }
 
-TEST_CASE("messages of any number and size arrive whole, however they are cut into parts and whoever is late") {
+TEST_CASE("any number of messages of any size arrive whole, in any parts and whichever unit is late") {
   for (const Choice choice : choices) {
     TestUnits units(choice);
     for (std::uint64_t seed = 1; seed <= (session().size() > 2 ? 5 : 15); ++seed) {
@@ -308,7 +308,7 @@ TEST_CASE("an exchange runs within its group's communicator, in the order of its
   check_random_exchanges(units.group(), 3);
 }
 
-TEST_CASE("every unit gets its ghost rows, and by a gather the whole grid, whoever owns them and whoever is late") {
+TEST_CASE("every unit gets its ghost rows, and by a gather the whole grid, for any owners and whichever unit is late") {
   for (const Choice choice : choices) {
     TestUnits units(choice);
     for (const std::int64_t rows : {0, 1, 5, 23}) {

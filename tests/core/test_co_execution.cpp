@@ -164,7 +164,7 @@ TEST_CASE("every round runs both works once, and what they wrote is there when t
   }
 }
 
-TEST_CASE("units take as many times their own seconds as they are slow; of sections each, and nothing between them") {
+TEST_CASE("a slowdown multiplies the seconds of each timed section, and nothing between sections") {
   RankUnits units = both_units();
   units.host->slowdown = 3.0;
   units.companion->slowdown = 2.0;

@@ -12,7 +12,7 @@
 
 namespace steelyard::tests {
 
-/// What lies between the rows of a matrix; no multiplication nor copy may touch it.
+/// Value of elements between the rows of a matrix, which no multiplication and no copy may touch.
 template <class Scalar>
 inline constexpr Scalar between_rows = Scalar{-12345};
 

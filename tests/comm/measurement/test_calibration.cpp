@@ -160,8 +160,8 @@ Ints rings(int most, bool is_network) {
   return sizes;
 }
 
-/// What holds for every channel: neighbours are on nodes of the right kinds, in turns on a network, and on no node more
-/// than cores.
+/// Checks a channel's ranks: neighbours lie on nodes of the right kinds, on a network on both in turns, and no node has
+/// more ranks than cores.
 void check_channel(const Cluster& cluster, const ChannelPlan& channel) {
   const bool is_network = channel.channel.scope == Scope::network;
   CHECK(std::set<int>(channel.ranks.begin(), channel.ranks.end()).size() == channel.ranks.size());
@@ -293,7 +293,7 @@ TEST_CASE("a channel replaces that of the same name between the same nodes, and 
   }
 }
 
-TEST_CASE("rings have powers of two, what lies midway, and as many ranks as there are on no more than the cores") {
+TEST_CASE("rings have powers of two of ranks, sizes midway between them, and all ranks that have cores of their own") {
   for (int ranks = 2; ranks <= 50; ++ranks) check_plan(Cluster({{"a", ranks, ranks}}));
   for (const bool round_robin : {false, true}) {
     for (int ranks = 1; ranks <= 9; ++ranks) {

@@ -35,7 +35,7 @@ RankUnits companion_alone() {
 /// Runs of the same instance, after the two that only tell how long a run is.
 int timed_runs(const SyntheticKernel::Instance& instance) { return static_cast<int>(instance.run_by.size()) - 2; }
 
-/// What a unit takes, run after run: nothing, always the same or more or less so, and sometimes very long.
+/// Seconds of a unit's runs: none, equal or noisy ones, and now and then a very long one.
 Times random_times(std::mt19937_64& random, int runs) {
   const double base = static_cast<double>(random() % 6), wave = std::array{0.0, 0.002, 0.05, 0.5}[random() % 4];
   const bool is_late = random() % 4 == 0;
@@ -79,7 +79,7 @@ TEST_CASE("a group repeats until every unit of every rank is precise, the repeti
     precision.confidence = random() % 2 == 0 ? 0.95 : 0.8;
     const bool is_short = random() % 5 == 0;
     if (is_short) precision.time_limit_s = 1e-9;
-    // Of all ranks; on all ranks the same.
+    // Drawn for all ranks by each, so that all have the same.
     struct Rank {
       std::array<Times, 2> times;
       std::array<int, 2> counts;

@@ -214,7 +214,7 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
     const Cells values("cells", cells);
     std::vector<std::uint64_t> expected(cells, 0);
     Kokkos::fence();
-    // Of each cell the last writer, and of each queue the last reader since.
+    // Last writer of each cell, and each queue's last reader since then.
     std::array<QueueEvent, cells> written;
     std::array<std::array<QueueEvent, 3>, cells> read;
     for (int i = 0; i < 100; ++i) {
