@@ -108,6 +108,9 @@ TEST_CASE("units that work at the same time take as long as the longest, within 
   CHECK(run.time_s == 3.8);
   CHECK_THAT(run.own_s, WithinRel(2.0 * all.own_s, 1e-12));
   CHECK_THAT(run.shared_s, WithinRel(2.0 * all.shared_s + 0.25, 1e-12));
+  const Estimate nothing_to_do = run_estimate({}, 3.0, 1.0, 0.5);
+  CHECK(nothing_to_do.time_s == 3.0);
+  CHECK(nothing_to_do.half_width_s() == 0.5);
   // Errors of phases add in quadrature, those that they share as they are.
   const Estimate sum = Estimate{1.0, 0.3, 0.1} + Estimate{2.0, 0.4, 0.2};
   CHECK(sum.time_s == 3.0);

@@ -13,11 +13,14 @@ namespace {
 Algorithm by_lines() { return find_algorithm("geometric"); }
 
 BalancingDecision iterate(LoadBalancer& balancer, const SyntheticUnits& units, double remaining = 1e9) {
+  const std::int64_t total = sum(balancer.current().units);
   std::vector<double> times_s;
   for (std::size_t i = 0; i < units.models.size(); ++i) {
     times_s.push_back(units.run_s(i, balancer.current().units[i]));
   }
-  return balancer.record(times_s, remaining);
+  const BalancingDecision decision = balancer.record(times_s, remaining);
+  REQUIRE(sum(balancer.current().units) == total);
+  return decision;
 }
 
 LoadBalancerOptions every_iteration() {
@@ -36,10 +39,7 @@ TEST_CASE("load balancing settles within one computation unit of the true balanc
     const int count = tests::whole(random, 1, 6);
     const SyntheticUnits units = tests::cached_units(random, count, static_cast<double>(total));
     LoadBalancer balancer(total, units.models.size(), by_lines(), every_iteration());
-    for (int i = 0; i < 120; ++i) {
-      iterate(balancer, units);
-      REQUIRE(sum(balancer.current().units) == total);
-    }
+    for (int i = 0; i < 120; ++i) iterate(balancer, units);
     INFO("trial " << trial);
     REQUIRE(units.makespan_s(balancer.current().units) <=
             (units.least_makespan_s(total) + units.granularity_s(total)) * (1.0 + 1e-12));
