@@ -27,8 +27,8 @@ void relax() {
 
 }  // namespace
 
-Communicator::Communicator(MPI_Comm comm, int color) {
-  STEELYARD_MPI(MPI_Comm_split(comm, color, rank_in(comm), &comm_));
+Communicator::Communicator(MPI_Comm comm, int color, int key) {
+  STEELYARD_MPI(MPI_Comm_split(comm, color, key, &comm_));
   STEELYARD_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
   rank_ = rank_in(comm_);
   size_ = size_of(comm_);

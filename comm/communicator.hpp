@@ -9,9 +9,9 @@ namespace steelyard {
 /// A communicator of our own, freed at the end of the scope.
 class Communicator {
  public:
-  /// The ranks of `comm` with the same `color`, in the same order; errors are returned, not fatal. Collective.
-  /// @throws MpiError
-  Communicator(MPI_Comm comm, int color);
+  /// The ranks of `comm` with the same `color`, by `key` and then in the same order; errors are returned, not fatal.
+  /// Collective. @throws MpiError
+  Communicator(MPI_Comm comm, int color, int key = 0);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

@@ -1,5 +1,3 @@
-#include "comm/measurement/channel_measurement.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "comm/communicator.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "comm/measurement/message_exchange.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
@@ -22,26 +21,19 @@
 namespace steelyard {
 namespace {
 
-/// A ring among all ranks; its messages on those that take part.
+/// A ring of some ranks, in the order of `ranks`; its messages on those that take part.
 struct Ring {
-  int ranks = 0;
+  Ring(MPI_Comm comm, std::span<const int> ranks, const CalibrationDepth& depth) {
+    const auto place = std::ranges::find(ranks, rank_in(comm));
+    const bool takes_part = place != ranks.end();
+    communicator = std::make_unique<Communicator>(comm, takes_part ? 1 : 0, static_cast<int>(place - ranks.begin()));
+    if (!takes_part) return;
+    exchange = std::make_unique<MessageExchange>(communicator->get(), depth.largest_bytes, depth.footprint_bytes);
+  }
+
   std::unique_ptr<Communicator> communicator;
   std::unique_ptr<MessageExchange> exchange;
 };
-
-/// Collective on `comm`.
-Ring make_ring(MPI_Comm comm, std::span<const int> ranks, const CalibrationDepth& depth) {
-  const bool takes_part = std::ranges::find(ranks, rank_in(comm)) != ranks.end();
-  Ring ring{static_cast<int>(ranks.size()), std::make_unique<Communicator>(comm, takes_part ? 1 : 0), {}};
-  if (!takes_part) return ring;
-  // In the new communicator ranks are in the order of the old one.
-  std::vector<int> sorted(ranks.begin(), ranks.end()), order;
-  std::ranges::sort(sorted);
-  for (const int member : ranks) order.push_back(static_cast<int>(std::ranges::find(sorted, member) - sorted.begin()));
-  ring.exchange = std::make_unique<MessageExchange>(ring.communicator->get(), std::move(order), depth.largest_bytes,
-                                                    depth.footprint_bytes);
-  return ring;
-}
 
 template <class Number>
 void broadcast(MPI_Comm comm, int root, MPI_Datatype type, std::vector<Number>& numbers) {
@@ -84,7 +76,7 @@ class ChannelMeasurement::ChannelRun {
       if (concurrency > 2) rings.push_back(static_cast<std::size_t>(concurrency));
     }
     has_pair_ring_ = !plan.concurrencies.empty() && plan.concurrencies.front() == 2;
-    for (const std::size_t ranks : rings) rings_.push_back(make_ring(comm, std::span(plan.ranks).first(ranks), depth));
+    for (const std::size_t ranks : rings) rings_.emplace_back(comm, std::span(plan.ranks).first(ranks), depth);
     std::vector<int> steps;
     if (MessageExchange* pair = rings_.front().exchange.get()) {
       eager_limit_ = pair->eager_limit();
@@ -96,8 +88,9 @@ class ChannelMeasurement::ChannelRun {
   }
 
   void round() {
-    for (const auto& [ranks, communicator, exchange] : rings_) {
+    for (const auto& [communicator, exchange] : rings_) {
       if (exchange == nullptr) continue;
+      const int ranks = communicator->size();
       const bool is_pair = ranks == 2;
       if (is_pair) measure_empty(*exchange);
       for (const int bytes : sizes_) {
@@ -149,28 +142,15 @@ class ChannelMeasurement::ChannelRun {
 
   static void add_time(models::ChannelTimes& times, const Key& key, double time_s) {
     const auto& [what, bytes] = key;
-    const models::MessageTime message{static_cast<double>(bytes), time_s};
-    switch (what) {
-      case empty:
-        times.empty_s = time_s;
-        break;
-      case empty_synchronous:
-        times.empty_synchronous_s = time_s;
-        break;
-      case send_overhead:
-        times.loggp.send_overhead_s = time_s;
-        break;
-      case receive_overhead:
-        times.loggp.receive_overhead_s = time_s;
-        break;
-      case train:
-        times.loggp.trains.push_back(message);
-        break;
-      case 1:
-        times.one_way.push_back(message);
-        break;
-      default:
-        times.rings[what].push_back(message);
+    const std::map<int, double*> of_empty{{empty, &times.empty_s},
+                                          {empty_synchronous, &times.empty_synchronous_s},
+                                          {send_overhead, &times.loggp.send_overhead_s},
+                                          {receive_overhead, &times.loggp.receive_overhead_s}};
+    if (const auto found = of_empty.find(what); found != of_empty.end()) {
+      *found->second = time_s;
+    } else {
+      auto& messages = what == train ? times.loggp.trains : what == 1 ? times.one_way : times.rings[what];
+      messages.push_back({static_cast<double>(bytes), time_s});
     }
   }
 
@@ -179,25 +159,19 @@ class ChannelMeasurement::ChannelRun {
     return static_cast<int>(std::clamp(share * depth_.time_s / std::max(one_s, 1e-9), 3.0, 20000.0));
   }
 
-  /// Many short batches, of which those that something disturbs do not move the median.
-  /// @param one_s seconds of one repetition
-  /// @param sweep_s of going through other memory before it
+  /// Measures many short batches, of which those that something disturbs do not move the median; single repetitions
+  /// where other memory is gone through before each.
+  /// @param one_s seconds of one repetition @param sweep_s of going through other memory before it
   /// @param time_s seconds by number of repetitions
   void measure_batches(const Key& key, double one_s, double sweep_s, const std::function<double(int)>& time_s) {
-    if (sweep_s > 0.0) {
-      std::vector<double> times_s;
-      for (int left = repetitions(one_s + sweep_s); left > 0; --left) times_s.push_back(time_s(1));
-      samples_[key].add(times_s);
-      return;
-    }
     constexpr double batch_s = 1e-4;
-    const double per_batch = std::clamp(std::floor(batch_s / std::max(one_s, 1e-9)), 1.0, 1000.0);
+    one_s = std::max(one_s, 1e-9);
+    const double per_batch = sweep_s > 0.0 ? 1.0 : std::clamp(std::floor(batch_s / one_s), 1.0, 1000.0);
     // Each has a repetition more, to warm up.
-    const double batches = std::clamp(depth_.time_s / ((per_batch + 1.0) * std::max(one_s, 1e-9)), 3.0, 1000.0);
+    const double batches = sweep_s > 0.0 ? repetitions(one_s + sweep_s)
+                                         : std::clamp(depth_.time_s / ((per_batch + 1.0) * one_s), 3.0, 1000.0);
     std::vector<double> times_s;
-    for (int batch = 0; batch < static_cast<int>(batches); ++batch) {
-      times_s.push_back(time_s(static_cast<int>(per_batch)));
-    }
+    while (std::ssize(times_s) < static_cast<int>(batches)) times_s.push_back(time_s(static_cast<int>(per_batch)));
     samples_[key].add(times_s);
   }
 

@@ -122,7 +122,7 @@ class TimedKernel {
   }
   /// Splits the seconds of a run, which include an emulated slowdown, into its parts.
   std::array<double, models::MeasuredPoint::most_parts> parts_of(double seconds) const {
-    std::array<double, models::MeasuredPoint::most_parts> parts_s = parts_s_;
+    auto parts_s = parts_s_;
     for (double& part_s : parts_s) part_s *= seconds / total_s_;
     return parts_s;
   }
@@ -136,37 +136,6 @@ class TimedKernel {
 
 }  // namespace
 
-/// The kernel's instances on this rank's units.
-class KernelMeasurement::Instances {
- public:
-  Instances(CoExecution& co_execution, const MeasurableKernel& kernel, const UnitSizes& sizes)
-      : co_execution_(co_execution) {
-    on_both([&](ProcessingUnit::Kind kind) {
-      if (sizes[kind] > 0) units_[kind].emplace(kernel.allocate(kind, sizes[kind]));
-    });
-  }
-
-  UnitSeconds run(const PerUnit<int>& counts) {
-    const UnitSeconds seconds = on_both([&](ProcessingUnit::Kind kind) {
-      for (int i = 0; units_[kind] && i < counts[kind]; ++i) units_[kind]->run();
-    });
-    return {units_.host ? seconds.host_s : 0.0, units_.companion ? seconds.companion_s : 0.0};
-  }
-
-  void complete(GroupPoint& point) const {
-    if (units_.host) point.host.parts_s = units_.host->parts_of(point.host.time_s);
-    if (units_.companion) point.companion.parts_s = units_.companion->parts_of(point.companion.time_s);
-  }
-
- private:
-  UnitSeconds on_both(const std::function<void(ProcessingUnit::Kind)>& work) {
-    return co_execution_.run([&] { work(ProcessingUnit::Kind::host); }, [&] { work(ProcessingUnit::Kind::companion); });
-  }
-
-  CoExecution& co_execution_;
-  PerUnit<std::optional<TimedKernel>> units_;
-};
-
 KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, const MeasurableKernel& kernel,
                                      const Precision& precision)
     : group_(group), co_execution_(co_execution), kernel_(kernel), precision_(precision) {
@@ -174,23 +143,38 @@ KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, 
 }
 
 GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
-  std::unique_ptr<Instances> instances;
-  collectively(group, [&] { instances = std::make_unique<Instances>(co_execution_, kernel_, sizes); });
+  using Kind = ProcessingUnit::Kind;
+  PerUnit<std::optional<TimedKernel>> kernels;
+  const auto on_both = [&](const std::function<void(Kind)>& work) {
+    return co_execution_.run([&] { work(Kind::host); }, [&] { work(Kind::companion); });
+  };
+  const auto run = [&](const PerUnit<int>& counts) {
+    const UnitSeconds seconds = on_both([&](Kind kind) {
+      for (int i = 0; kernels[kind] && i < counts[kind]; ++i) kernels[kind]->run();
+    });
+    return UnitSeconds{kernels.host ? seconds.host_s : 0.0, kernels.companion ? seconds.companion_s : 0.0};
+  };
   UnitSeconds once;
   const auto run_once = [&] {
-    collectively(group, [&] { once = instances->run({1, 1}); });
+    collectively(group, [&] { once = run({1, 1}); });
     return all_max(group, std::max(once.host_s, once.companion_s));
   };
+  collectively(group, [&] {
+    on_both([&](Kind kind) {
+      if (sizes[kind] > 0) kernels[kind].emplace(kernel_.allocate(kind, sizes[kind]));
+    });
+  });
   // The first run touches memory and wakes threads, which does not matter for one that is long.
   double slowest_s = run_once();
   if (slowest_s < precision_.time_limit_s) slowest_s = run_once();
   const double target_s = std::max(shortest_repetition_s, slowest_s);
   const PerUnit<int> counts{runs_to_fill(target_s, once.host_s), runs_to_fill(target_s, once.companion_s)};
   GroupPoint point = measure_group(
-      group, [&] { return instances->run(counts); }, precision_, counts);
+      group, [&] { return run(counts); }, precision_, counts);
   point.host.units = static_cast<double>(sizes.host);
   point.companion.units = static_cast<double>(sizes.companion);
-  instances->complete(point);
+  if (kernels.host) point.host.parts_s = kernels.host->parts_of(point.host.time_s);
+  if (kernels.companion) point.companion.parts_s = kernels.companion->parts_of(point.companion.time_s);
   return point;
 }
 

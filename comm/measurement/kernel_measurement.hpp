@@ -67,7 +67,6 @@ class KernelMeasurement {
   GroupPoint alone(const UnitSizes& sizes);
 
  private:
-  class Instances;
   GroupPoint measure(MPI_Comm group, const UnitSizes& sizes);
 
   MPI_Comm group_;
