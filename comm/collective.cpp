@@ -117,6 +117,8 @@ std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const
   return all;
 }
 
+bool any_rank(MPI_Comm comm, bool value) { return all_max(comm, value ? 1.0 : 0.0) > 0.0; }
+
 double all_max(MPI_Comm comm, double value) {
   STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm));
   return value;

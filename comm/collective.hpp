@@ -55,6 +55,9 @@ std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
 /// Gathers the speed models of all ranks, any number from each. Collective.
 std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const std::vector<models::FpmFile>& own);
 
+/// Whether any rank says so. Collective.
+bool any_rank(MPI_Comm comm, bool value);
+
 double all_max(MPI_Comm comm, double value);
 /// The largest of each entry; as many on every rank.
 std::vector<double> all_max(MPI_Comm comm, std::vector<double> values);

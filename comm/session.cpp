@@ -207,15 +207,11 @@ std::vector<Slot> gather_slots(const Session& session, const RankUnits& units) {
 
 namespace {
 
-nlohmann::json describe_units(int rank, const RankUnits& units) {
+/// Kind, space, cores and slowdown of each unit.
+nlohmann::json describe_units(const RankUnits& units) {
   nlohmann::json json = nlohmann::json::array();
-  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-    if (!*unit) continue;
-    json.push_back({{"rank", rank},
-                    {"kind", (*unit)->name()},
-                    {"space", (*unit)->space},
-                    {"cores", format_cores((*unit)->cores)},
-                    {"slowdown", (*unit)->slowdown}});
+  for (const auto& unit : {units.host, units.companion}) {
+    if (unit) json.push_back({unit->name(), unit->space, format_cores(unit->cores), unit->slowdown});
   }
   return json;
 }
@@ -254,26 +250,7 @@ std::vector<std::string> launch_line() {
   return {};
 }
 
-/// One of each host, in the order of nodes().hosts.
-std::vector<std::string> processors(const Session& session) {
-  const bool speaks = session.nodes().rank_on_node == 0;
-  std::vector<std::string> all;
-  for (const std::string& text :
-       all_gather_text(session.comm(), speaks ? "." + session.machine().processor() : std::string{})) {
-    if (!text.empty()) all.push_back(text.substr(1));
-  }
-  return all;
-}
-
 }  // namespace
-
-bool any_oversubscribed(const Session& session, const RankUnits& units) {
-  return all_max(session.comm(), units.oversubscribed ? 1.0 : 0.0) > 0.0;
-}
-
-bool any_unbound(const Session& session, const RankUnits& units) {
-  return all_max(session.comm(), units.bound ? 0.0 : 1.0) > 0.0;
-}
 
 RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
                        const RankUnits& units) {
@@ -288,21 +265,27 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   record.blas = host_blas().name;
   record.mpi = Session::mpi_version();
   record.hosts = session.nodes().hosts;
-  record.processors = processors(session);
+  record.processors.resize(record.hosts.size());
   record.memory_bytes.resize(record.hosts.size());
-  const std::vector<double> of_ranks = all_gather(session.comm(), {session.machine().memory_bytes()});
-  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-    record.memory_bytes[static_cast<std::size_t>(session.nodes().node_of_rank[rank])] = of_ranks[rank];
+  const std::vector<std::string> processors = all_gather_text(session.comm(), session.machine().processor());
+  const std::vector<double> memory_bytes = all_gather(session.comm(), {session.machine().memory_bytes()});
+  for (std::size_t rank = 0; rank < processors.size(); ++rank) {
+    const auto node = static_cast<std::size_t>(session.nodes().node_of_rank[rank]);
+    record.processors[node] = processors[rank];
+    record.memory_bytes[node] = memory_bytes[rank];
   }
   record.params["ranks"] = static_cast<double>(session.size());
   record.settings["element"] = element_name(options.element);
   record.settings["partition"] = options.partition;
-  record.settings["cores"] = units.cores_from + (any_oversubscribed(session, units) ? ", oversubscribed" : "") +
-                             (any_unbound(session, units) ? ", unbound" : "");
-  for (const std::string& text : all_gather_text(session.comm(), describe_units(session.rank(), units).dump())) {
+  record.settings["cores"] = units.cores_from +
+                             (any_rank(session.comm(), units.oversubscribed) ? ", oversubscribed" : "") +
+                             (any_rank(session.comm(), !units.bound) ? ", unbound" : "");
+  int rank = 0;
+  for (const std::string& text : all_gather_text(session.comm(), describe_units(units).dump())) {
     for (const nlohmann::json& unit : nlohmann::json::parse(text)) {
-      record.units.push_back({unit["rank"], unit["kind"], unit["space"], unit["cores"], unit["slowdown"], {}, {}});
+      record.units.push_back({rank, unit[0], unit[1], unit[2], unit[3], {}, {}});
     }
+    ++rank;
   }
   return record;
 }

@@ -108,10 +108,4 @@ std::vector<Slot> gather_slots(const Session& session, const RankUnits& units);
 RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
                        const RankUnits& units);
 
-/// True when some rank's threads could not be bound to their cores. Collective.
-bool any_unbound(const Session& session, const RankUnits& units);
-
-/// True when some core of the run serves two threads. Collective.
-bool any_oversubscribed(const Session& session, const RankUnits& units);
-
 }  // namespace steelyard

@@ -78,19 +78,6 @@ class UnitGroup {
     std::uint64_t sums = 0;
     std::uint64_t exchanges = 0;
     std::uint64_t halo_bytes = 0;  ///< of all exchanges, to one neighbour
-
-    SyncCounts& operator+=(const SyncCounts& other) {
-      sums += other.sums;
-      exchanges += other.exchanges;
-      halo_bytes += other.halo_bytes;
-      return *this;
-    }
-    SyncCounts& operator-=(const SyncCounts& other) {
-      sums -= other.sums;
-      exchanges -= other.exchanges;
-      halo_bytes -= other.halo_bytes;
-      return *this;
-    }
   };
   const SyncCounts& sync_counts() const { return sync_counts_; }
   /// Counts an exchange of halos of `bytes` bytes to a neighbour, whether there is one or not.

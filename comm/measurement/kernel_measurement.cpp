@@ -73,7 +73,7 @@ GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run
     } catch (...) {
       error = std::current_exception();
     }
-    if (repetition < 0 && all_max(group, error ? 1.0 : 0.0) == 0.0) continue;
+    if (repetition < 0 && !any_rank(group, error != nullptr)) continue;
     host.push_back(seconds.host_s / counts.host);
     companion.push_back(seconds.companion_s / counts.companion);
     const bool enough = repetition + 1 >= precision.repetitions_min;
@@ -201,7 +201,7 @@ GroupPoint KernelMeasurement::alone(const UnitSizes& sizes) {
       if (error) std::rethrow_exception(error);
     });
   }
-  point.precise = all_max(group_, point.precise ? 0.0 : 1.0) == 0.0;
+  point.precise = !any_rank(group_, !point.precise);
   return point;
 }
 

@@ -14,6 +14,7 @@
 namespace steelyard {
 namespace {
 
+constexpr std::array unit_kinds{ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion};
 constexpr double long_point_s = 10e-3;
 
 /// All rounds of one size on one unit.
@@ -21,8 +22,7 @@ struct Rounds {
   std::vector<models::MeasuredPoint> points;
   bool precise = true;
 };
-
-/// By size.
+/// Sizes of one unit.
 using Measured = std::map<double, Rounds>;
 
 void add(Measured& measured, const models::MeasuredPoint& point, bool precise) {
@@ -44,22 +44,23 @@ class Builder {
   Builder(const Session& session, MPI_Comm group, CoExecution& co_execution, const RankUnits& units,
           const MeasurableKernel& kernel, const BuildPlan& plan)
       : group_(group), plan_(plan), measurement_(group, co_execution, kernel, plan.precision) {
-    const auto describe = [&](ProcessingUnit::Kind kind) {
-      UnitModels models;
+    for (const auto kind : unit_kinds) {
+      if (!units.unit(kind)) continue;
+      UnitModels& models = built_[kind].emplace();
       models.group = describe_model(session, units, kind, kernel.facts());
-      if (plan.solo) {
-        models.solo = models.group;
-        models.solo->solo = true;
-      }
-      return models;
-    };
-    if (units.host) built_.host = describe(ProcessingUnit::Kind::host);
-    if (units.companion) built_.companion = describe(ProcessingUnit::Kind::companion);
+      if (!plan.solo) continue;
+      models.solo = models.group;
+      models.solo->solo = true;
+    }
   }
 
   /// @throws InvalidArgument
   void require_room(const std::vector<std::int64_t>& sizes) const {
-    const double largest = all_max(group_, std::max(limit(built_.host), limit(built_.companion)));
+    double largest = 0.0;
+    for (const auto kind : unit_kinds) {
+      if (built_[kind]) largest = std::max(largest, built_[kind]->group.max_units);
+    }
+    largest = all_max(group_, largest);
     for (const std::int64_t size : sizes) {
       if (static_cast<double>(size) <= largest) continue;
       throw InvalidArgument(
@@ -68,10 +69,10 @@ class Builder {
   }
 
   void measure(std::int64_t size) {
-    const auto for_unit = [&](const std::optional<UnitModels>& unit) {
-      return unit && static_cast<double>(size) <= unit->group.max_units ? size : 0;
-    };
-    const UnitSizes sizes{for_unit(built_.host), for_unit(built_.companion)};
+    UnitSizes sizes;
+    for (const auto kind : unit_kinds) {
+      if (built_[kind] && static_cast<double>(size) <= built_[kind]->group.max_units) sizes[kind] = size;
+    }
     take(measurement_.together(sizes), group_points_);
     if (plan_.solo) take(measurement_.alone(sizes), solo_points_);
   }
@@ -79,9 +80,9 @@ class Builder {
   /// Points of every unit of the group, imprecise ones included, for these sizes are not tried again.
   std::vector<std::vector<models::MeasuredPoint>> all_points() const {
     std::vector<std::vector<models::MeasuredPoint>> all;
-    for (const Measured& measured : group_points_) {
+    for (const auto kind : unit_kinds) {
       std::vector<models::MeasuredPoint> mine;
-      for (const auto& [units, rounds] : measured) {
+      for (const auto& [units, rounds] : group_points_[kind]) {
         mine.push_back(models::merge_rounds(rounds.points, plan_.precision.confidence));
       }
       for (auto& points : all_gather_points(group_, mine)) all.push_back(std::move(points));
@@ -91,11 +92,10 @@ class Builder {
 
   BuiltModels built(const std::optional<models::UncertainGap>& uncertain, double total_s) const {
     BuiltModels built = built_;
-    const std::array<std::optional<UnitModels>*, 2> units{&built.host, &built.companion};
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      if (!*units[i]) continue;
-      merge(group_points_[i], plan_.precision.confidence, (*units[i])->group);
-      if (plan_.solo) merge(solo_points_[i], plan_.precision.confidence, *(*units[i])->solo);
+    for (const auto kind : unit_kinds) {
+      if (!built[kind]) continue;
+      merge(group_points_[kind], plan_.precision.confidence, built[kind]->group);
+      if (plan_.solo) merge(solo_points_[kind], plan_.precision.confidence, *built[kind]->solo);
     }
     built.uncertain = uncertain;
     built.time.total_s = total_s;
@@ -103,25 +103,22 @@ class Builder {
   }
 
  private:
-  static double limit(const std::optional<UnitModels>& unit) { return unit ? unit->group.max_units : 0.0; }
-
-  void take(const GroupPoint& point, std::array<Measured, 2>& measured) {
-    add(measured[0], point.host, point.precise);
-    add(measured[1], point.companion, point.precise);
+  void take(const GroupPoint& point, PerUnit<Measured>& measured) {
+    add(measured.host, point.host, point.precise);
+    add(measured.companion, point.companion, point.precise);
     MeasuringTime& time = built_.time;
+    const double overhead_s = point.elapsed_s - point.kernels_s;
     time.kernels_s += point.kernels_s;
-    time.overhead_s += point.elapsed_s - point.kernels_s;
-    if (all_max(group_, std::max(point.host.time_s, point.companion.time_s)) > long_point_s) {
-      time.long_kernels_s += point.kernels_s;
-      time.long_overhead_s += point.elapsed_s - point.kernels_s;
-    }
+    time.overhead_s += overhead_s;
+    if (all_max(group_, std::max(point.host.time_s, point.companion.time_s)) <= long_point_s) return;
+    time.long_kernels_s += point.kernels_s;
+    time.long_overhead_s += overhead_s;
   }
 
   MPI_Comm group_;
   const BuildPlan& plan_;
   KernelMeasurement measurement_;
-  std::array<Measured, 2> group_points_;  ///< host, companion
-  std::array<Measured, 2> solo_points_;
+  PerUnit<Measured> group_points_, solo_points_;
   BuiltModels built_;
 };
 

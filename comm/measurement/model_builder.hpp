@@ -37,9 +37,7 @@ struct MeasuringTime {
 };
 
 /// Models of one rank's units.
-struct BuiltModels {
-  std::optional<UnitModels> host;
-  std::optional<UnitModels> companion;
+struct BuiltModels : PerUnit<std::optional<UnitModels>> {
   std::optional<models::UncertainGap> uncertain;  ///< where an adaptive selection gave up
   MeasuringTime time;
 };
