@@ -19,6 +19,10 @@
 
 namespace steelyard {
 
+/// Returns when MPI has completed the requests. @param may_spin whether nothing else needs the thread's core; otherwise
+/// it soon sleeps between two looks, since threads that poll take the core from those that work. @throws MpiError
+void wait_all(std::span<MPI_Request> requests, bool may_spin);
+
 template <class Execution>
 class UnitPeer;
 

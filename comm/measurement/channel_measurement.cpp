@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "comm/communicator.hpp"
+#include "comm/collective.hpp"
 #include "comm/measurement/calibration.hpp"
 #include "comm/measurement/message_exchange.hpp"
 #include "comm/mpi_check.hpp"

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"

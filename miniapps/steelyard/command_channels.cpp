@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
 #include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/calibration.hpp"
 #include "core/base/build_info.hpp"

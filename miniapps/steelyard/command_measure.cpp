@@ -5,7 +5,6 @@
 #include <set>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
 #include "comm/measurement/model_builder.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"

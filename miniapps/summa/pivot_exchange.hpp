@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "comm/communicator.hpp"
+#include "comm/collective.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
