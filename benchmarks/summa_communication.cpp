@@ -65,7 +65,7 @@ double communication_s(const Session& session, UnitGroup& group, const Case& one
   summa::PivotExchange exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);
   double sum_s = 0.0;
   for (const double iteration_s :
-       all_max(session.comm(), multiplication->run(exchange, false, session.comm()).communication_s)) {
+       all_max(session.comm(), multiplication->run(exchange, session.comm()).communication_s)) {
     sum_s += iteration_s;
   }
   return sum_s;

@@ -80,7 +80,7 @@ class Summa : public Multiplier {
     return fmt::format("summa {} {}", summa::communication_name(communication_), problem_.block);
   }
   void load() override { multiplication_->load_c(source()); }
-  void run() override { multiplication_->run(*exchange_, communication_ == summa::Communication::pipelined); }
+  void run() override { multiplication_->run(*exchange_); }
   std::vector<double> sums() const override { return sums_of(multiplication_->c_elements()); }
 
  private:

@@ -81,10 +81,9 @@ class Multiplication {
 
   /// All iterations, once: a program of the rank's units, which have all ended one before the next begins. Collective
   /// over the exchange's ranks.
-  /// @param ahead whether messages of the next iteration travel meanwhile; for a pipelined exchange
   /// @param barrier communicator of a barrier before every iteration's communication; MPI_COMM_NULL: none
   /// @throws MpiError
-  Durations run(PivotExchange& exchange, bool ahead, MPI_Comm barrier = MPI_COMM_NULL) {
+  Durations run(PivotExchange& exchange, MPI_Comm barrier = MPI_COMM_NULL) {
     Durations durations;
     // Iterations whose pivots have arrived, and iterations that the unit which does not drive MPI has multiplied.
     UnitGroup::Signal received, multiplied;
@@ -92,12 +91,12 @@ class Multiplication {
       const Unit& unit = units_[peer.kind()];
       const bool drives = group_.drives(peer.kind());
       typename gemm::UnitGemm<Scalar>::Meanwhile progress;
-      if (drives && ahead) progress = [&exchange] { return exchange.progress(); };
+      if (drives && exchange.is_pipelined()) progress = [&exchange] { return exchange.progress(); };
       for (std::int64_t k = 0; k < problem_.blocks(); ++k) {
         const auto count = static_cast<std::uint64_t>(k) + 1;
         if (drives) {
           if (barrier != MPI_COMM_NULL) STEELYARD_MPI(MPI_Barrier(barrier));
-          durations.communication_s.push_back(communicate(exchange, k, ahead));
+          durations.communication_s.push_back(communicate(exchange, k));
           received.raise(count);
         } else {
           group_.await(received, count);
@@ -135,9 +134,10 @@ class Multiplication {
     std::unique_ptr<gemm::UnitGemm<Scalar>> gemm;  ///< null without rows
   };
 
-  /// Returns once iteration k's pivots are there and, ahead, the next ones under way. @return seconds
-  double communicate(PivotExchange& exchange, std::int64_t k, bool ahead) {
+  /// Returns once iteration k's pivots are there and, pipelined, the next ones under way. @return seconds
+  double communicate(PivotExchange& exchange, std::int64_t k) {
     const double start_s = now_s();
+    const bool ahead = exchange.is_pipelined();
     if (!ahead || k == 0) exchange.start(k, panels(k));
     exchange.wait();
     if (ahead && k + 1 < problem_.blocks()) {
