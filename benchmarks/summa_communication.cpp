@@ -58,8 +58,9 @@ double communication_s(const Session& session, UnitGroup& group, const Case& one
     gemm::fill_random(gemm::RandomMatrix(1, name), tile.row, tile.column, tile.columns, elements);
   };
   collectively(session.comm(), [&] {
-    multiplication.emplace(group, one.problem, one.rectangles[rank], summa::UnitRows{one.rectangles[rank].rows, 0},
-                           std::numeric_limits<double>::infinity(), source);
+    multiplication.emplace(group, one.problem, one.rectangles[rank],
+                           PerUnit<std::int64_t>{one.rectangles[rank].rows, 0}, std::numeric_limits<double>::infinity(),
+                           source);
     multiplication->load_c(source);
   });
   summa::PivotExchange exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);

@@ -72,7 +72,7 @@ class Summa : public Multiplier {
     const std::vector<partition::Rectangle> rectangles = partition::column(alike, problem_.extents()).rectangles;
     const partition::Rectangle& own = rectangles[static_cast<std::size_t>(session.rank())];
     multiplication_ = std::make_unique<summa::Multiplication<double>>(
-        group, problem_, own, summa::UnitRows{own.rows, 0}, std::numeric_limits<double>::infinity(), source());
+        group, problem_, own, PerUnit<std::int64_t>{own.rows, 0}, std::numeric_limits<double>::infinity(), source());
     exchange_ = std::make_unique<summa::PivotExchange>(communication, session.comm(), problem_, rectangles, MPI_DOUBLE);
   }
 

@@ -69,8 +69,8 @@ void require_same_options(const Session& session) {
 }  // namespace
 
 Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
-  launcher_cores_ = machine_.bound_cores();
-  if (launcher_cores_.size() == 1 && is_bound_by_default()) launcher_cores_.clear();
+  place_.launcher_cores = machine_.bound_cores();
+  if (place_.launcher_cores.size() == 1 && is_bound_by_default()) place_.launcher_cores.clear();
   int provided = MPI_THREAD_SINGLE;
   STEELYARD_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
   STEELYARD_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -78,28 +78,30 @@ Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
   size_ = size_of(MPI_COMM_WORLD);
   if (provided < MPI_THREAD_FUNNELED) throw RuntimeFailure("this MPI cannot run beside other threads");
   nodes_ = find_nodes(MPI_COMM_WORLD, machine_.host_name());
+  place_.rank = rank_;
+  place_.rank_on_node = nodes_.rank_on_node;
+  place_.ranks_on_node = nodes_.ranks_on_node;
   share_launcher_cores();
 }
 
 void Session::share_launcher_cores() {
-  const std::vector<std::string> all = all_gather_text(comm(), format_cores(launcher_cores_));
+  CoreList& own = place_.launcher_cores;
+  const std::vector<std::string> all = all_gather_text(comm(), format_cores(own));
   const auto mine = static_cast<std::size_t>(rank_);
-  if (launcher_cores_.empty()) return;
-  launcher_sharers_ = 0;
+  if (own.empty()) return;
+  place_.launcher_sharers = 0;
   for (std::size_t other = 0; other < all.size(); ++other) {
     if (nodes_.node_of_rank[other] != nodes_.node_of_rank[mine] || all[other] == format_cores({})) continue;
     if (all[other] == all[mine]) {
-      if (other < mine) ++launcher_sharer_;
-      ++launcher_sharers_;
+      if (other < mine) ++place_.launcher_sharer;
+      ++place_.launcher_sharers;
       continue;
     }
     const CoreList others = parse_cores(all[other]);
-    if (std::find_first_of(others.begin(), others.end(), launcher_cores_.begin(), launcher_cores_.end()) !=
-        others.end()) {
-      // Bindings that overlap in part do not say who gets which core.
-      launcher_cores_.clear();
-      return;
-    }
+    if (std::ranges::find_first_of(others, own) == others.end()) continue;
+    // Bindings that overlap in part do not say who gets which core.
+    own.clear();
+    return;
   }
 }
 
@@ -110,15 +112,9 @@ RankUnits Session::plan_units(const RunOptions& options) const {
   collectively(comm(), [&] {
     std::optional<Layout> layout;
     if (!options.layout.empty()) layout = read_layout(options.layout);
-    PlanRequest request;
+    PlanRequest request = place_;
     request.units = options.units;
-    request.rank = rank_;
-    request.rank_on_node = nodes_.rank_on_node;
-    request.ranks_on_node = nodes_.ranks_on_node;
     request.layout = layout ? &*layout : nullptr;
-    request.launcher_cores = launcher_cores_;
-    request.launcher_sharer = launcher_sharer_;
-    request.launcher_sharers = launcher_sharers_;
     request.threads = threads_of_environment();
     request.slowdowns = Slowdowns(options.slowdown);
     if (request.slowdowns.highest_rank() >= size_) {

@@ -13,6 +13,7 @@
 #include "core/options.hpp"
 #include "core/processing_unit.hpp"
 #include "core/runtime.hpp"
+#include "core/unit_plan.hpp"
 
 namespace steelyard {
 
@@ -66,10 +67,8 @@ class Session {
   int size_ = 1;
   std::vector<std::string> arguments_;
   Machine machine_;
-  CoreList launcher_cores_;
-  int launcher_sharer_ = 0;
-  int launcher_sharers_ = 1;
   Nodes nodes_;
+  PlanRequest place_;  ///< where this rank is, and the cores that its launcher bound it to
   bool is_silent_ = false;
 };
 

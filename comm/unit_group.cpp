@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
-#include <utility>
 
 #include "comm/mpi_check.hpp"
-#include "core/base/errors.hpp"
 
 namespace steelyard {
 namespace {
@@ -91,21 +89,6 @@ UnitGroup::UnitGroup(ProcessingUnit::Kind kind) : comm_(MPI_COMM_SELF), slots_{{
 UnitGroup::~UnitGroup() {
   if (operation_ != MPI_OP_NULL) MPI_Op_free(&operation_);
   if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
-}
-
-void UnitGroup::begin_run() {
-  if (given_up_) throw RuntimeFailure("the unit group is out of step after a failed run and cannot run again");
-  failed_ = false;
-  error_ = nullptr;
-}
-
-void UnitGroup::end_run() {
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-}
-
-void UnitGroup::fail(std::exception_ptr error) {
-  // The second error may be no more than the consequence of the first.
-  if (!failed_.exchange(true)) error_ = std::move(error);
 }
 
 void UnitGroup::await(const Signal& signal, std::uint64_t count, const CoExecution::Work& meanwhile) {

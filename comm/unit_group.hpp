@@ -10,9 +10,11 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "comm/session.hpp"
+#include "core/base/errors.hpp"
 #include "core/co_execution.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"
@@ -115,9 +117,6 @@ class UnitGroup {
 
  private:
   using Values = std::array<CompensatedSum, most_values>;
-  void begin_run();
-  void end_run();
-  void fail(std::exception_ptr error);
 
   MPI_Comm comm_;
   int rank_ = 0;
@@ -215,12 +214,15 @@ class UnitData {
 
 template <class Program>
 UnitSeconds UnitGroup::run(const Program& program) {
-  begin_run();
+  if (given_up_) throw RuntimeFailure("the unit group is out of step after a failed run and cannot run again");
+  failed_ = false;
+  error_ = nullptr;
   const auto guarded = [&](auto peer) {
     try {
       program(peer);
     } catch (...) {
-      fail(std::current_exception());
+      // The second error may be no more than the consequence of the first.
+      if (!failed_.exchange(true)) error_ = std::current_exception();
     }
   };
   const auto host = [&] { guarded(UnitPeer<HostExecution>(*this, ProcessingUnit::Kind::host)); };
@@ -233,7 +235,7 @@ UnitSeconds UnitGroup::run(const Program& program) {
   } else {
     companion();
   }
-  end_run();
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   return seconds;
 }
 

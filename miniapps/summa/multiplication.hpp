@@ -12,6 +12,7 @@
 #include "comm/mpi_check.hpp"
 #include "comm/unit_group.hpp"
 #include "core/memory/matrix.hpp"
+#include "core/processing_unit.hpp"
 #include "core/timing.hpp"
 #include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
@@ -34,11 +35,11 @@ class Multiplication {
   using Source = gemm::MatrixSource<Scalar>;
 
   /// Allocates, and takes A and B from `source`; does not communicate.
-  /// @param group outlives this @param rows of the rank's units, all of its rectangle's
+  /// @param group outlives this @param rows block rows of the rectangle that each unit updates, the host's at the top
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
   /// @throws InvalidArgument, RuntimeFailure where memory is short, and as `source`
-  Multiplication(UnitGroup& group, const Problem& problem, const partition::Rectangle& rectangle, const UnitRows& rows,
-                 double device_memory_bytes, const Source& source)
+  Multiplication(UnitGroup& group, const Problem& problem, const partition::Rectangle& rectangle,
+                 const PerUnit<std::int64_t>& rows, double device_memory_bytes, const Source& source)
       : group_(group),
         problem_(problem),
         rectangle_(rectangle),
