@@ -74,27 +74,24 @@ class MeasuredKernel : public MeasurableKernel {
   }
   std::vector<ConformanceCase> conformance_cases(Kind kind) const override {
     std::vector<ConformanceCase> cases;
-    const auto add = [&](const Options& options, const std::string& memory) {
-      ConformanceCase& check = cases.emplace_back();
-      check.options = fmt::format("--type {}{}", element_name(options.run.element), memory);
-      for (const std::int64_t block : {1, 7, 32}) {
-        Options shape = options;
-        shape.problem.block = block;
-        check.shapes.push_back(std::make_shared<MeasuredKernel>(shape));
-      }
-      check.sizes = {0, 1, 3, 10};
-      // So many sums one after the other, each of a block's products.
-      check.tolerance = static_cast<double>(iterations) + 32.0;
-    };
     for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-      Options options;
-      options.run.element = element;
-      add(options, "");
-      cases.back().timed = std::make_shared<MeasuredKernel>(options);
-      if (kind == Kind::host) continue;
       // A small memory has a companion multiply out of core.
-      options.device_memory_bytes = 256.0 * 1024.0;
-      add(options, " --device-memory 256KiB");
+      for (const bool in_core : {true, false}) {
+        if (!in_core && kind == Kind::host) continue;
+        Options options;
+        options.run.element = element;
+        if (!in_core) options.device_memory_bytes = 256.0 * 1024.0;
+        ConformanceCase& check = cases.emplace_back();
+        check.options = fmt::format("--type {}{}", element_name(element), in_core ? "" : " --device-memory 256KiB");
+        if (in_core) check.timed = std::make_shared<MeasuredKernel>(options);
+        for (const std::int64_t block : {1, 7, 32}) {
+          options.problem.block = block;
+          check.shapes.push_back(std::make_shared<MeasuredKernel>(options));
+        }
+        check.sizes = {0, 1, 3, 10};
+        // So many sums one after the other, each of a block's products.
+        check.tolerance = static_cast<double>(iterations) + 32.0;
+      }
     }
     return cases;
   }
