@@ -43,19 +43,6 @@ void broadcast(MPI_Comm comm, int root, MPI_Datatype type, std::vector<Number>& 
   STEELYARD_MPI(MPI_Bcast(numbers.data(), count, type, root, comm));
 }
 
-/// Values of the rounds for one size and concurrency.
-struct RoundTimes {
-  std::vector<double> rounds_s;
-  int outliers = 0;
-  int repetitions = 0;
-
-  void add(const std::vector<double>& round_s) {
-    rounds_s.push_back(median(round_s));
-    outliers += count_outliers(round_s);
-    repetitions += static_cast<int>(round_s.size());
-  }
-};
-
 }  // namespace
 
 std::string MeasuringQuality::text() const {
@@ -102,21 +89,18 @@ class ChannelMeasurement::ChannelRun {
 
   /// On every rank what the first one of the plan has found. Collective.
   MeasuredChannel result() const {
-    MeasuredChannel channel;
-    models::ChannelTimes& times = channel.times;
-    MeasuringQuality& quality = channel.quality;
+    MeasuredChannel channel{{}, quality_};
+    auto& [times, quality] = channel;
     std::vector<double> seconds;  // with what they are of, each
     std::vector<double> errors, next_errors;
-    for (const auto& [key, sample] : samples_) {
-      const double time_s = median(sample.rounds_s);
+    for (const auto& [key, rounds_s] : rounds_s_) {
+      const double time_s = median(rounds_s);
       seconds.insert(seconds.end(), {static_cast<double>(key.first), static_cast<double>(key.second), time_s});
-      quality.outliers += sample.outliers;
-      quality.repetitions += sample.repetitions;
-      if (key.first <= 0 || sample.rounds_s.size() < 2 || !(time_s > 0.0)) continue;
-      errors.push_back(confidence_half_width(sample.rounds_s, 0.95) / time_s);
+      if (key.first <= 0 || rounds_s.size() < 2 || !(time_s > 0.0)) continue;
+      errors.push_back(confidence_half_width(rounds_s, 0.95) / time_s);
       // The mean of n rounds and one more: sqrt(1 / n + 1) s, where the mean's own is sqrt(1 / n) s.
-      const double further = std::sqrt(static_cast<double>(sample.rounds_s.size()) + 1.0);
-      next_errors.push_back(further * confidence_half_width(sample.rounds_s, models::interval_level) / time_s);
+      const double further = std::sqrt(static_cast<double>(rounds_s.size()) + 1.0);
+      next_errors.push_back(further * confidence_half_width(rounds_s, models::interval_level) / time_s);
     }
     if (!errors.empty()) {
       times.error = median(next_errors);
@@ -154,6 +138,13 @@ class ChannelMeasurement::ChannelRun {
     }
   }
 
+  /// Keeps a round's repetitions.
+  void add(const Key& key, const std::vector<double>& round_s) {
+    rounds_s_[key].push_back(median(round_s));
+    quality_.outliers += count_outliers(round_s);
+    quality_.repetitions += static_cast<int>(round_s.size());
+  }
+
   /// Repetitions that take about `share` of a round's time, from the time of one with all that goes with it.
   int repetitions(double one_s, double share = 1.0) const {
     return static_cast<int>(std::clamp(share * depth_.time_s / std::max(one_s, 1e-9), 3.0, 20000.0));
@@ -172,7 +163,7 @@ class ChannelMeasurement::ChannelRun {
                                          : std::clamp(depth_.time_s / ((per_batch + 1.0) * one_s), 3.0, 1000.0);
     std::vector<double> times_s;
     while (std::ssize(times_s) < static_cast<int>(batches)) times_s.push_back(time_s(static_cast<int>(per_batch)));
-    samples_[key].add(times_s);
+    add(key, times_s);
   }
 
   void measure_ping_pong(MessageExchange& exchange, const Key& key, bool synchronous) {
@@ -195,13 +186,13 @@ class ChannelMeasurement::ChannelRun {
     measure_ping_pong(exchange, {1, bytes}, false);
     // A train must be long enough that its start does not count.
     const int messages = std::min(1000, repetitions(exchange.ping_pong_s(bytes, 3), 0.3));
-    samples_[{train, bytes}].add(
-        {exchange.gap_s(bytes, messages), exchange.gap_s(bytes, messages), exchange.gap_s(bytes, messages)});
+    const auto gap_s = [&] { return exchange.gap_s(bytes, messages); };
+    add({train, bytes}, {gap_s(), gap_s(), gap_s()});
   }
 
   void measure_ring(MessageExchange& exchange, int ranks, int bytes) {
     const double one_s = median(exchange.ring_s(bytes, 3));
-    samples_[{ranks, bytes}].add(exchange.ring_s(bytes, repetitions(one_s + exchange.sweep_s())));
+    add({ranks, bytes}, exchange.ring_s(bytes, repetitions(one_s + exchange.sweep_s())));
   }
 
   MPI_Comm comm_;
@@ -211,7 +202,8 @@ class ChannelMeasurement::ChannelRun {
   int eager_limit_ = 0;
   std::vector<Ring> rings_;
   std::vector<int> sizes_;
-  std::map<Key, RoundTimes> samples_;
+  std::map<Key, std::vector<double>> rounds_s_;  ///< medians of the rounds' repetitions
+  MeasuringQuality quality_;                     ///< of these its counts alone
 };
 
 std::vector<int> calibration_sizes(const CalibrationDepth& depth, const std::vector<int>& more) {

@@ -262,32 +262,26 @@ std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
 
 namespace {
 
-/// Messages of one rank in a phase.
+/// Messages of one rank in a phase: partners and buffers.
 struct Step {
-  struct Transfer {
-    int partner = 0;
-    std::vector<char> buffer;
-  };
-  std::vector<Transfer> sends;
-  std::vector<Transfer> receives;
+  std::vector<std::pair<int, std::vector<char>>> sends, receives;
   bool at_once = false;
 };
 
 void run_pattern(MPI_Comm comm, std::vector<Step>& steps) {
   std::vector<MPI_Request> requests;
-  for (Step& step : steps) {
+  for (auto& [sends, receives, at_once] : steps) {
     requests.clear();
-    for (Step::Transfer& receive : step.receives) {
-      STEELYARD_MPI(MPI_Irecv(receive.buffer.data(), static_cast<int>(receive.buffer.size()), MPI_BYTE, receive.partner,
-                              pattern_tag, comm, &requests.emplace_back()));
+    for (auto& [from, buffer] : receives) {
+      const auto bytes = static_cast<int>(buffer.size());
+      STEELYARD_MPI(MPI_Irecv(buffer.data(), bytes, MPI_BYTE, from, pattern_tag, comm, &requests.emplace_back()));
     }
-    for (const Step::Transfer& send : step.sends) {
-      const auto bytes = static_cast<int>(send.buffer.size());
-      if (step.at_once) {
-        STEELYARD_MPI(
-            MPI_Isend(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm, &requests.emplace_back()));
+    for (const auto& [to, buffer] : sends) {
+      const auto bytes = static_cast<int>(buffer.size());
+      if (at_once) {
+        STEELYARD_MPI(MPI_Isend(buffer.data(), bytes, MPI_BYTE, to, pattern_tag, comm, &requests.emplace_back()));
       } else {
-        STEELYARD_MPI(MPI_Send(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm));
+        STEELYARD_MPI(MPI_Send(buffer.data(), bytes, MPI_BYTE, to, pattern_tag, comm));
       }
     }
     STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
@@ -305,7 +299,7 @@ std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& patte
   }
   std::vector<Step> steps;
   for (const models::Phase& phase : pattern.phases) {
-    Step step;
+    Step& step = steps.emplace_back();
     step.at_once = phase.sends == models::Phase::Sends::at_once;
     for (const models::Message& message : phase.messages) {
       if (message.bytes > std::numeric_limits<int>::max()) {
@@ -313,10 +307,9 @@ std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& patte
             fmt::format("{}: message of {} bytes (expected less than 2 GiB)", pattern.name, message.bytes));
       }
       const auto buffer = [&] { return std::vector<char>(static_cast<std::size_t>(message.bytes), '\1'); };
-      if (message.from == rank) step.sends.push_back({message.to, buffer()});
-      if (message.to == rank) step.receives.push_back({message.from, buffer()});
+      if (message.from == rank) step.sends.emplace_back(message.to, buffer());
+      if (message.to == rank) step.receives.emplace_back(message.from, buffer());
     }
-    steps.push_back(std::move(step));
   }
   return longest_s(
       comm, repetitions, [] {}, [&] { run_pattern(comm, steps); });
