@@ -9,7 +9,7 @@
 
 #include "benchmarks/program.hpp"
 #include "comm/collective.hpp"
-#include "comm/measurement/channel_measurement.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/run_record.hpp"
 

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "benchmarks/program.hpp"
-#include "comm/measurement/model_builder.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/progress.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/fft2d/measured_kernel.hpp"

@@ -58,14 +58,15 @@ double communication_s(const Session& session, UnitGroup& group, const Case& one
     gemm::fill_random(gemm::RandomMatrix(1, name), tile.row, tile.column, tile.columns, elements);
   };
   collectively(session.comm(), [&] {
-    multiplication.emplace(group, one.problem, one.rectangles[rank], summa::UnitRows{one.rectangles[rank].rows, 0},
-                           std::numeric_limits<double>::infinity(), source);
+    multiplication.emplace(group, one.problem, one.rectangles[rank],
+                           PerUnit<std::int64_t>{one.rectangles[rank].rows, 0}, std::numeric_limits<double>::infinity(),
+                           source);
     multiplication->load_c(source);
   });
   summa::PivotExchange exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);
   double sum_s = 0.0;
   for (const double iteration_s :
-       all_max(session.comm(), multiplication->run(exchange, false, session.comm()).communication_s)) {
+       all_max(session.comm(), multiplication->run(exchange, session.comm()).communication_s)) {
     sum_s += iteration_s;
   }
   return sum_s;

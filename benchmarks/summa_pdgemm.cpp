@@ -72,7 +72,7 @@ class Summa : public Multiplier {
     const std::vector<partition::Rectangle> rectangles = partition::column(alike, problem_.extents()).rectangles;
     const partition::Rectangle& own = rectangles[static_cast<std::size_t>(session.rank())];
     multiplication_ = std::make_unique<summa::Multiplication<double>>(
-        group, problem_, own, summa::UnitRows{own.rows, 0}, std::numeric_limits<double>::infinity(), source());
+        group, problem_, own, PerUnit<std::int64_t>{own.rows, 0}, std::numeric_limits<double>::infinity(), source());
     exchange_ = std::make_unique<summa::PivotExchange>(communication, session.comm(), problem_, rectangles, MPI_DOUBLE);
   }
 
@@ -80,7 +80,7 @@ class Summa : public Multiplier {
     return fmt::format("summa {} {}", summa::communication_name(communication_), problem_.block);
   }
   void load() override { multiplication_->load_c(source()); }
-  void run() override { multiplication_->run(*exchange_, communication_ == summa::Communication::pipelined); }
+  void run() override { multiplication_->run(*exchange_); }
   std::vector<double> sums() const override { return sums_of(multiplication_->c_elements()); }
 
  private:

@@ -4,17 +4,36 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <numeric>
 #include <sstream>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 
 #include "comm/mpi_check.hpp"
 #include "core/base/table.hpp"
 
 namespace steelyard {
+
+Communicator::Communicator(MPI_Comm comm, int color, int key) {
+  STEELYARD_MPI(MPI_Comm_split(comm, color, key, &comm_));
+  STEELYARD_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
+  rank_ = rank_in(comm_);
+  size_ = size_of(comm_);
+}
+
+void sleeping_barrier(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  STEELYARD_MPI(MPI_Ibarrier(comm, &request));
+  for (int done = 0;;) {
+    STEELYARD_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (done != 0) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
 
 std::string message_of(const std::exception& error) {
   if (std::string_view(error.what()) != std::bad_alloc().what()) return error.what();
@@ -116,6 +135,8 @@ std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const
   }
   return all;
 }
+
+bool any_rank(MPI_Comm comm, bool value) { return all_max(comm, value ? 1.0 : 0.0) > 0.0; }
 
 double all_max(MPI_Comm comm, double value) {
   STEELYARD_MPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm));

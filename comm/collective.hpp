@@ -13,6 +13,30 @@
 
 namespace steelyard {
 
+/// A communicator of our own, freed at the end of the scope.
+class Communicator {
+ public:
+  /// The ranks of `comm` with the same `color`, by `key` and then in the same order; errors are returned, not fatal.
+  /// Collective. @throws MpiError
+  Communicator(MPI_Comm comm, int color, int key = 0);
+  ~Communicator() { MPI_Comm_free(&comm_); }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  MPI_Comm get() const { return comm_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// A barrier that leaves the core to others while it waits: for ranks that stay idle while another one is measured.
+/// Collective. @throws MpiError
+void sleeping_barrier(MPI_Comm comm);
+
 /// An error that every rank knows of: one rank tells the user, all end with the same exit code, nobody has to be
 /// killed.
 class CollectiveError : public Error {
@@ -54,6 +78,9 @@ std::vector<std::vector<models::MeasuredPoint>> all_gather_points(MPI_Comm comm,
 
 /// Gathers the speed models of all ranks, any number from each. Collective.
 std::vector<std::vector<models::FpmFile>> all_gather_models(MPI_Comm comm, const std::vector<models::FpmFile>& own);
+
+/// Whether any rank says so. Collective.
+bool any_rank(MPI_Comm comm, bool value);
 
 double all_max(MPI_Comm comm, double value);
 /// The largest of each entry; as many on every rank.

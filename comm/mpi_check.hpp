@@ -6,6 +6,9 @@
 
 #include "core/base/errors.hpp"
 
+/// Calls MPI and throws where it fails: STEELYARD_MPI(MPI_Barrier(comm)).
+#define STEELYARD_MPI(call) ::steelyard::check_mpi((call), #call)
+
 namespace steelyard {
 
 /// An MPI call failed; the message holds the call and MPI's own words.
@@ -26,13 +29,6 @@ class MpiError : public Error {
 inline void check_mpi(int code, const char* call) {
   if (code != MPI_SUCCESS) throw MpiError(code, call);
 }
-
-}  // namespace steelyard
-
-/// Calls MPI and throws where it fails: STEELYARD_MPI(MPI_Barrier(comm)).
-#define STEELYARD_MPI(call) ::steelyard::check_mpi((call), #call)
-
-namespace steelyard {
 
 /// The calling process's rank in a communicator. @throws MpiError
 inline int rank_in(MPI_Comm comm) {

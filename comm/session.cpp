@@ -69,8 +69,8 @@ void require_same_options(const Session& session) {
 }  // namespace
 
 Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
-  launcher_cores_ = machine_.bound_cores();
-  if (launcher_cores_.size() == 1 && is_bound_by_default()) launcher_cores_.clear();
+  place_.launcher_cores = machine_.bound_cores();
+  if (place_.launcher_cores.size() == 1 && is_bound_by_default()) place_.launcher_cores.clear();
   int provided = MPI_THREAD_SINGLE;
   STEELYARD_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
   STEELYARD_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -78,28 +78,30 @@ Session::Session(int& argc, char**& argv) : arguments_(argv, argv + argc) {
   size_ = size_of(MPI_COMM_WORLD);
   if (provided < MPI_THREAD_FUNNELED) throw RuntimeFailure("this MPI cannot run beside other threads");
   nodes_ = find_nodes(MPI_COMM_WORLD, machine_.host_name());
+  place_.rank = rank_;
+  place_.rank_on_node = nodes_.rank_on_node;
+  place_.ranks_on_node = nodes_.ranks_on_node;
   share_launcher_cores();
 }
 
 void Session::share_launcher_cores() {
-  const std::vector<std::string> all = all_gather_text(comm(), format_cores(launcher_cores_));
+  CoreList& own = place_.launcher_cores;
+  const std::vector<std::string> all = all_gather_text(comm(), format_cores(own));
   const auto mine = static_cast<std::size_t>(rank_);
-  if (launcher_cores_.empty()) return;
-  launcher_sharers_ = 0;
+  if (own.empty()) return;
+  place_.launcher_sharers = 0;
   for (std::size_t other = 0; other < all.size(); ++other) {
     if (nodes_.node_of_rank[other] != nodes_.node_of_rank[mine] || all[other] == format_cores({})) continue;
     if (all[other] == all[mine]) {
-      if (other < mine) ++launcher_sharer_;
-      ++launcher_sharers_;
+      if (other < mine) ++place_.launcher_sharer;
+      ++place_.launcher_sharers;
       continue;
     }
     const CoreList others = parse_cores(all[other]);
-    if (std::find_first_of(others.begin(), others.end(), launcher_cores_.begin(), launcher_cores_.end()) !=
-        others.end()) {
-      // Bindings that overlap in part do not say who gets which core.
-      launcher_cores_.clear();
-      return;
-    }
+    if (std::ranges::find_first_of(others, own) == others.end()) continue;
+    // Bindings that overlap in part do not say who gets which core.
+    own.clear();
+    return;
   }
 }
 
@@ -110,15 +112,9 @@ RankUnits Session::plan_units(const RunOptions& options) const {
   collectively(comm(), [&] {
     std::optional<Layout> layout;
     if (!options.layout.empty()) layout = read_layout(options.layout);
-    PlanRequest request;
+    PlanRequest request = place_;
     request.units = options.units;
-    request.rank = rank_;
-    request.rank_on_node = nodes_.rank_on_node;
-    request.ranks_on_node = nodes_.ranks_on_node;
     request.layout = layout ? &*layout : nullptr;
-    request.launcher_cores = launcher_cores_;
-    request.launcher_sharer = launcher_sharer_;
-    request.launcher_sharers = launcher_sharers_;
     request.threads = threads_of_environment();
     request.slowdowns = Slowdowns(options.slowdown);
     if (request.slowdowns.highest_rank() >= size_) {
@@ -207,15 +203,11 @@ std::vector<Slot> gather_slots(const Session& session, const RankUnits& units) {
 
 namespace {
 
-nlohmann::json describe_units(int rank, const RankUnits& units) {
+/// Kind, space, cores and slowdown of each unit.
+nlohmann::json describe_units(const RankUnits& units) {
   nlohmann::json json = nlohmann::json::array();
-  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-    if (!*unit) continue;
-    json.push_back({{"rank", rank},
-                    {"kind", (*unit)->name()},
-                    {"space", (*unit)->space},
-                    {"cores", format_cores((*unit)->cores)},
-                    {"slowdown", (*unit)->slowdown}});
+  for (const auto& unit : {units.host, units.companion}) {
+    if (unit) json.push_back({unit->name(), unit->space, format_cores(unit->cores), unit->slowdown});
   }
   return json;
 }
@@ -254,26 +246,7 @@ std::vector<std::string> launch_line() {
   return {};
 }
 
-/// One of each host, in the order of nodes().hosts.
-std::vector<std::string> processors(const Session& session) {
-  const bool speaks = session.nodes().rank_on_node == 0;
-  std::vector<std::string> all;
-  for (const std::string& text :
-       all_gather_text(session.comm(), speaks ? "." + session.machine().processor() : std::string{})) {
-    if (!text.empty()) all.push_back(text.substr(1));
-  }
-  return all;
-}
-
 }  // namespace
-
-bool any_oversubscribed(const Session& session, const RankUnits& units) {
-  return all_max(session.comm(), units.oversubscribed ? 1.0 : 0.0) > 0.0;
-}
-
-bool any_unbound(const Session& session, const RankUnits& units) {
-  return all_max(session.comm(), units.bound ? 0.0 : 1.0) > 0.0;
-}
 
 RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
                        const RankUnits& units) {
@@ -288,21 +261,27 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   record.blas = host_blas().name;
   record.mpi = Session::mpi_version();
   record.hosts = session.nodes().hosts;
-  record.processors = processors(session);
+  record.processors.resize(record.hosts.size());
   record.memory_bytes.resize(record.hosts.size());
-  const std::vector<double> of_ranks = all_gather(session.comm(), {session.machine().memory_bytes()});
-  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-    record.memory_bytes[static_cast<std::size_t>(session.nodes().node_of_rank[rank])] = of_ranks[rank];
+  const std::vector<std::string> processors = all_gather_text(session.comm(), session.machine().processor());
+  const std::vector<double> memory_bytes = all_gather(session.comm(), {session.machine().memory_bytes()});
+  for (std::size_t rank = 0; rank < processors.size(); ++rank) {
+    const auto node = static_cast<std::size_t>(session.nodes().node_of_rank[rank]);
+    record.processors[node] = processors[rank];
+    record.memory_bytes[node] = memory_bytes[rank];
   }
   record.params["ranks"] = static_cast<double>(session.size());
   record.settings["element"] = element_name(options.element);
   record.settings["partition"] = options.partition;
-  record.settings["cores"] = units.cores_from + (any_oversubscribed(session, units) ? ", oversubscribed" : "") +
-                             (any_unbound(session, units) ? ", unbound" : "");
-  for (const std::string& text : all_gather_text(session.comm(), describe_units(session.rank(), units).dump())) {
+  record.settings["cores"] = units.cores_from +
+                             (any_rank(session.comm(), units.oversubscribed) ? ", oversubscribed" : "") +
+                             (any_rank(session.comm(), !units.bound) ? ", unbound" : "");
+  int rank = 0;
+  for (const std::string& text : all_gather_text(session.comm(), describe_units(units).dump())) {
     for (const nlohmann::json& unit : nlohmann::json::parse(text)) {
-      record.units.push_back({unit["rank"], unit["kind"], unit["space"], unit["cores"], unit["slowdown"], {}, {}});
+      record.units.push_back({rank, unit[0], unit[1], unit[2], unit[3], {}, {}});
     }
+    ++rank;
   }
   return record;
 }

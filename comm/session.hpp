@@ -13,6 +13,7 @@
 #include "core/options.hpp"
 #include "core/processing_unit.hpp"
 #include "core/runtime.hpp"
+#include "core/unit_plan.hpp"
 
 namespace steelyard {
 
@@ -66,10 +67,8 @@ class Session {
   int size_ = 1;
   std::vector<std::string> arguments_;
   Machine machine_;
-  CoreList launcher_cores_;
-  int launcher_sharer_ = 0;
-  int launcher_sharers_ = 1;
   Nodes nodes_;
+  PlanRequest place_;  ///< where this rank is, and the cores that its launcher bound it to
   bool is_silent_ = false;
 };
 
@@ -107,11 +106,5 @@ std::vector<Slot> gather_slots(const Session& session, const RankUnits& units);
 /// Collective.
 RunRecord describe_run(const Session& session, const std::string& app, const RunOptions& options,
                        const RankUnits& units);
-
-/// True when some rank's threads could not be bound to their cores. Collective.
-bool any_unbound(const Session& session, const RankUnits& units);
-
-/// True when some core of the run serves two threads. Collective.
-bool any_oversubscribed(const Session& session, const RankUnits& units);
 
 }  // namespace steelyard

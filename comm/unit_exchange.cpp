@@ -96,11 +96,8 @@ void UnitExchange::packed(Kind kind, int parts) {
 void UnitExchange::await_other(Kind kind) {
   if (!group_.drives(kind) || group_.unit_count() == 1) return;
   const std::uint64_t count = unit(kind).exchanges * other(kind).parts;
-  if (in_parts_) {
-    group_.await(other(kind).packed, count, [&] { send_packed(); });
-  } else {
-    group_.await(other(kind).packed, count);
-  }
+  const auto meanwhile = in_parts_ ? CoExecution::Work([&] { send_packed(); }) : nullptr;
+  group_.await(other(kind).packed, count, meanwhile);
 }
 
 void UnitExchange::finish(Kind kind) {

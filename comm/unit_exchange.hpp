@@ -11,12 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "comm/communicator.hpp"
 #include "comm/unit_group.hpp"
 #include "core/memory/host_copy.hpp"
 #include "core/memory/untouched_array.hpp"
 
 namespace steelyard {
+
+/// Whether the MPI library sends from and receives into the memory of the device that Kokkos was built for, so that
+/// nothing needs to be staged in host memory: what Open MPI and its relatives tell at run time, no where a library does
+/// not tell, and no in a host build. In core/device/device_aware.cpp, beside all else that a back end decides.
+bool mpi_takes_device_memory();
 
 /// A message from one unit to another and where it lies on this rank. Units of one rank have the same memory.
 struct UnitMessage {

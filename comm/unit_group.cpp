@@ -3,14 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <chrono>
+#include <thread>
 
-#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
-#include "core/base/errors.hpp"
 
 namespace steelyard {
 namespace {
+
+/// Looks of a thread that may spin before it lets others have its core: some 100 us.
+constexpr int looks = 10000;
+/// Times that a thread whose core has other threads yields before it sleeps: threads that only yield take their share
+/// of the core from those that work and, with a scheduler that makes them pay for it (Linux 6.18), from everything
+/// else.
+constexpr int yields = 100;
+constexpr std::chrono::microseconds nap{20};
+
+/// Leaves the core's pipeline, and what another thread shares of it, alone for a few cycles.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Rests between two looks at what a thread waits for. @param look how often it has looked before
+void rest_between_looks(int look, bool may_spin) {
+  if (may_spin && look < looks) {
+    relax();
+  } else if (may_spin || look < yields) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(nap);
+  }
+}
 
 void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* const from = static_cast<const CompensatedSum*>(in);
@@ -19,6 +46,19 @@ void add_sums(void* in, void* inout, int* count, MPI_Datatype*) {
 }
 
 }  // namespace
+
+void wait_all(std::span<MPI_Request> requests, bool may_spin) {
+  const int count = static_cast<int>(requests.size());
+  if (may_spin) {
+    STEELYARD_MPI(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE));
+    return;
+  }
+  int done = 0;
+  for (int look = 0; done == 0; ++look) {
+    if (look > 0) rest_between_looks(look - 1, may_spin);
+    STEELYARD_MPI(MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE));
+  }
+}
 
 UnitGroup::UnitGroup(MPI_Comm comm, CoExecution& co_execution, const RankUnits& units, const std::vector<Slot>& slots)
     : comm_(comm),
@@ -49,21 +89,6 @@ UnitGroup::UnitGroup(ProcessingUnit::Kind kind) : comm_(MPI_COMM_SELF), slots_{{
 UnitGroup::~UnitGroup() {
   if (operation_ != MPI_OP_NULL) MPI_Op_free(&operation_);
   if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
-}
-
-void UnitGroup::begin_run() {
-  if (given_up_) throw RuntimeFailure("the unit group is out of step after a failed run and cannot run again");
-  failed_ = false;
-  error_ = nullptr;
-}
-
-void UnitGroup::end_run() {
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-}
-
-void UnitGroup::fail(std::exception_ptr error) {
-  // The second error may be no more than the consequence of the first.
-  if (!failed_.exchange(true)) error_ = std::move(error);
 }
 
 void UnitGroup::await(const Signal& signal, std::uint64_t count, const CoExecution::Work& meanwhile) {

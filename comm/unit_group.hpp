@@ -10,14 +10,20 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "comm/session.hpp"
+#include "core/base/errors.hpp"
 #include "core/co_execution.hpp"
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"
 
 namespace steelyard {
+
+/// Returns when MPI has completed the requests. @param may_spin whether nothing else needs the thread's core; otherwise
+/// it soon sleeps between two looks, since threads that poll take the core from those that work. @throws MpiError
+void wait_all(std::span<MPI_Request> requests, bool may_spin);
 
 template <class Execution>
 class UnitPeer;
@@ -78,19 +84,6 @@ class UnitGroup {
     std::uint64_t sums = 0;
     std::uint64_t exchanges = 0;
     std::uint64_t halo_bytes = 0;  ///< of all exchanges, to one neighbour
-
-    SyncCounts& operator+=(const SyncCounts& other) {
-      sums += other.sums;
-      exchanges += other.exchanges;
-      halo_bytes += other.halo_bytes;
-      return *this;
-    }
-    SyncCounts& operator-=(const SyncCounts& other) {
-      sums -= other.sums;
-      exchanges -= other.exchanges;
-      halo_bytes -= other.halo_bytes;
-      return *this;
-    }
   };
   const SyncCounts& sync_counts() const { return sync_counts_; }
   /// Counts an exchange of halos of `bytes` bytes to a neighbour, whether there is one or not.
@@ -124,9 +117,6 @@ class UnitGroup {
 
  private:
   using Values = std::array<CompensatedSum, most_values>;
-  void begin_run();
-  void end_run();
-  void fail(std::exception_ptr error);
 
   MPI_Comm comm_;
   int rank_ = 0;
@@ -224,12 +214,15 @@ class UnitData {
 
 template <class Program>
 UnitSeconds UnitGroup::run(const Program& program) {
-  begin_run();
+  if (given_up_) throw RuntimeFailure("the unit group is out of step after a failed run and cannot run again");
+  failed_ = false;
+  error_ = nullptr;
   const auto guarded = [&](auto peer) {
     try {
       program(peer);
     } catch (...) {
-      fail(std::current_exception());
+      // The second error may be no more than the consequence of the first.
+      if (!failed_.exchange(true)) error_ = std::current_exception();
     }
   };
   const auto host = [&] { guarded(UnitPeer<HostExecution>(*this, ProcessingUnit::Kind::host)); };
@@ -242,7 +235,7 @@ UnitSeconds UnitGroup::run(const Program& program) {
   } else {
     companion();
   }
-  end_run();
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   return seconds;
 }
 

@@ -1,5 +1,3 @@
-#include "comm/measurement/channel_measurement.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "comm/communicator.hpp"
+#include "comm/collective.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "comm/measurement/message_exchange.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
@@ -22,26 +21,19 @@
 namespace steelyard {
 namespace {
 
-/// A ring among all ranks; its messages on those that take part.
+/// A ring of some ranks, in the order of `ranks`; its messages on those that take part.
 struct Ring {
-  int ranks = 0;
+  Ring(MPI_Comm comm, std::span<const int> ranks, const CalibrationDepth& depth) {
+    const auto place = std::ranges::find(ranks, rank_in(comm));
+    const bool takes_part = place != ranks.end();
+    communicator = std::make_unique<Communicator>(comm, takes_part ? 1 : 0, static_cast<int>(place - ranks.begin()));
+    if (!takes_part) return;
+    exchange = std::make_unique<MessageExchange>(communicator->get(), depth.largest_bytes, depth.footprint_bytes);
+  }
+
   std::unique_ptr<Communicator> communicator;
   std::unique_ptr<MessageExchange> exchange;
 };
-
-/// Collective on `comm`.
-Ring make_ring(MPI_Comm comm, std::span<const int> ranks, const CalibrationDepth& depth) {
-  const bool takes_part = std::ranges::find(ranks, rank_in(comm)) != ranks.end();
-  Ring ring{static_cast<int>(ranks.size()), std::make_unique<Communicator>(comm, takes_part ? 1 : 0), {}};
-  if (!takes_part) return ring;
-  // In the new communicator ranks are in the order of the old one.
-  std::vector<int> sorted(ranks.begin(), ranks.end()), order;
-  std::ranges::sort(sorted);
-  for (const int member : ranks) order.push_back(static_cast<int>(std::ranges::find(sorted, member) - sorted.begin()));
-  ring.exchange = std::make_unique<MessageExchange>(ring.communicator->get(), std::move(order), depth.largest_bytes,
-                                                    depth.footprint_bytes);
-  return ring;
-}
 
 template <class Number>
 void broadcast(MPI_Comm comm, int root, MPI_Datatype type, std::vector<Number>& numbers) {
@@ -50,19 +42,6 @@ void broadcast(MPI_Comm comm, int root, MPI_Datatype type, std::vector<Number>& 
   numbers.resize(static_cast<std::size_t>(count));
   STEELYARD_MPI(MPI_Bcast(numbers.data(), count, type, root, comm));
 }
-
-/// Values of the rounds for one size and concurrency.
-struct RoundTimes {
-  std::vector<double> rounds_s;
-  int outliers = 0;
-  int repetitions = 0;
-
-  void add(const std::vector<double>& round_s) {
-    rounds_s.push_back(median(round_s));
-    outliers += count_outliers(round_s);
-    repetitions += static_cast<int>(round_s.size());
-  }
-};
 
 }  // namespace
 
@@ -84,7 +63,7 @@ class ChannelMeasurement::ChannelRun {
       if (concurrency > 2) rings.push_back(static_cast<std::size_t>(concurrency));
     }
     has_pair_ring_ = !plan.concurrencies.empty() && plan.concurrencies.front() == 2;
-    for (const std::size_t ranks : rings) rings_.push_back(make_ring(comm, std::span(plan.ranks).first(ranks), depth));
+    for (const std::size_t ranks : rings) rings_.emplace_back(comm, std::span(plan.ranks).first(ranks), depth);
     std::vector<int> steps;
     if (MessageExchange* pair = rings_.front().exchange.get()) {
       eager_limit_ = pair->eager_limit();
@@ -96,8 +75,9 @@ class ChannelMeasurement::ChannelRun {
   }
 
   void round() {
-    for (const auto& [ranks, communicator, exchange] : rings_) {
+    for (const auto& [communicator, exchange] : rings_) {
       if (exchange == nullptr) continue;
+      const int ranks = communicator->size();
       const bool is_pair = ranks == 2;
       if (is_pair) measure_empty(*exchange);
       for (const int bytes : sizes_) {
@@ -109,21 +89,18 @@ class ChannelMeasurement::ChannelRun {
 
   /// On every rank what the first one of the plan has found. Collective.
   MeasuredChannel result() const {
-    MeasuredChannel channel;
-    models::ChannelTimes& times = channel.times;
-    MeasuringQuality& quality = channel.quality;
+    MeasuredChannel channel{{}, quality_};
+    auto& [times, quality] = channel;
     std::vector<double> seconds;  // with what they are of, each
     std::vector<double> errors, next_errors;
-    for (const auto& [key, sample] : samples_) {
-      const double time_s = median(sample.rounds_s);
+    for (const auto& [key, rounds_s] : rounds_s_) {
+      const double time_s = median(rounds_s);
       seconds.insert(seconds.end(), {static_cast<double>(key.first), static_cast<double>(key.second), time_s});
-      quality.outliers += sample.outliers;
-      quality.repetitions += sample.repetitions;
-      if (key.first <= 0 || sample.rounds_s.size() < 2 || !(time_s > 0.0)) continue;
-      errors.push_back(confidence_half_width(sample.rounds_s, 0.95) / time_s);
+      if (key.first <= 0 || rounds_s.size() < 2 || !(time_s > 0.0)) continue;
+      errors.push_back(confidence_half_width(rounds_s, 0.95) / time_s);
       // The mean of n rounds and one more: sqrt(1 / n + 1) s, where the mean's own is sqrt(1 / n) s.
-      const double further = std::sqrt(static_cast<double>(sample.rounds_s.size()) + 1.0);
-      next_errors.push_back(further * confidence_half_width(sample.rounds_s, models::interval_level) / time_s);
+      const double further = std::sqrt(static_cast<double>(rounds_s.size()) + 1.0);
+      next_errors.push_back(further * confidence_half_width(rounds_s, models::interval_level) / time_s);
     }
     if (!errors.empty()) {
       times.error = median(next_errors);
@@ -149,29 +126,23 @@ class ChannelMeasurement::ChannelRun {
 
   static void add_time(models::ChannelTimes& times, const Key& key, double time_s) {
     const auto& [what, bytes] = key;
-    const models::MessageTime message{static_cast<double>(bytes), time_s};
-    switch (what) {
-      case empty:
-        times.empty_s = time_s;
-        break;
-      case empty_synchronous:
-        times.empty_synchronous_s = time_s;
-        break;
-      case send_overhead:
-        times.loggp.send_overhead_s = time_s;
-        break;
-      case receive_overhead:
-        times.loggp.receive_overhead_s = time_s;
-        break;
-      case train:
-        times.loggp.trains.push_back(message);
-        break;
-      case 1:
-        times.one_way.push_back(message);
-        break;
-      default:
-        times.rings[what].push_back(message);
+    const std::map<int, double*> of_empty{{empty, &times.empty_s},
+                                          {empty_synchronous, &times.empty_synchronous_s},
+                                          {send_overhead, &times.loggp.send_overhead_s},
+                                          {receive_overhead, &times.loggp.receive_overhead_s}};
+    if (const auto found = of_empty.find(what); found != of_empty.end()) {
+      *found->second = time_s;
+    } else {
+      auto& messages = what == train ? times.loggp.trains : what == 1 ? times.one_way : times.rings[what];
+      messages.push_back({static_cast<double>(bytes), time_s});
     }
+  }
+
+  /// Keeps a round's repetitions.
+  void add(const Key& key, const std::vector<double>& round_s) {
+    rounds_s_[key].push_back(median(round_s));
+    quality_.outliers += count_outliers(round_s);
+    quality_.repetitions += static_cast<int>(round_s.size());
   }
 
   /// Repetitions that take about `share` of a round's time, from the time of one with all that goes with it.
@@ -179,26 +150,20 @@ class ChannelMeasurement::ChannelRun {
     return static_cast<int>(std::clamp(share * depth_.time_s / std::max(one_s, 1e-9), 3.0, 20000.0));
   }
 
-  /// Many short batches, of which those that something disturbs do not move the median.
-  /// @param one_s seconds of one repetition
-  /// @param sweep_s of going through other memory before it
+  /// Measures many short batches, of which those that something disturbs do not move the median; single repetitions
+  /// where other memory is gone through before each.
+  /// @param one_s seconds of one repetition @param sweep_s of going through other memory before it
   /// @param time_s seconds by number of repetitions
   void measure_batches(const Key& key, double one_s, double sweep_s, const std::function<double(int)>& time_s) {
-    if (sweep_s > 0.0) {
-      std::vector<double> times_s;
-      for (int left = repetitions(one_s + sweep_s); left > 0; --left) times_s.push_back(time_s(1));
-      samples_[key].add(times_s);
-      return;
-    }
     constexpr double batch_s = 1e-4;
-    const double per_batch = std::clamp(std::floor(batch_s / std::max(one_s, 1e-9)), 1.0, 1000.0);
+    one_s = std::max(one_s, 1e-9);
+    const double per_batch = sweep_s > 0.0 ? 1.0 : std::clamp(std::floor(batch_s / one_s), 1.0, 1000.0);
     // Each has a repetition more, to warm up.
-    const double batches = std::clamp(depth_.time_s / ((per_batch + 1.0) * std::max(one_s, 1e-9)), 3.0, 1000.0);
+    const double batches = sweep_s > 0.0 ? repetitions(one_s + sweep_s)
+                                         : std::clamp(depth_.time_s / ((per_batch + 1.0) * one_s), 3.0, 1000.0);
     std::vector<double> times_s;
-    for (int batch = 0; batch < static_cast<int>(batches); ++batch) {
-      times_s.push_back(time_s(static_cast<int>(per_batch)));
-    }
-    samples_[key].add(times_s);
+    while (std::ssize(times_s) < static_cast<int>(batches)) times_s.push_back(time_s(static_cast<int>(per_batch)));
+    add(key, times_s);
   }
 
   void measure_ping_pong(MessageExchange& exchange, const Key& key, bool synchronous) {
@@ -221,13 +186,13 @@ class ChannelMeasurement::ChannelRun {
     measure_ping_pong(exchange, {1, bytes}, false);
     // A train must be long enough that its start does not count.
     const int messages = std::min(1000, repetitions(exchange.ping_pong_s(bytes, 3), 0.3));
-    samples_[{train, bytes}].add(
-        {exchange.gap_s(bytes, messages), exchange.gap_s(bytes, messages), exchange.gap_s(bytes, messages)});
+    const auto gap_s = [&] { return exchange.gap_s(bytes, messages); };
+    add({train, bytes}, {gap_s(), gap_s(), gap_s()});
   }
 
   void measure_ring(MessageExchange& exchange, int ranks, int bytes) {
     const double one_s = median(exchange.ring_s(bytes, 3));
-    samples_[{ranks, bytes}].add(exchange.ring_s(bytes, repetitions(one_s + exchange.sweep_s())));
+    add({ranks, bytes}, exchange.ring_s(bytes, repetitions(one_s + exchange.sweep_s())));
   }
 
   MPI_Comm comm_;
@@ -237,7 +202,8 @@ class ChannelMeasurement::ChannelRun {
   int eager_limit_ = 0;
   std::vector<Ring> rings_;
   std::vector<int> sizes_;
-  std::map<Key, RoundTimes> samples_;
+  std::map<Key, std::vector<double>> rounds_s_;  ///< medians of the rounds' repetitions
+  MeasuringQuality quality_;                     ///< of these its counts alone
 };
 
 std::vector<int> calibration_sizes(const CalibrationDepth& depth, const std::vector<int>& more) {

@@ -6,13 +6,13 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
@@ -24,6 +24,8 @@
 namespace steelyard {
 
 namespace {
+
+constexpr std::array unit_kinds{ProcessingUnit::Kind::host, ProcessingUnit::Kind::companion};
 
 /// A unit without work, which always takes 0 s, is as precise as can be.
 bool is_precise(const std::vector<double>& seconds, const Precision& precision) {
@@ -39,29 +41,22 @@ models::MeasuredPoint summarise(const std::vector<double>& seconds, double confi
 }  // namespace
 
 void require_precision(const Precision& precision) {
-  if (!(precision.confidence > 0.0 && precision.confidence < 1.0)) {
-    throw InvalidArgument(fmt::format("confidence {} (expected a level between 0 and 1)", precision.confidence));
-  }
-  if (!(precision.relative > 0.0 && precision.relative < 1.0)) {
-    throw InvalidArgument(fmt::format("precision {} (expected a share between 0 and 1)", precision.relative));
-  }
-  if (precision.repetitions_min < 2 || precision.repetitions_max < precision.repetitions_min) {
-    throw InvalidArgument(fmt::format("{} to {} repetitions (expected 2 <= min <= max)", precision.repetitions_min,
-                                      precision.repetitions_max));
-  }
-  if (precision.warmups < 0) {
-    throw InvalidArgument(fmt::format("{} warm-ups (expected 0, 1, …)", precision.warmups));
-  }
-  if (!(precision.time_limit_s > 0.0)) {
-    throw InvalidArgument(fmt::format("time limit {} s (expected > 0)", precision.time_limit_s));
-  }
+  const auto require = [](bool is_good, const std::string& found) {
+    if (!is_good) throw InvalidArgument(found);
+  };
+  const auto& [confidence, relative, least, most, warmups, time_limit_s] = precision;
+  require(confidence > 0.0 && confidence < 1.0,
+          fmt::format("confidence {} (expected a level between 0 and 1)", confidence));
+  require(relative > 0.0 && relative < 1.0, fmt::format("precision {} (expected a share between 0 and 1)", relative));
+  require(2 <= least && least <= most, fmt::format("{} to {} repetitions (expected 2 <= min <= max)", least, most));
+  require(warmups >= 0, fmt::format("{} warm-ups (expected 0, 1, …)", warmups));
+  require(time_limit_s > 0.0, fmt::format("time limit {} s (expected > 0)", time_limit_s));
 }
 
 GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run, const Precision& precision,
                          const PerUnit<int>& counts) {
   GroupPoint point;
-  std::vector<double> host;
-  std::vector<double> companion;
+  std::vector<double> host, companion;
   double start_s = now_s();
   for (int repetition = -precision.warmups; repetition < precision.repetitions_max; ++repetition) {
     if (repetition == 0) start_s = now_s();
@@ -73,7 +68,7 @@ GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run
     } catch (...) {
       error = std::current_exception();
     }
-    if (repetition < 0 && all_max(group, error ? 1.0 : 0.0) == 0.0) continue;
+    if (repetition < 0 && !any_rank(group, error != nullptr)) continue;
     host.push_back(seconds.host_s / counts.host);
     companion.push_back(seconds.companion_s / counts.companion);
     const bool enough = repetition + 1 >= precision.repetitions_min;
@@ -122,7 +117,7 @@ class TimedKernel {
   }
   /// Splits the seconds of a run, which include an emulated slowdown, into its parts.
   std::array<double, models::MeasuredPoint::most_parts> parts_of(double seconds) const {
-    std::array<double, models::MeasuredPoint::most_parts> parts_s = parts_s_;
+    auto parts_s = parts_s_;
     for (double& part_s : parts_s) part_s *= seconds / total_s_;
     return parts_s;
   }
@@ -136,37 +131,6 @@ class TimedKernel {
 
 }  // namespace
 
-/// The kernel's instances on this rank's units.
-class KernelMeasurement::Instances {
- public:
-  Instances(CoExecution& co_execution, const MeasurableKernel& kernel, const UnitSizes& sizes)
-      : co_execution_(co_execution) {
-    on_both([&](ProcessingUnit::Kind kind) {
-      if (sizes[kind] > 0) units_[kind].emplace(kernel.allocate(kind, sizes[kind]));
-    });
-  }
-
-  UnitSeconds run(const PerUnit<int>& counts) {
-    const UnitSeconds seconds = on_both([&](ProcessingUnit::Kind kind) {
-      for (int i = 0; units_[kind] && i < counts[kind]; ++i) units_[kind]->run();
-    });
-    return {units_.host ? seconds.host_s : 0.0, units_.companion ? seconds.companion_s : 0.0};
-  }
-
-  void complete(GroupPoint& point) const {
-    if (units_.host) point.host.parts_s = units_.host->parts_of(point.host.time_s);
-    if (units_.companion) point.companion.parts_s = units_.companion->parts_of(point.companion.time_s);
-  }
-
- private:
-  UnitSeconds on_both(const std::function<void(ProcessingUnit::Kind)>& work) {
-    return co_execution_.run([&] { work(ProcessingUnit::Kind::host); }, [&] { work(ProcessingUnit::Kind::companion); });
-  }
-
-  CoExecution& co_execution_;
-  PerUnit<std::optional<TimedKernel>> units_;
-};
-
 KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, const MeasurableKernel& kernel,
                                      const Precision& precision)
     : group_(group), co_execution_(co_execution), kernel_(kernel), precision_(precision) {
@@ -174,23 +138,38 @@ KernelMeasurement::KernelMeasurement(MPI_Comm group, CoExecution& co_execution, 
 }
 
 GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
-  std::unique_ptr<Instances> instances;
-  collectively(group, [&] { instances = std::make_unique<Instances>(co_execution_, kernel_, sizes); });
+  using Kind = ProcessingUnit::Kind;
+  PerUnit<std::optional<TimedKernel>> kernels;
+  const auto on_both = [&](const std::function<void(Kind)>& work) {
+    return co_execution_.run([&] { work(Kind::host); }, [&] { work(Kind::companion); });
+  };
+  const auto run = [&](const PerUnit<int>& counts) {
+    const UnitSeconds seconds = on_both([&](Kind kind) {
+      for (int i = 0; kernels[kind] && i < counts[kind]; ++i) kernels[kind]->run();
+    });
+    return UnitSeconds{kernels.host ? seconds.host_s : 0.0, kernels.companion ? seconds.companion_s : 0.0};
+  };
   UnitSeconds once;
   const auto run_once = [&] {
-    collectively(group, [&] { once = instances->run({1, 1}); });
+    collectively(group, [&] { once = run({1, 1}); });
     return all_max(group, std::max(once.host_s, once.companion_s));
   };
+  collectively(group, [&] {
+    on_both([&](Kind kind) {
+      if (sizes[kind] > 0) kernels[kind].emplace(kernel_.allocate(kind, sizes[kind]));
+    });
+  });
   // The first run touches memory and wakes threads, which does not matter for one that is long.
   double slowest_s = run_once();
   if (slowest_s < precision_.time_limit_s) slowest_s = run_once();
   const double target_s = std::max(shortest_repetition_s, slowest_s);
   const PerUnit<int> counts{runs_to_fill(target_s, once.host_s), runs_to_fill(target_s, once.companion_s)};
   GroupPoint point = measure_group(
-      group, [&] { return instances->run(counts); }, precision_, counts);
-  point.host.units = static_cast<double>(sizes.host);
-  point.companion.units = static_cast<double>(sizes.companion);
-  instances->complete(point);
+      group, [&] { return run(counts); }, precision_, counts);
+  for (const Kind kind : unit_kinds) {
+    point[kind].units = static_cast<double>(sizes[kind]);
+    if (kernels[kind]) point[kind].parts_s = kernels[kind]->parts_of(point[kind].time_s);
+  }
   return point;
 }
 
@@ -204,10 +183,16 @@ GroupPoint KernelMeasurement::alone(const UnitSizes& sizes) {
     sleeping_barrier(group_);
     if (turn == rank) {
       try {
-        const GroupPoint host = sizes.host > 0 ? measure(MPI_COMM_SELF, {sizes.host, 0}) : GroupPoint{};
-        const GroupPoint companion = sizes.companion > 0 ? measure(MPI_COMM_SELF, {0, sizes.companion}) : GroupPoint{};
-        point = {host.host, companion.companion, host.precise && companion.precise,
-                 host.kernels_s + companion.kernels_s, host.elapsed_s + companion.elapsed_s};
+        for (const auto kind : unit_kinds) {
+          UnitSizes one;
+          one[kind] = sizes[kind];
+          if (one[kind] == 0) continue;
+          const GroupPoint measured = measure(MPI_COMM_SELF, one);
+          point[kind] = measured[kind];
+          point.precise = point.precise && measured.precise;
+          point.kernels_s += measured.kernels_s;
+          point.elapsed_s += measured.elapsed_s;
+        }
       } catch (...) {
         error = std::current_exception();
       }
@@ -217,7 +202,7 @@ GroupPoint KernelMeasurement::alone(const UnitSizes& sizes) {
       if (error) std::rethrow_exception(error);
     });
   }
-  point.precise = all_max(group_, point.precise ? 0.0 : 1.0) == 0.0;
+  point.precise = !any_rank(group_, !point.precise);
   return point;
 }
 
@@ -247,6 +232,141 @@ models::FpmFile describe_model(const Session& session, const RankUnits& units, P
   file.date = date_now();
   file.commit = build_info().commit;
   return file;
+}
+
+namespace {
+
+constexpr double long_point_s = 10e-3;
+
+/// All rounds of one size on one unit.
+struct Rounds {
+  std::vector<models::MeasuredPoint> points;
+  bool precise = true;
+};
+/// Sizes of one unit.
+using Measured = std::map<double, Rounds>;
+
+void add(Measured& measured, const models::MeasuredPoint& point, bool precise) {
+  if (!(point.units > 0.0)) return;
+  Rounds& rounds = measured[point.units];
+  rounds.points.push_back(point);
+  rounds.precise = rounds.precise && precise;
+}
+
+void merge(const Measured& measured, double confidence, models::FpmFile& file) {
+  for (const auto& [units, rounds] : measured) {
+    file.drift.add(rounds.points);
+    (rounds.precise ? file.points : file.imprecise).push_back(models::merge_rounds(rounds.points, confidence));
+  }
+}
+
+class Builder {
+ public:
+  Builder(const Session& session, MPI_Comm group, CoExecution& co_execution, const RankUnits& units,
+          const MeasurableKernel& kernel, const BuildPlan& plan)
+      : group_(group), plan_(plan), measurement_(group, co_execution, kernel, plan.precision) {
+    for (const auto kind : unit_kinds) {
+      if (!units.unit(kind)) continue;
+      UnitModels& models = built_[kind].emplace();
+      models.group = describe_model(session, units, kind, kernel.facts());
+      if (!plan.solo) continue;
+      models.solo = models.group;
+      models.solo->solo = true;
+    }
+  }
+
+  /// @throws InvalidArgument
+  void require_room(const std::vector<std::int64_t>& sizes) const {
+    double largest = 0.0;
+    for (const auto kind : unit_kinds) {
+      if (built_[kind]) largest = std::max(largest, built_[kind]->group.max_units);
+    }
+    largest = all_max(group_, largest);
+    for (const std::int64_t size : sizes) {
+      if (static_cast<double>(size) <= largest) continue;
+      throw InvalidArgument(
+          fmt::format("{} computation units do not fit into any unit's memory (at most {:.0f})", size, largest));
+    }
+  }
+
+  void measure(std::int64_t size) {
+    UnitSizes sizes;
+    for (const auto kind : unit_kinds) {
+      if (built_[kind] && static_cast<double>(size) <= built_[kind]->group.max_units) sizes[kind] = size;
+    }
+    take(measurement_.together(sizes), group_points_);
+    if (plan_.solo) take(measurement_.alone(sizes), solo_points_);
+  }
+
+  /// Points of every unit of the group, imprecise ones included, for these sizes are not tried again.
+  std::vector<std::vector<models::MeasuredPoint>> all_points() const {
+    std::vector<std::vector<models::MeasuredPoint>> all;
+    for (const auto kind : unit_kinds) {
+      std::vector<models::MeasuredPoint> mine;
+      for (const auto& [units, rounds] : group_points_[kind]) {
+        mine.push_back(models::merge_rounds(rounds.points, plan_.precision.confidence));
+      }
+      for (auto& points : all_gather_points(group_, mine)) all.push_back(std::move(points));
+    }
+    return all;
+  }
+
+  BuiltModels built(const std::optional<models::UncertainGap>& uncertain, double total_s) const {
+    BuiltModels built = built_;
+    for (const auto kind : unit_kinds) {
+      if (!built[kind]) continue;
+      merge(group_points_[kind], plan_.precision.confidence, built[kind]->group);
+      if (plan_.solo) merge(solo_points_[kind], plan_.precision.confidence, *built[kind]->solo);
+    }
+    built.uncertain = uncertain;
+    built.time.total_s = total_s;
+    return built;
+  }
+
+ private:
+  void take(const GroupPoint& point, PerUnit<Measured>& measured) {
+    for (const auto kind : unit_kinds) add(measured[kind], point[kind], point.precise);
+    MeasuringTime& time = built_.time;
+    const double overhead_s = point.elapsed_s - point.kernels_s;
+    time.kernels_s += point.kernels_s;
+    time.overhead_s += overhead_s;
+    if (all_max(group_, std::max(point.host.time_s, point.companion.time_s)) <= long_point_s) return;
+    time.long_kernels_s += point.kernels_s;
+    time.long_overhead_s += overhead_s;
+  }
+
+  MPI_Comm group_;
+  const BuildPlan& plan_;
+  KernelMeasurement measurement_;
+  PerUnit<Measured> group_points_, solo_points_;
+  BuiltModels built_;
+};
+
+}  // namespace
+
+BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co_execution, const RankUnits& units,
+                         const MeasurableKernel& kernel, const BuildPlan& plan,
+                         const std::function<void(std::int64_t size, const BuiltModels& so_far)>& after_size) {
+  const double start_s = now_s();
+  Builder builder(session, group, co_execution, units, kernel, plan);
+  // Before minutes have gone into smaller sizes; an adaptive selection stays between these.
+  builder.require_room(plan.sizes);
+  std::vector<std::int64_t> sizes = plan.sizes;
+  const auto measure = [&](std::int64_t size) {
+    builder.measure(size);
+    if (after_size) after_size(size, builder.built(std::nullopt, now_s() - start_s));
+  };
+  for (const std::int64_t size : plan.sizes) measure(size);
+  std::optional<models::UncertainGap> uncertain;
+  while (plan.adaptive) {
+    uncertain = models::least_certain_gap(*plan.adaptive, builder.all_points());
+    if (!uncertain || static_cast<int>(sizes.size()) >= plan.most_sizes) break;
+    measure(sizes.emplace_back(uncertain->next));
+  }
+  for (int round = 1; round < plan.rounds; ++round) {
+    for (const std::int64_t size : sizes) measure(size);
+  }
+  return builder.built(uncertain, now_s() - start_s);
 }
 
 }  // namespace steelyard

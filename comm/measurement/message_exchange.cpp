@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <new>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -23,7 +23,16 @@ constexpr int message_tag = 22;
 constexpr int pattern_tag = 23;
 constexpr int unused_tag = 24;
 
-constexpr std::align_val_t huge_page{huge_page_bytes};
+/// Memory of messages, in huge pages where the system has them, as that of the apps' large arrays.
+std::unique_ptr<char[], void (*)(void*)> message_memory(int largest_bytes, char content) {
+  const std::size_t bytes = static_cast<std::size_t>(largest_bytes) + 1;
+  void* const memory = std::aligned_alloc(huge_page_bytes, (bytes / huge_page_bytes + 2) * huge_page_bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  advise_huge_pages(memory, bytes);
+  // Written to, so that the pages are there.
+  std::fill_n(static_cast<char*>(memory), bytes, content);
+  return {static_cast<char*>(memory), std::free};
+}
 
 /// Lets MPI work without receiving anything: where a message goes through a buffer of the receiver's, it is taken out
 /// of it, which an eager send may wait for.
@@ -50,57 +59,48 @@ std::vector<double> longest_s(MPI_Comm comm, int repetitions, const auto& before
 
 }  // namespace
 
-MessageMemory::MessageMemory(std::size_t bytes, char content)
-    : bytes_(static_cast<char*>(::operator new[](bytes + huge_page_bytes, huge_page))) {
-  advise_huge_pages(bytes_.get(), bytes);
-  // Written to, so that the pages are there.
-  std::fill_n(bytes_.get(), bytes, content);
-}
-
-void MessageMemory::Free::operator()(char* bytes) const { ::operator delete[](bytes, huge_page); }
+MessageExchange::MessageExchange(MPI_Comm comm, int largest_bytes, std::size_t footprint_bytes)
+    : comm_(comm),
+      rank_(rank_in(comm)),
+      ranks_(size_of(comm)),
+      largest_bytes_(largest_bytes),
+      out_(message_memory(largest_bytes, '\1')),
+      in_(message_memory(largest_bytes, '\2')),
+      other_memory_(footprint_bytes, '\1') {}
 
 void MessageExchange::sweep() {
   constexpr std::size_t line = 64;
   for (std::size_t i = 0; i < other_memory_.size(); i += line) ++other_memory_[i];
 }
 
-MessageExchange::MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes)
-    : comm_(comm),
-      order_(std::move(order)),
-      largest_bytes_(largest_bytes),
-      out_(static_cast<std::size_t>(largest_bytes) + 1, '\1'),
-      in_(static_cast<std::size_t>(largest_bytes) + 1, '\2'),
-      other_memory_(footprint_bytes, '\1') {
-  const int size = size_of(comm);
-  std::vector<int> all(static_cast<std::size_t>(size));
-  std::iota(all.begin(), all.end(), 0);
-  if (size < 2 || !std::ranges::is_permutation(order_, all)) {
-    throw InvalidArgument(fmt::format("messages between {} ranks in an order of {} (expected two or more, each once)",
-                                      size, order_.size()));
-  }
-  position_ = static_cast<int>(std::ranges::find(order_, rank_in(comm)) - order_.begin());
-}
-
 void MessageExchange::send(int bytes, int to, bool synchronous) {
   if (synchronous) {
-    STEELYARD_MPI(MPI_Ssend(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+    STEELYARD_MPI(MPI_Ssend(out_.get(), bytes, MPI_BYTE, to, message_tag, comm_));
   } else {
-    STEELYARD_MPI(MPI_Send(out_.data(), bytes, MPI_BYTE, to, message_tag, comm_));
+    STEELYARD_MPI(MPI_Send(out_.get(), bytes, MPI_BYTE, to, message_tag, comm_));
   }
 }
 
 void MessageExchange::receive(int bytes, int from) {
-  STEELYARD_MPI(MPI_Recv(in_.data(), bytes, MPI_BYTE, from, message_tag, comm_, MPI_STATUS_IGNORE));
+  STEELYARD_MPI(MPI_Recv(in_.get(), bytes, MPI_BYTE, from, message_tag, comm_, MPI_STATUS_IGNORE));
 }
 
 double MessageExchange::from_first(double value) const {
-  STEELYARD_MPI(MPI_Bcast(&value, 1, MPI_DOUBLE, at(0), comm_));
+  STEELYARD_MPI(MPI_Bcast(&value, 1, MPI_DOUBLE, 0, comm_));
   return value;
 }
 
 double MessageExchange::ping_pong_s(int bytes, int repetitions, bool synchronous) {
-  return is_cold() ? cold_one_way_s(bytes, repetitions, synchronous)
-                   : warm_ping_pong_s(bytes, repetitions, synchronous);
+  if (!is_cold()) return warm_ping_pong_s(bytes, repetitions, synchronous);
+  return mean(longest_s(
+      comm_, repetitions, [this] { sweep(); },
+      [&] {
+        if (rank_ == 0) {
+          send(bytes, 1, synchronous);
+        } else if (rank_ == 1) {
+          receive(bytes, 0);
+        }
+      }));
 }
 
 double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchronous) {
@@ -109,27 +109,15 @@ double MessageExchange::warm_ping_pong_s(int bytes, int repetitions, bool synchr
   for (int i = -1; i < repetitions; ++i) {
     // The first one warms up, and makes good for leaving the barrier at different times.
     if (i == 0) start_s = now_s();
-    if (is_first()) {
-      send(bytes, at(1), synchronous);
-      receive(bytes, at(1));
-    } else if (is_second()) {
-      receive(bytes, at(0));
-      send(bytes, at(0), synchronous);
+    if (rank_ == 0) {
+      send(bytes, 1, synchronous);
+      receive(bytes, 1);
+    } else if (rank_ == 1) {
+      receive(bytes, 0);
+      send(bytes, 0, synchronous);
     }
   }
   return from_first((now_s() - start_s) / (2.0 * repetitions));
-}
-
-double MessageExchange::cold_one_way_s(int bytes, int repetitions, bool synchronous) {
-  return mean(longest_s(
-      comm_, repetitions, [this] { sweep(); },
-      [&] {
-        if (is_first()) {
-          send(bytes, at(1), synchronous);
-        } else if (is_second()) {
-          receive(bytes, at(0));
-        }
-      }));
 }
 
 double MessageExchange::sweep_s() {
@@ -140,15 +128,13 @@ double MessageExchange::sweep_s() {
 }
 
 std::vector<double> MessageExchange::ring_s(int bytes, int repetitions) {
-  const int ranks = static_cast<int>(order_.size());
-  const int next = at((position_ + 1) % ranks);
-  const int previous = at((position_ + ranks - 1) % ranks);
+  const int next = (rank_ + 1) % ranks_, previous = (rank_ + ranks_ - 1) % ranks_;
   return longest_s(
       comm_, repetitions, [this] { sweep(); },
       [&] {
         MPI_Request requests[2];
-        STEELYARD_MPI(MPI_Irecv(in_.data(), bytes, MPI_BYTE, previous, message_tag, comm_, &requests[0]));
-        STEELYARD_MPI(MPI_Isend(out_.data(), bytes, MPI_BYTE, next, message_tag, comm_, &requests[1]));
+        STEELYARD_MPI(MPI_Irecv(in_.get(), bytes, MPI_BYTE, previous, message_tag, comm_, &requests[0]));
+        STEELYARD_MPI(MPI_Isend(out_.get(), bytes, MPI_BYTE, next, message_tag, comm_, &requests[1]));
         STEELYARD_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
       });
 }
@@ -157,14 +143,14 @@ double MessageExchange::send_overhead_s(int bytes, int repetitions) {
   STEELYARD_MPI(MPI_Barrier(comm_));
   double sum_s = 0.0;
   for (int i = 0; i < repetitions; ++i) {
-    if (is_first()) {
+    if (rank_ == 0) {
       const double start_s = now_s();
-      send(bytes, at(1));
+      send(bytes, 1);
       sum_s += now_s() - start_s;
-      receive(0, at(1));
-    } else if (is_second()) {
-      receive(bytes, at(0));
-      send(0, at(0));
+      receive(0, 1);
+    } else if (rank_ == 1) {
+      receive(bytes, 0);
+      send(0, 0);
     }
   }
   return from_first(sum_s / repetitions);
@@ -175,14 +161,14 @@ double MessageExchange::receive_overhead_s(int bytes, int repetitions) {
   const double wait_s = 10.0 * warm_ping_pong_s(bytes, 10, false);
   double sum_s = 0.0;
   for (int i = 0; i < repetitions; ++i) {
-    if (is_second()) {
-      send(0, at(0));
-      send(bytes, at(0));
-    } else if (is_first()) {
-      receive(0, at(1));
+    if (rank_ == 1) {
+      send(0, 0);
+      send(bytes, 0);
+    } else if (rank_ == 0) {
+      receive(0, 1);
       for (const double start_s = now_s(); now_s() - start_s < wait_s;) continue;
       const double start_s = now_s();
-      receive(bytes, at(1));
+      receive(bytes, 1);
       sum_s += now_s() - start_s;
     }
   }
@@ -193,12 +179,12 @@ double MessageExchange::gap_s(int bytes, int messages) {
   const auto train_s = [&](int count) {
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
-    if (is_first()) {
-      for (int i = 0; i < count; ++i) send(bytes, at(1));
-      receive(0, at(1));
-    } else if (is_second()) {
-      for (int i = 0; i < count; ++i) receive(bytes, at(0));
-      send(0, at(0));
+    if (rank_ == 0) {
+      for (int i = 0; i < count; ++i) send(bytes, 1);
+      receive(0, 1);
+    } else if (rank_ == 1) {
+      for (int i = 0; i < count; ++i) receive(bytes, 0);
+      send(0, 0);
     }
     return from_first(now_s() - start_s);
   };
@@ -216,14 +202,14 @@ bool MessageExchange::is_eager(int bytes) {
     STEELYARD_MPI(MPI_Barrier(comm_));
     const double start_s = now_s();
     double sent_s = 0.0;
-    if (is_first()) {
-      send(0, at(1));
-      send(bytes, at(1));
+    if (rank_ == 0) {
+      send(0, 1);
+      send(bytes, 1);
       sent_s = now_s() - start_s;
-    } else if (is_second()) {
-      receive(0, at(0));
+    } else if (rank_ == 1) {
+      receive(0, 0);
       progress_for(late_s, comm_);
-      receive(bytes, at(0));
+      receive(bytes, 0);
     }
     if (from_first(sent_s) < 0.5 * late_s) return true;
   }
@@ -276,32 +262,26 @@ std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
 
 namespace {
 
-/// Messages of one rank in a phase.
+/// Messages of one rank in a phase: partners and buffers.
 struct Step {
-  struct Transfer {
-    int partner = 0;
-    std::vector<char> buffer;
-  };
-  std::vector<Transfer> sends;
-  std::vector<Transfer> receives;
+  std::vector<std::pair<int, std::vector<char>>> sends, receives;
   bool at_once = false;
 };
 
 void run_pattern(MPI_Comm comm, std::vector<Step>& steps) {
   std::vector<MPI_Request> requests;
-  for (Step& step : steps) {
+  for (auto& [sends, receives, at_once] : steps) {
     requests.clear();
-    for (Step::Transfer& receive : step.receives) {
-      STEELYARD_MPI(MPI_Irecv(receive.buffer.data(), static_cast<int>(receive.buffer.size()), MPI_BYTE, receive.partner,
-                              pattern_tag, comm, &requests.emplace_back()));
+    for (auto& [from, buffer] : receives) {
+      const auto bytes = static_cast<int>(buffer.size());
+      STEELYARD_MPI(MPI_Irecv(buffer.data(), bytes, MPI_BYTE, from, pattern_tag, comm, &requests.emplace_back()));
     }
-    for (const Step::Transfer& send : step.sends) {
-      const auto bytes = static_cast<int>(send.buffer.size());
-      if (step.at_once) {
-        STEELYARD_MPI(
-            MPI_Isend(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm, &requests.emplace_back()));
+    for (const auto& [to, buffer] : sends) {
+      const auto bytes = static_cast<int>(buffer.size());
+      if (at_once) {
+        STEELYARD_MPI(MPI_Isend(buffer.data(), bytes, MPI_BYTE, to, pattern_tag, comm, &requests.emplace_back()));
       } else {
-        STEELYARD_MPI(MPI_Send(send.buffer.data(), bytes, MPI_BYTE, send.partner, pattern_tag, comm));
+        STEELYARD_MPI(MPI_Send(buffer.data(), bytes, MPI_BYTE, to, pattern_tag, comm));
       }
     }
     STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
@@ -319,7 +299,7 @@ std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& patte
   }
   std::vector<Step> steps;
   for (const models::Phase& phase : pattern.phases) {
-    Step step;
+    Step& step = steps.emplace_back();
     step.at_once = phase.sends == models::Phase::Sends::at_once;
     for (const models::Message& message : phase.messages) {
       if (message.bytes > std::numeric_limits<int>::max()) {
@@ -327,10 +307,9 @@ std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& patte
             fmt::format("{}: message of {} bytes (expected less than 2 GiB)", pattern.name, message.bytes));
       }
       const auto buffer = [&] { return std::vector<char>(static_cast<std::size_t>(message.bytes), '\1'); };
-      if (message.from == rank) step.sends.push_back({message.to, buffer()});
-      if (message.to == rank) step.receives.push_back({message.from, buffer()});
+      if (message.from == rank) step.sends.emplace_back(message.to, buffer());
+      if (message.to == rank) step.receives.emplace_back(message.from, buffer());
     }
-    steps.push_back(std::move(step));
   }
   return longest_s(
       comm, repetitions, [] {}, [&] { run_pattern(comm, steps); });

@@ -10,31 +10,15 @@
 
 namespace steelyard {
 
-/// Memory of messages, in huge pages where the system has them, as that of the apps' large arrays.
-class MessageMemory {
- public:
-  MessageMemory(std::size_t bytes, char content);
-
-  char* data() { return bytes_.get(); }
-
- private:
-  struct Free {
-    void operator()(char* bytes) const;
-  };
-  std::unique_ptr<char[], Free> bytes_;
-};
-
-/// Messages between the ranks of a communicator, to be timed. All functions are collective on it, take sizes in bytes
-/// up to the largest and give seconds; each repetition is one value, or as many repetitions together as the clock
-/// needs.
+/// Messages between the ranks of a communicator, to be timed: along a ring in the order of the ranks, and between the
+/// first two. All functions are collective on it, take sizes in bytes up to the largest and give seconds; each
+/// repetition is one value, or as many repetitions together as the clock needs.
 class MessageExchange {
  public:
-  /// @param order the ranks as they stand in the ring; the first two play ping-pong. All ranks of `comm`, at least two
-  /// @param largest_bytes size of the buffers
+  /// @param comm of at least two ranks @param largest_bytes size of the buffers
   /// @param footprint_bytes what every rank goes through before each message of ping_pong_s() and ring_s(), which then
   /// comes from and goes to memory; 0: messages stay in the caches
-  /// @throws InvalidArgument for an order that is not one of all ranks
-  MessageExchange(MPI_Comm comm, std::vector<int> order, int largest_bytes, std::size_t footprint_bytes = 0);
+  MessageExchange(MPI_Comm comm, int largest_bytes, std::size_t footprint_bytes = 0);
 
   /// Half a round trip, mean over `repetitions`: time of one transmission that nothing else disturbs. Source: 003,
   /// section 6.3.1. Where other memory is gone through before each message, one way as ring_s(): after a barrier, the
@@ -42,15 +26,15 @@ class MessageExchange {
   /// @param synchronous with MPI_Ssend, which waits until the receiver answers (the handshake of rendezvous)
   double ping_pong_s(int bytes, int repetitions, bool synchronous = false);
 
-  /// Seconds of going through other memory before a message, on the first rank of the order; 0 where none is gone
-  /// through.
+  /// Seconds of going through other memory before a message, on the first rank; 0 where none is gone through.
   double sweep_s();
 
   /// Ring_tau, tau the number of ranks: after a barrier every rank sends to the next and receives from the previous at
   /// once; the longest time over the ranks, of each repetition. Source: 001, section 5.2; section 5.4, algorithm 1.
   std::vector<double> ring_s(int bytes, int repetitions);
 
-  /// Measures times for LogGP between the first two ranks of the order.
+  // Times for LogGP between the first two ranks.
+
   /// Mean time that the sender spends in MPI_Send while nothing is under way.
   double send_overhead_s(int bytes, int repetitions);
   /// Mean time that the receiver spends in MPI_Recv when the message is there already.
@@ -67,6 +51,8 @@ class MessageExchange {
   std::vector<int> protocol_steps(int smallest_bytes);
 
  private:
+  using Memory = std::unique_ptr<char[], void (*)(void*)>;
+
   /// Drives what the caches hold out of them, as the kernel of an app does between its messages: reads and writes every
   /// cache line of other memory. Nothing where there is none.
   void sweep();
@@ -74,20 +60,15 @@ class MessageExchange {
   bool is_eager(int bytes);
   double probe_s(int bytes);
   double warm_ping_pong_s(int bytes, int repetitions, bool synchronous);
-  double cold_one_way_s(int bytes, int repetitions, bool synchronous);
   void send(int bytes, int to, bool synchronous = false);
   void receive(int bytes, int from);
-  /// The value of the first rank of the order, on all ranks.
+  /// The value of the first rank, on all ranks.
   double from_first(double value) const;
-  bool is_first() const { return position_ == 0; }
-  bool is_second() const { return position_ == 1; }
-  int at(int position) const { return order_[static_cast<std::size_t>(position)]; }
 
   MPI_Comm comm_;
-  std::vector<int> order_;
-  int position_ = 0;
+  int rank_, ranks_;
   int largest_bytes_;
-  MessageMemory out_, in_;
+  Memory out_, in_;
   std::vector<char> other_memory_;
 };
 

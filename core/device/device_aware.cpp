@@ -1,7 +1,7 @@
 // A part of comm: it asks MPI what the vendor's build of it can do.
 #include <mpi.h>
 
-#include "comm/communicator.hpp"
+#include "comm/unit_exchange.hpp"
 #include "core/spaces.hpp"
 
 #if __has_include(<mpi-ext.h>)

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "comm/measurement/bandwidth.hpp"
-#include "comm/measurement/channel_measurement.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"

@@ -63,8 +63,9 @@ std::string counted(std::int64_t count, const std::string& noun) {
 
 std::string core_notes(const Session& session, const RankUnits& units) {
   std::string notes;
-  if (any_oversubscribed(session, units)) notes += "note: there are more threads than cores; times mean little\n";
-  if (any_unbound(session, units)) notes += "note: this system refuses to bind threads to cores; times vary\n";
+  const MPI_Comm comm = session.comm();
+  if (any_rank(comm, units.oversubscribed)) notes += "note: there are more threads than cores; times mean little\n";
+  if (any_rank(comm, !units.bound)) notes += "note: this system refuses to bind threads to cores; times vary\n";
   return notes;
 }
 

@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
 #include "comm/measurement/bandwidth.hpp"
-#include "comm/measurement/channel_measurement.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/progress.hpp"

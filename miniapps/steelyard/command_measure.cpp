@@ -5,8 +5,7 @@
 #include <set>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
-#include "comm/measurement/model_builder.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"

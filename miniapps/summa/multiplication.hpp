@@ -12,6 +12,7 @@
 #include "comm/mpi_check.hpp"
 #include "comm/unit_group.hpp"
 #include "core/memory/matrix.hpp"
+#include "core/processing_unit.hpp"
 #include "core/timing.hpp"
 #include "miniapps/gemm/freivalds.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
@@ -34,11 +35,11 @@ class Multiplication {
   using Source = gemm::MatrixSource<Scalar>;
 
   /// Allocates, and takes A and B from `source`; does not communicate.
-  /// @param group outlives this @param rows of the rank's units, all of its rectangle's
+  /// @param group outlives this @param rows block rows of the rectangle that each unit updates, the host's at the top
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
   /// @throws InvalidArgument, RuntimeFailure where memory is short, and as `source`
-  Multiplication(UnitGroup& group, const Problem& problem, const partition::Rectangle& rectangle, const UnitRows& rows,
-                 double device_memory_bytes, const Source& source)
+  Multiplication(UnitGroup& group, const Problem& problem, const partition::Rectangle& rectangle,
+                 const PerUnit<std::int64_t>& rows, double device_memory_bytes, const Source& source)
       : group_(group),
         problem_(problem),
         rectangle_(rectangle),
@@ -81,10 +82,9 @@ class Multiplication {
 
   /// All iterations, once: a program of the rank's units, which have all ended one before the next begins. Collective
   /// over the exchange's ranks.
-  /// @param ahead whether messages of the next iteration travel meanwhile; for a pipelined exchange
   /// @param barrier communicator of a barrier before every iteration's communication; MPI_COMM_NULL: none
   /// @throws MpiError
-  Durations run(PivotExchange& exchange, bool ahead, MPI_Comm barrier = MPI_COMM_NULL) {
+  Durations run(PivotExchange& exchange, MPI_Comm barrier = MPI_COMM_NULL) {
     Durations durations;
     // Iterations whose pivots have arrived, and iterations that the unit which does not drive MPI has multiplied.
     UnitGroup::Signal received, multiplied;
@@ -92,12 +92,12 @@ class Multiplication {
       const Unit& unit = units_[peer.kind()];
       const bool drives = group_.drives(peer.kind());
       typename gemm::UnitGemm<Scalar>::Meanwhile progress;
-      if (drives && ahead) progress = [&exchange] { return exchange.progress(); };
+      if (drives && exchange.is_pipelined()) progress = [&exchange] { return exchange.progress(); };
       for (std::int64_t k = 0; k < problem_.blocks(); ++k) {
         const auto count = static_cast<std::uint64_t>(k) + 1;
         if (drives) {
           if (barrier != MPI_COMM_NULL) STEELYARD_MPI(MPI_Barrier(barrier));
-          durations.communication_s.push_back(communicate(exchange, k, ahead));
+          durations.communication_s.push_back(communicate(exchange, k));
           received.raise(count);
         } else {
           group_.await(received, count);
@@ -135,9 +135,10 @@ class Multiplication {
     std::unique_ptr<gemm::UnitGemm<Scalar>> gemm;  ///< null without rows
   };
 
-  /// Returns once iteration k's pivots are there and, ahead, the next ones under way. @return seconds
-  double communicate(PivotExchange& exchange, std::int64_t k, bool ahead) {
+  /// Returns once iteration k's pivots are there and, pipelined, the next ones under way. @return seconds
+  double communicate(PivotExchange& exchange, std::int64_t k) {
     const double start_s = now_s();
+    const bool ahead = exchange.is_pipelined();
     if (!ahead || k == 0) exchange.start(k, panels(k));
     exchange.wait();
     if (ahead && k + 1 < problem_.blocks()) {

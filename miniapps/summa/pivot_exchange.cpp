@@ -17,11 +17,19 @@ int tag(Pivot pivot) { return 31 + static_cast<int>(pivot); }
 
 }  // namespace
 
-/// This rank's part of a pivot: rows of elements, `pitch` elements apart.
+/// This rank's part of pivot k in block rows (of a column) or block columns [first, first + count).
 struct PivotExchange::Part {
-  Part(void* first, std::int64_t rows, std::int64_t columns, std::int64_t pitch, MPI_Datatype element) : data(first) {
-    STEELYARD_MPI(
-        MPI_Type_vector(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(pitch), element, &type));
+  Part(const PivotExchange& of, Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first,
+       std::int64_t count) {
+    const std::int64_t begin = of.problem_.first_row(first), length = of.problem_.first_row(first + count) - begin;
+    const std::int64_t depth = of.problem_.depth(k);
+    const bool is_column = pivot == Pivot::column;
+    const std::int64_t before = is_column ? (begin - of.tile_.row) * depth : begin - of.tile_.column;
+    const std::int64_t rows = is_column ? length : depth, columns = is_column ? depth : length;
+    const std::int64_t pitch = is_column ? depth : of.tile_.columns;
+    data = static_cast<std::byte*>(is_column ? panels.column : panels.row) + before * of.element_bytes_;
+    STEELYARD_MPI(MPI_Type_vector(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(pitch),
+                                  of.element_, &type));
     STEELYARD_MPI(MPI_Type_commit(&type));
   }
   ~Part() { MPI_Type_free(&type); }
@@ -38,15 +46,9 @@ PivotExchange::PivotExchange(Communication communication, MPI_Comm comm, const P
       comm_(comm),
       problem_(problem),
       rectangles_(std::move(rectangles)),
-      element_(element) {
-  int size = 0, bytes = 0;
-  STEELYARD_MPI(MPI_Comm_rank(comm, &rank_));
-  STEELYARD_MPI(MPI_Comm_size(comm, &size));
-  STEELYARD_MPI(MPI_Type_size(element, &bytes));
-  element_bytes_ = bytes;
-  if (rectangles_.size() != static_cast<std::size_t>(size)) {
-    throw InvalidArgument(fmt::format("{} rectangles for {} ranks (expected one each)", rectangles_.size(), size));
-  }
+      element_(element),
+      rank_(rank_in(comm)) {
+  STEELYARD_MPI(MPI_Type_size(element, &element_bytes_));
   require_countable_pivots(problem_, rectangles_);
   const auto own = static_cast<std::size_t>(rank_);
   tile_ = problem_.tile(rectangles_[own]);
@@ -63,24 +65,12 @@ PivotExchange::PivotExchange(Communication communication, MPI_Comm comm, const P
   }
 }
 
-/// This rank's part of pivot k in block rows (of a column) or block columns [first, first + count).
-PivotExchange::Part PivotExchange::part(Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first,
-                                        std::int64_t count) const {
-  const std::int64_t begin = problem_.first_row(first), length = problem_.first_row(first + count) - begin;
-  const std::int64_t depth = problem_.depth(k);
-  const auto at = [&](void* panel, std::int64_t elements) {
-    return static_cast<void*>(static_cast<std::byte*>(panel) + elements * element_bytes_);
-  };
-  if (pivot == Pivot::column) return {at(panels.column, (begin - tile_.row) * depth), length, depth, depth, element_};
-  return {at(panels.row, begin - tile_.column), depth, length, tile_.columns, element_};
-}
-
 /// In the order of the bands, which is the same on all ranks: so no ranks wait for each other in a circle.
 void PivotExchange::broadcast(Pivot pivot, std::int64_t k, const PivotPanels& panels) const {
   for (const SharedBand& shared : bands_[index(pivot)]) {
     const std::vector<int>& ranks = shared.band.units;
     const auto root = std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return owns(rank, pivot, k); });
-    const Part sent = part(pivot, panels, k, shared.band.first, shared.band.count);
+    const Part sent(*this, pivot, panels, k, shared.band.first, shared.band.count);
     STEELYARD_MPI(MPI_Bcast(sent.data, 1, sent.type, static_cast<int>(root - ranks.begin()), shared.comm->get()));
   }
 }
@@ -88,7 +78,7 @@ void PivotExchange::broadcast(Pivot pivot, std::int64_t k, const PivotPanels& pa
 void PivotExchange::receive(Pivot pivot, std::int64_t k, const PivotPanels& panels) {
   for (const partition::Overlap& with : partners_[index(pivot)]) {
     if (!owns(with.unit, pivot, k)) continue;
-    const Part received = part(pivot, panels, k, with.first, with.count);
+    const Part received(*this, pivot, panels, k, with.first, with.count);
     STEELYARD_MPI(MPI_Irecv(received.data, 1, received.type, with.unit, tag(pivot), comm_, &receives_.emplace_back()));
   }
 }
@@ -96,7 +86,7 @@ void PivotExchange::receive(Pivot pivot, std::int64_t k, const PivotPanels& pane
 void PivotExchange::send(Pivot pivot, std::int64_t k, const PivotPanels& panels) {
   if (!owns(rank_, pivot, k)) return;
   for (const partition::Overlap& with : partners_[index(pivot)]) {
-    const Part sent = part(pivot, panels, k, with.first, with.count);
+    const Part sent(*this, pivot, panels, k, with.first, with.count);
     if (communication_ == Communication::paper && pivot == Pivot::row) {
       STEELYARD_MPI(MPI_Send(sent.data, 1, sent.type, with.unit, tag(pivot), comm_));
     } else {

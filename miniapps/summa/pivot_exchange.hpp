@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "comm/communicator.hpp"
+#include "comm/collective.hpp"
 #include "miniapps/summa/problem.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -32,10 +32,12 @@ struct PivotPanels {
 class PivotExchange {
  public:
   /// Collective. @param rectangles of each rank: disjoint, covering all blocks @param element double or float
-  /// @throws InvalidArgument for another number of rectangles than ranks, and as require_countable_pivots(); MpiError
+  /// @throws InvalidArgument as require_countable_pivots(); MpiError
   PivotExchange(Communication communication, MPI_Comm comm, const Problem& problem,
                 std::vector<partition::Rectangle> rectangles, MPI_Datatype element);
 
+  /// Whether an iteration's messages travel while the one before multiplies.
+  bool is_pipelined() const { return communication_ == Communication::pipelined; }
   /// Begins iteration k on all ranks; iterations come in order. The panels of iteration k - 2 must be released before.
   /// @throws MpiError
   void start(std::int64_t k, const PivotPanels& panels);
@@ -58,7 +60,6 @@ class PivotExchange {
   bool owns(int rank, Pivot pivot, std::int64_t k) const {
     return summa::owns(rectangles_[static_cast<std::size_t>(rank)], pivot, k);
   }
-  Part part(Pivot pivot, const PivotPanels& panels, std::int64_t k, std::int64_t first, std::int64_t count) const;
   Requests& sends(std::int64_t k) { return sends_[static_cast<std::size_t>(k % 2)]; }
   void broadcast(Pivot pivot, std::int64_t k, const PivotPanels& panels) const;
   void receive(Pivot pivot, std::int64_t k, const PivotPanels& panels);
@@ -70,7 +71,7 @@ class PivotExchange {
   Problem problem_;
   std::vector<partition::Rectangle> rectangles_;
   MPI_Datatype element_;
-  std::int64_t element_bytes_ = 0;
+  int element_bytes_ = 0;
   int rank_ = 0;
   Tile tile_;
   std::array<std::vector<partition::Overlap>, 2> partners_;  ///< of each pivot: ranks that this one shares it with

@@ -47,9 +47,9 @@ std::vector<Rectangle> even_grid(const partition::Extents& all, std::size_t coun
 
 /// A rank's area is the sum of its units' shares of all blocks; where communication counts, a rank is as fast as its
 /// units together.
-partition::ColumnPartition in_columns(const partition::Extents& extents, const std::vector<Slot>& slots,
-                                      partition::Models models, const partition::Algorithm& algorithm,
-                                      const partition::RectangleCost& communication_s) {
+std::vector<Rectangle> in_columns(const partition::Extents& extents, const std::vector<Slot>& slots,
+                                  partition::Models models, const partition::Algorithm& algorithm,
+                                  const partition::RectangleCost& communication_s) {
   const std::int64_t total = extents.rows * extents.columns;
   const std::size_t ranks = rank_of(slots.back()) + 1;
   if (communication_s) {
@@ -58,12 +58,12 @@ partition::ColumnPartition in_columns(const partition::Extents& extents, const s
     std::deque<partition::GroupModel> groups;
     std::vector<const models::SpeedModel*> together;
     for (const auto& of_rank : units) together.push_back(&groups.emplace_back(of_rank, algorithm, total));
-    return partition::communication_aware(extents, together, algorithm, communication_s).partition;
+    return partition::communication_aware(extents, together, algorithm, communication_s).partition.rectangles;
   }
   const partition::Distribution shares = algorithm.distribute(total, models);
   std::vector<double> areas(ranks, 0.0);
   for (std::size_t i = 0; i < slots.size(); ++i) areas[rank_of(slots[i])] += static_cast<double>(shares.units[i]);
-  return partition::column(areas, extents);
+  return partition::column(areas, extents).rectangles;
 }
 
 /// The rectangles of all ranks, which cover every block exactly once. @throws FileFormatError where they do not
@@ -163,7 +163,7 @@ Assignment assign(const Problem& problem, const std::vector<Slot>& slots, partit
   Assignment assignment;
   std::vector<Rectangle>& rectangles = assignment.rectangles;
   if (is_in_columns(partition)) {
-    rectangles = in_columns(extents, slots, models, algorithm, communication_s).rectangles;
+    rectangles = in_columns(extents, slots, models, algorithm, communication_s);
   } else {
     const std::size_t ranks = rank_of(slots.back()) + 1;
     rectangles = is_file(partition) ? read_rectangles(partition, extents, ranks) : even_grid(extents, ranks);
@@ -235,17 +235,15 @@ ModelForecast total_cost(const Problem& problem, const models::PatternCosts& cos
                          std::optional<double> update_s, double start_s) {
   const bool overlaps = communication == Communication::pipelined;
   const std::vector<double>& messages_s = cost.time_s;
-  std::vector<double> updates_s;
+  ModelForecast forecast{cost.model, {}, std::accumulate(messages_s.begin(), messages_s.end(), 0.0), 0.0, start_s};
+  double computation_s = start_s;
   for (std::size_t k = 0; k < messages_s.size(); ++k) {
     const auto depth = static_cast<double>(problem.depth(static_cast<std::int64_t>(k)));
-    updates_s.push_back(update_s.value_or(0.0) * (depth / static_cast<double>(problem.depth(0))));
-  }
-  const double computation_s = std::accumulate(updates_s.begin(), updates_s.end(), start_s);
-  ModelForecast forecast{cost.model, {}, std::accumulate(messages_s.begin(), messages_s.end(), 0.0), 0.0, start_s};
-  for (std::size_t k = 0; k < messages_s.size(); ++k) {
-    if (!overlaps || k == 0) forecast.total_s += messages_s[k];
+    const double one_s = update_s.value_or(0.0) * (depth / static_cast<double>(problem.depth(0)));
     const bool is_hiding = overlaps && k + 1 < messages_s.size();
-    forecast.total_s += is_hiding ? std::max(updates_s[k], messages_s[k + 1]) : updates_s[k];
+    computation_s += one_s;
+    if (!overlaps || k == 0) forecast.total_s += messages_s[k];
+    forecast.total_s += is_hiding ? std::max(one_s, messages_s[k + 1]) : one_s;
   }
   forecast.exposed_s = forecast.total_s - computation_s;
   if (update_s) forecast.phases.emplace_back("update", computation_s);

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/processing_unit.hpp"
 #include "miniapps/gemm/problem.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -34,9 +33,6 @@ struct Problem {
   gemm::Problem as_gemm() const { return {n, n, n, 1.0, 1.0}; }
   double flops() const { return as_gemm().flops(); }
 };
-
-/// The block rows of a process's rectangle that each of its units updates: the host's above the companion's.
-using UnitRows = PerUnit<std::int64_t>;
 
 /// A pivot block column of A, whose parts travel along rows, or a pivot block row of B, whose parts travel along
 /// columns.

@@ -74,27 +74,24 @@ class MeasuredKernel : public MeasurableKernel {
   }
   std::vector<ConformanceCase> conformance_cases(Kind kind) const override {
     std::vector<ConformanceCase> cases;
-    const auto add = [&](const Options& options, const std::string& memory) {
-      ConformanceCase& check = cases.emplace_back();
-      check.options = fmt::format("--type {}{}", element_name(options.run.element), memory);
-      for (const std::int64_t block : {1, 7, 32}) {
-        Options shape = options;
-        shape.problem.block = block;
-        check.shapes.push_back(std::make_shared<MeasuredKernel>(shape));
-      }
-      check.sizes = {0, 1, 3, 10};
-      // So many sums one after the other, each of a block's products.
-      check.tolerance = static_cast<double>(iterations) + 32.0;
-    };
     for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-      Options options;
-      options.run.element = element;
-      add(options, "");
-      cases.back().timed = std::make_shared<MeasuredKernel>(options);
-      if (kind == Kind::host) continue;
       // A small memory has a companion multiply out of core.
-      options.device_memory_bytes = 256.0 * 1024.0;
-      add(options, " --device-memory 256KiB");
+      for (const bool in_core : {true, false}) {
+        if (!in_core && kind == Kind::host) continue;
+        Options options;
+        options.run.element = element;
+        if (!in_core) options.device_memory_bytes = 256.0 * 1024.0;
+        ConformanceCase& check = cases.emplace_back();
+        check.options = fmt::format("--type {}{}", element_name(element), in_core ? "" : " --device-memory 256KiB");
+        if (in_core) check.timed = std::make_shared<MeasuredKernel>(options);
+        for (const std::int64_t block : {1, 7, 32}) {
+          options.problem.block = block;
+          check.shapes.push_back(std::make_shared<MeasuredKernel>(options));
+        }
+        check.sizes = {0, 1, 3, 10};
+        // So many sums one after the other, each of a block's products.
+        check.tolerance = static_cast<double>(iterations) + 32.0;
+      }
     }
     return cases;
   }
@@ -198,10 +195,9 @@ class Run : public AppRun {
     return 3.0 * sizeof(Scalar) * n * n;
   }
   void describe(RunRecord& record) const override {
-    record.params["n"] = static_cast<double>(problem_.n);
-    record.params["block"] = static_cast<double>(problem_.block);
-    record.params["blocks"] = static_cast<double>(problem_.blocks());
-    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
+    const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+    record.params.insert({{"n", real(problem_.n)}, {"block", real(problem_.block)}});
+    record.params.insert({{"blocks", real(problem_.blocks())}, {"barrier", options_.run.barrier ? 1.0 : 0.0}});
     gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
     record.settings["communication"] = communication_name(options_.communication);
   }
@@ -245,8 +241,7 @@ class Run : public AppRun {
     frame_.collectively([&] { multiplication_->load_c(source_); });
   }
   UnitSeconds run() override {
-    durations_ = multiplication_->run(*exchange_, options_.communication == Communication::pipelined,
-                                      options_.run.barrier ? frame_.comm() : MPI_COMM_NULL);
+    durations_ = multiplication_->run(*exchange_, options_.run.barrier ? frame_.comm() : MPI_COMM_NULL);
     return durations_.update_s / static_cast<double>(problem_.blocks());
   }
   std::optional<FoundError> check() override { return gemm::found_error<Scalar>(*freivalds_, multiplication_->c()); }
@@ -269,12 +264,9 @@ class Run : public AppRun {
       units_flops_per_s += gemm::Problem{part.rows, part.columns, problem_.n}.flops() / update_s;
     }
     Outcome outcome;
-    const auto& phases = plan.by_model.front().phases;
-    outcome.phases = {{phases[0].first, longest_s, phases[0].second},
-                      {phases[1].first, communication_s_.values()[0], phases[1].second}};
-    if (const double waiting_s = communication_s_.values()[1]; waiting_s > 0.0) {
-      outcome.phases.push_back({"waiting", waiting_s, std::nullopt});
-    }
+    const std::vector<double> spent_s = communication_s_.values();
+    outcome.phases = beside_prediction(plan, {{"update", longest_s}, {"communication", spent_s[0]}});
+    if (spent_s[1] > 0.0) outcome.phases.push_back({"waiting", spent_s[1], std::nullopt});
     const double flops_per_s = problem_.flops() / measurement.median_s;
     gemm::add_speed(outcome, flops_per_s, units_flops_per_s, flops_per_s / units_flops_per_s);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 14, iterations, " per iteration");

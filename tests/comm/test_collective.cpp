@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "comm/collective.hpp"
-#include "comm/communicator.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/unit_group.hpp"
 #include "core/timing.hpp"
 #include "tests/catch.hpp"
 #include "tests/comm/started_session.hpp"

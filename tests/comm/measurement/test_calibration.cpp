@@ -2,7 +2,7 @@
 #include <numeric>
 #include <set>
 
-#include "comm/measurement/channel_measurement.hpp"
+#include "comm/measurement/calibration.hpp"
 #include "models/communication/platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/catch.hpp"
@@ -143,7 +143,7 @@ struct Cluster {
     for (const auto& [place, node] : places) nodes.node_of_rank.push_back(node);
   }
 
-  CalibrationPlan plan(int most_concurrency = 0) const { return plan_calibration(nodes, facts, most_concurrency); }
+  CalibrationPlan plan() const { return plan_calibration(nodes, facts); }
   int node(int rank) const { return nodes.node_of_rank.at(static_cast<std::size_t>(rank)); }
   const NodeFacts& facts_of(int rank) const { return facts.at(static_cast<std::size_t>(node(rank))); }
 };
@@ -215,10 +215,10 @@ void check_plan(const Cluster& cluster) {
 }
 
 /// The reason of a refusal to plan, or what is not measured and why, a line each.
-std::string refusals(const Cluster& cluster, int most_concurrency) {
+std::string refusals(const Cluster& cluster) {
   try {
     std::string lines;
-    for (const std::string& line : cluster.plan(most_concurrency).refused) lines += line + "\n";
+    for (const std::string& line : cluster.plan().refused) lines += line + "\n";
     return lines;
   } catch (const InvalidArgument& error) {
     return std::string("error: ") + error.what();
@@ -321,42 +321,20 @@ TEST_CASE("experiments are one for each kind of node and one for each pair of ki
   }
 }
 
-TEST_CASE("a concurrency that was asked for is the largest") {
-  for (int most = 2; most <= 8; ++most) {
-    CAPTURE(most);
-    const CalibrationPlan plan = Cluster({{"a", 8, 8}, {"a", 8, 8}}).plan(most);
-    CHECK(plan.refused.empty());
-    CHECK(plan.channels.at(0).concurrencies == rings(most, false));
-    CHECK(plan.channels.at(1).concurrencies == rings(most, true));
-  }
-}
-
 TEST_CASE("what ranks and cores do not suffice for is left out or refused with node, cores and ranks") {
-  struct Row {
-    std::vector<Node> nodes;
-    int most_concurrency;
-    std::string named;
-  };
-  const Row rows[] = {
-      {{{"a", 6, 4}}, 0, "shared memory beyond concurrency 4: host0 has 4 cores for 6 ranks\n"},
+  const std::pair<std::vector<Node>, std::string> rows[] = {
+      {{{"a", 6, 4}}, "shared memory beyond concurrency 4: host0 has 4 cores for 6 ranks\n"},
       {{{"a", 2, 1}, {"a", 2, 1}},
-       0,
        "shared memory: host0 has 1 core for 2 ranks\nnetwork beyond concurrency 2: host0 has 1 core for 2 ranks\n"},
-      {{{"a", 4, 3}, {"a", 4, 8}}, 0, "network beyond concurrency 6: host0 has 3 cores for 4 ranks"},
-      {{{"a", 4, 8}, {"a", 4, 3}}, 0, "network beyond concurrency 6: host1 has 3 cores for 4 ranks"},
-      {{{"a", 1, 8}}, 0, "error: nothing to measure: there is one rank"},
-      {{{"a", 4, 1}}, 0, "error: nothing to measure: shared memory: host0 has 1 core for 4 ranks"},
-      {{{"a", 4, 8}}, 64, "error: concurrency 64 in shared memory (expected at most 4: there are no more ranks"},
-      {{{"a", 8, 4}}, 6, "error: concurrency 6 in shared memory (expected at most 4: host0 has 4 cores for 8 ranks"},
-      {{{"a", 1, 8}, {"a", 1, 8}}, 4, "error: concurrency 4 in network (expected at most 2"}};
-  for (const Row& row : rows) {
-    CHECK_THAT(refusals(Cluster(row.nodes), row.most_concurrency), ContainsSubstring(row.named));
-  }
-  CHECK(refusals(Cluster({{"a", 8, 4}}), 4).empty());
-  CHECK(refusals(Cluster({{"a", 1, 4}, {"a", 1, 4}}), 0).empty());
+      {{{"a", 4, 3}, {"a", 4, 8}}, "network beyond concurrency 6: host0 has 3 cores for 4 ranks"},
+      {{{"a", 4, 8}, {"a", 4, 3}}, "network beyond concurrency 6: host1 has 3 cores for 4 ranks"},
+      {{{"a", 1, 8}}, "error: nothing to measure: there is one rank"},
+      {{{"a", 4, 1}}, "error: nothing to measure: shared memory: host0 has 1 core for 4 ranks"}};
+  for (const auto& [nodes, named] : rows) CHECK_THAT(refusals(Cluster(nodes)), ContainsSubstring(named));
+  CHECK(refusals(Cluster({{"a", 1, 4}, {"a", 1, 4}})).empty());
   Cluster unknown({{"a", 2, 2}, {"a", 2, 2}});
   unknown.facts.pop_back();
-  CHECK_THAT(refusals(unknown, 0), ContainsSubstring("error: facts about 1 of 2 nodes"));
+  CHECK_THAT(refusals(unknown), ContainsSubstring("error: facts about 1 of 2 nodes"));
 }
 
 TEST_CASE(

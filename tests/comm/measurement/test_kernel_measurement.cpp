@@ -3,7 +3,7 @@
 #include <optional>
 #include <set>
 
-#include "comm/communicator.hpp"
+#include "comm/collective.hpp"
 #include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/statistics.hpp"

@@ -1,4 +1,4 @@
-#include <numeric>
+#include <limits>
 #include <thread>
 
 #include "comm/measurement/message_exchange.hpp"
@@ -18,12 +18,6 @@ using namespace steelyard::tests;
 namespace {
 
 constexpr double mebibyte = 1 << 20;
-
-std::vector<int> ranks_in_order() {
-  std::vector<int> ranks(static_cast<std::size_t>(session().size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 enum class Mode { standard, synchronous };
 
@@ -62,7 +56,7 @@ bool returns_before_receiver(int bytes, Mode mode, int attempts) {
 TEST_CASE("long messages take longer than short ones, however they are timed") {
   if (session().size() < 2) return;
   constexpr int large = 1 << 20;
-  MessageExchange exchange(session().comm(), ranks_in_order(), large);
+  MessageExchange exchange(session().comm(), large);
   CHECK(eventually([&] { return exchange.ping_pong_s(large, 8) > exchange.ping_pong_s(8, 8); }));
   CHECK(eventually([&] { return exchange.send_overhead_s(large, 8) > exchange.send_overhead_s(8, 8); }));
   CHECK(eventually([&] { return exchange.gap_s(large, 8) > exchange.gap_s(8, 8); }));
@@ -76,7 +70,7 @@ TEST_CASE("an empty synchronous message waits for a late receiver, one up to the
   if (session().size() < 2) return;
   CHECK_FALSE(returns_before_receiver(0, Mode::synchronous, 10));
   constexpr int largest = 1 << 17;
-  MessageExchange exchange(session().comm(), ranks_in_order(), largest);
+  MessageExchange exchange(session().comm(), largest);
   // The answer takes time.
   CHECK(eventually([&] { return exchange.ping_pong_s(0, 50, true) > exchange.ping_pong_s(0, 50); }, 20));
   // A busy machine can make eager messages look late, but not all the time.
@@ -92,7 +86,7 @@ TEST_CASE("an empty synchronous message waits for a late receiver, one up to the
   CHECK(same_on_all_ranks({static_cast<double>(limit)}));
   // Where everything fits, the largest is the limit.
   const int small = std::min(64, limit);
-  CHECK(eventually([&] { return MessageExchange(session().comm(), ranks_in_order(), small).eager_limit() == small; }));
+  CHECK(eventually([&] { return MessageExchange(session().comm(), small).eager_limit() == small; }));
 }
 
 TEST_CASE("patterns come to their end, with messages of any protocol and any number, also none") {

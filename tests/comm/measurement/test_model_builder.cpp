@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "comm/measurement/model_builder.hpp"
+#include "comm/measurement/kernel_measurement.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/comm/eventually.hpp"
