@@ -39,14 +39,11 @@ class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
       : frame_(frame), options_(options), problem_(problem), numerics_(options.numerics) {
-    // Histories of solves take memory, so they are kept for results only.
-    numerics_.pressure.keep_history = numerics_.momentum.keep_history = !options.run.result.empty();
     frame.collectively([&] { require_flow_outputs(options); });
   }
 
   double memory_bytes() const override {
-    return static_cast<double>(problem_.rows) *
-           MeasuredKernel(problem_, options_.numerics).facts().memory_bytes_per_unit;
+    return static_cast<double>(problem_.rows) * MeasuredKernel(problem_, numerics_).facts().memory_bytes_per_unit;
   }
   void describe(RunRecord& record) const override {
     record.params["rows"] = static_cast<double>(problem_.rows);
@@ -70,7 +67,7 @@ class Run : public AppRun {
 
   std::optional<Plan> plan() override {
     read_start();
-    steps_.emplace(frame_, problem_, options_.numerics);
+    steps_.emplace(frame_, problem_, numerics_);
     std::optional<Iterations> iterations;
     frame_.collectively([&] { iterations = given_iterations(options_, problem_); });
     if (!iterations) iterations = sampled_iterations();
@@ -143,9 +140,6 @@ class Run : public AppRun {
   }
   void write_files() override {
     frame_.write([&] { frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); }); });
-    if (options_.run.result.empty()) return;
-    frame_.write(
-        [&] { frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); }); });
   }
 
  private:
@@ -231,7 +225,6 @@ class Run : public AppRun {
     const double share_of_bound = steps() * step_bytes(problem_, numerics_, iterations) / bound_bytes_per_s / time_s;
     outcome.figures.insert({{"momentum_iterations", static_cast<double>(log_.momentum_iterations)},
                             {"pressure_iterations", static_cast<double>(log_.pressure_iterations)},
-                            {"restarts", static_cast<double>(log_.restarts)},
                             {"change", log_.change},
                             {"mass_imbalance", log_.mass_imbalance},
                             {"cells_per_s", cells_per_s},
@@ -292,7 +285,7 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
-  Numerics numerics_;  ///< of flows
+  const Numerics& numerics_;
   FlowState start_;
   RunEnd end_;
   std::optional<StepPlan> steps_;

@@ -45,7 +45,6 @@ class Flow {
   Flow& operator=(const Flow&) = delete;
 
   const Problem& problem() const { return problem_; }
-  const Numerics& numerics() const { return numerics_; }
   /// How often units have met so far, as the unit counted that drives MPI.
   const UnitGroup::SyncCounts& sync_counts() const { return group_->sync_counts(); }
 
@@ -63,7 +62,6 @@ class Flow {
 
  private:
   Problem problem_;
-  Numerics numerics_;
   std::unique_ptr<UnitGroup> group_;
   SharedGrid grid_;
   Coefficients coefficients_;
@@ -78,13 +76,11 @@ struct RunLog {
   std::int64_t steps = 0;
   std::int64_t momentum_iterations = 0;
   std::int64_t pressure_iterations = 0;
-  std::int64_t restarts = 0;
   double change = 0.0;          ///< in the last step, see StepReport
   double mass_imbalance = 0.0;  ///< the largest of all steps, see StepReport
   double mass_tolerance = 0.0;  ///< what the pressure solves allow for it, the largest of all steps
   bool steady = false;
   PerUnit<StepPhases> phases;
-  std::vector<StepReport> reports;  ///< of every step, where solves keep their history
 
   /// Mean iterations of a step.
   Iterations iterations() const;

@@ -87,35 +87,6 @@ void write_flow_vti(const std::filesystem::path& path, const Problem& problem, c
 
 namespace {
 
-nlohmann::json solve_json(const SolveReport& report) {
-  nlohmann::json residuals = nlohmann::json::array();
-  const double scale = report.right_side > 0.0 ? 1.0 / report.right_side : 1.0;
-  for (const double residual : report.history) residuals.push_back(scale * residual);
-  return {{"iterations", report.iterations}, {"restarts", report.restarts}, {"residuals", residuals}};
-}
-
-}  // namespace
-
-void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
-                     std::span<const StepReport> reports) {
-  NewFile file(folder / "solves.jsonl");
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    const StepReport& report = reports[i];
-    const auto done = static_cast<std::int64_t>(i + 1);
-    nlohmann::json line{{"step", start.steps + done},
-                        {"time", start.time + static_cast<double>(done) * problem.time_step},
-                        {"momentum", solve_json(report.momentum)},
-                        {"pressure", nlohmann::json::array()},
-                        {"mass_imbalance", report.mass_imbalance},
-                        {"change", report.change}};
-    for (const SolveReport& pressure : report.pressure) line["pressure"].push_back(solve_json(pressure));
-    file.write(line.dump() + "\n");
-  }
-  file.finish();
-}
-
-namespace {
-
 constexpr std::int64_t longest_side = 800;
 constexpr std::int64_t fineness = 3;  ///< points per pixel and direction at which streamlines are searched
 

@@ -25,12 +25,6 @@ void require_flow_outputs(const Options& options);
 /// cannot be written, once all others are
 void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state);
 
-/// Writes `solves.jsonl` into the folder: a line per time step with step, time and, of every linear solve, iterations,
-/// restarts and residuals over the right-hand side's 2-norm. @param start state before the first step
-/// @param reports of all steps @throws RuntimeFailure
-void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
-                     std::span<const StepReport> reports);
-
 /// The colour of a speed, in lid speeds: the darker part of the sequential map, on which white lines are seen.
 Rgb speed_colour(double speed);
 /// Colour of streamlines.
