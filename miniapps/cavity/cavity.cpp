@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "comm/measurement/bandwidth.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/base/text_file.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
@@ -33,6 +38,24 @@ StepPhases busiest_unit(const Frame& frame, const PerUnit<StepPhases>& own) {
     for (std::size_t i = 0; i < units.size(); ++i) units[i][phase] = seconds[i];
   }
   return *std::ranges::max_element(units, {}, &StepPhases::own_s);
+}
+
+/// Asks, before anything runs, whether the files that the user named for the flow could be written.
+/// @throws RuntimeFailure; InvalidArgument where two have one name
+void require_flow_outputs(const Options& options) {
+  std::map<std::filesystem::path, std::string> names;
+  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
+                                     {"--profiles", options.profiles},
+                                     {"--picture", options.picture},
+                                     {"--checkpoint", options.checkpoint}}) {
+    if (path.empty()) continue;
+    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
+    if (!is_new) {
+      throw InvalidArgument(
+          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
+    }
+    require_writable(path);
+  }
 }
 
 class Run : public AppRun {
@@ -139,7 +162,15 @@ class Run : public AppRun {
     return outcome;
   }
   void write_files() override {
-    frame_.write([&] { frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); }); });
+    const std::filesystem::path& result = options_.run.result;
+    const auto write = [&](const std::filesystem::path& path, const char* in_result, const auto& writer) {
+      write_file(path, writer, state_);
+      if (!result.empty()) write_file(result / in_result, writer, state_);
+    };
+    write_file(options_.checkpoint, write_checkpoint, state_);
+    write(options_.run.output, "flow.vti", write_flow_vti);
+    write(options_.profiles, "centre_lines.csv", write_centre_lines);
+    write(options_.picture, "flow.png", write_flow_picture);
   }
 
  private:
@@ -190,6 +221,12 @@ class Run : public AppRun {
         numerics_, rows);
   }
 
+  /// Does nothing without a path.
+  template <class Writer>
+  void write_file(const std::filesystem::path& path, const Writer& writer, const FlowState& state) {
+    if (!path.empty()) frame_.write([&] { frame_.on_root([&] { writer(path, problem_, state); }); });
+  }
+
   /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
   bool step_done(std::int64_t steps) {
     frame_.step_done(steps, end_.steady > 0.0 ? 0 : end_.steps);
@@ -197,8 +234,7 @@ class Run : public AppRun {
     const bool is_interrupted = frame_.is_interrupted();
     const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
     if (is_interrupted || is_due) {
-      const FlowState now = flow_->gather();
-      frame_.write([&] { frame_.on_root([&] { write_checkpoint(options_.checkpoint, problem_, now); }); });
+      write_file(options_.checkpoint, write_checkpoint, flow_->gather());
     }
     if (is_interrupted) {
       frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));

@@ -1,7 +1,6 @@
 #include "miniapps/cavity/output/flow_files.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -29,44 +27,6 @@
 #include "miniapps/cavity/output/flow_analysis.hpp"
 
 namespace steelyard::cavity {
-
-void require_flow_outputs(const Options& options) {
-  std::map<std::filesystem::path, std::string> names;
-  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
-                                     {"--profiles", options.profiles},
-                                     {"--picture", options.picture},
-                                     {"--checkpoint", options.checkpoint}}) {
-    if (path.empty()) continue;
-    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
-    if (!is_new) {
-      throw InvalidArgument(
-          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
-    }
-    require_writable(path);
-  }
-}
-
-void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state) {
-  const std::filesystem::path& folder = options.run.result;
-  std::vector<std::string> failures;
-  const auto write = [&](const std::filesystem::path& path, const auto& writer) {
-    try {
-      if (!path.empty()) writer(path, problem, state);
-    } catch (const RuntimeFailure& failure) {
-      failures.emplace_back(failure.what());
-    }
-  };
-  const auto in_folder = [&](const char* name) { return folder.empty() ? folder : folder / name; };
-  // Those first that cost most to make again.
-  write(options.checkpoint, write_checkpoint);
-  write(options.run.output, write_flow_vti);
-  write(in_folder("flow.vti"), write_flow_vti);
-  write(options.profiles, write_centre_lines);
-  write(in_folder("centre_lines.csv"), write_centre_lines);
-  write(options.picture, write_flow_picture);
-  write(in_folder("flow.png"), write_flow_picture);
-  if (!failures.empty()) throw RuntimeFailure(fmt::format("{}", fmt::join(failures, "; ")));
-}
 
 void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
   const Streamfunction psi = streamfunction(problem, state);
@@ -271,17 +231,14 @@ nlohmann::ordered_json header_of(const Problem& problem, const FlowState& state)
 
 nlohmann::json read_header(const std::string& path, std::ifstream& file) {
   std::string line(longest_header, '\0');
-  file.read(line.data(), longest_header);
-  line.resize(static_cast<std::size_t>(file.gcount()));
-  const std::size_t end = line.find('\n');
+  file.getline(line.data(), longest_header);
   const auto fail = [&](const std::string& problem) {
     throw FileFormatError(path, "line 1", fmt::format("{} (expected the JSON object of a {})", problem, schema));
   };
-  if (end == std::string::npos) fail("has no end");
-  nlohmann::json header = nlohmann::json::parse(line.substr(0, end), nullptr, false);
+  if (file.fail() || file.eof()) fail("has no end");
+  line.resize(static_cast<std::size_t>(file.gcount()) - 1);
+  nlohmann::json header = nlohmann::json::parse(line, nullptr, false);
   if (!header.is_object()) fail("is something else");
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(end) + 1);
   return header;
 }
 
