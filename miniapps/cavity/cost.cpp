@@ -64,13 +64,14 @@ SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
     const bool is_whole = k + 1 == levels.size() || (k > 0 && level.cells() <= MultigridLevels::most_whole_cells);
     cells += static_cast<double>(level.cells());
     if (is_whole) {
-      if (whole_cells == 0.0) cycle.syncs += {0.0, 1.0, row_bytes(level.columns()) * static_cast<double>(level.rows())};
+      if (whole_cells == 0.0)
+        cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(level.columns()) * static_cast<double>(level.rows())});
       whole_cells += static_cast<double>(level.cells());
       continue;
     }
     // Its right side; what corrects it comes from the next level, at its columns, unless all units have that.
-    cycle.syncs += {0.0, 1.0, row_bytes(level.columns()) * MultigridLevels::right_side_depth};
-    if (k > 0) cycle.syncs += {0.0, 1.0, row_bytes(finer_columns) * MultigridLevels::correction_depth};
+    cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(level.columns()) * MultigridLevels::right_side_depth});
+    if (k > 0) cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(finer_columns) * MultigridLevels::correction_depth});
     finer_columns = level.columns();
   }
   cycle.whole_share = whole_cells / cells;
@@ -133,17 +134,16 @@ SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const It
   const double correctors = problem.correctors;
   // Both products with the matrix; one more each before the first iteration of merged reductions, and for the residuals
   // at both ends of a solve.
-  const SyncCounts momentum{merged ? 2.0 : 3.0, 2.0, 2.0 * velocity_halo};
-  const SyncCounts pressure{merged ? 1.0 : numerics.multigrid() ? 3.0 : 2.0, 1.0, halo};
   const double solve = merged ? 3.0 : 2.0;
-  SyncCounts syncs = iterations.momentum * momentum;
-  syncs += {solve, solve, solve * velocity_halo};
-  syncs += iterations.pressure * pressure;
-  syncs += correctors * SyncCounts{solve + 1.0, solve, solve * halo};
-  syncs += step_calls(problem, numerics, iterations)[StepPhase::multigrid] * shared_cycle(problem, numerics).syncs;
+  SyncCounts syncs;
+  syncs.add(iterations.momentum, {merged ? 2.0 : 3.0, 2.0, 2.0 * velocity_halo});
+  syncs.add(1.0, {solve, solve, solve * velocity_halo});
+  syncs.add(iterations.pressure, {merged ? 1.0 : numerics.multigrid() ? 3.0 : 2.0, 1.0, halo});
+  syncs.add(correctors, {solve + 1.0, solve, solve * halo});
+  syncs.add(step_calls(problem, numerics, iterations)[StepPhase::multigrid], shared_cycle(problem, numerics).syncs);
   // Estimate, divergence and correction; the pressure's mean and the new velocity.
-  syncs += correctors * SyncCounts{0.0, 3.0, 2.0 * velocity_halo + halo};
-  syncs += {1.0, 1.0, velocity_halo};
+  syncs.add(correctors, {0.0, 3.0, 2.0 * velocity_halo + halo});
+  syncs.add(1.0, {1.0, 1.0, velocity_halo});
   return syncs;
 }
 

@@ -53,16 +53,12 @@ struct SyncCounts {
   double exchanges = 0.0;
   double halo_bytes = 0.0;  ///< of all these exchanges, to one neighbour
 
-  SyncCounts& operator+=(const SyncCounts& other) {
-    sums += other.sums;
-    exchanges += other.exchanges;
-    halo_bytes += other.halo_bytes;
-    return *this;
+  void add(double times, const SyncCounts& each) {
+    sums += times * each.sums;
+    exchanges += times * each.exchanges;
+    halo_bytes += times * each.halo_bytes;
   }
 };
-inline SyncCounts operator*(double times, const SyncCounts& counts) {
-  return {times * counts.sums, times * counts.exchanges, times * counts.halo_bytes};
-}
 
 /// Synchronisations of a step with these iterations, none of which ends early.
 SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations);

@@ -18,7 +18,11 @@ namespace {
 /// Reports are the same on all units, so that all of them throw or none.
 void require_solved(const StepReport& report) {
   const auto require = [](const char* system, const SolveReport& solve) {
-    if (solve.outcome != SolveOutcome::converged) throw SolveFailure(system, solve);
+    if (solve.outcome == SolveOutcome::converged) return;
+    throw SolveFailure(fmt::format(
+        "{}: the solver {} (iterations {}, restarts {}, residual {:.3e}; expected a residual of at most "
+        "{:.3e})",
+        system, to_string(solve.outcome), solve.iterations, solve.restarts, solve.residual, solve.tolerance));
   };
   require("momentum", report.momentum);
   for (const SolveReport& solve : report.pressure) require("pressure", solve);
@@ -26,20 +30,9 @@ void require_solved(const StepReport& report) {
 
 }  // namespace
 
-SolveFailure::SolveFailure(const std::string& system, const SolveReport& report)
-    : Error(
-          fmt::format("{}: the solver {} (iterations {}, restarts {}, residual {:.3e}; expected a residual of at most "
-                      "{:.3e})",
-                      system, to_string(report.outcome), report.iterations, report.restarts, report.residual,
-                      report.tolerance),
-          ExitCode::failed) {}
-
 Flow::Flow(std::unique_ptr<UnitGroup> group, const Problem& problem, const Numerics& numerics,
            std::span<const std::int64_t> rows)
-    : problem_(problem),
-      group_(std::move(group)),
-      grid_(*group_, rows, problem.columns),
-      coefficients_(problem) {
+    : problem_(problem), group_(std::move(group)), grid_(*group_, rows, problem.columns), coefficients_(problem) {
   MultigridLevels* const multigrid = numerics.multigrid() ? &multigrid_.emplace(grid_, coefficients_) : nullptr;
   // Each on its own thread, for its own threads touch the memory first.
   group_->run([&](const auto& peer) {

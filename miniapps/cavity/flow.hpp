@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "comm/session.hpp"
@@ -26,10 +25,9 @@ template <class Execution>
 class UnitFlow;
 
 /// A linear system was not solved: how that ended, after how many iterations, its residual and what was expected.
-class SolveFailure : public Error {
+class SolveFailure : public RuntimeFailure {
  public:
-  /// @param system what was to be solved, for the message
-  SolveFailure(const std::string& system, const SolveReport& report);
+  using RuntimeFailure::RuntimeFailure;
 };
 
 /// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients

@@ -144,8 +144,6 @@ struct AxisCoefficients {
 struct Coefficients {
   double diffusion_x, diffusion_y;
   double quarter_x, quarter_y;
-  /// 2 nu U / dy^2, what the moving wall adds to the right side of u in the top row; U is 1.
-  double lid_source;
   AxisCoefficients rows, columns;
 
   explicit Coefficients(const Problem& problem) {
@@ -155,7 +153,6 @@ struct Coefficients {
     diffusion_y = implicit * problem.viscosity() / (dy * dy);
     quarter_x = implicit / (4.0 * dx);
     quarter_y = implicit / (4.0 * dy);
-    lid_source = 2.0 * problem.viscosity() / (dy * dy);
     rows = {problem.rows, dy, diffusion_y, 1.0 / problem.time_step + 2.0 * diffusion_x};
     columns = {problem.columns, dx, diffusion_x, 1.0 / problem.time_step + 2.0 * diffusion_y};
   }

@@ -35,10 +35,9 @@ struct Problem {
   }
 };
 
-/// When a linear solver has done enough: |b - A x|_2 <= relative |b|_2 + absolute.
+/// When a linear solver has done enough: |b - A x|_2 <= relative |b|_2.
 struct SolveSettings {
   double relative = 1e-8;
-  double absolute = 0.0;
   int most_iterations = 1000;
   int most_restarts = 10;  ///< after breakdowns, and where the recurrence's residual has left the true one
   /// Makes `most_iterations`, fewer only where nothing is left of the residual, and calls the system solved.

@@ -45,7 +45,7 @@ class SolveMonitor {
     report_.residual = best_ = residual;
     best_iteration_ = report_.iterations;
     report_.right_side = right_side;
-    report_.tolerance = settings_.relative * right_side + settings_.absolute;
+    report_.tolerance = settings_.relative * right_side;
     if (report_.iterations == 0) last_true_ = residual;
     if (settings_.fixed_iterations) return residual > 0.0 && report_.iterations < settings_.most_iterations;
     if (!std::isfinite(residual) || !std::isfinite(right_side)) return fail(SolveOutcome::not_finite);
@@ -101,9 +101,9 @@ class SolveMonitor {
     return false;
   }
 
-  /// Whether nothing but x = 0, which the caller sets, solves the system: b and the tolerance are 0.
+  /// Whether b is 0, so that x = 0, which the caller sets, solves the system.
   bool ends_with_zero() {
-    if (report_.tolerance != 0.0 || report_.right_side != 0.0) return false;
+    if (report_.right_side != 0.0) return false;
     report_.residual = 0.0;
     return true;
   }
