@@ -20,7 +20,6 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/options.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
@@ -233,9 +232,7 @@ class Run : public AppRun {
     if (options_.checkpoint.empty()) return true;
     const bool is_interrupted = frame_.is_interrupted();
     const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
-    if (is_interrupted || is_due) {
-      write_file(options_.checkpoint, write_checkpoint, flow_->gather());
-    }
+    if (is_interrupted || is_due) write_file(options_.checkpoint, write_checkpoint, flow_->gather());
     if (is_interrupted) {
       frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
     }
@@ -278,7 +275,6 @@ class Run : public AppRun {
 
   /// By what lid-driven cavities are compared. On rank 0, which has the flow.
   void add_flow(Outcome& outcome) const {
-    outcome.figures["time"] = state_.time;
     if (state_.u.empty()) return;
     if (const auto vortex = primary_vortex(problem_, streamfunction(problem_, state_))) {
       const auto& [x, y] = vortex->position;
@@ -295,7 +291,6 @@ class Run : public AppRun {
     const std::vector<GhiaComparison> points = ghia_comparison(problem_, state_);
     if (points.empty()) return;
     const double difference = largest_difference(points);
-    outcome.figures["ghia_difference"] = difference;
     constexpr double steady = 1e-4;
     outcome.below += fmt::format("Ghia       largest difference {:.5f} of lid speed on the centre lines{}\n",
                                  difference, log_.change > steady ? " from a steady flow, which this is not yet" : "");

@@ -3,12 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/measurable_kernel.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/cavity/problem.hpp"
 
@@ -66,6 +68,33 @@ SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const It
 /// Memory traffic of a step with these iterations, in bytes: what sweeps read and write where no cache holds anything
 /// from one sweep to the next, counted in the solvers' headers.
 double step_bytes(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
+
+/// A time step from rest of a cavity of one unit's rows, without communication, whose solves make a fixed number of
+/// iterations each: a computation unit is a grid row. Its runs tell the seconds of each part, see StepPhase. Source:
+/// 000, section 5.3.4.
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  /// @param problem gives columns, the cells' shape and the correctors @param to_the_end whether solves end by their
+  /// residuals instead
+  MeasuredKernel(Problem problem, const Numerics& numerics, bool to_the_end = false);
+
+  KernelFacts facts() const override;
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  /// Their steps are solved to the end, from a field that is not at rest.
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  /// See reference_step().
+  std::vector<double> reference(std::int64_t units) const override;
+
+  /// Iterations of each solve in a run.
+  static constexpr int iterations = 3;
+  static Iterations run_iterations(const Problem& problem) {
+    return {iterations, static_cast<double>(iterations) * problem.correctors};
+  }
+
+ private:
+  Problem problem_;
+  Numerics numerics_;
+};
 
 /// Seconds of one synchronisation of each kind between units that own consecutive slices.
 struct SyncCosts {

@@ -2,7 +2,6 @@
 
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/solvers/krylov_method.hpp"
 #include "tests/catch.hpp"
