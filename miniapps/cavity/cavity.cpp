@@ -93,9 +93,9 @@ class Run : public AppRun {
     std::optional<Iterations> iterations;
     frame_.collectively([&] { iterations = given_iterations(options_, problem_); });
     if (!iterations) iterations = sampled_iterations();
-    Plan plan =
-        steps_->plan(failure_.empty() ? std::optional(end_.steps) : std::nullopt, iterations.value_or(Iterations()));
-    plan.text = no_prediction_line();
+    Plan plan = steps_->plan(no_prediction_.empty() ? std::optional(end_.steps) : std::nullopt,
+                             iterations.value_or(Iterations()));
+    plan.text = no_prediction_;
     if (!plan.text.empty()) return plan;
     plan.text = fmt::format("predicted  {} for {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n",
                             format_seconds(*plan.time_s), end_.steps, iterations->momentum, iterations->pressure);
@@ -146,9 +146,9 @@ class Run : public AppRun {
     const double time_s = measurement.median_s;
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
     outcome.params["steps"] = steps();
-    outcome.below = no_prediction_line();
+    outcome.below = no_prediction_;
     // With as many iterations as the run needed.
-    plan = steps_->plan(failure_.empty() ? std::optional(log_.steps) : std::nullopt, log_.iterations());
+    plan = steps_->plan(no_prediction_.empty() ? std::optional(log_.steps) : std::nullopt, log_.iterations());
     add_phases(outcome, plan, time_s);
     add_speed(outcome, time_s);
     add_flow(outcome);
@@ -191,12 +191,6 @@ class Run : public AppRun {
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
   }
 
-  /// Empty where there is a prediction.
-  std::string no_prediction_line() const {
-    if (failure_.empty()) return "";
-    return fmt::format("predicted  nothing: a sample of the steps failed ({})\n", failure_);
-  }
-
   /// Iterations per step of a short run of all units, in a cavity of the same cells with fewer rows where there are
   /// many.
   std::optional<Iterations> sampled_iterations() {
@@ -209,7 +203,7 @@ class Run : public AppRun {
       if (sampled_rows == problem_.rows) flow->load(start_);
       return run_steps(*flow, {sampled_steps, 0.0}).iterations();
     } catch (const SolveFailure& error) {
-      failure_ = error.what();
+      no_prediction_ = fmt::format("predicted  nothing: a sample of the steps failed ({})\n", error.what());
       return std::nullopt;
     }
   }
@@ -320,7 +314,7 @@ class Run : public AppRun {
   FlowState start_;
   RunEnd end_;
   std::optional<StepPlan> steps_;
-  std::string failure_;  ///< of the linear solver that failed in the sample; without a prediction then
+  std::string no_prediction_;  ///< line in its place, where a linear solver has failed in the sample
   std::unique_ptr<Flow> flow_, even_flow_;
   std::unique_ptr<GroupBandwidth> bandwidth_;
   double even_s_ = 0.0;  ///< of the last repetition's even split

@@ -62,6 +62,9 @@ SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
   SharedCycle cycle;
   if (!numerics.multigrid()) return cycle;
   const std::vector<MultigridLevel> levels = multigrid_levels(Coefficients(problem));
+  const auto exchange = [&](std::int64_t columns, std::int64_t rows) {
+    cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(columns) * static_cast<double>(rows)});
+  };
   double cells = 0.0, whole_cells = 0.0;
   std::int64_t finer_columns = problem.columns;
   for (std::size_t k = 0; k < levels.size(); ++k) {
@@ -69,14 +72,13 @@ SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
     const bool is_whole = k + 1 == levels.size() || (k > 0 && level.cells() <= MultigridLevels::most_whole_cells);
     cells += static_cast<double>(level.cells());
     if (is_whole) {
-      if (whole_cells == 0.0)
-        cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(level.columns()) * static_cast<double>(level.rows())});
+      if (whole_cells == 0.0) exchange(level.columns(), level.rows());
       whole_cells += static_cast<double>(level.cells());
       continue;
     }
     // Its right side; what corrects it comes from the next level, at its columns, unless all units have that.
-    cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(level.columns()) * MultigridLevels::right_side_depth});
-    if (k > 0) cycle.syncs.add(1.0, {0.0, 1.0, row_bytes(finer_columns) * MultigridLevels::correction_depth});
+    exchange(level.columns(), MultigridLevels::right_side_depth);
+    if (k > 0) exchange(finer_columns, MultigridLevels::correction_depth);
     finer_columns = level.columns();
   }
   cycle.whole_share = whole_cells / cells;

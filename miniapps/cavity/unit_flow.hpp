@@ -146,7 +146,9 @@ class UnitFlow {
         momentum_solver_(grid_, numerics.reductions),
         pressure_solver_(grid_, numerics.reductions) {
     if (extrapolates()) convecting_ = grid_.template field<2>();
-    if (multigrid != nullptr) multigrid_.emplace(grid_, *multigrid);
+    if (multigrid == nullptr) return;
+    multigrid_.emplace(grid_, *multigrid);
+    cycle_ = [this](auto& r, auto& z) { multigrid_->apply(grid_, r, z); };
   }
   UnitFlow(const UnitFlow&) = delete;
   UnitFlow& operator=(const UnitFlow&) = delete;
@@ -213,7 +215,9 @@ class UnitFlow {
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
-      report.pressure.push_back(timed(spent[StepPhase::pressure], [&] { return solve_pressure(); }));
+      report.pressure.push_back(timed(spent[StepPhase::pressure], [&] {
+        return pressure_solver_.solve(coefficients_.pressure(), source_, pressure_, numerics_.pressure, cycle_);
+      }));
       if (report.pressure.back().outcome != SolveOutcome::converged) return report;
       correct(momentum);
     }
@@ -236,13 +240,6 @@ class UnitFlow {
     // The fields are named so that hosts sweep one component after the other: both together read more rows than they
     // prefetch well.
     grid_.for_cells("steelyard::cavity::momentum_rhs", reading(fields(u, p, b, right, x), each_component<2>(body)));
-  }
-
-  /// L p = -div h from p on.
-  SolveReport solve_pressure() {
-    typename ConjugateGradient<Execution>::Preconditioner cycle;
-    if (multigrid_) cycle = [&](auto& r, auto& z) { multigrid_->apply(grid_, r, z); };
-    return pressure_solver_.solve(coefficients_.pressure(), source_, pressure_, numerics_.pressure, cycle);
   }
 
   /// h, and from it the right side of the pressure equation.
@@ -308,6 +305,7 @@ class UnitFlow {
   BiCgStab<Execution, 2> momentum_solver_;
   ConjugateGradient<Execution> pressure_solver_;
   std::optional<MultigridPreconditioner<Execution>> multigrid_;  ///< where it is the pressure's preconditioner
+  typename ConjugateGradient<Execution>::Preconditioner cycle_;  ///< of it, if any
 };
 
 }  // namespace steelyard::cavity

@@ -148,10 +148,6 @@ std::vector<double> covered_by_lines(const Pixels& pixels, const Problem& proble
   return covered;
 }
 
-std::uint8_t mixed(std::uint8_t from, std::uint8_t to, double part) {
-  return static_cast<std::uint8_t>(std::lround(std::lerp(static_cast<double>(from), static_cast<double>(to), part)));
-}
-
 }  // namespace
 
 Rgb speed_colour(double speed) {
@@ -165,9 +161,11 @@ void write_flow_picture(const std::filesystem::path& path, const Problem& proble
   std::vector<Rgb> pixels;
   for (std::size_t k = 0; k < speeds.size(); ++k) {
     const Rgb ground = speed_colour(speeds[k]);
-    pixels.push_back({mixed(ground.red, line_colour.red, covered[k]),
-                      mixed(ground.green, line_colour.green, covered[k]),
-                      mixed(ground.blue, line_colour.blue, covered[k])});
+    const auto mixed = [&](double from, double to) {
+      return static_cast<std::uint8_t>(std::lround(std::lerp(from, to, covered[k])));
+    };
+    pixels.push_back({mixed(ground.red, line_colour.red), mixed(ground.green, line_colour.green),
+                      mixed(ground.blue, line_colour.blue)});
   }
   const PictureLegend legend{speed_colour, 0.0, "0", "1 lid speed",
                              fmt::format("re {:g}  t = {:.4g}", problem.reynolds, state.time)};

@@ -59,17 +59,6 @@ struct DirectionImage {
   }
 };
 
-/// s = r - alpha v, in the place of r.
-template <int Components>
-struct HalfStep {
-  RowAccess<Components> r, v;
-  double alpha;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    r(c, j, i) -= alpha * v(c, j, i);
-  }
-};
-
 /// t = A s; s^T s, t^T s and t^T t, and for merged reductions r0^T s and r0^T t.
 template <class Operator, int Components, bool merged>
 struct ResidualImage {
@@ -239,7 +228,7 @@ class BiCgStab {
   std::array<double, 5> half_step(const Operator& matrix, double alpha) {
     using Image = detail::ResidualImage<Operator, Components, merged>;
     const auto r = r_.access(), v = v_.access(), shadow = shadow_.access();
-    const detail::HalfStep<Components> update{r, v, alpha};
+    const AddMultiple<Components> update{r, v, -alpha};
     const auto image = each_component<Components>(storing(t_, Image{matrix, r, shadow}));
     const auto products_of = [&](const auto& read) {
       return grid_.template for_cells_then_totals<Image::products>(
