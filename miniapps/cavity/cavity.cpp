@@ -3,19 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "comm/measurement/bandwidth.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/base/text_file.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
-#include "miniapps/cavity/measured_kernel.hpp"
 #include "miniapps/cavity/options.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
@@ -35,18 +39,33 @@ StepPhases busiest_unit(const Frame& frame, const PerUnit<StepPhases>& own) {
   return *std::ranges::max_element(units, {}, &StepPhases::own_s);
 }
 
+/// Asks, before anything runs, whether the files that the user named for the flow could be written.
+/// @throws RuntimeFailure; InvalidArgument where two have one name
+void require_flow_outputs(const Options& options) {
+  std::map<std::filesystem::path, std::string> names;
+  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
+                                     {"--profiles", options.profiles},
+                                     {"--picture", options.picture},
+                                     {"--checkpoint", options.checkpoint}}) {
+    if (path.empty()) continue;
+    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
+    if (!is_new) {
+      throw InvalidArgument(
+          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
+    }
+    require_writable(path);
+  }
+}
+
 class Run : public AppRun {
  public:
   Run(Frame& frame, const Options& options, const Problem& problem)
       : frame_(frame), options_(options), problem_(problem), numerics_(options.numerics) {
-    // Histories of solves take memory, so they are kept for results only.
-    numerics_.pressure.keep_history = numerics_.momentum.keep_history = !options.run.result.empty();
     frame.collectively([&] { require_flow_outputs(options); });
   }
 
   double memory_bytes() const override {
-    return static_cast<double>(problem_.rows) *
-           MeasuredKernel(problem_, options_.numerics).facts().memory_bytes_per_unit;
+    return static_cast<double>(problem_.rows) * MeasuredKernel(problem_, numerics_).facts().memory_bytes_per_unit;
   }
   void describe(RunRecord& record) const override {
     record.params["rows"] = static_cast<double>(problem_.rows);
@@ -70,13 +89,13 @@ class Run : public AppRun {
 
   std::optional<Plan> plan() override {
     read_start();
-    steps_.emplace(frame_, problem_, options_.numerics);
+    steps_.emplace(frame_, problem_, numerics_);
     std::optional<Iterations> iterations;
     frame_.collectively([&] { iterations = given_iterations(options_, problem_); });
     if (!iterations) iterations = sampled_iterations();
-    Plan plan =
-        steps_->plan(failure_.empty() ? std::optional(end_.steps) : std::nullopt, iterations.value_or(Iterations()));
-    plan.text = no_prediction_line();
+    Plan plan = steps_->plan(no_prediction_.empty() ? std::optional(end_.steps) : std::nullopt,
+                             iterations.value_or(Iterations()));
+    plan.text = no_prediction_;
     if (!plan.text.empty()) return plan;
     plan.text = fmt::format("predicted  {} for {} steps with {:.3g} iterations for momentum and {:.3g} for pressure\n",
                             format_seconds(*plan.time_s), end_.steps, iterations->momentum, iterations->pressure);
@@ -127,9 +146,9 @@ class Run : public AppRun {
     const double time_s = measurement.median_s;
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
     outcome.params["steps"] = steps();
-    outcome.below = no_prediction_line();
+    outcome.below = no_prediction_;
     // With as many iterations as the run needed.
-    plan = steps_->plan(failure_.empty() ? std::optional(log_.steps) : std::nullopt, log_.iterations());
+    plan = steps_->plan(no_prediction_.empty() ? std::optional(log_.steps) : std::nullopt, log_.iterations());
     add_phases(outcome, plan, time_s);
     add_speed(outcome, time_s);
     add_flow(outcome);
@@ -142,10 +161,15 @@ class Run : public AppRun {
     return outcome;
   }
   void write_files() override {
-    frame_.write([&] { frame_.on_root([&] { write_flow_outputs(options_, problem_, state_); }); });
-    if (options_.run.result.empty()) return;
-    frame_.write(
-        [&] { frame_.on_root([&] { write_histories(options_.run.result, problem_, start_, log_.reports); }); });
+    const std::filesystem::path& result = options_.run.result;
+    const auto write = [&](const std::filesystem::path& path, const char* in_result, const auto& writer) {
+      write_file(path, writer, state_);
+      if (!result.empty()) write_file(result / in_result, writer, state_);
+    };
+    write_file(options_.checkpoint, write_checkpoint, state_);
+    write(options_.run.output, "flow.vti", write_flow_vti);
+    write(options_.profiles, "centre_lines.csv", write_centre_lines);
+    write(options_.picture, "flow.png", write_flow_picture);
   }
 
  private:
@@ -167,12 +191,6 @@ class Run : public AppRun {
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
   }
 
-  /// Empty where there is a prediction.
-  std::string no_prediction_line() const {
-    if (failure_.empty()) return "";
-    return fmt::format("predicted  nothing: a sample of the steps failed ({})\n", failure_);
-  }
-
   /// Iterations per step of a short run of all units, in a cavity of the same cells with fewer rows where there are
   /// many.
   std::optional<Iterations> sampled_iterations() {
@@ -185,7 +203,7 @@ class Run : public AppRun {
       if (sampled_rows == problem_.rows) flow->load(start_);
       return run_steps(*flow, {sampled_steps, 0.0}).iterations();
     } catch (const SolveFailure& error) {
-      failure_ = error.what();
+      no_prediction_ = fmt::format("predicted  nothing: a sample of the steps failed ({})\n", error.what());
       return std::nullopt;
     }
   }
@@ -196,16 +214,19 @@ class Run : public AppRun {
         numerics_, rows);
   }
 
+  /// Does nothing without a path.
+  template <class Writer>
+  void write_file(const std::filesystem::path& path, const Writer& writer, const FlowState& state) {
+    if (!path.empty()) frame_.write([&] { frame_.on_root([&] { writer(path, problem_, state); }); });
+  }
+
   /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
   bool step_done(std::int64_t steps) {
     frame_.step_done(steps, end_.steady > 0.0 ? 0 : end_.steps);
     if (options_.checkpoint.empty()) return true;
     const bool is_interrupted = frame_.is_interrupted();
     const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
-    if (is_interrupted || is_due) {
-      const FlowState now = flow_->gather();
-      frame_.write([&] { frame_.on_root([&] { write_checkpoint(options_.checkpoint, problem_, now); }); });
-    }
+    if (is_interrupted || is_due) write_file(options_.checkpoint, write_checkpoint, flow_->gather());
     if (is_interrupted) {
       frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
     }
@@ -231,7 +252,6 @@ class Run : public AppRun {
     const double share_of_bound = steps() * step_bytes(problem_, numerics_, iterations) / bound_bytes_per_s / time_s;
     outcome.figures.insert({{"momentum_iterations", static_cast<double>(log_.momentum_iterations)},
                             {"pressure_iterations", static_cast<double>(log_.pressure_iterations)},
-                            {"restarts", static_cast<double>(log_.restarts)},
                             {"change", log_.change},
                             {"mass_imbalance", log_.mass_imbalance},
                             {"cells_per_s", cells_per_s},
@@ -249,7 +269,6 @@ class Run : public AppRun {
 
   /// By what lid-driven cavities are compared. On rank 0, which has the flow.
   void add_flow(Outcome& outcome) const {
-    outcome.figures["time"] = state_.time;
     if (state_.u.empty()) return;
     if (const auto vortex = primary_vortex(problem_, streamfunction(problem_, state_))) {
       const auto& [x, y] = vortex->position;
@@ -266,7 +285,6 @@ class Run : public AppRun {
     const std::vector<GhiaComparison> points = ghia_comparison(problem_, state_);
     if (points.empty()) return;
     const double difference = largest_difference(points);
-    outcome.figures["ghia_difference"] = difference;
     constexpr double steady = 1e-4;
     outcome.below += fmt::format("Ghia       largest difference {:.5f} of lid speed on the centre lines{}\n",
                                  difference, log_.change > steady ? " from a steady flow, which this is not yet" : "");
@@ -292,11 +310,11 @@ class Run : public AppRun {
   Frame& frame_;
   const Options& options_;
   Problem problem_;
-  Numerics numerics_;  ///< of flows
+  const Numerics& numerics_;
   FlowState start_;
   RunEnd end_;
   std::optional<StepPlan> steps_;
-  std::string failure_;  ///< of the linear solver that failed in the sample; without a prediction then
+  std::string no_prediction_;  ///< line in its place, where a linear solver has failed in the sample
   std::unique_ptr<Flow> flow_, even_flow_;
   std::unique_ptr<GroupBandwidth> bandwidth_;
   double even_s_ = 0.0;  ///< of the last repetition's even split

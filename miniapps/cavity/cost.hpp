@@ -3,12 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/measurable_kernel.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/cavity/problem.hpp"
 
@@ -53,16 +55,12 @@ struct SyncCounts {
   double exchanges = 0.0;
   double halo_bytes = 0.0;  ///< of all these exchanges, to one neighbour
 
-  SyncCounts& operator+=(const SyncCounts& other) {
-    sums += other.sums;
-    exchanges += other.exchanges;
-    halo_bytes += other.halo_bytes;
-    return *this;
+  void add(double times, const SyncCounts& each) {
+    sums += times * each.sums;
+    exchanges += times * each.exchanges;
+    halo_bytes += times * each.halo_bytes;
   }
 };
-inline SyncCounts operator*(double times, const SyncCounts& counts) {
-  return {times * counts.sums, times * counts.exchanges, times * counts.halo_bytes};
-}
 
 /// Synchronisations of a step with these iterations, none of which ends early.
 SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
@@ -70,6 +68,33 @@ SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const It
 /// Memory traffic of a step with these iterations, in bytes: what sweeps read and write where no cache holds anything
 /// from one sweep to the next, counted in the solvers' headers.
 double step_bytes(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
+
+/// A time step from rest of a cavity of one unit's rows, without communication, whose solves make a fixed number of
+/// iterations each: a computation unit is a grid row. Its runs tell the seconds of each part, see StepPhase. Source:
+/// 000, section 5.3.4.
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  /// @param problem gives columns, the cells' shape and the correctors @param to_the_end whether solves end by their
+  /// residuals instead
+  MeasuredKernel(Problem problem, const Numerics& numerics, bool to_the_end = false);
+
+  KernelFacts facts() const override;
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
+  /// Their steps are solved to the end, from a field that is not at rest.
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
+  /// See reference_step().
+  std::vector<double> reference(std::int64_t units) const override;
+
+  /// Iterations of each solve in a run.
+  static constexpr int iterations = 3;
+  static Iterations run_iterations(const Problem& problem) {
+    return {iterations, static_cast<double>(iterations) * problem.correctors};
+  }
+
+ private:
+  Problem problem_;
+  Numerics numerics_;
+};
 
 /// Seconds of one synchronisation of each kind between units that own consecutive slices.
 struct SyncCosts {

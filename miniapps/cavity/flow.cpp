@@ -18,7 +18,11 @@ namespace {
 /// Reports are the same on all units, so that all of them throw or none.
 void require_solved(const StepReport& report) {
   const auto require = [](const char* system, const SolveReport& solve) {
-    if (solve.outcome != SolveOutcome::converged) throw SolveFailure(system, solve);
+    if (solve.outcome == SolveOutcome::converged) return;
+    throw SolveFailure(fmt::format(
+        "{}: the solver {} (iterations {}, restarts {}, residual {:.3e}; expected a residual of at most "
+        "{:.3e})",
+        system, to_string(solve.outcome), solve.iterations, solve.restarts, solve.residual, solve.tolerance));
   };
   require("momentum", report.momentum);
   for (const SolveReport& solve : report.pressure) require("pressure", solve);
@@ -26,25 +30,13 @@ void require_solved(const StepReport& report) {
 
 }  // namespace
 
-SolveFailure::SolveFailure(const std::string& system, const SolveReport& report)
-    : Error(
-          fmt::format("{}: the solver {} (iterations {}, restarts {}, residual {:.3e}; expected a residual of at most "
-                      "{:.3e})",
-                      system, to_string(report.outcome), report.iterations, report.restarts, report.residual,
-                      report.tolerance),
-          ExitCode::failed) {}
-
 Flow::Flow(std::unique_ptr<UnitGroup> group, const Problem& problem, const Numerics& numerics,
            std::span<const std::int64_t> rows)
-    : problem_(problem),
-      numerics_(numerics),
-      group_(std::move(group)),
-      grid_(*group_, rows, problem.columns),
-      coefficients_(problem) {
+    : problem_(problem), group_(std::move(group)), grid_(*group_, rows, problem.columns), coefficients_(problem) {
   MultigridLevels* const multigrid = numerics.multigrid() ? &multigrid_.emplace(grid_, coefficients_) : nullptr;
   // Each on its own thread, for its own threads touch the memory first.
   group_->run([&](const auto& peer) {
-    units_.emplace(peer, peer, std::ref(grid_), problem_, numerics_, coefficients_, multigrid);
+    units_.emplace(peer, peer, std::ref(grid_), problem_, numerics, coefficients_, multigrid);
   });
 }
 
@@ -124,19 +116,14 @@ RunLog run_steps(Flow& flow, const RunEnd& end, const std::function<bool(std::in
   RunLog log;
   const double flux = std::max(flow.problem().dx(), flow.problem().dy());
   while (log.steps < end.steps && !log.steady) {
-    StepReport report = flow.step(log.phases);
+    const StepReport report = flow.step(log.phases);
     ++log.steps;
     log.momentum_iterations += report.momentum.iterations;
-    log.restarts += report.momentum.restarts;
-    for (const SolveReport& solve : report.pressure) {
-      log.pressure_iterations += solve.iterations;
-      log.restarts += solve.restarts;
-    }
+    for (const SolveReport& solve : report.pressure) log.pressure_iterations += solve.iterations;
     log.change = report.change;
     log.mass_imbalance = std::max(log.mass_imbalance, report.mass_imbalance);
     log.mass_tolerance = std::max(log.mass_tolerance, SolveMonitor::slack * report.pressure.back().tolerance / flux);
     log.steady = end.steady > 0.0 && report.change < end.steady;
-    if (flow.numerics().pressure.keep_history) log.reports.push_back(std::move(report));
     if (go_on && !go_on(log.steps)) break;
   }
   return log;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "comm/session.hpp"
@@ -26,10 +25,9 @@ template <class Execution>
 class UnitFlow;
 
 /// A linear system was not solved: how that ended, after how many iterations, its residual and what was expected.
-class SolveFailure : public Error {
+class SolveFailure : public RuntimeFailure {
  public:
-  /// @param system what was to be solved, for the message
-  SolveFailure(const std::string& system, const SolveReport& report);
+  using RuntimeFailure::RuntimeFailure;
 };
 
 /// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients
@@ -45,7 +43,6 @@ class Flow {
   Flow& operator=(const Flow&) = delete;
 
   const Problem& problem() const { return problem_; }
-  const Numerics& numerics() const { return numerics_; }
   /// How often units have met so far, as the unit counted that drives MPI.
   const UnitGroup::SyncCounts& sync_counts() const { return group_->sync_counts(); }
 
@@ -63,7 +60,6 @@ class Flow {
 
  private:
   Problem problem_;
-  Numerics numerics_;
   std::unique_ptr<UnitGroup> group_;
   SharedGrid grid_;
   Coefficients coefficients_;
@@ -78,13 +74,11 @@ struct RunLog {
   std::int64_t steps = 0;
   std::int64_t momentum_iterations = 0;
   std::int64_t pressure_iterations = 0;
-  std::int64_t restarts = 0;
   double change = 0.0;          ///< in the last step, see StepReport
   double mass_imbalance = 0.0;  ///< the largest of all steps, see StepReport
   double mass_tolerance = 0.0;  ///< what the pressure solves allow for it, the largest of all steps
   bool steady = false;
   PerUnit<StepPhases> phases;
-  std::vector<StepReport> reports;  ///< of every step, where solves keep their history
 
   /// Mean iterations of a step.
   Iterations iterations() const;

@@ -12,6 +12,19 @@
 
 namespace steelyard::cavity {
 
+/// Coefficients of both operators along one axis of the whole grid, those of the pressure last: tables in a unit's
+/// memory, or vectors on the host.
+template <class Values, class Faces>
+struct AxisCoefficients {
+  Values diagonal;  ///< a_P of the velocity along the other axis
+  Faces diffusion;  ///< theta nu / h^2 of that velocity by face, 0 at walls
+  Values unknown;   ///< 0 where the velocity along this axis lies in a wall, 1 elsewhere
+  Faces faces;      ///< 1 / the distance of the centres on both sides, 0 at walls
+  Values weights;   ///< a cell's length over the diagonal
+};
+using RowTables = AxisCoefficients<RowPointer<const double>, RowPointer<const double>>;
+using ColumnTables = AxisCoefficients<ColumnValues, ColumnFaces>;
+
 /// The linearised momentum equations' matrix on a staggered uniform grid, in a unit's memory. Component 0 at (j, i) is
 /// u on the left face of the cell, component 1 is v on its lower face; column 0 of u and row 0 of v lie in walls, where
 /// the result is 0. With the convecting velocity w at the faces of each control volume,
@@ -22,17 +35,12 @@ namespace steelyard::cavity {
 struct MomentumOperator {
   static constexpr int components = 2;
 
-  RowAccess<2> convecting;                          ///< w, halos included
-  RowPointer<const double> row_diagonal = nullptr;  ///< a_P of u by row of the grid
-  ColumnValues column_diagonal;                     ///< a_P of v by column
-  /// theta nu / h^2 by row face (between rows j-1 and j) for u, 0 at walls; by column face for v.
-  RowPointer<const double> row_diffusion = nullptr;
-  ColumnFaces column_diffusion;
-  ColumnValues column_unknown;                     ///< unknown() of u
-  RowPointer<const double> row_unknown = nullptr;  ///< unknown() of v
-  double diffusion_x = 0.0;                        ///< theta nu / dx^2, for u
-  double diffusion_y = 0.0;                        ///< theta nu / dy^2, for v
-  double quarter_x = 0.0;                          ///< theta / (4 dx): mean of two face velocities, mean of two values
+  RowAccess<2> convecting;  ///< w, halos included
+  RowTables rows;
+  ColumnTables columns;
+  double diffusion_x = 0.0;  ///< theta nu / dx^2, for u
+  double diffusion_y = 0.0;  ///< theta nu / dy^2, for v
+  double quarter_x = 0.0;    ///< theta / (4 dx): mean of two face velocities, mean of two values
   double quarter_y = 0.0;
 
   /// Fields that it reads besides x.
@@ -45,24 +53,24 @@ struct MomentumOperator {
     if (c == 0) {
       const double east = multiply_add(quarter_x, w(0, j, i) + w(0, j, i + 1), -diffusion_x);
       const double west = multiply_add(quarter_x, w(0, j, i - 1) + w(0, j, i), diffusion_x);
-      const double north = multiply_add(quarter_y, w(1, j + 1, i - 1) + w(1, j + 1, i), -row_diffusion[j + 1]);
-      const double south = multiply_add(quarter_y, w(1, j, i - 1) + w(1, j, i), row_diffusion[j]);
+      const double north = multiply_add(quarter_y, w(1, j + 1, i - 1) + w(1, j + 1, i), -rows.diffusion[j + 1]);
+      const double south = multiply_add(quarter_y, w(1, j, i - 1) + w(1, j, i), rows.diffusion[j]);
       return sum_of(x, c, j, i, east, west, north, south);
     }
-    const double east = multiply_add(quarter_x, w(0, j - 1, i + 1) + w(0, j, i + 1), -column_diffusion.right(i));
-    const double west = multiply_add(quarter_x, w(0, j - 1, i) + w(0, j, i), column_diffusion.left(i));
+    const double east = multiply_add(quarter_x, w(0, j - 1, i + 1) + w(0, j, i + 1), -columns.diffusion.right(i));
+    const double west = multiply_add(quarter_x, w(0, j - 1, i) + w(0, j, i), columns.diffusion.left(i));
     const double north = multiply_add(quarter_y, w(1, j, i) + w(1, j + 1, i), -diffusion_y);
     const double south = multiply_add(quarter_y, w(1, j - 1, i) + w(1, j, i), diffusion_y);
     return sum_of(x, c, j, i, east, west, north, south);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const Column i) const {
-    return c == 0 ? row_diagonal[j] : column_diagonal(i);
+    return c == 0 ? rows.diagonal[j] : columns.diagonal(i);
   }
   /// 1 for unknowns, 0 for what lies in a wall. A factor, for compilers make a branch of a choice and do not vectorise
   /// what is around it.
   KOKKOS_FORCEINLINE_FUNCTION double unknown(const int c, const std::int64_t j, const Column i) const {
-    return c == 0 ? column_unknown(i) : row_unknown[j];
+    return c == 0 ? columns.unknown(i) : rows.unknown[j];
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<2>& x, const int c, const std::int64_t j,
@@ -84,17 +92,14 @@ struct MomentumOperator {
 /// The pressure equation's matrix on a grid with walls all around, integrated over cells, in a unit's memory:
 ///   (L p)_ji = y_j (x_i (p_ji - p_j,i-1) + x_i+1 (p_ji - p_j,i+1)) + s_i (t_j (p_ji - p_j-1,i) + t_j+1 (p_ji -
 ///   p_j+1,i))
-/// where x_i is 1 / the distance of the centres on both sides of the column face i (0 at walls), y_j the height of row
-/// j over the momentum equation's diagonal there, and t_j, s_i the same across rows. Symmetric, positive semi-definite:
-/// constants are its null space. Discretises -div(1/A grad p). Source: 000, section 5.3.2; Issa's PISO.
+/// with `faces` x_i of columns and t_j of rows, and `weights` s_i and y_j. Symmetric, positive semi-definite: constants
+/// are its null space. Discretises -div(1/A grad p). Source: 000, section 5.3.2; Issa's PISO.
 struct PressureOperator {
   static constexpr int components = 1;
   static constexpr bool maps_constants_to_zero = true;
 
-  ColumnFaces column_faces;                        ///< x, one more than columns
-  RowPointer<const double> row_weights = nullptr;  ///< y, by rows of the whole grid
-  RowPointer<const double> row_faces = nullptr;    ///< t, one more than rows
-  ColumnValues column_weights;                     ///< s
+  RowTables rows;
+  ColumnTables columns;
 
   /// Fields that it reads besides p: none, for coefficients are in tables.
   std::tuple<> fields() const { return {}; }
@@ -102,51 +107,40 @@ struct PressureOperator {
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const RowAccess<1>& p, int, const std::int64_t j,
                                                 const Column i) const {
     const double here = p(j, i);
-    return row_weights[j] *
-               (column_faces.left(i) * (here - p(j, i - 1)) + column_faces.right(i) * (here - p(j, i + 1))) +
-           column_weights(i) * (row_faces[j] * (here - p(j - 1, i)) + row_faces[j + 1] * (here - p(j + 1, i)));
+    return rows.weights[j] *
+               (columns.faces.left(i) * (here - p(j, i - 1)) + columns.faces.right(i) * (here - p(j, i + 1))) +
+           columns.weights(i) * (rows.faces[j] * (here - p(j - 1, i)) + rows.faces[j + 1] * (here - p(j + 1, i)));
   }
   /// Term of a cell in p^T L p, which is the sum over all faces of their coefficient times the squared difference
   /// across them: that of its left and of its lower face.
   KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
     const double along_row = p(j, i) - p(j, i - 1), across_rows = p(j, i) - p(j - 1, i);
-    return row_weights[j] * column_faces.left(i) * (along_row * along_row) +
-           column_weights(i) * row_faces[j] * (across_rows * across_rows);
+    return rows.weights[j] * columns.faces.left(i) * (along_row * along_row) +
+           columns.weights(i) * rows.faces[j] * (across_rows * across_rows);
   }
 };
 
-/// Coefficients of MomentumOperator and PressureOperator along one axis of the whole grid; for rows these are the
-/// operators' `row_…`, for columns their `column_…`.
-struct AxisCoefficients {
-  std::vector<double> diagonal;   ///< of the velocity along the other axis
-  std::vector<double> diffusion;  ///< by face, for the velocity along the other axis
-  std::vector<double> unknown;    ///< of the velocity along this axis
-  std::vector<double> faces;      ///< of the pressure
-  std::vector<double> weights;    ///< of the pressure
-
-  AxisCoefficients() = default;
-  /// @param h a cell's length, `to_neighbour` theta nu / h^2, `elsewhere` what the other axis adds to the diagonal
-  AxisCoefficients(std::int64_t cells, double h, double to_neighbour, double elsewhere)
-      : diagonal(static_cast<std::size_t>(cells), elsewhere + 2.0 * to_neighbour),
-        diffusion(static_cast<std::size_t>(cells + 1), to_neighbour),
-        unknown(static_cast<std::size_t>(cells), 1.0),
-        faces(static_cast<std::size_t>(cells + 1), 1.0 / h) {
-    // Walls are half a step away from the velocity along them, and nothing goes through them.
-    diagonal.front() += to_neighbour;
-    diagonal.back() += to_neighbour;
-    unknown.front() = diffusion.front() = diffusion.back() = faces.front() = faces.back() = 0.0;
-    for (const double value : diagonal) weights.push_back(h / value);
-  }
-};
+using HostAxis = AxisCoefficients<std::vector<double>, std::vector<double>>;
+/// @param h a cell's length, `to_neighbour` theta nu / h^2, `elsewhere` what the other axis adds to the diagonal
+inline HostAxis axis_coefficients(std::int64_t cells, double h, double to_neighbour, double elsewhere) {
+  const auto values = [&](double value) { return std::vector<double>(static_cast<std::size_t>(cells), value); };
+  const auto faces = [&](double value) { return std::vector<double>(static_cast<std::size_t>(cells + 1), value); };
+  HostAxis axis{values(elsewhere + 2.0 * to_neighbour), faces(to_neighbour), values(1.0), faces(1.0 / h), {}};
+  // Walls are half a step away from the velocity along them, and nothing goes through them.
+  axis.diagonal.front() += to_neighbour;
+  axis.diagonal.back() += to_neighbour;
+  axis.unknown.front() = 0.0;
+  axis.diffusion.front() = axis.diffusion.back() = axis.faces.front() = axis.faces.back() = 0.0;
+  for (const double value : axis.diagonal) axis.weights.push_back(h / value);
+  return axis;
+}
 
 /// Coefficients of both operators for the whole grid, in host memory. Nothing here changes during a run, for
 /// skew-symmetric convection leaves the diagonal alone. Source: 000, section 5.3.1, equation 5.4.
 struct Coefficients {
   double diffusion_x, diffusion_y;
   double quarter_x, quarter_y;
-  /// 2 nu U / dy^2, what the moving wall adds to the right side of u in the top row; U is 1.
-  double lid_source;
-  AxisCoefficients rows, columns;
+  HostAxis rows, columns;
 
   explicit Coefficients(const Problem& problem) {
     const double dx = problem.dx(), dy = problem.dy();
@@ -155,9 +149,8 @@ struct Coefficients {
     diffusion_y = implicit * problem.viscosity() / (dy * dy);
     quarter_x = implicit / (4.0 * dx);
     quarter_y = implicit / (4.0 * dy);
-    lid_source = 2.0 * problem.viscosity() / (dy * dy);
-    rows = {problem.rows, dy, diffusion_y, 1.0 / problem.time_step + 2.0 * diffusion_x};
-    columns = {problem.columns, dx, diffusion_x, 1.0 / problem.time_step + 2.0 * diffusion_y};
+    rows = axis_coefficients(problem.rows, dy, diffusion_y, 1.0 / problem.time_step + 2.0 * diffusion_x);
+    columns = axis_coefficients(problem.columns, dx, diffusion_x, 1.0 / problem.time_step + 2.0 * diffusion_y);
   }
 };
 
@@ -170,20 +163,13 @@ class UnitCoefficients {
     const auto copy = [&](const std::vector<double>& values) { return tables_.emplace_back(space, values).data(); };
     // What all inner columns have, where there are any.
     const auto inner = [](const std::vector<double>& by_column) { return by_column[by_column.size() / 2]; };
-    momentum_.row_diagonal = copy(host.rows.diagonal);
-    momentum_.column_diagonal = {copy(host.columns.diagonal), inner(host.columns.diagonal)};
-    momentum_.row_diffusion = copy(host.rows.diffusion);
-    momentum_.column_diffusion = {copy(host.columns.diffusion), inner(host.columns.diffusion)};
-    momentum_.column_unknown = {copy(host.columns.unknown), inner(host.columns.unknown)};
-    momentum_.row_unknown = copy(host.rows.unknown);
-    momentum_.diffusion_x = host.diffusion_x;
-    momentum_.diffusion_y = host.diffusion_y;
-    momentum_.quarter_x = host.quarter_x;
-    momentum_.quarter_y = host.quarter_y;
-    pressure_.column_faces = {copy(host.columns.faces), inner(host.columns.faces)};
-    pressure_.row_weights = copy(host.rows.weights);
-    pressure_.row_faces = copy(host.rows.faces);
-    pressure_.column_weights = {copy(host.columns.weights), inner(host.columns.weights)};
+    const auto values = [&](const std::vector<double>& all) { return ColumnValues{copy(all), inner(all)}; };
+    const auto faces = [&](const std::vector<double>& all) { return ColumnFaces{copy(all), inner(all)}; };
+    const HostAxis &r = host.rows, &c = host.columns;
+    pressure_.rows = {copy(r.diagonal), copy(r.diffusion), copy(r.unknown), copy(r.faces), copy(r.weights)};
+    pressure_.columns = {values(c.diagonal), faces(c.diffusion), values(c.unknown), faces(c.faces), values(c.weights)};
+    momentum_ = {
+        {}, pressure_.rows, pressure_.columns, host.diffusion_x, host.diffusion_y, host.quarter_x, host.quarter_y};
   }
 
   /// @param convecting velocity, halos included

@@ -35,13 +35,11 @@ struct Problem {
   }
 };
 
-/// When a linear solver has done enough: |b - A x|_2 <= relative |b|_2 + absolute.
+/// When a linear solver has done enough: |b - A x|_2 <= relative |b|_2.
 struct SolveSettings {
   double relative = 1e-8;
-  double absolute = 0.0;
   int most_iterations = 1000;
-  int most_restarts = 10;     ///< after breakdowns, and where the recurrence's residual has left the true one
-  bool keep_history = false;  ///< of residuals
+  int most_restarts = 10;  ///< after breakdowns, and where the recurrence's residual has left the true one
   /// Makes `most_iterations`, fewer only where nothing is left of the residual, and calls the system solved.
   bool fixed_iterations = false;
 };
@@ -84,8 +82,6 @@ struct SolveReport {
   double right_side = 0.0;  ///< |b|_2
   double tolerance = 0.0;   ///< what the residual had to come down to
   double residual = 0.0;    ///< at the end: where converged the true one, otherwise the recurrence's
-  /// The recurrence's residual after every iteration, the initial one first; where asked for.
-  std::vector<double> history;
 };
 
 /// One time step, the same on all ranks.

@@ -38,7 +38,7 @@ struct PressureGradient {
   }
 };
 
-/// b = u / dt + lid, and for Crank-Nicolson the old half; right = b - grad p; x = u.
+/// b = u / dt + lid, 2 nu / dy^2 in the top row of u, and for Crank-Nicolson the old half; right = b - grad p; x = u.
 struct AssembleMomentumRhs {
   MomentumOperator momentum;
   PressureGradient gradient;
@@ -134,7 +134,6 @@ class UnitFlow {
   UnitFlow(Execution, const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem,
            const Numerics& numerics, const Coefficients& coefficients, MultigridLevels* multigrid)
       : problem_(problem),
-        lid_source_(coefficients.lid_source),
         grid_(peer, grid),
         coefficients_(peer.space(), coefficients),
         now_(grid_.template field<2>()),
@@ -147,7 +146,9 @@ class UnitFlow {
         momentum_solver_(grid_, numerics.reductions),
         pressure_solver_(grid_, numerics.reductions) {
     if (extrapolates()) convecting_ = grid_.template field<2>();
-    if (multigrid != nullptr) multigrid_.emplace(grid_, *multigrid);
+    if (multigrid == nullptr) return;
+    multigrid_.emplace(grid_, *multigrid);
+    cycle_ = [this](auto& r, auto& z) { multigrid_->apply(grid_, r, z); };
   }
   UnitFlow(const UnitFlow&) = delete;
   UnitFlow& operator=(const UnitFlow&) = delete;
@@ -202,7 +203,11 @@ class UnitFlow {
   /// The step; the momentum's solve is M x = b - grad p from x on. @param spent by the solves is set
   StepReport iterate(StepPhases& spent) {
     StepReport report;
-    if (extrapolates()) extrapolate();
+    // Half a step ahead, with its halo.
+    if (extrapolates()) {
+      sweep_with_halo("steelyard::cavity::extrapolate",
+                      each_component<2>(detail::Extrapolate{convecting_.access(), now_.access(), other_.access()}));
+    }
     const MomentumOperator momentum = coefficients_.momentum(extrapolates() ? convecting_.access() : now_.access());
     assemble_momentum_rhs(momentum);
     report.momentum = timed(spent[StepPhase::momentum],
@@ -210,40 +215,31 @@ class UnitFlow {
     if (report.momentum.outcome != SolveOutcome::converged) return report;
     for (int corrector = 0; corrector < problem_.correctors; ++corrector) {
       estimate(momentum);
-      report.pressure.push_back(timed(spent[StepPhase::pressure], [&] { return solve_pressure(); }));
+      report.pressure.push_back(timed(spent[StepPhase::pressure], [&] {
+        return pressure_solver_.solve(coefficients_.pressure(), source_, pressure_, numerics_.pressure, cycle_);
+      }));
       if (report.pressure.back().outcome != SolveOutcome::converged) return report;
       correct(momentum);
     }
     std::swap(now_, other_);
-    center_pressure();
+    // Its equation leaves the pressure's mean open.
+    sweep_with_halo("steelyard::cavity::center_pressure", detail::Subtract{pressure_.access(), mean(grid_, pressure_)});
     grid_.exchange(now_);
     compute_diagnostics(report);
     return report;
-  }
-
-  /// The velocity half a step ahead, which convects in Crank-Nicolson's scheme, with its halo.
-  void extrapolate() {
-    sweep_with_halo("steelyard::cavity::extrapolate",
-                    each_component<2>(detail::Extrapolate{convecting_.access(), now_.access(), other_.access()}));
   }
 
   /// b, the right side of momentum b - grad p, in the estimate's memory, and the old velocity to start from.
   void assemble_momentum_rhs(const MomentumOperator& momentum) {
     const auto u = now_.access(), x = other_.access(), b = known_.access(), right = estimate_.access();
     const auto p = pressure_.access();
-    const double over_dt = 1.0 / problem_.time_step;
-    const detail::AssembleMomentumRhs body{momentum,    gradient(),    u, x, b, right, over_dt, problem_.rows - 1,
-                                           lid_source_, extrapolates()};
+    const double over_dt = 1.0 / problem_.time_step, dy = problem_.dy();
+    const double lid_source = 2.0 * problem_.viscosity() / (dy * dy);
+    const detail::AssembleMomentumRhs body{momentum,   gradient(),    u, x, b, right, over_dt, problem_.rows - 1,
+                                           lid_source, extrapolates()};
     // The fields are named so that hosts sweep one component after the other: both together read more rows than they
     // prefetch well.
     grid_.for_cells("steelyard::cavity::momentum_rhs", reading(fields(u, p, b, right, x), each_component<2>(body)));
-  }
-
-  /// L p = -div h from p on.
-  SolveReport solve_pressure() {
-    typename ConjugateGradient<Execution>::Preconditioner cycle;
-    if (multigrid_) cycle = [&](auto& r, auto& z) { multigrid_->apply(grid_, r, z); };
-    return pressure_solver_.solve(coefficients_.pressure(), source_, pressure_, numerics_.pressure, cycle);
   }
 
   /// h, and from it the right side of the pressure equation.
@@ -260,11 +256,6 @@ class UnitFlow {
     grid_.for_cells_with_halo(
         pressure_, "steelyard::cavity::correct",
         each_component<2>(detail::CorrectVelocity{momentum, gradient(), other_.access(), estimate_.access()}));
-  }
-
-  /// Makes the pressure's mean 0, which its equation leaves open.
-  void center_pressure() {
-    sweep_with_halo("steelyard::cavity::center_pressure", detail::Subtract{pressure_.access(), mean(grid_, pressure_)});
   }
 
   void compute_diagnostics(StepReport& report) const {
@@ -301,7 +292,6 @@ class UnitFlow {
   }
 
   Problem problem_;
-  double lid_source_;
   UnitGrid<Execution> grid_;
   UnitCoefficients<Execution> coefficients_;
   RowField<Execution, 2> now_;         ///< u^n
@@ -315,6 +305,7 @@ class UnitFlow {
   BiCgStab<Execution, 2> momentum_solver_;
   ConjugateGradient<Execution> pressure_solver_;
   std::optional<MultigridPreconditioner<Execution>> multigrid_;  ///< where it is the pressure's preconditioner
+  typename ConjugateGradient<Execution>::Preconditioner cycle_;  ///< of it, if any
 };
 
 }  // namespace steelyard::cavity

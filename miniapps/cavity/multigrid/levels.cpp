@@ -89,68 +89,42 @@ MultigridLevel coarser(MultigridLevel& fine) {
   return {coarser_axis(fine.row_axis, merge_rows), coarser_axis(fine.column_axis, merge_columns)};
 }
 
-/// See MultigridLevels::bottom_inverse().
+/// See MultigridLevels::bottom_inverse(). By Cholesky's factor C, of which the rows of C^-1 are computed along with the
+/// columns: the inverse is C^-T C^-1.
 std::vector<double> inverse_of(const MultigridLevel& level) {
-  const auto rows = static_cast<std::size_t>(level.rows()), columns = static_cast<std::size_t>(level.columns());
-  const std::size_t n = rows * columns;
-  std::vector<double> factor(n * n, 0.0);
+  const auto columns = index(level.columns()), n = index(level.cells());
   double mean = 0.0;
+  for (std::size_t k = 0; k < n; ++k) mean += level.diagonal(k / columns, k % columns) / static_cast<double>(n);
+  if (mean == 0.0) mean = 1.0;
+  std::vector<double> factor(n * n, mean / static_cast<double>(n)), lower(n * n, 0.0), inverse(n * n, 0.0);
   for (std::size_t k = 0; k < n; ++k) {
     const std::size_t j = k / columns, i = k % columns;
-    factor[k * n + k] = level.diagonal(j, i);
-    mean += factor[k * n + k] / static_cast<double>(n);
-    if (i > 0) factor[k * n + k - 1] = -level.row_axis.weights[j] * level.column_axis.faces[i];
-    if (j > 0) factor[k * n + k - columns] = -level.column_axis.weights[i] * level.row_axis.faces[j];
+    factor[k * n + k] += level.diagonal(j, i);
+    if (i > 0) factor[k * n + k - 1] -= level.row_axis.weights[j] * level.column_axis.faces[i];
+    if (j > 0) factor[k * n + k - columns] -= level.column_axis.weights[i] * level.row_axis.faces[j];
   }
-  if (mean == 0.0) mean = 1.0;
-  // Cholesky's factor C, in the lower triangle.
-  for (std::size_t k = 0; k < n; ++k) {
-    for (std::size_t l = 0; l <= k; ++l) {
-      double value = factor[k * n + l] + mean / static_cast<double>(n);
-      for (std::size_t m = 0; m < l; ++m) value -= factor[k * n + m] * factor[l * n + m];
-      factor[k * n + l] = l == k ? std::sqrt(value) : value / factor[l * n + l];
+  for (std::size_t m = 0; m < n; ++m) {
+    const double pivot = std::sqrt(factor[m * n + m]);
+    for (std::size_t k = m + 1; k < n; ++k) factor[k * n + m] /= pivot;
+    lower[m * n + m] = 1.0;
+    for (std::size_t l = 0; l <= m; ++l) lower[m * n + l] /= pivot;
+    for (std::size_t k = m + 1; k < n; ++k) {
+      for (std::size_t l = m + 1; l <= k; ++l) factor[k * n + l] -= factor[k * n + m] * factor[l * n + m];
+      for (std::size_t l = 0; l <= m; ++l) lower[k * n + l] -= factor[k * n + m] * lower[m * n + l];
     }
-  }
-  // Columns of C^-1, then C^-T C^-1.
-  std::vector<double> lower(n * n, 0.0), inverse(n * n, 0.0);
-  for (std::size_t l = 0; l < n; ++l) {
-    for (std::size_t k = l; k < n; ++k) {
-      double value = k == l ? 1.0 : 0.0;
-      for (std::size_t m = l; m < k; ++m) value -= factor[k * n + m] * lower[m * n + l];
-      lower[k * n + l] = value / factor[k * n + k];
-    }
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    for (std::size_t l = 0; l < n; ++l) {
-      double value = 0.0;
-      for (std::size_t m = std::max(k, l); m < n; ++m) value += lower[m * n + k] * lower[m * n + l];
-      inverse[k * n + l] = value;
+    for (std::size_t k = 0; k < n; ++k) {
+      for (std::size_t l = 0; l < n; ++l) inverse[k * n + l] += lower[m * n + k] * lower[m * n + l];
     }
   }
   return inverse;
 }
 
-std::vector<std::int64_t> counts(const std::vector<std::int64_t>& begins) {
-  std::vector<std::int64_t> all;
-  for (std::size_t i = 1; i < begins.size(); ++i) all.push_back(begins[i] - begins[i - 1]);
-  return all;
-}
-
-/// The slots' merged rows: those whose first row is theirs.
-std::vector<std::int64_t> merged_begins(const std::vector<std::int64_t>& begins,
-                                        const std::vector<CellChildren>& children) {
-  std::vector<std::int64_t> merged;
-  for (const std::int64_t begin : begins) {
-    merged.push_back(std::ranges::lower_bound(children, begin, {}, &CellChildren::first) - children.begin());
-  }
-  return merged;
-}
-
-bool leaves_rows(const std::vector<std::int64_t>& begins, const std::vector<std::int64_t>& merged) {
-  for (std::size_t i = 1; i < begins.size(); ++i) {
-    if (begins[i] > begins[i - 1] && merged[i] == merged[i - 1]) return false;
-  }
-  return true;
+/// A slot's merged rows: those whose first row is its own.
+RowRange merged_rows(RowRange rows, const std::vector<CellChildren>& children) {
+  const auto merged = [&](std::int64_t row) {
+    return std::ranges::lower_bound(children, row, {}, &CellChildren::first) - children.begin();
+  };
+  return {merged(rows.begin), merged(rows.end)};
 }
 
 }  // namespace
@@ -175,35 +149,31 @@ std::vector<MultigridLevel> multigrid_levels(const Coefficients& finest) {
 }
 
 MultigridLevels::MultigridLevels(SharedGrid& grid, const Coefficients& coefficients)
-    : levels_(multigrid_levels(coefficients)), bottom_inverse_(inverse_of(levels_.back())), begins_{{0}} {
-  for (const std::int64_t count : grid.shares()) begins_[0].push_back(begins_[0].back() + count);
-  const auto alone = std::count_if(grid.shares().begin(), grid.shares().end(), [](auto rows) { return rows > 0; }) <= 1;
-  first_whole_ = count();
-  for (int level = 0; level < count(); ++level) {
-    const auto index = static_cast<std::size_t>(level);
-    if (level > 0) {
-      begins_.push_back(merged_begins(begins_[index - 1], levels_[index - 1].row_axis.transfer.children));
-      const bool is_small = levels_[index].cells() <= most_whole_cells;
-      if (!alone && (is_small || !leaves_rows(begins_[index - 1], begins_[index]))) first_whole_ = level;
-    } else if (!alone && count() == 1) {
-      first_whole_ = level;
+    : levels_(multigrid_levels(coefficients)), bottom_inverse_(inverse_of(levels_.back())), first_whole_(count()) {
+  std::vector<RowRange> rows;
+  for (std::size_t slot = 0; slot < grid.shares().size(); ++slot) rows.push_back(grid.rows_of(static_cast<int>(slot)));
+  const bool alone = std::ranges::count_if(rows, [](RowRange own) { return !own.empty(); }) <= 1;
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::size_t finer = level == 0 ? 0 : level - 1;
+    bool is_whole = level == 0 ? count() == 1 : levels_[level].cells() <= most_whole_cells;
+    std::vector<std::int64_t> counts;
+    for (RowRange& own : rows) {
+      const bool works = !own.empty();
+      if (level > 0) own = merged_rows(own, levels_[finer].row_axis.transfer.children);
+      is_whole = is_whole || (works && own.empty());
+      counts.push_back(own.count());
     }
-    const std::int64_t pitch = RowField<HostExecution>::pitch_of(levels_[index].columns());
-    const std::vector<std::int64_t> rows = counts(begins_[index]);
-    if (level == first_whole_) {
-      gather_ = std::make_unique<RowGather>(grid.group(), rows, pitch);
+    owned_.push_back(rows);
+    const std::int64_t pitch = RowField<HostExecution>::pitch_of(levels_[level].columns());
+    if (is_whole && !alone) {
+      first_whole_ = static_cast<int>(level);
+      gather_ = std::make_unique<RowGather>(grid.group(), counts, pitch);
       break;
     }
-    right_sides_.push_back(std::make_unique<RowExchange>(grid.group(), rows, right_side_depth, pitch));
-    const std::int64_t finer_pitch =
-        level == 0 ? pitch : RowField<HostExecution>::pitch_of(levels_[index - 1].columns());
-    corrections_.push_back(std::make_unique<RowExchange>(grid.group(), rows, correction_depth, finer_pitch));
+    right_sides_.push_back(std::make_unique<RowExchange>(grid.group(), counts, right_side_depth, pitch));
+    const std::int64_t finer_pitch = RowField<HostExecution>::pitch_of(levels_[finer].columns());
+    corrections_.push_back(std::make_unique<RowExchange>(grid.group(), counts, correction_depth, finer_pitch));
   }
-}
-
-RowRange MultigridLevels::owned(int level, int slot) const {
-  const std::vector<std::int64_t>& begins = begins_[static_cast<std::size_t>(level)];
-  return {begins[static_cast<std::size_t>(slot)], begins[static_cast<std::size_t>(slot) + 1]};
 }
 
 RowRange MultigridLevels::held(int level, int slot) const {

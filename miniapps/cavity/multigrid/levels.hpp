@@ -100,7 +100,9 @@ class MultigridLevels {
   int first_whole() const { return first_whole_; }
 
   /// Rows of a level that a slot owns, which is shared out or the first whole one.
-  RowRange owned(int level, int slot) const;
+  RowRange owned(int level, int slot) const {
+    return owned_[static_cast<std::size_t>(level)][static_cast<std::size_t>(slot)];
+  }
   /// Rows of a level that a unit holds: its own, or the whole level.
   RowRange held(int level, int slot) const;
 
@@ -114,8 +116,8 @@ class MultigridLevels {
  private:
   std::vector<MultigridLevel> levels_;
   std::vector<double> bottom_inverse_;
-  int first_whole_ = 0;
-  std::vector<std::vector<std::int64_t>> begins_;  ///< by level down to the first whole one and slot, and their end
+  int first_whole_;
+  std::vector<std::vector<RowRange>> owned_;  ///< by level down to the first whole one and by slot
   std::vector<std::unique_ptr<RowExchange>> right_sides_;
   std::vector<std::unique_ptr<RowExchange>> corrections_;
   std::unique_ptr<RowGather> gather_;

@@ -83,14 +83,6 @@ constexpr std::array<TableRow, 17> table_v = {{
     {128, {0.0, 0.0, 0.0}},
 }};
 
-/// The tables' column for this cavity.
-std::optional<std::size_t> table_column(const Problem& problem) {
-  if (problem.height != 1.0) return std::nullopt;
-  const auto* const found = std::find(reynolds_numbers.begin(), reynolds_numbers.end(), problem.reynolds);
-  if (found == reynolds_numbers.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - reynolds_numbers.begin());
-}
-
 }  // namespace
 
 Interpolation interpolation(std::span<const double> points, double x, std::size_t most) {
@@ -172,14 +164,17 @@ void write_centre_lines(const std::filesystem::path& path, const Problem& proble
 
 std::vector<GhiaComparison> ghia_comparison(const Problem& problem, const FlowState& state) {
   std::vector<GhiaComparison> points;
-  const std::optional<std::size_t> column = table_column(problem);
-  if (!column) return points;
+  const auto* const found = std::ranges::find(reynolds_numbers, problem.reynolds);
+  if (problem.height != 1.0 || found == reynolds_numbers.end()) return points;
+  const auto column = static_cast<std::size_t>(found - reynolds_numbers.begin());
   const auto add = [&](char name, std::span<const TableRow> table, const Profile& profile) {
     for (const TableRow& row : table) {
-      const double ghia = row.values[*column];
+      const double ghia = row.values[column];
       if (std::isnan(ghia)) continue;
       const double coordinate = row.k / 128.0;
-      points.push_back({name, coordinate, profile.at(coordinate), ghia});
+      const Interpolation between = interpolation(profile.coordinates, coordinate, 4);
+      const double value = between.of([&](std::int64_t k) { return profile.values[static_cast<std::size_t>(k)]; });
+      points.push_back({name, coordinate, value, ghia});
     }
   };
   add('u', table_u, u_on_vertical_centre_line(problem, state));

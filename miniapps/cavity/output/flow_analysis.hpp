@@ -39,12 +39,6 @@ struct Profile {
   std::vector<double> coordinates;  ///< rising
   std::vector<double> values;
 
-  /// By the cubic through four points.
-  double at(double coordinate) const {
-    return interpolation(coordinates, coordinate, 4).of([&](std::int64_t k) {
-      return values[static_cast<std::size_t>(k)];
-    });
-  }
   /// Extremes of the parabola through the point with the extreme value and its neighbours; at an end, the point's
   /// value.
   double minimum() const;

@@ -1,7 +1,6 @@
 #include "miniapps/cavity/output/flow_files.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -30,44 +28,6 @@
 
 namespace steelyard::cavity {
 
-void require_flow_outputs(const Options& options) {
-  std::map<std::filesystem::path, std::string> names;
-  for (const auto& [option, path] : {std::pair{"--output", options.run.output},
-                                     {"--profiles", options.profiles},
-                                     {"--picture", options.picture},
-                                     {"--checkpoint", options.checkpoint}}) {
-    if (path.empty()) continue;
-    const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
-    if (!is_new) {
-      throw InvalidArgument(
-          fmt::format("{} and {} both name {} (expected a file each)", other->second, option, path.string()));
-    }
-    require_writable(path);
-  }
-}
-
-void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state) {
-  const std::filesystem::path& folder = options.run.result;
-  std::vector<std::string> failures;
-  const auto write = [&](const std::filesystem::path& path, const auto& writer) {
-    try {
-      if (!path.empty()) writer(path, problem, state);
-    } catch (const RuntimeFailure& failure) {
-      failures.emplace_back(failure.what());
-    }
-  };
-  const auto in_folder = [&](const char* name) { return folder.empty() ? folder : folder / name; };
-  // Those first that cost most to make again.
-  write(options.checkpoint, write_checkpoint);
-  write(options.run.output, write_flow_vti);
-  write(in_folder("flow.vti"), write_flow_vti);
-  write(options.profiles, write_centre_lines);
-  write(in_folder("centre_lines.csv"), write_centre_lines);
-  write(options.picture, write_flow_picture);
-  write(in_folder("flow.png"), write_flow_picture);
-  if (!failures.empty()) throw RuntimeFailure(fmt::format("{}", fmt::join(failures, "; ")));
-}
-
 void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state) {
   const Streamfunction psi = streamfunction(problem, state);
   const VtiGrid grid{
@@ -83,35 +43,6 @@ void write_flow_vti(const std::filesystem::path& path, const Problem& problem, c
   }
   write_vti_file<double>(path, grid,
                          {{"velocity", 3, velocity}, {"pressure", 1, state.p}, {"streamfunction", 1, psi_at_centres}});
-}
-
-namespace {
-
-nlohmann::json solve_json(const SolveReport& report) {
-  nlohmann::json residuals = nlohmann::json::array();
-  const double scale = report.right_side > 0.0 ? 1.0 / report.right_side : 1.0;
-  for (const double residual : report.history) residuals.push_back(scale * residual);
-  return {{"iterations", report.iterations}, {"restarts", report.restarts}, {"residuals", residuals}};
-}
-
-}  // namespace
-
-void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
-                     std::span<const StepReport> reports) {
-  NewFile file(folder / "solves.jsonl");
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    const StepReport& report = reports[i];
-    const auto done = static_cast<std::int64_t>(i + 1);
-    nlohmann::json line{{"step", start.steps + done},
-                        {"time", start.time + static_cast<double>(done) * problem.time_step},
-                        {"momentum", solve_json(report.momentum)},
-                        {"pressure", nlohmann::json::array()},
-                        {"mass_imbalance", report.mass_imbalance},
-                        {"change", report.change}};
-    for (const SolveReport& pressure : report.pressure) line["pressure"].push_back(solve_json(pressure));
-    file.write(line.dump() + "\n");
-  }
-  file.finish();
 }
 
 namespace {
@@ -217,10 +148,6 @@ std::vector<double> covered_by_lines(const Pixels& pixels, const Problem& proble
   return covered;
 }
 
-std::uint8_t mixed(std::uint8_t from, std::uint8_t to, double part) {
-  return static_cast<std::uint8_t>(std::lround(std::lerp(static_cast<double>(from), static_cast<double>(to), part)));
-}
-
 }  // namespace
 
 Rgb speed_colour(double speed) {
@@ -234,9 +161,11 @@ void write_flow_picture(const std::filesystem::path& path, const Problem& proble
   std::vector<Rgb> pixels;
   for (std::size_t k = 0; k < speeds.size(); ++k) {
     const Rgb ground = speed_colour(speeds[k]);
-    pixels.push_back({mixed(ground.red, line_colour.red, covered[k]),
-                      mixed(ground.green, line_colour.green, covered[k]),
-                      mixed(ground.blue, line_colour.blue, covered[k])});
+    const auto mixed = [&](double from, double to) {
+      return static_cast<std::uint8_t>(std::lround(std::lerp(from, to, covered[k])));
+    };
+    pixels.push_back({mixed(ground.red, line_colour.red), mixed(ground.green, line_colour.green),
+                      mixed(ground.blue, line_colour.blue)});
   }
   const PictureLegend legend{speed_colour, 0.0, "0", "1 lid speed",
                              fmt::format("re {:g}  t = {:.4g}", problem.reynolds, state.time)};
@@ -300,17 +229,14 @@ nlohmann::ordered_json header_of(const Problem& problem, const FlowState& state)
 
 nlohmann::json read_header(const std::string& path, std::ifstream& file) {
   std::string line(longest_header, '\0');
-  file.read(line.data(), longest_header);
-  line.resize(static_cast<std::size_t>(file.gcount()));
-  const std::size_t end = line.find('\n');
+  file.getline(line.data(), longest_header);
   const auto fail = [&](const std::string& problem) {
     throw FileFormatError(path, "line 1", fmt::format("{} (expected the JSON object of a {})", problem, schema));
   };
-  if (end == std::string::npos) fail("has no end");
-  nlohmann::json header = nlohmann::json::parse(line.substr(0, end), nullptr, false);
+  if (file.fail() || file.eof()) fail("has no end");
+  line.resize(static_cast<std::size_t>(file.gcount()) - 1);
+  nlohmann::json header = nlohmann::json::parse(line, nullptr, false);
   if (!header.is_object()) fail("is something else");
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(end) + 1);
   return header;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 
 #include "core/base/plot/colour_map.hpp"
-#include "miniapps/cavity/options.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
@@ -15,21 +13,6 @@ namespace steelyard::cavity {
 /// the streamfunction that of its four corners. Lengths are in widths of the cavity.
 /// @throws RuntimeFailure when the file cannot be written
 void write_flow_vti(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
-
-/// Asks, before anything runs, whether the files that the user named for the flow could be written.
-/// @throws RuntimeFailure; InvalidArgument where two have one name
-void require_flow_outputs(const Options& options);
-
-/// Writes them: `--output`, `--profiles`, `--picture`, `--checkpoint`, each where it was given; and with `--result` the
-/// first three into that folder as `flow.vti`, `centre_lines.csv` and `flow.png`. @throws RuntimeFailure for those that
-/// cannot be written, once all others are
-void write_flow_outputs(const Options& options, const Problem& problem, const FlowState& state);
-
-/// Writes `solves.jsonl` into the folder: a line per time step with step, time and, of every linear solve, iterations,
-/// restarts and residuals over the right-hand side's 2-norm. @param start state before the first step
-/// @param reports of all steps @throws RuntimeFailure
-void write_histories(const std::filesystem::path& folder, const Problem& problem, const FlowState& start,
-                     std::span<const StepReport> reports);
 
 /// The colour of a speed, in lid speeds: the darker part of the sequential map, on which white lines are seen.
 Rgb speed_colour(double speed);

@@ -21,20 +21,6 @@ KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t
   return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
 }
 
-/// r = b - A x and the shadow vector r0 = r; r^T r and b^T b.
-template <class Operator, int Components>
-struct StartWithShadow {
-  Operator matrix;
-  RowAccess<Components> b, x, r, shadow;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const int c, const std::int64_t j, const Column i) const {
-    const double value = b(c, j, i) - matrix(x, c, j, i);
-    r(c, j, i) = value;
-    shadow(c, j, i) = value;
-    return {{value * value, b(c, j, i) * b(c, j, i)}};
-  }
-};
-
 /// r0 = r + noise of that size; r^T r0 and r0^T r0.
 template <int Components>
 struct ScatterShadow {
@@ -70,17 +56,6 @@ struct DirectionImage {
     const double value = matrix(p, c, j, i);
     v(c, j, i) = value;
     return {{shadow(c, j, i) * value, value * value}};
-  }
-};
-
-/// s = r - alpha v, in the place of r.
-template <int Components>
-struct HalfStep {
-  RowAccess<Components> r, v;
-  double alpha;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    r(c, j, i) -= alpha * v(c, j, i);
   }
 };
 
@@ -168,18 +143,11 @@ class BiCgStab {
   /// rows are not valid afterwards
   template <class Operator>
   SolveReport solve(const Operator& matrix, const Field& right_side, Field& solution, const SolveSettings& settings) {
-    SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
-    std::optional<double> vanished;
-    do {
-      // r = b - A x, r0 = r
-      const auto [rr, bb] = start(matrix, right_side, solution);
-      if (!should_iterate(monitor, grid_, rr, bb, solution)) break;
-      const Products shadow = vanished ? scatter_shadow(rr, monitor.report().restarts) : Products{rr, rr};
-      vanished = iterate(matrix, solution, monitor, shadow);
-    } while (vanished ? monitor.should_restart_after_breakdown(*vanished)
-                      : monitor.seems_solved() &&
-                            monitor.should_restart(residual_norm(grid_, matrix, right_side, 0.0, solution)));
-    return monitor.report();
+    const auto iterate_from = [&](SolveMonitor& monitor, double rr, bool has_broken_down) {
+      const Products shadow = has_broken_down ? scatter_shadow(rr, monitor.report().restarts) : Products{rr, rr};
+      return iterate(matrix, solution, monitor, shadow);
+    };
+    return solve_by(grid_, matrix, right_side, 0.0, solution, r_, shadow_, settings, iterate_from);
   }
 
  private:
@@ -223,16 +191,6 @@ class BiCgStab {
     }
   }
 
-  /// @return r^T r and b^T b
-  template <class Operator>
-  Products start(const Operator& matrix, const Field& right_side, Field& solution) const {
-    const auto b = right_side.access(), x = solution.access();
-    const detail::StartWithShadow<Operator, Components> body{matrix, b, x, r_.access(), shadow_.access()};
-    return grid_.template totals_with_halo<2>(
-        solution, "steelyard::cavity::bicgstab_start",
-        reading(fields(b, around_cells(x), matrix), each_component<Components>(body)));
-  }
-
   /// Another shadow vector after a breakdown: r and as much noise as r^T r0 stays at least r^T r / 2 with.
   Products scatter_shadow(double rr, std::int64_t turn) const {
     const double cells = static_cast<double>(grid_.shared().rows()) * static_cast<double>(grid_.columns());
@@ -270,7 +228,7 @@ class BiCgStab {
   std::array<double, 5> half_step(const Operator& matrix, double alpha) {
     using Image = detail::ResidualImage<Operator, Components, merged>;
     const auto r = r_.access(), v = v_.access(), shadow = shadow_.access();
-    const detail::HalfStep<Components> update{r, v, alpha};
+    const AddMultiple<Components> update{r, v, -alpha};
     const auto image = each_component<Components>(storing(t_, Image{matrix, r, shadow}));
     const auto products_of = [&](const auto& read) {
       return grid_.template for_cells_then_totals<Image::products>(

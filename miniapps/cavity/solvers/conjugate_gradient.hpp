@@ -4,28 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "miniapps/cavity/solvers/krylov_method.hpp"
 
 namespace steelyard::cavity {
 namespace detail {
-
-/// r = b - offset - A x; r^T r and b^T b. For merged reductions also s = p = 0, of which the first iteration keeps
-/// nothing.
-template <bool merged, class Operator>
-struct StartResidual {
-  Operator matrix;
-  RowAccess<1> b, x, r, s, p;
-  double offset;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const std::int64_t j, const Column i) const {
-    const double residual = b(j, i) - offset - matrix(x, 0, j, i);
-    r(j, i) = residual;
-    if constexpr (merged) s(j, i) = p(j, i) = 0.0;
-    return {{residual * residual, b(j, i) * b(j, i)}};
-  }
-};
 
 /// p = z + beta p.
 struct UpdateDirection {
@@ -71,8 +56,8 @@ struct UpdateAll {
   double alpha, beta;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const {
-    const double image = matrix(z, 0, j, i) + beta * s(j, i);
-    const double direction = z(j, i) + beta * p(j, i);
+    const double image = matrix(z, 0, j, i) + scaled_or_zero(beta, s(j, i));
+    const double direction = z(j, i) + scaled_or_zero(beta, p(j, i));
     s(j, i) = image;
     p(j, i) = direction;
     x(j, i) += alpha * direction;
@@ -130,20 +115,15 @@ class ConjugateGradient {
     if ((merged_ || preconditioner) && z_.columns() == 0) z_ = grid_.field();
     double offset = 0.0;
     if constexpr (requires { requires Operator::maps_constants_to_zero; }) offset = mean(grid_, right_side);
-    SolveMonitor monitor(settings, grid_.shared().rows(), grid_.columns());
-    do {
-      // r = b - A x
-      const auto [rr, bb] = merged_ ? start<true>(matrix, right_side, solution, offset)
-                                    : start<false>(matrix, right_side, solution, offset);
-      if (!should_iterate(monitor, grid_, rr, bb, solution)) break;
+    const auto iterate_from = [&](SolveMonitor& monitor, double rr, bool) -> std::optional<double> {
       if (merged_) {
         iterate_merged(matrix, preconditioner, solution, monitor);
       } else {
         iterate(matrix, preconditioner, solution, monitor, rr);
       }
-    } while (monitor.seems_solved() &&
-             monitor.should_restart(residual_norm(grid_, matrix, right_side, offset, solution)));
-    return monitor.report();
+      return std::nullopt;
+    };
+    return solve_by(grid_, matrix, right_side, offset, solution, r_, r_, settings, iterate_from);
   }
 
  private:
@@ -198,15 +178,6 @@ class ConjugateGradient {
   double inner_product() const {
     return grid_.template totals<1>("steelyard::cavity::inner_product",
                                     each_component<1>(InnerProduct<1>{r_.access(), z_.access()}))[0];
-  }
-
-  /// @return r^T r and b^T b
-  template <bool merged, class Operator>
-  std::array<double, 2> start(const Operator& matrix, const Field& right_side, Field& solution, double offset) const {
-    const auto b = right_side.access(), x = solution.access();
-    const detail::StartResidual<merged, Operator> body{matrix, b, x, r_.access(), s_.access(), p_.access(), offset};
-    return grid_.template totals_with_halo<2>(solution, "steelyard::cavity::cg_start",
-                                              reading(fields(b, around_cells(x), matrix), body));
   }
 
   /// @return p^T A p

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "comm/unit_grid.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "miniapps/cavity/problem.hpp"
 
-// What both solvers have in common: how they end, and sweeps.
+// What both solvers have in common: how they start and end.
 
 namespace steelyard::cavity {
 
@@ -43,15 +44,11 @@ class SolveMonitor {
     seems_solved_ = false;
     report_.residual = best_ = residual;
     best_iteration_ = report_.iterations;
-    if (!has_begun_) {
-      has_begun_ = true;
-      report_.right_side = right_side;
-      report_.tolerance = settings_.relative * right_side + settings_.absolute;
-      last_true_ = residual;
-      keep(residual);
-    }
+    report_.right_side = right_side;
+    report_.tolerance = settings_.relative * right_side;
+    if (report_.iterations == 0) last_true_ = residual;
     if (settings_.fixed_iterations) return residual > 0.0 && report_.iterations < settings_.most_iterations;
-    if (!std::isfinite(residual) || !std::isfinite(report_.right_side)) return fail(SolveOutcome::not_finite);
+    if (!std::isfinite(residual) || !std::isfinite(right_side)) return fail(SolveOutcome::not_finite);
     if (residual <= report_.tolerance) return false;
     if (report_.iterations >= settings_.most_iterations) return fail(SolveOutcome::too_many_iterations);
     return true;
@@ -61,7 +58,6 @@ class SolveMonitor {
   bool should_continue(double residual) {
     ++report_.iterations;
     report_.residual = residual;
-    keep(residual);
     if (settings_.fixed_iterations) {
       seems_solved_ = report_.iterations >= settings_.most_iterations;
       return residual > 0.0 && !seems_solved_;
@@ -105,12 +101,11 @@ class SolveMonitor {
     return false;
   }
 
-  /// Whether b and the tolerance are 0, so that only x = 0 solves the system.
-  bool solution_is_zero() const { return report_.tolerance == 0.0 && report_.right_side == 0.0; }
-  /// To be called where the solver has set x to 0 for that.
-  void end_with_zero() {
+  /// Whether b is 0, so that x = 0, which the caller sets, solves the system.
+  bool ends_with_zero() {
+    if (report_.right_side != 0.0) return false;
     report_.residual = 0.0;
-    keep(0.0);
+    return true;
   }
 
   double tolerance() const { return report_.tolerance; }
@@ -123,14 +118,10 @@ class SolveMonitor {
     ++report_.restarts;
     return true;
   }
-  void keep(double residual) {
-    if (settings_.keep_history) report_.history.push_back(residual);
-  }
 
   SolveSettings settings_;
   int patience_;
   SolveReport report_;
-  bool has_begun_ = false;
   bool seems_solved_ = false;
   double best_ = 0.0;  ///< residual at the last progress
   int best_iteration_ = 0;
@@ -138,6 +129,21 @@ class SolveMonitor {
 };
 
 namespace detail {
+
+/// r = b - offset - A x, and a copy of r, which may be r itself; r^T r and b^T b.
+template <class Operator, int Components>
+struct StartResidual {
+  Operator matrix;
+  RowAccess<Components> b, x, r, copy;
+  double offset;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<2> operator()(const int c, const std::int64_t j, const Column i) const {
+    const double residual = b(c, j, i) - offset - matrix(x, c, j, i);
+    r(c, j, i) = residual;
+    copy(c, j, i) = residual;
+    return {{residual * residual, b(c, j, i) * b(c, j, i)}};
+  }
+};
 
 /// r^T r of r = b - offset - A x.
 template <class Operator, int Components>
@@ -161,34 +167,45 @@ double mean(const UnitGrid<Execution>& grid, const RowField<Execution>& field) {
   return sum / (static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns()));
 }
 
-/// |b - offset - A x|_2, over all components. All units call it; x's halo is exchanged.
-template <class Operator, class Execution, int Components>
-double residual_norm(const UnitGrid<Execution>& grid, const Operator& matrix,
-                     const RowField<Execution, Components>& right_side, const double offset,
-                     RowField<Execution, Components>& solution) {
-  const auto sums =
-      grid.template totals_with_halo<1>(solution, "steelyard::cavity::true_residual",
-                                        each_component<Components>(detail::SquaredResidual<Operator, Components>{
-                                            matrix, right_side.access(), solution.access(), offset}));
-  return std::sqrt(sums[0]);
-}
-
 /// x = 0 in the unit's own rows.
 template <class Execution, int Components>
 void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field) {
   grid.for_cells("steelyard::cavity::zero", each_component<Components>(SetToZero<Components>{field.access()}));
 }
 
-/// Whether a solve has to iterate from r = b - A x. Sets x to 0 where nothing else solves the system.
-/// @param residual_square,right_side_square r^T r and b^T b
-template <class Execution, int Components>
-bool should_iterate(SolveMonitor& monitor, const UnitGrid<Execution>& grid, const double residual_square,
-                    const double right_side_square, RowField<Execution, Components>& solution) {
-  if (!monitor.should_iterate(std::sqrt(residual_square), std::sqrt(right_side_square))) return false;
-  if (!monitor.solution_is_zero()) return true;
-  set_to_zero(grid, solution);
-  monitor.end_with_zero();
-  return false;
+/// Solves A x = b - offset from the x given: computes r = b - offset - A x, lets the method iterate from there, and
+/// does so again from the true residual where that is necessary. All units call it.
+/// @param copy gets a copy of every such r; may be r itself
+/// @param iterate called with the monitor, r^T r and whether the last call ended by a breakdown; returns the divisor
+/// that has vanished, if that has ended the iterations
+template <class Execution, int Components, class Operator, class Iterate>
+SolveReport solve_by(const UnitGrid<Execution>& grid, const Operator& matrix,
+                     const RowField<Execution, Components>& right_side, const double offset,
+                     RowField<Execution, Components>& solution, const RowField<Execution, Components>& r,
+                     const RowField<Execution, Components>& copy, const SolveSettings& settings,
+                     const Iterate& iterate) {
+  const auto b = right_side.access(), x = solution.access();
+  const auto true_residual = [&] {
+    const detail::SquaredResidual<Operator, Components> squared{matrix, b, x, offset};
+    return std::sqrt(grid.template totals_with_halo<1>(solution, "steelyard::cavity::true_residual",
+                                                       each_component<Components>(squared))[0]);
+  };
+  SolveMonitor monitor(settings, grid.shared().rows(), grid.columns());
+  std::optional<double> vanished;
+  do {
+    const detail::StartResidual<Operator, Components> start{matrix, b, x, r.access(), copy.access(), offset};
+    const auto [rr, bb] = grid.template totals_with_halo<2>(
+        solution, "steelyard::cavity::start_residual",
+        reading(fields(b, around_cells(x), matrix), each_component<Components>(start)));
+    if (!monitor.should_iterate(std::sqrt(rr), std::sqrt(bb))) break;
+    if (monitor.ends_with_zero()) {
+      set_to_zero(grid, solution);
+      break;
+    }
+    vanished = iterate(monitor, rr, vanished.has_value());
+  } while (vanished ? monitor.should_restart_after_breakdown(*vanished)
+                    : monitor.seems_solved() && monitor.should_restart(true_residual()));
+  return monitor.report();
 }
 
 }  // namespace steelyard::cavity

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "core/spaces.hpp"
-#include "miniapps/cavity/measured_kernel.hpp"
+#include "miniapps/cavity/cost.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/allocations.hpp"
 

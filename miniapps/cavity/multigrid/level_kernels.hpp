@@ -1,15 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "core/sweep/host_row.hpp"
 #include "core/sweep/row_field.hpp"
-#include "core/sweep/row_sweep.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
 
 namespace steelyard::cavity {
@@ -276,163 +271,6 @@ struct ExtendedColumns {
       std::copy_n(&from[0], columns, &to[0]);
     }
   }
-};
-
-/// A level of a multigrid preconditioner as one unit holds it, in the unit's memory, and sweeps over it by the unit's
-/// threads; the caller fences.
-template <class Execution>
-class UnitLevel {
- public:
-  using Field = RowField<Execution>;
-
-  /// @param held rows that the unit works on, `merged` those of the next coarser level's right side that it computes
-  UnitLevel(const Execution& space, const MultigridLevel& level, RowRange held, RowRange merged)
-      : held_(held), merged_(merged) {
-    access_.columns = level.columns();
-    access_.column_faces = table(space, level.column_axis.faces);
-    access_.row_weights = table(space, level.row_axis.weights);
-    access_.row_faces = table(space, level.row_axis.faces);
-    access_.column_weights = table(space, level.column_axis.weights);
-    const AxisTransfer& rows = level.row_axis.transfer;
-    if (rows.parents.empty()) return;
-    add_diagonals(space, level);
-    parents_ = {space, rows.parents, padding};
-    children_ = {space, rows.children, padding};
-    access_.parents = parents_.data();
-    access_.children = children_.data();
-    add_columns(space, level.column_axis.transfer);
-    if constexpr (runs_on_host<Execution>) {
-      scratch_ = Field(space, RowRange{0, space.concurrency()}, MultigridHostRows::scratch_elements(level.columns()));
-    } else {
-      scratch_ = Field(space, merged, level.columns() + 2);
-    }
-  }
-
-  // Without memory on the finest level.
-  Field right_side;
-  Field solution;
-  Field extended_solution;  ///< at the next finer level's columns
-
-  const LevelAccess& access() const { return access_; }
-  RowRange held() const { return held_; }
-  RowRange merged() const { return merged_; }
-  std::int64_t columns() const { return access_.columns; }
-
-  /// Restricts what a step of damped Jacobi from 0 leaves of r to the next coarser level.
-  void down(const Execution& space, const RowAccess<1>& r, const RowAccess<1>& result, std::int64_t merged_columns,
-            RowRange merged) const {
-    constexpr const char* label = "steelyard::cavity::multigrid_down";
-    if constexpr (runs_on_host<Execution>) {
-      by_thread(space, label, merged, 2 * access_.columns,
-                [=](const MultigridHostRows& rows, RowRange chunk) { rows.down(r, result, merged_columns, chunk); });
-    } else {
-      const RowAccess<1> half = scratch_.access();
-      for_cells(space, label, merged, access_.columns, detail::MergedRows{access_, r, half});
-      for_cells(space, label, merged, merged_columns, detail::MergedColumns{access_.column_transfer, half, result});
-    }
-  }
-
-  /// z: a step of damped Jacobi from 0, the correction, and another step; then the same at the finer level's columns.
-  void up(const Execution& space, const RowAccess<1>& r, const RowAccess<1>& correction, const RowAccess<1>& z,
-          RowRange rows, const ExtendedColumns& extended) const {
-    constexpr const char* label = "steelyard::cavity::multigrid_up";
-    if constexpr (runs_on_host<Execution>) {
-      by_thread(space, label, rows, access_.columns, [=](const MultigridHostRows& host, RowRange chunk) {
-        host.up(r, correction, z, chunk, [&](std::int64_t j) { extended.row(j); });
-      });
-    } else {
-      for_cells(space, label, rows, access_.columns, detail::CorrectedStep{access_, r, correction, z});
-      for_cells(space, label, rows, extended.columns, extended);
-    }
-  }
-
-  /// z = G r, of the coarsest level; then the same at the finer level's columns.
-  static void bottom(const Execution& space, const detail::BottomSolve& solve, RowRange rows,
-                     const ExtendedColumns& extended) {
-    constexpr const char* label = "steelyard::cavity::multigrid_bottom";
-    if constexpr (runs_on_host<Execution>) {
-      for (std::int64_t j = rows.begin; j < rows.end; ++j) {
-        for_columns(solve.columns, [=](const std::int64_t i) { solve(j, i); });
-        extended.row(j);
-      }
-    } else {
-      for_cells(space, label, rows, solve.columns, solve);
-      for_cells(space, label, rows, extended.columns, extended);
-    }
-  }
-
- private:
-  static constexpr std::size_t padding = 4;
-
-  RowPointer<const double> table(const Execution& space, const std::vector<double>& values) {
-    return numbers_.emplace_back(space, values, padding).data();
-  }
-
-  void add_columns(const Execution& space, const AxisTransfer& axis) {
-    ColumnTransfer& transfer = access_.column_transfer;
-    transfer.merges = axis.merges();
-    if (!transfer.merges) return;
-    for (std::size_t k = 0; k < 4; ++k) {
-      std::vector<double> weights;
-      for (const CellChildren& cell : axis.children) weights.push_back(cell.weights[k]);
-      transfer.up[k] = table(space, weights);
-    }
-    const std::vector<double> zeros((axis.parents.size() + 1) / 2, 0.0);
-    std::array<std::array<std::vector<double>, 2>, 2> weights = {{{zeros, zeros}, {zeros, zeros}}};
-    for (std::size_t i = 0; i < axis.parents.size(); ++i) {
-      const CellParents& way = axis.parents[i];
-      // The last of three belongs to the pair before its own.
-      const bool is_third = static_cast<std::size_t>(way.parent) != i / 2;
-      weights[i % 2][is_third ? 1 : 0][i / 2] = way.parent_weight;
-      if (!is_third) weights[i % 2][1][i / 2] = way.other_weight;
-    }
-    for (std::size_t k = 0; k < 2; ++k) {
-      transfer.even[k] = table(space, weights[0][k]);
-      transfer.odd[k] = table(space, weights[1][k]);
-    }
-  }
-
-  /// Most rows of a grid have the same diagonal, so that a few rows of quotients serve all and need no memory traffic.
-  void add_diagonals(const Execution& space, const MultigridLevel& level) {
-    access_.kind_pitch = RowField<Execution>::pitch_of(columns());
-    std::map<std::pair<double, double>, std::int32_t> kinds;
-    std::vector<std::int32_t> kind_of_row;
-    std::vector<double> quotients;
-    const LevelAxis& axis = level.row_axis;
-    for (std::size_t row = 0; row < axis.weights.size(); ++row) {
-      const auto [found, is_new] = kinds.emplace(std::pair(axis.weights[row], axis.faces[row] + axis.faces[row + 1]),
-                                                 static_cast<std::int32_t>(kinds.size()));
-      kind_of_row.push_back(found->second);
-      if (!is_new) continue;
-      for (std::int64_t i = 0; i < access_.kind_pitch; ++i) {
-        const double diagonal = i < columns() ? level.diagonal(row, static_cast<std::size_t>(i)) : 0.0;
-        quotients.push_back(diagonal > 0.0 ? multigrid_damping / diagonal : 0.0);
-      }
-    }
-    kind_of_row_ = {space, kind_of_row, padding};
-    access_.kind_of_row = kind_of_row_.data();
-    access_.inverse_diagonals = table(space, quotients);
-  }
-
-  /// Calls `body` for the rows of each host thread.
-  template <class Body>
-  void by_thread(const Execution& space, const char* label, RowRange rows, std::int64_t row_cells,
-                 const Body& body) const {
-    const RowAccess<1> scratch = scratch_.access();
-    const LevelAccess level = access_;
-    for_row_chunks(space, label, rows, row_cells, [=](const std::int64_t thread, RowRange chunk) {
-      body(MultigridHostRows(level, scratch.row(thread)), chunk);
-    });
-  }
-
-  RowRange held_;
-  RowRange merged_;
-  LevelAccess access_;
-  std::vector<UnitTable<Execution, double>> numbers_;
-  UnitTable<Execution, std::int32_t> kind_of_row_;
-  UnitTable<Execution, CellParents> parents_;
-  UnitTable<Execution, CellChildren> children_;
-  Field scratch_;  ///< a row for each thread of a host; merged rows of a device
 };
 
 }  // namespace steelyard::cavity
