@@ -153,7 +153,7 @@ class Driver:
         """The command as it stands in points.jsonl, without what differs between folders."""
         if "function" in run.step:
             text = run.experiment.text
-            names = sorted({*run.step.get("sweep", []), *text.get("values", {}), *text.get(self.options.scale, {})})
+            names = sorted({*run.step["sweep"], *text.get("values", {}), *text.get(self.options.scale, {})})
             return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
         where = f" on {run.count('hosts')} hosts" if run.count("hosts") > 1 else ""
         return run.command if run.count("ranks") == 1 else f"{run.count('ranks')} ranks{where}: {run.command}"
@@ -168,20 +168,18 @@ class Driver:
             module, name = step["function"].split(".")
             rows = getattr(importlib.import_module(module), name)(run)
         else:
-            run.output = self.start(run.command, run.folder, run.count("ranks"), step.get("any_exit_code", False),
-                                    run.count("hosts"))
+            run.output = self.start(run.command, run.folder, run.count("ranks"), hosts=run.count("hosts"))
             written = re.search(r" --output (\S+)", run.command)
-            source = step.get("from", written[1] if written else "")
-            run.source = source if isinstance(source, str) else "".join(source)
+            run.source = re.sub(r"\s*\n\s*", " ", step.get("from", written[1] if written else ""))
             rows = []
-            for name, reader in {step["name"]: step.get("read", "nothing"), **step.get("also", {})}.items():
+            for name, reader in {step["name"]: step["read"], **step.get("also", {})}.items():
                 found = READERS[reader](run)
                 if not found:
                     raise StepFailed(f"{run.command}: nothing that '{reader}' can read in\n{run.output}")
                 rows += [{"step": name, **row} for row in found]
         for name, skipped in step.get("skip", {}).items():
             rows = [row for row in rows if row.get(name) not in skipped]
-        renames = step.get("rename", {})
+        renames = {**run.experiment.text.get("rename", {}), **step.get("rename", {})}
         added = {name: number(text.format(**run.variables)) for name, text in step.get("add", {}).items()}
         return [
             {**run.columns, **added, **{renames.get(name, name): value for name, value in row.items()}} for row in rows
@@ -222,8 +220,8 @@ def print_list(scale, chosen):
             needs = "".join(f" ({need['reason']})" for need in experiment.text.get("needs", []))
             print(f"{paper}  {seconds_text(experiment.expected_s(scale)):>7}  {' '.join(experiment.text['figures'])}: "
                   f"{experiment.text['title']}{needs}")
-        for one in absent:
-            print(f"{paper}  {'not here':>7}  {' '.join(one['figures'])}: {one['reason']}")
+        for figures, reason in absent:
+            print(f"{paper}  {'not here':>7}  {figures}: {reason}")
     print(f"in all about {seconds_text(total_s)} at --scale {scale}")
 
 
