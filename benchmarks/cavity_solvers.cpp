@@ -3,6 +3,7 @@
 // memory gives changes from one second to the next where others use it as well, so that every timing of a solver has
 // the bound's own before and after it, of about its length together, and is compared with these.
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -34,45 +35,13 @@ struct Solver {
   std::vector<double> of_bound = {};  ///< speeds, each as a part of the bound's at that time
 };
 
-/// Coefficients of a uniform grid between walls in one direction, in a unit's memory.
-template <class Execution>
-struct AxisArrays {
-  using Array = Kokkos::View<double*, DeviceOf<Execution>>;
-  Array faces, weights, diagonal, unknown;
-
-  AxisArrays(const Execution& space, std::int64_t cells) {
-    const auto array = [&](std::int64_t size) {
-      return Array(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "coefficients"),
-                   static_cast<std::size_t>(size));
-    };
-    faces = array(cells + 1);
-    weights = array(cells);
-    diagonal = array(cells);
-    unknown = array(cells);
-    set(space, cells);
-  }
-
-  void set(const Execution& space, std::int64_t cells) const {
-    const auto f = faces, w = weights, d = diagonal, u = unknown;
-    Kokkos::parallel_for(
-        "coefficients", Kokkos::RangePolicy<Execution>(space, 0, cells + 1), KOKKOS_LAMBDA(const std::int64_t i) {
-          f(i) = i == 0 || i == cells ? 0.0 : 1.0;
-          if (i < cells) w(i) = 1.0;
-          if (i < cells) d(i) = 10.0;
-          if (i < cells) u(i) = i == 0 ? 0.0 : 1.0;
-        });
-    space.fence();
-  }
-};
-
 /// Solvers of one size on one unit, which owns the whole grid.
 template <class Execution>
 class Size {
  public:
   Size(const UnitPeer<Execution>& peer, SharedGrid& shared, int iterations)
       : grid_(peer, shared),
-        row_coefficients_(peer.space(), shared.rows()),
-        column_coefficients_(peer.space(), shared.columns()),
+        coefficients_(peer.space(), Coefficients(problem_of(shared))),
         b_(grid_.field()),
         x_(grid_.field()),
         b2_(grid_.template field<2>()),
@@ -85,29 +54,20 @@ class Size {
         bicgstab_(grid_),
         merged_bicgstab_(grid_, Reductions::merged) {
     fill();
-    const auto &rows = row_coefficients_, &columns = column_coefficients_;
-    const PressureOperator pressure{
-        {columns.faces.data(), 1.0}, rows.weights.data(), rows.faces.data(), {columns.weights.data(), 1.0}};
-    MomentumOperator momentum;
-    momentum.convecting = convecting_.access();
-    momentum.row_diagonal = rows.diagonal.data();
-    momentum.column_diagonal = {columns.diagonal.data(), 10.0};
-    momentum.row_diffusion = rows.faces.data();
-    momentum.column_diffusion = {columns.faces.data(), 1.0};
-    momentum.row_unknown = rows.unknown.data();
-    momentum.column_unknown = {columns.unknown.data(), 1.0};
-    momentum.diffusion_x = momentum.diffusion_y = 1.0;
-    momentum.quarter_x = momentum.quarter_y = 0.5;
-    solvers_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,
-                        [this, pressure] { return iteration_s(cg_, pressure, b_, x_); }});
-    solvers_.push_back({"merged CG", ConjugateGradient<Execution>::bytes_per_cell,
-                        [this, pressure] { return iteration_s(merged_cg_, pressure, b_, x_); }});
+    using Cg = ConjugateGradient<Execution>;
+    using BiCg = BiCgStab<Execution, 2>;
     // Momentum's matrix reads the convecting velocity both times that it is applied.
-    const double own = 2.0 * 2.0 * sizeof(double);
-    solvers_.push_back({"BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::bytes_per_value + own,
-                        [this, momentum] { return iteration_s(bicgstab_, momentum, b2_, x2_); }});
-    solvers_.push_back({"merged BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::merged_bytes_per_value + own,
-                        [this, momentum] { return iteration_s(merged_bicgstab_, momentum, b2_, x2_); }});
+    constexpr double convecting_bytes = 2.0 * 2.0 * sizeof(double);
+    const auto pressure_s = [this](Cg& solver) { return iteration_s(solver, coefficients_.pressure(), b_, x_); };
+    const auto momentum_s = [this](BiCg& solver) {
+      return iteration_s(solver, coefficients_.momentum(convecting_.access()), b2_, x2_);
+    };
+    solvers_ = {
+        {"CG", Cg::bytes_per_cell, [=, this] { return pressure_s(cg_); }},
+        {"merged CG", Cg::bytes_per_cell, [=, this] { return pressure_s(merged_cg_); }},
+        {"BiCGSTAB", 2.0 * BiCg::bytes_per_value + convecting_bytes, [=, this] { return momentum_s(bicgstab_); }},
+        {"merged BiCGSTAB", 2.0 * BiCg::merged_bytes_per_value + convecting_bytes,
+         [=, this] { return momentum_s(merged_bicgstab_); }}};
   }
 
   /// One round; not kept where it is the first.
@@ -151,6 +111,13 @@ class Size {
  private:
   static constexpr double bound_bytes_per_cell = 2 * MemoryBoundProbe<Execution>::bytes_per_element;
 
+  /// The app's, with its own time step, in which the lid moves by a cell.
+  static Problem problem_of(const SharedGrid& shared) {
+    Problem problem{shared.rows(), shared.columns()};
+    problem.time_step = std::min(problem.dx(), problem.dy());
+    return problem;
+  }
+
   void add_row(Table& table, const std::string& name, double bytes_per_cell, double seconds,
                const std::string& of_bound) const {
     const double cells = static_cast<double>(grid_.shared().rows()) * static_cast<double>(grid_.columns());
@@ -187,15 +154,13 @@ class Size {
   }
 
   UnitGrid<Execution> grid_;
-  AxisArrays<Execution> row_coefficients_, column_coefficients_;
+  UnitCoefficients<Execution> coefficients_;
   RowField<Execution> b_, x_;
   RowField<Execution, 2> b2_, x2_, convecting_;
   int iterations_;
   MemoryBoundProbe<Execution> probe_;
-  ConjugateGradient<Execution> cg_;
-  ConjugateGradient<Execution> merged_cg_;
-  BiCgStab<Execution, 2> bicgstab_;
-  BiCgStab<Execution, 2> merged_bicgstab_;
+  ConjugateGradient<Execution> cg_, merged_cg_;
+  BiCgStab<Execution, 2> bicgstab_, merged_bicgstab_;
   std::vector<Solver> solvers_;
   std::vector<double> bound_measured_s_;
 };
