@@ -186,10 +186,8 @@ class Driver:
         ]
 
     def start(self, command, folder, ranks=1, any_exit_code=False, hosts=1):
-        """
-        Standard output of a program of ours, started in the folder: under mpirun where it has several ranks, on the two
-        hosts of tests/two_hosts where it has two.
-        """
+        """Standard output of a program of ours, started in the folder: under mpirun where it has several ranks, on the
+        two hosts of tests/two_hosts where it has two."""
         words = expand_files(folder, [word.replace("{tree}", str(root)) for word in shlex.split(command)])
         words[0] = str(self.binaries / words[0])
         if hosts > 1:
