@@ -147,7 +147,8 @@ def _read_columns(columns):
     with open(folder / "columns.json", encoding="utf-8") as file:
         standard = json.load(file)
     labels = {"step": ("step", "")}
-    for name, *own in ([one] if isinstance(one, str) else one for one in columns):
+    single = ([[name] for name in one.split()] if isinstance(one, str) else [one] for one in columns)
+    for name, *own in itertools.chain.from_iterable(single):
         label, *unit = own or standard.get(name, [name.replace("_", " ")])
         labels[name] = (label, unit[0] if unit else "")
     return labels
