@@ -85,10 +85,8 @@ class Driver:
 
     def reason_against(self, experiment):
         """Why this machine cannot show the experiment, or nothing."""
-        for need in experiment.text.get("needs", []):
-            if not evaluate(need["condition"], self.facts):
-                return need["reason"]
-        return ""
+        needs = experiment.text.get("needs", [])
+        return next((need["reason"] for need in needs if not evaluate(need["condition"], self.facts)), "")
 
     def run_all(self, experiments):
         """Runs the experiments one after the other and writes their page; true when nothing failed."""
@@ -122,8 +120,7 @@ class Driver:
         results = Results(folder, experiment, self.options.scale)
         runs = experiment.unfold(self.options.scale, self.facts)
         results.keep_only([run.key for run in runs])
-        spent_s = 0.0
-        done = finished = 0
+        spent_s, done, finished = 0.0, 0, 0
         for i, run in enumerate(runs):
             command = self.command_text(run)
             if results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
@@ -276,12 +273,9 @@ def main(arguments):
             print(*programs_of(experiments))
             return 0
         return 0 if Driver(options).run_all(experiments) else 3
-    except DescriptionError as error:
+    except (DescriptionError, StepFailed, OSError) as error:
         print(f"benchmarks/run: {error}", file=sys.stderr)
-        return 2
-    except (StepFailed, OSError) as error:
-        print(f"benchmarks/run: {error}", file=sys.stderr)
-        return 3
+        return 2 if isinstance(error, DescriptionError) else 3
     except KeyboardInterrupt:
         print("interrupted: the same command, without --fresh, continues here", file=sys.stderr)
         return 130
