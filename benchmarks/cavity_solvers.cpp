@@ -3,6 +3,7 @@
 // memory gives changes from one second to the next where others use it as well, so that every timing of a solver has
 // the bound's own before and after it, of about its length together, and is compared with these.
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -53,18 +54,20 @@ class Size {
         bicgstab_(grid_),
         merged_bicgstab_(grid_, Reductions::merged) {
     fill();
-    const PressureOperator pressure = coefficients_.pressure();
-    const MomentumOperator momentum = coefficients_.momentum(convecting_.access());
-    solvers_.push_back({"CG", ConjugateGradient<Execution>::bytes_per_cell,
-                        [this, pressure] { return iteration_s(cg_, pressure, b_, x_); }});
-    solvers_.push_back({"merged CG", ConjugateGradient<Execution>::bytes_per_cell,
-                        [this, pressure] { return iteration_s(merged_cg_, pressure, b_, x_); }});
+    using Cg = ConjugateGradient<Execution>;
+    using BiCg = BiCgStab<Execution, 2>;
     // Momentum's matrix reads the convecting velocity both times that it is applied.
-    const double own = 2.0 * 2.0 * sizeof(double);
-    solvers_.push_back({"BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::bytes_per_value + own,
-                        [this, momentum] { return iteration_s(bicgstab_, momentum, b2_, x2_); }});
-    solvers_.push_back({"merged BiCGSTAB", 2.0 * BiCgStab<Execution, 2>::merged_bytes_per_value + own,
-                        [this, momentum] { return iteration_s(merged_bicgstab_, momentum, b2_, x2_); }});
+    constexpr double convecting_bytes = 2.0 * 2.0 * sizeof(double);
+    const auto pressure_s = [this](Cg& solver) { return iteration_s(solver, coefficients_.pressure(), b_, x_); };
+    const auto momentum_s = [this](BiCg& solver) {
+      return iteration_s(solver, coefficients_.momentum(convecting_.access()), b2_, x2_);
+    };
+    solvers_ = {
+        {"CG", Cg::bytes_per_cell, [=, this] { return pressure_s(cg_); }},
+        {"merged CG", Cg::bytes_per_cell, [=, this] { return pressure_s(merged_cg_); }},
+        {"BiCGSTAB", 2.0 * BiCg::bytes_per_value + convecting_bytes, [=, this] { return momentum_s(bicgstab_); }},
+        {"merged BiCGSTAB", 2.0 * BiCg::merged_bytes_per_value + convecting_bytes,
+         [=, this] { return momentum_s(merged_bicgstab_); }}};
   }
 
   /// One round; not kept where it is the first.
@@ -108,11 +111,9 @@ class Size {
  private:
   static constexpr double bound_bytes_per_cell = 2 * MemoryBoundProbe<Execution>::bytes_per_element;
 
-  /// A cavity of this grid, at a Courant number of 1.
+  /// The app's, with its own time step, in which the lid moves by a cell.
   static Problem problem_of(const SharedGrid& shared) {
-    Problem problem;
-    problem.rows = shared.rows();
-    problem.columns = shared.columns();
+    Problem problem{shared.rows(), shared.columns()};
     problem.time_step = std::min(problem.dx(), problem.dy());
     return problem;
   }
@@ -158,10 +159,8 @@ class Size {
   RowField<Execution, 2> b2_, x2_, convecting_;
   int iterations_;
   MemoryBoundProbe<Execution> probe_;
-  ConjugateGradient<Execution> cg_;
-  ConjugateGradient<Execution> merged_cg_;
-  BiCgStab<Execution, 2> bicgstab_;
-  BiCgStab<Execution, 2> merged_bicgstab_;
+  ConjugateGradient<Execution> cg_, merged_cg_;
+  BiCgStab<Execution, 2> bicgstab_, merged_bicgstab_;
   std::vector<Solver> solvers_;
   std::vector<double> bound_measured_s_;
 };

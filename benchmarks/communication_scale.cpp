@@ -43,14 +43,10 @@ models::Platform round_numbers() {
   return platform;
 }
 
-double seconds(const Options& options, const std::function<void()>& work) {
-  std::vector<double> times;
-  for (int i = 0; i < options.repetitions; ++i) {
-    const double start_s = now_s();
-    work();
-    times.push_back(now_s() - start_s);
-  }
-  return median(times);
+double median_seconds(const Options& options, const std::function<void()>& work) {
+  std::vector<double> times_s;
+  for (int i = 0; i < options.repetitions; ++i) times_s.push_back(seconds_of(work));
+  return median(times_s);
 }
 
 std::vector<int> nodes_of(const Options& options, int processes) {
@@ -65,15 +61,15 @@ void add_row(Table& table, const Options& options, const models::Platform& platf
   models::MessagePattern pattern;
   models::Expression expression;
   const models::TauLop model(platform, models::BeyondMeasured::proportional);
-  const double expression_s = seconds(options, [&] {
+  const double expression_s = median_seconds(options, [&] {
     pattern = make_pattern();
     expression = models::expression(pattern, models::Placement(platform, nodes_of(options, pattern.processes)));
   });
   std::size_t transmissions = 0;
   for (const models::Phase& phase : pattern.phases) transmissions += phase.messages.size();
   models::ReducedForm aligned, event;
-  const double aligned_s = seconds(options, [&] { aligned = models::aligned_form(expression, model); });
-  const double event_s = seconds(options, [&] { event = models::event_form(expression, model); });
+  const double aligned_s = median_seconds(options, [&] { aligned = models::aligned_form(expression, model); });
+  const double event_s = median_seconds(options, [&] { event = models::event_form(expression, model); });
   table.add_row({fmt::format("{}", pattern.processes), pattern.name, fmt::format("{}", transmissions),
                  format_seconds(expression_s), format_seconds(aligned_s), format_seconds(event_s),
                  format_seconds(models::cost_s(aligned, model)), format_seconds(models::cost_s(event, model))});

@@ -2,12 +2,12 @@
 // what tau-Lop (aligned and following events), HLogGP, Hockney and mlog_nP make of the calibration stands beside what
 // was measured. Run it with mpirun; ranks that share cores are reported apart.
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "benchmarks/communication_cases.hpp"
 #include "comm/measurement/message_exchange.hpp"
-#include "models/communication/loggp.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
@@ -73,26 +73,17 @@ void predict(std::vector<Case>& cases, const models::Platform& platform, const S
   std::vector<std::string> kinds;
   for (const NodeFacts& node : facts) kinds.push_back(node.kind);
   const models::Placement placement(platform, session.nodes().node_of_rank, kinds);
+  std::vector<models::MessagePattern> patterns;
+  for (const Case& one : cases) patterns.push_back(one.pattern);
+  for (const models::PatternCosts& cost : models::pattern_costs(patterns, platform, placement)) {
+    const std::string name = cost.model == "tau-Lop" ? "tau-Lop aligned" : cost.model;
+    for (std::size_t i = 0; i < cases.size(); ++i) cases[i].predicted_s[name] = cost.time_s[i];
+  }
+  // The overhead and the transfers of each channel's path, by tau-Lop's times of a single one.
   const models::TauLop tau_lop(platform, models::BeyondMeasured::proportional);
-  const double infinity = std::numeric_limits<double>::infinity();
-  const models::Evaluation evaluation{std::nextafter(tau_lop.overhead_matters_up_to_bytes(), infinity)};
-  const auto channel = [&](int from, int to) -> const models::Channel& {
-    return platform.channel(placement.channel(from, to).channel);
-  };
   for (Case& one : cases) {
-    const models::Expression expression = models::expression(one.pattern, placement);
-    one.predicted_s["tau-Lop aligned"] =
-        models::cost_s(models::aligned_form(expression, tau_lop, evaluation), tau_lop, evaluation);
-    one.predicted_s["tau-Lop event"] =
-        models::cost_s(models::event_form(expression, tau_lop, evaluation), tau_lop, evaluation);
-    one.predicted_s["HLogGP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
-      return channel(m.from, m.to).loggp.value_or(models::LogGP{}).time_s(m.bytes);
-    });
-    one.predicted_s["Hockney"] = models::serial_cost_s(
-        one.pattern, [&](const models::Message& m) { return channel(m.from, m.to).time_s(m.bytes); });
-    // The overhead and the transfers of each channel's path, by tau-Lop's times of a single one.
-    one.predicted_s["mlog_nP"] = models::serial_cost_s(one.pattern, [&](const models::Message& m) {
-      return tau_lop.transmission_s(channel(m.from, m.to).id, m.bytes);
+    one.predicted_s["mlog_nP"] = models::serial_cost_s(one.pattern, [&](const models::Message& message) {
+      return tau_lop.transmission_s(placement.channel(message.from, message.to).channel, message.bytes);
     });
   }
 }

@@ -38,9 +38,10 @@ TimeTable varied_table(Random& random, int sizes, double variation) {
   return table;
 }
 
-std::vector<TimeTable> varied_tables(Random& random, int count, int sizes, double variation) {
+/// One for each of the variations.
+std::vector<TimeTable> varied_tables(Random& random, int sizes, const std::vector<double>& variations) {
   std::vector<TimeTable> tables;
-  for (int i = 0; i < count; ++i) tables.push_back(varied_table(random, sizes, variation));
+  for (const double variation : variations) tables.push_back(varied_table(random, sizes, variation));
   return tables;
 }
 
@@ -71,26 +72,23 @@ std::vector<TimeTable> kinds(Random& random, int count, int sizes, auto time_s) 
   return tables;
 }
 
-template <class Work>
-double seconds(const Work& work) {
-  const double start_s = now_s();
-  work();
-  return now_s() - start_s;
-}
-
-/// Solves the problems with both and adds a row. @param most_nodes for hpopta; -1 to leave it out
-void add_row(Table& table, const std::string& name, const std::vector<Problem>& problems, std::int64_t most_nodes) {
+/// Solves `count` problems with both and adds a row. @param most_nodes for hpopta: 0 for any, -1 to leave it out
+void add_row(Table& table, const std::string& name, int count, std::uint64_t seed, std::int64_t most_nodes,
+             const auto& make) {
+  Random random(seed);
+  std::vector<Problem> problems;
+  for (int i = 0; i < count; ++i) problems.push_back(make(random));
   std::vector<double> exact_s, hpopta_s, nodes, excess;
   int proven = 0, complete = 0;
   for (const Problem& problem : problems) {
     partition::ExactResult result;
-    exact_s.push_back(seconds([&] { result = partition::exact(problem.total, problem.tables); }));
+    exact_s.push_back(seconds_of([&] { result = partition::exact(problem.total, problem.tables); }));
     proven += result.total_time_is_least ? 1 : 0;
     excess.push_back(result.total_time_is_least ? 0.0 : result.total_time_excess_s / result.total_time_s);
     if (most_nodes < 0) continue;
     try {
       partition::HpoptaResult published;
-      hpopta_s.push_back(seconds([&] { published = partition::hpopta(problem.total, problem.tables, most_nodes); }));
+      hpopta_s.push_back(seconds_of([&] { published = partition::hpopta(problem.total, problem.tables, most_nodes); }));
       nodes.push_back(static_cast<double>(published.nodes));
       complete += published.complete ? 1 : 0;
       const double found_s = published.distribution.makespan_s();
@@ -103,75 +101,57 @@ void add_row(Table& table, const std::string& name, const std::vector<Problem>& 
       nodes.push_back(static_cast<double>(most_nodes));
     }
   }
-  const bool compared = most_nodes >= 0 && !hpopta_s.empty();
-  const auto& problem = problems.front();
-  table.add_row({name, fmt::format("{}", problem.tables.size()),
-                 fmt::format("{}", problem.tables.front().entries.size()), fmt::format("{}", problem.total),
-                 format_seconds(median(exact_s)), compared ? format_seconds(median(hpopta_s)) : "-",
-                 compared ? fmt::format("{:.1f}", median(hpopta_s) / median(exact_s)) : "-",
-                 most_nodes >= 0 ? fmt::format("{:.0f}", median(nodes)) : "-",
-                 most_nodes >= 0 ? fmt::format("{} of {}", complete, problems.size()) : "-",
-                 fmt::format("{} of {}", proven, problems.size()), fmt::format("{:.1g}", median(excess))});
+  std::string hpopta = "-", ratio = "-", tree = "-", done = "-";
+  if (!hpopta_s.empty()) {
+    hpopta = format_seconds(median(hpopta_s));
+    ratio = fmt::format("{:.1f}", median(hpopta_s) / median(exact_s));
+  }
+  if (most_nodes >= 0) {
+    tree = fmt::format("{:.0f}", median(nodes));
+    done = fmt::format("{} of {}", complete, count);
+  }
+  const auto& [tables, total] = problems.front();
+  table.add_row({name, fmt::format("{}", tables.size()), fmt::format("{}", tables.front().entries.size()),
+                 fmt::format("{}", total), format_seconds(median(exact_s)), hpopta, ratio, tree, done,
+                 fmt::format("{} of {}", proven, count), fmt::format("{:.1g}", median(excess))});
 }
 
-std::vector<Problem> repeat(int count, std::uint64_t seed, auto make) {
-  Random random(seed);
-  std::vector<Problem> problems;
-  for (int i = 0; i < count; ++i) problems.push_back(make(random));
-  return problems;
-}
-
-/// Tables of the sizes of section 6.2: three units, 700 (matrix products) and 1090 (Fourier transforms) sizes.
-void add_paper_shape(Table& table, int repetitions) {
-  for (const int sizes : {700, 1090}) {
-    for (const double share : {0.25, 0.5, 1.0, 2.0, 2.9}) {
-      const auto make = [&](Random& random) {
-        return Problem{varied_tables(random, 3, sizes, 1.5), static_cast<std::int64_t>(share * sizes)};
-      };
-      add_row(table, "paper's shape", repeat(repetitions, 1, make), 0);
+/// Three units with tables of the sizes of section 6.2: 700 (matrix products) and 1090 (Fourier transforms).
+/// @param shares of a table's largest size that workloads are
+/// @param products,transforms largest variations of the units' speeds
+void add_paper_shape(Table& table, const std::string& name, int repetitions, std::uint64_t seed,
+                     const std::vector<double>& shares, const std::vector<double>& products,
+                     const std::vector<double>& transforms) {
+  for (const auto& [sizes, variations] : {std::pair(700, products), std::pair(1090, transforms)}) {
+    for (const double share : shares) {
+      add_row(table, name, repetitions, seed, 0, [&, sizes = sizes, &variations = variations](Random& random) {
+        return Problem{varied_tables(random, sizes, variations), static_cast<std::int64_t>(share * sizes)};
+      });
     }
   }
-}
-
-/// Runs the algorithms with the largest variations that section 1 names for the three units (700, 50 and 150 % for
-/// matrix products, 350, 560 and 200 % for Fourier transforms), and that everywhere, for workloads from m to p m.
-void add_strong_variations(Table& table, int repetitions) {
-  const auto add = [&](int sizes, const std::vector<double>& variations) {
-    for (const double share : {1.0, 1.5, 2.0, 2.5, 2.9, 3.0}) {
-      const auto make = [&](Random& random) {
-        Problem problem{{}, static_cast<std::int64_t>(share * sizes)};
-        for (const double variation : variations) problem.tables.push_back(varied_table(random, sizes, variation));
-        return problem;
-      };
-      add_row(table, "paper's shape, strong", repeat(repetitions, 5, make), 0);
-    }
-  };
-  add(700, {7.0, 0.5, 1.5});
-  add(1090, {3.5, 5.6, 2.0});
 }
 
 /// Tables on which the tree of HPOPTA grows large.
 void add_against_hpopta(Table& table, std::int64_t most_nodes) {
-  for (const int count : {4, 8, 16, 32, 64, 128, 256}) {
-    const auto make = [&](Random& random) {
-      return Problem{varied_tables(random, count, 200, 1.5), std::int64_t{100} * count};
-    };
-    add_row(table, "more units", repeat(3, 2, make), most_nodes);
+  for (const std::size_t count : {4, 8, 16, 32, 64, 128, 256}) {
+    const std::vector<double> variations(count, 1.5);
+    add_row(table, "more units", 3, 2, most_nodes, [&](Random& random) {
+      return Problem{varied_tables(random, 200, variations), 100 * std::ssize(variations)};
+    });
   }
   for (const int count : {4, 8, 16, 32, 64, 128}) {
-    const auto make = [&](Random& random) {
+    add_row(table, "one odd size", 3, 3, most_nodes, [&](Random& random) {
       return Problem{coarse_tables(random, count, 200, 2, 0.5), std::int64_t{100} * (count - 1) + 1};
-    };
-    add_row(table, "one odd size", repeat(3, 3, make), most_nodes);
+    });
   }
 }
 
 /// A thousand units with about a thousand sizes each.
 void add_large(Table& table) {
   const auto add = [&](const std::string& name, std::int64_t total, auto make) {
-    add_row(table, "large, " + name, repeat(1, 4, [&](Random& random) { return Problem{make(random), total}; }), -1);
+    add_row(table, "large, " + name, 1, 4, -1, [&](Random& random) { return Problem{make(random), total}; });
   };
-  add("varied", 500'000, [](Random& random) { return varied_tables(random, 1000, 1000, 1.5); });
+  add("varied", 500'000, [](Random& random) { return varied_tables(random, 1000, std::vector<double>(1000, 1.5)); });
   add("alike, varied", 500'000,
       [](Random& random) { return std::vector<TimeTable>(1000, varied_table(random, 1000, 1.5)); });
   add("one odd size", 500'001, [](Random& random) { return coarse_tables(random, 1000, 2000, 2, 1.0); });
@@ -207,9 +187,12 @@ int main(int argc, char** argv) {
     Table table(
         {"problem", "p", "m", "n", "exact", "hpopta", "ratio", "nodes", "hpopta done", "total time proven", "excess"});
     Progress progress("timing", 4);
-    add_paper_shape(table, repetitions);
+    add_paper_shape(table, "paper's shape", repetitions, 1, {0.25, 0.5, 1.0, 2.0, 2.9}, {1.5, 1.5, 1.5},
+                    {1.5, 1.5, 1.5});
     progress.advance();
-    add_strong_variations(table, repetitions);
+    // The largest variations that section 1 names for the three units, and those everywhere.
+    add_paper_shape(table, "paper's shape, strong", repetitions, 5, {1.0, 1.5, 2.0, 2.5, 2.9, 3.0}, {7.0, 0.5, 1.5},
+                    {3.5, 5.6, 2.0});
     progress.advance();
     add_against_hpopta(table, most_nodes);
     progress.advance();

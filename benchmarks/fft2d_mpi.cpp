@@ -5,8 +5,8 @@
 #include <fftw3-mpi.h>
 
 #include <algorithm>
-#include <cmath>
 #include <complex>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -34,41 +34,33 @@ Complex value_at(std::int64_t row, std::int64_t column) {
 class FftwMpi {
  public:
   FftwMpi(MPI_Comm comm, std::int64_t n, bool in_place) : n_(n) {
-    const std::ptrdiff_t points = fftw_mpi_local_size_2d(n, n, comm, &rows_, &first_row_);
-    in_ = fftw_alloc_complex(static_cast<std::size_t>(points));
-    out_ = in_place ? in_ : fftw_alloc_complex(static_cast<std::size_t>(points));
-    if (in_ != nullptr && out_ != nullptr) {
-      plan_ = fftw_mpi_plan_dft_2d(n, n, in_, out_, comm, FFTW_FORWARD, FFTW_MEASURE);
+    const auto points = static_cast<std::size_t>(fftw_mpi_local_size_2d(n, n, comm, &rows_, &first_row_));
+    in_.reset(fftw_alloc_complex(points));
+    if (!in_place) out_.reset(fftw_alloc_complex(points));
+    if (in_ && (in_place || out_)) {
+      plan_.reset(fftw_mpi_plan_dft_2d(n, n, in_.get(), result(), comm, FFTW_FORWARD, FFTW_MEASURE));
     }
-    if (plan_ == nullptr) throw RuntimeFailure(fmt::format("FFTW has no plan for {} x {}", n, n));
+    if (!plan_) throw RuntimeFailure(fmt::format("FFTW has no plan for {} x {}", n, n));
   }
-  ~FftwMpi() {
-    if (plan_ != nullptr) fftw_destroy_plan(plan_);
-    if (out_ != in_) fftw_free(out_);
-    fftw_free(in_);
-  }
-  FftwMpi(const FftwMpi&) = delete;
-  FftwMpi& operator=(const FftwMpi&) = delete;
 
   void load() {
-    auto* const points = reinterpret_cast<Complex*>(in_);
+    auto* const points = reinterpret_cast<Complex*>(in_.get());
     for (std::ptrdiff_t i = 0; i < rows_; ++i) {
       for (std::ptrdiff_t j = 0; j < n_; ++j) points[i * n_ + j] = value_at(first_row_ + i, j);
     }
   }
-  void run() { fftw_execute(plan_); }
+  void run() { fftw_execute(plan_.get()); }
 
   std::int64_t first_row() const { return first_row_; }
   std::int64_t rows() const { return rows_; }
-  const Complex* row(std::int64_t i) const { return reinterpret_cast<const Complex*>(out_) + i * n_; }
+  const Complex* row(std::int64_t i) const { return reinterpret_cast<const Complex*>(result()) + i * n_; }
 
  private:
-  std::ptrdiff_t n_;
-  std::ptrdiff_t rows_ = 0;
-  std::ptrdiff_t first_row_ = 0;
-  fftw_complex* in_ = nullptr;
-  fftw_complex* out_ = nullptr;
-  fftw_plan plan_ = nullptr;
+  fftw_complex* result() const { return (out_ ? out_ : in_).get(); }
+
+  std::ptrdiff_t n_, rows_ = 0, first_row_ = 0;
+  std::unique_ptr<fftw_complex[], void (*)(void*)> in_{nullptr, fftw_free}, out_{nullptr, fftw_free};
+  std::unique_ptr<fftw_plan_s, void (*)(fftw_plan)> plan_{nullptr, fftw_destroy_plan};
 };
 
 struct Result {
@@ -79,8 +71,6 @@ struct Result {
 
 Result measure(const Session& session, UnitGroup& group, const Options& options, std::int64_t n) {
   const MPI_Comm comm = session.comm();
-  fft2d::Problem problem;
-  problem.rows = problem.columns = n;
   std::optional<FftwMpi> out_of_place, in_place;
   collectively(comm, [&] {
     out_of_place.emplace(comm, n, false);
@@ -91,7 +81,7 @@ Result measure(const Session& session, UnitGroup& group, const Options& options,
   for (const double count : all_gather(comm, {static_cast<double>(out_of_place->rows())})) {
     rows.push_back(static_cast<std::int64_t>(count));
   }
-  fft2d::Transform<double> ours(group, problem, {rows, rows}, fft2d::Exchange::at_once, {"fftw"});
+  fft2d::Transform<double> ours(group, {n, n}, {rows, rows}, fft2d::Exchange::at_once, {"fftw"});
   const auto source = [&](std::int64_t first_row, std::span<double> values) {
     auto* const points = reinterpret_cast<Complex*>(values.data());
     const auto count = static_cast<std::int64_t>(values.size()) / 2;
@@ -129,8 +119,7 @@ ExitCode run(Session& session, const Options& options) {
   std::vector<double> ratios;
   for (const std::int64_t n : options.sizes) {
     const Result result = measure(session, all.group, options, n);
-    const double points = static_cast<double>(n) * static_cast<double>(n);
-    const double flops = 5.0 * points * std::log2(points);
+    const double flops = fft2d::transform_flops({n, n});
     ratios.push_back(result.fftw_s / result.ours_s);
     table.add_row({fmt::format("{}", n), fmt::format("{:.2f}", flops / result.ours_s / 1e9),
                    fmt::format("{:.2f}", flops / result.fftw_s / 1e9), fmt::format("{:.2f}", ratios.back()),

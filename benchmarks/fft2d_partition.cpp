@@ -119,8 +119,6 @@ std::vector<Split> make_splits(const std::vector<models::FpmFile>& files, std::i
 }
 
 void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int rounds, std::vector<Split>& splits) {
-  fft2d::Problem problem;
-  problem.rows = problem.columns = n;
   for (int round = 0; round < rounds; ++round) {
     for (auto split = splits.begin(); split != splits.end(); ++split) {
       const auto same =
@@ -130,7 +128,7 @@ void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int 
         continue;
       }
       // Every round has matrices of its own, for where they lie in memory costs a few percent more or less.
-      fft2d::Transform<double> transform(group, problem, {split->rows, split->rows}, fft2d::Exchange::at_once);
+      fft2d::Transform<double> transform(group, {n, n}, {split->rows, split->rows}, fft2d::Exchange::at_once);
       const auto run_once = [&] {
         transform.load([](std::int64_t first_row, std::span<double> values) {
           for (std::size_t k = 0; k < values.size(); ++k) {
@@ -152,45 +150,37 @@ void run_in_turns(const Session& session, UnitGroup& group, std::int64_t n, int 
 }
 
 /// Compares one split with another one over all sizes.
-class Comparison {
- public:
-  explicit Comparison(std::string name) : name_(std::move(name)) {}
+struct Comparison {
+  std::string name;
+  std::vector<double> by_clock = {}, by_tables = {};  ///< by size
+  double half_width = 0.0;                            ///< of the last size's interval
+  int slower = 0;
 
   void add(const Split& split, const Split& other) {
     const std::vector<double> by_round = ratios(other.rounds_s, split.rounds_s);
-    by_clock_.push_back(median(by_round));
-    by_tables_.push_back(other.table_s / split.table_s);
+    by_clock.push_back(median(by_round));
+    by_tables.push_back(other.table_s / split.table_s);
     const Interval interval = median_interval(by_round, level);
-    half_width_ = interval.half_width();
-    if (interval.upper < 1.0) ++slower_;
+    half_width = interval.half_width();
+    if (interval.upper < 1.0) ++slower;
   }
 
-  double last_by_clock() const { return by_clock_.back(); }
-  double by_clock() const { return median(by_clock_); }
-  double by_tables() const { return median(by_tables_); }
-  /// Plans of the last size.
+  static double percent(double ratio) { return 100.0 * (ratio - 1.0); }
+  /// The last size's.
   std::string last() const {
     // Too few rounds have no interval.
-    const std::string interval = std::isfinite(half_width_) ? fmt::format(" +- {:.1f}", 100.0 * half_width_) : "";
-    return fmt::format("{:.1f}{} % ({:.1f} %)", percent(by_clock_.back()), interval, percent(by_tables_.back()));
+    const std::string interval = std::isfinite(half_width) ? fmt::format(" +- {:.1f}", 100.0 * half_width) : "";
+    return fmt::format("{:.1f}{} % ({:.1f} %)", percent(by_clock.back()), interval, percent(by_tables.back()));
   }
-  std::string summary() const {
-    return fmt::format("{}: {}; slower by more than the median's 95 % interval at {} of {} sizes; by the tables: {}\n",
-                       name_, improvements(by_clock_), slower_, by_clock_.size(), improvements(by_tables_));
-  }
-
- private:
-  static double percent(double ratio) { return 100.0 * (ratio - 1.0); }
   static std::string improvements(const std::vector<double>& ratios) {
     const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
     return fmt::format("minimum {:.1f} %, average {:.1f} %, maximum {:.1f} %", percent(*least), percent(mean(ratios)),
                        percent(*most));
   }
-
-  std::string name_;
-  std::vector<double> by_clock_, by_tables_;  ///< by size
-  double half_width_ = 0.0;
-  int slower_ = 0;
+  std::string summary() const {
+    return fmt::format("{}: {}; slower by more than the median's 95 % interval at {} of {} sizes; by the tables: {}\n",
+                       name, improvements(by_clock), slower, by_clock.size(), improvements(by_tables));
+  }
 };
 
 ExitCode run(Session& session, const Options& options) {
@@ -209,8 +199,9 @@ ExitCode run(Session& session, const Options& options) {
   Table table(
       {"n", "smooth", "shrunk", "points", "even", "shrunk", "shrunk over smooth", "points over smooth", "even/shrunk"});
   Progress progress("transforming", std::ssize(options.sizes), session.is_root());
-  Comparison shrunk_over_smooth("exact by shrunk points over smooth"),
-      measured_over_smooth("exact by points as measured over smooth"), over_even("exact by shrunk points over even");
+  Comparison shrunk_over_smooth{"exact by shrunk points over smooth"};
+  Comparison measured_over_smooth{"exact by points as measured over smooth"},
+      over_even{"exact by shrunk points over even"};
   for (const std::int64_t n : options.sizes) {
     const std::vector<models::FpmFile> files = measure_tables(session, all.co_execution, units, options, n);
     std::vector<Split> splits = make_splits(files, n);
@@ -222,16 +213,17 @@ ExitCode run(Session& session, const Options& options) {
     table.add_row({fmt::format("{}", n), fmt::format("{}", smooth.rows[0]), fmt::format("{}", shrunk.rows[0]),
                    fmt::format("{}", measured.rows[0]), format_seconds(even.time_s()), format_seconds(shrunk.time_s()),
                    shrunk_over_smooth.last(), measured_over_smooth.last(),
-                   fmt::format("{:.2f}", over_even.last_by_clock())});
+                   fmt::format("{:.2f}", over_even.by_clock.back())});
     progress.advance(1, fmt::format("(n = {})", n));
   }
   session.print(table.text());
   session.print(shrunk_over_smooth.summary());
   session.print(measured_over_smooth.summary());
+  const double gain = median(over_even.by_clock);
   session.print(
       fmt::format("even/shrunk: median {:.2f}, {:.2f} by the tables; {:.2f} for units that are alike but for what "
                   "slows them down: {:.2f} of that gain over 1\n",
-                  over_even.by_clock(), over_even.by_tables(), ideal, (over_even.by_clock() - 1.0) / (ideal - 1.0)));
+                  gain, median(over_even.by_tables), ideal, (gain - 1.0) / (ideal - 1.0)));
   return ExitCode::good;
 }
 

@@ -13,6 +13,7 @@
 #include "core/memory/untouched_array.hpp"
 #include "core/runtime.hpp"
 #include "core/stream.hpp"
+#include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace {
@@ -52,23 +53,17 @@ struct Choice {
   double seconds = 0.1;
 };
 
+using FftwPlan = std::unique_ptr<fftw_plan_s, void (*)(fftw_plan)>;
+
 /// FFTW's plan of an n x n matrix.
-class FftwPlan {
- public:
-  FftwPlan(std::int64_t n, Complex* from, Complex* to)
-      : plan_(fftw_plan_dft_2d(static_cast<int>(n), static_cast<int>(n), reinterpret_cast<fftw_complex*>(from),
-                               reinterpret_cast<fftw_complex*>(to), FFTW_FORWARD, FFTW_MEASURE)) {
-    if (plan_ == nullptr) throw RuntimeFailure(fmt::format("FFTW has no plan for {} x {}", n, n));
-  }
-  ~FftwPlan() { fftw_destroy_plan(plan_); }
-  FftwPlan(const FftwPlan&) = delete;
-  FftwPlan& operator=(const FftwPlan&) = delete;
-
-  void run() const { fftw_execute(plan_); }
-
- private:
-  fftw_plan plan_;
-};
+FftwPlan make_plan(std::int64_t n, Complex* from, Complex* to) {
+  const auto extent = static_cast<int>(n);
+  const auto points = [](Complex* data) { return reinterpret_cast<fftw_complex*>(data); };
+  FftwPlan plan(fftw_plan_dft_2d(extent, extent, points(from), points(to), FFTW_FORWARD, FFTW_MEASURE),
+                fftw_destroy_plan);
+  if (!plan) throw RuntimeFailure(fmt::format("FFTW has no plan for {} x {}", n, n));
+  return plan;
+}
 
 class Size {
  public:
@@ -79,20 +74,20 @@ class Size {
         between_(space_, n, between_pitch_),
         out_(space_, n, n),
         bound_(space_, 2 * n * n) {
-    double start = now_s();
-    fftw_plan_with_nthreads(static_cast<int>(space_.concurrency()));
-    out_of_place_ = std::make_unique<FftwPlan>(n, in_.data(), out_.data());
-    in_place_ = std::make_unique<FftwPlan>(n, between_.data(), between_.data());
-    fftw_plan_s_ = now_s() - start;
-    start = now_s();
-    fftw_plan_with_nthreads(1);
-    ours_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"fftw"});
-    our_plan_s_ = now_s() - start;
+    fftw_plan_s_ = seconds_of([&] {
+      fftw_plan_with_nthreads(static_cast<int>(space_.concurrency()));
+      out_of_place_ = make_plan(n, in_.data(), out_.data());
+      in_place_ = make_plan(n, between_.data(), between_.data());
+    });
+    our_plan_s_ = seconds_of([&] {
+      fftw_plan_with_nthreads(1);
+      ours_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"fftw"});
+    });
     const auto refill = [this] { between_.fill(); };
     contenders_ = {{"bound", [this] { bound_.run(); }},
                    {"ours", [this] { two_passes(*ours_); }},
-                   {"FFTW", [this] { out_of_place_->run(); }},
-                   {"FFTW in place", [this] { in_place_->run(); }, 1, refill}};
+                   {"FFTW", [this] { fftw_execute(out_of_place_.get()); }},
+                   {"FFTW in place", [this] { fftw_execute(in_place_.get()); }, 1, refill}};
     const std::vector<std::string> libraries = fft2d::row_fft_libraries<HostExecution>();
     if (std::count(libraries.begin(), libraries.end(), "portable") > 0) {
       portable_ = fft2d::RowPass<Complex>::make(ProcessingUnit::Kind::host, {n}, n, {"portable"});
@@ -112,10 +107,10 @@ class Size {
 
   std::vector<std::string> row() const {
     const double ours_s = contenders_[1].time_s();
-    const double points = static_cast<double>(n_) * static_cast<double>(n_);
+    const fft2d::Problem problem{n_, n_};
     // Two sweeps that read and write the matrix, at the memory's speed.
-    const double bound_s = contenders_[0].time_s() * 4.0 * sizeof(Complex) * points / bound_.bytes();
-    const double flops = 5.0 * points * std::log2(points);
+    const double bound_s = contenders_[0].time_s() * 4.0 * sizeof(Complex) * problem.points() / bound_.bytes();
+    const double flops = fft2d::transform_flops(problem);
     return {fmt::format("{}", n_),
             fmt::format("{:.2f}", flops / ours_s / 1e9),
             fmt::format("{:.2f}", flops / fftw_s() / 1e9),
@@ -150,7 +145,7 @@ class Size {
 
   /// How far results are from FFTW's, relative to them.
   void distances() {
-    out_of_place_->run();
+    fftw_execute(out_of_place_.get());
     const Memory right(space_, n_, n_);
     std::copy_n(out_.data(), n_ * n_, right.data());
     const auto distance = [&](fft2d::RowPass<Complex>& pass) {
@@ -168,20 +163,13 @@ class Size {
   }
 
   HostExecution space_;
-  std::int64_t n_;
-  std::int64_t between_pitch_;
-  Memory in_;
-  Memory between_;
-  Memory out_;
+  std::int64_t n_, between_pitch_;
+  Memory in_, between_, out_;
   MemoryBoundProbe<HostExecution> bound_;
-  std::unique_ptr<FftwPlan> out_of_place_;
-  std::unique_ptr<FftwPlan> in_place_;
-  std::unique_ptr<fft2d::RowPass<Complex>> ours_;
-  std::unique_ptr<fft2d::RowPass<Complex>> portable_;
-  double fftw_plan_s_ = 0.0;
-  double our_plan_s_ = 0.0;
-  double our_distance_ = 0.0;
-  double portable_distance_ = 0.0;
+  FftwPlan out_of_place_{nullptr, fftw_destroy_plan}, in_place_{nullptr, fftw_destroy_plan};
+  std::unique_ptr<fft2d::RowPass<Complex>> ours_, portable_;
+  double fftw_plan_s_ = 0.0, our_plan_s_ = 0.0;
+  double our_distance_ = 0.0, portable_distance_ = 0.0;
   std::vector<Contender> contenders_;
 };
 

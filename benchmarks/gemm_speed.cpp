@@ -39,11 +39,10 @@ void add_row(Table& table, int n, int calls) {
   through_core();
   const int repeats = 1 + static_cast<int>(timing_s / fenced_seconds(space, direct));
   const auto seconds = [&](const auto& work) {
-    return fenced_seconds(space,
-                          [&] {
-                            for (int i = 0; i < repeats; ++i) work();
-                          }) /
-           repeats;
+    const auto several = [&] {
+      for (int i = 0; i < repeats; ++i) work();
+    };
+    return fenced_seconds(space, several) / repeats;
   };
   std::vector<double> direct_s, gemm_s;
   for (int call = 0; call < calls; ++call) {

@@ -3,12 +3,15 @@
 // rounds' ratios, for what ran one after the other ran on the same machine even where its speed drifts.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,56 +47,48 @@ struct Run {
   double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
   std::optional<double> predicted_s;
-  std::optional<Interval> interval_s;    ///< of the prediction
-  const Figure* speed_figure = nullptr;  ///< null for an app that has none
-  double speed = 0.0;
-  const Figure* bound_figure = nullptr;
-  double share_of_bound = 0.0;
-  std::string computation_units;
-  double slowdown = 1.0;  ///< of the slowest unit
-  std::string distribution;
-  std::optional<bool> passed;  ///< nothing where it was not checked
+  std::optional<Interval> interval_s;  ///< of the prediction
+  std::optional<bool> passed;          ///< nothing where it was not checked
 };
 
-/// The first of the figures that the run has, and its value; null where it has none.
-const Figure* find_figure(std::span<const Figure> candidates, const nlohmann::json& figures, double& value) {
-  for (const Figure& candidate : candidates) {
-    if (!figures.contains(candidate.name)) continue;
-    value = figures.at(candidate.name).get<double>() / candidate.unit;
-    return &candidate;
-  }
-  return nullptr;
+/// The first of the figures that a run has; null where it has none.
+const Figure* find_figure(std::span<const Figure> candidates, const Run& run) {
+  const auto found = std::ranges::find_if(
+      candidates, [&](const Figure& one) { return run.result.json.at("figures").contains(one.name); });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+std::string heading_of(std::span<const Figure> candidates, const Run& run, const char* otherwise) {
+  const Figure* const figure = find_figure(candidates, run);
+  return figure != nullptr ? figure->heading : otherwise;
+}
+
+/// Its value with at least two significant digits, or two behind the point.
+std::string figure_cell(std::span<const Figure> candidates, const Run& run) {
+  const Figure* const figure = find_figure(candidates, run);
+  if (figure == nullptr) return "-";
+  const double value = run.result.json.at("figures").at(figure->name).get<double>() / figure->unit;
+  return fmt::format("{:.{}f}", value, figure->unit == 1.0 ? 2 : value < 9.95 ? 1 : 0);
 }
 
 Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
   const JsonReader reader(file.string(), json);
   const JsonReader params = reader.object("params");
+  const auto has = [&](const char* name) { return json.at("params").contains(name); };
   Run run;
   for (const std::vector<const char*>& names : extents) {
-    if (!std::all_of(names.begin(), names.end(), [&](const char* name) { return json.at("params").contains(name); })) {
-      continue;
-    }
-    run.size = 1.0;
-    for (const char* name : names) {
-      run.size *= params.number(name);
-      run.problem += fmt::format("{}{:g}", run.problem.empty() ? "" : " x ", params.number(name));
-    }
+    if (!std::ranges::all_of(names, has)) continue;
+    std::vector<double> lengths;
+    for (const char* name : names) lengths.push_back(params.number(name));
+    run.size = std::accumulate(lengths.begin(), lengths.end(), 1.0, std::multiplies());
+    run.problem = fmt::format("{:g}", fmt::join(lengths, " x "));
     break;
   }
-  if (json.at("params").contains("steps")) run.problem += fmt::format(", {:g} steps", params.number("steps"));
-  run.speed_figure = find_figure(speeds, json.at("figures"), run.speed);
-  run.bound_figure = find_figure(bounds, json.at("figures"), run.share_of_bound);
-  run.computation_units = reader.text("computation_units");
+  if (has("steps")) run.problem += fmt::format(", {:g} steps", params.number("steps"));
   run.time_s = reader.number("median_time_s");
   if (!json.at("predicted_time_s").is_null()) run.predicted_s = reader.number("predicted_time_s");
   if (const nlohmann::json interval = json.value("predicted_interval_s", nlohmann::json()); interval.is_array()) {
     run.interval_s = {interval.at(0).get<double>(), interval.at(1).get<double>()};
-  }
-  for (const nlohmann::json& unit : json.at("units")) {
-    run.slowdown = std::max(run.slowdown, unit.at("slowdown").get<double>());
-  }
-  for (const nlohmann::json& units : json.at("distribution")) {
-    run.distribution += fmt::format("{}{}", run.distribution.empty() ? "" : "+", units.get<std::int64_t>());
   }
   const nlohmann::json& passed = json.at("check").at("passed");
   if (passed.is_boolean()) run.passed = passed.get<bool>();
@@ -102,7 +97,7 @@ Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
 
 /// The run with the median time; of an even number the slower of the two in the middle.
 const Run& median_run(std::vector<Run>& runs) {
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.time_s < b.time_s; });
+  std::ranges::sort(runs, {}, &Run::time_s);
   return runs[runs.size() / 2];
 }
 
@@ -118,7 +113,7 @@ std::optional<double> median_prediction_s(const std::vector<Run>& runs) {
 /// Result of the checks of all rounds.
 std::string check_text(const std::vector<Run>& runs) {
   const auto any = [&](std::optional<bool> found) {
-    return std::any_of(runs.begin(), runs.end(), [&](const Run& run) { return run.passed == found; });
+    return std::ranges::find(runs, found, &Run::passed) != runs.end();
   };
   return any(false) ? "FAILED" : any(std::nullopt) ? "not done" : "passed";
 }
@@ -156,14 +151,15 @@ const std::vector<Configuration> known_configurations = {
     {"column-slow-rank", "2 ranks, one /{:g}, column", "even-slow-rank"},
 };
 
-/// Orders names: those of the main job in its order, then any others.
+/// Those of the main job in its order, then any others, under their folders' names.
 std::vector<Configuration> configurations_of(const std::map<std::string, std::vector<Run>>& runs) {
-  std::vector<Configuration> configurations;
-  std::map<std::string, std::vector<Run>> others = runs;
-  for (const Configuration& configuration : known_configurations) {
-    if (others.erase(configuration.folder) > 0) configurations.push_back(configuration);
+  std::vector<Configuration> configurations = known_configurations;
+  std::erase_if(configurations, [&](const Configuration& one) { return !runs.contains(one.folder); });
+  for (const auto& [folder, of_folder] : runs) {
+    if (std::ranges::find(known_configurations, folder, &Configuration::folder) == known_configurations.end()) {
+      configurations.push_back({folder, ""});
+    }
   }
-  for (const auto& [folder, of_folder] : others) configurations.push_back({folder, "", ""});
   return configurations;
 }
 
@@ -232,44 +228,47 @@ std::string coverage(const Results& results) {
              median(from_prediction), median(from_others), nine_of_ten(from_prediction), nine_of_ten(from_others));
 }
 
-/// With two significant digits at least.
-std::string format_speed(double speed) { return fmt::format("{:.{}f}", speed, speed < 9.95 ? 1 : 0); }
+/// What a run's folder stands for, with how many times slower its slowest unit is.
+std::string name_of(const Configuration& configuration, const Run& run) {
+  if (configuration.text.empty()) return configuration.folder;
+  double slowdown = 1.0;
+  for (const nlohmann::json& unit : run.result.json.at("units")) {
+    slowdown = std::max(slowdown, unit.at("slowdown").get<double>());
+  }
+  return fmt::format(fmt::runtime(configuration.text), slowdown);
+}
 
 /// Prints an app's table; true when every run passed its verification.
 bool print_table(const std::string& app, Results& results) {
   bool all_passed = true;
   const Run& any = results.begin()->second.begin()->second.front();
-  Table table({"problem", "units and partition", any.computation_units, "time",
-               any.speed_figure != nullptr ? any.speed_figure->heading : "speed",
-               any.bound_figure != nullptr ? any.bound_figure->heading : "of bound", "predicted", "difference", "gain",
+  Table table({"problem", "units and partition", any.result.json.at("computation_units").get<std::string>(), "time",
+               heading_of(speeds, any, "speed"), heading_of(bounds, any, "of bound"), "predicted", "difference", "gain",
                "of ideal", "check"});
   std::vector<double> differences;
   for (auto& [size, by_configuration] : results) {
     for (const Configuration& configuration : configurations_of(by_configuration)) {
-      const auto found = by_configuration.find(configuration.folder);
-      const Run& run = median_run(found->second);
-      std::string gain = "-";
-      std::string of_ideal = "-";
-      const auto other = by_configuration.find(configuration.other);
-      if (other != by_configuration.end()) {
-        const auto gained = gain_of(other->second, found->second, configuration.other.starts_with("even"));
+      std::vector<Run>& runs = by_configuration.at(configuration.folder);
+      const Run& run = median_run(runs);
+      std::string predicted = "-", difference = "-", gain = "-", of_ideal = "-";
+      if (const std::optional<double> predicted_s = median_prediction_s(runs)) {
+        differences.push_back(percentage_difference(run.time_s, *predicted_s));
+        predicted = format_seconds(*predicted_s);
+        difference = fmt::format("{:.1f} %", differences.back());
+      }
+      if (const auto other = by_configuration.find(configuration.other); other != by_configuration.end()) {
+        const auto gained = gain_of(other->second, runs, configuration.other.starts_with("even"));
         if (gained) gain = fmt::format("{:.2f}x", gained->factor);
         if (gained && gained->range)
           gain += fmt::format(" ({:.2f} to {:.2f})", gained->range->lower, gained->range->upper);
         if (gained && gained->of_ideal) of_ideal = fmt::format("{:.2f}", *gained->of_ideal);
       }
-      const std::string check = check_text(found->second);
+      const std::string check = check_text(runs);
       all_passed = all_passed && check != "FAILED";
-      const std::optional<double> predicted_s = median_prediction_s(found->second);
-      if (predicted_s) differences.push_back(percentage_difference(run.time_s, *predicted_s));
-      table.add_row({run.problem,
-                     configuration.text.empty() ? configuration.folder
-                                                : fmt::format(fmt::runtime(configuration.text), run.slowdown),
-                     run.distribution, format_seconds(run.time_s),
-                     run.speed_figure != nullptr ? format_speed(run.speed) : "-",
-                     run.bound_figure != nullptr ? fmt::format("{:.2f}", run.share_of_bound) : "-",
-                     predicted_s ? format_seconds(*predicted_s) : "-",
-                     predicted_s ? fmt::format("{:.1f} %", differences.back()) : "-", gain, of_ideal, check});
+      const auto units = run.result.json.at("distribution").get<std::vector<std::int64_t>>();
+      table.add_row({run.problem, name_of(configuration, run), fmt::format("{}", fmt::join(units, "+")),
+                     format_seconds(run.time_s), figure_cell(speeds, run), figure_cell(bounds, run), predicted,
+                     difference, gain, of_ideal, check});
     }
   }
   fmt::print("{}\n{}", app, table.text());
@@ -281,14 +280,6 @@ bool print_table(const std::string& app, Results& results) {
   return all_passed;
 }
 
-/// Prints a table for each app; true when every run passed its verification.
-bool print_tables(const std::filesystem::path& folder) {
-  std::map<std::string, Results> results = read_results(folder);
-  bool all_passed = true;
-  for (auto& [app, of_app] : results) all_passed = print_table(app, of_app) && all_passed;
-  return all_passed;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -297,7 +288,9 @@ int main(int argc, char** argv) {
   parser.add_option("DIR", folder, "Folder of the main job's results")->required();
   CLI11_PARSE(parser, argc, argv);
   try {
-    return print_tables(folder) ? 0 : 1;
+    bool all_passed = true;
+    for (auto& [app, results] : read_results(folder)) all_passed = print_table(app, results) && all_passed;
+    return all_passed ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "steelyard-main-table: {}\n", error.what());
     return 2;

@@ -54,6 +54,14 @@ inline void require_two_units(const Session& session, const RankUnits& units) {
   throw CollectiveError("expected one rank with a host unit and a companion", ExitCode::wrong_input, 0);
 }
 
+/// Seconds that `work` takes on the calling thread.
+template <class Work>
+double seconds_of(const Work& work) {
+  const double start_s = now_s();
+  work();
+  return now_s() - start_s;
+}
+
 /// Something that is timed in turns with others.
 struct Contender {
   std::string name;

@@ -9,6 +9,7 @@ file. Slices are even and nothing is computed, so that times are of communicatio
 Debian's package simgrid.
 """
 import argparse
+import itertools
 import json
 import math
 import pathlib
@@ -45,10 +46,14 @@ def exchange(trace, sends):
             trace[rank].append(f"{rank} waitall {count}")
 
 
+def halos(trace, ranks, size, times):
+    """As many exchanges of so many bytes with both neighbours."""
+    for _ in range(times):
+        exchange(trace, [(i, i + d, size) for i in range(ranks) for d in (-1, 1) if 0 <= i + d < ranks])
+
+
 def wave2d(trace, ranks, size, steps):
-    halos = [(i, i + d, DOUBLE * size) for i in range(ranks) for d in (-1, 1) if 0 <= i + d < ranks]
-    for _ in range(steps):
-        exchange(trace, halos)
+    halos(trace, ranks, DOUBLE * size, steps)
 
 
 def jacobi(trace, ranks, size, steps):
@@ -85,13 +90,10 @@ def cavity(trace, ranks, size, steps):
     text = steelyard("predict", "cavity", *OPTIONS["cavity"], "--size", size)
     counts = re.search(r"(\S+) sums and (\S+) exchanges .* (\S+) B", text)
     sums, exchanges, halo_bytes = map(float, counts.groups())
-    part = halo_bytes / exchanges
-    halos = [(i, i + d, part) for i in range(ranks) for d in (-1, 1) if 0 <= i + d < ranks]
     for _ in range(steps * round(sums)):
         for rank in range(ranks):
             trace[rank].append(f"{rank} allreduce 4 0 0")
-    for _ in range(steps * round(exchanges)):
-        exchange(trace, halos)
+    halos(trace, ranks, halo_bytes / exchanges, steps * round(exchanges))
 
 
 def simulate(app, arguments, ranks, folder):
@@ -134,18 +136,15 @@ def main():
     parser.add_argument("--size", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=4)
     arguments = parser.parse_args()
-    heading = True
-    for app in arguments.apps:
-        for ranks in arguments.processes:
-            models = predict(app, arguments, ranks)
-            with tempfile.TemporaryDirectory() as folder:
-                simulated_s = simulate(app, arguments, ranks, pathlib.Path(folder))
-            if heading:
-                print(f"{'app':8} {'processes':>9} {'SimGrid':>12}" + "".join(f" {name:>22}" for name in models))
-                heading = False
-            cells = [f"{1e3 * time_s:10.4g} ms {time_s / simulated_s:7.2f}x" for time_s in models.values()]
-            row = f"{app:8} {ranks:9} {1e3 * simulated_s:9.4g} ms" + "".join(f" {cell:>22}" for cell in cells)
-            print(row, flush=True)
+    for i, (app, ranks) in enumerate(itertools.product(arguments.apps, arguments.processes)):
+        models = predict(app, arguments, ranks)
+        with tempfile.TemporaryDirectory() as folder:
+            simulated_s = simulate(app, arguments, ranks, pathlib.Path(folder))
+        if i == 0:
+            print(f"{'app':8} {'processes':>9} {'SimGrid':>12}" + "".join(f" {name:>22}" for name in models))
+        cells = [f"{1e3 * time_s:10.4g} ms {time_s / simulated_s:7.2f}x" for time_s in models.values()]
+        row = f"{app:8} {ranks:9} {1e3 * simulated_s:9.4g} ms" + "".join(f" {cell:>22}" for cell in cells)
+        print(row, flush=True)
 
 
 main()

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <span>
 
 #include "benchmarks/program.hpp"
 #include "comm/collective.hpp"
@@ -43,16 +46,14 @@ struct Options {
   int rounds = 7;
 };
 
-/// Something that multiplies and remembers the sums of C's elements and their squares, by which two of them agree.
-class Multiplier {
- public:
-  virtual ~Multiplier() = default;
-  virtual std::string name() const = 0;
-  virtual void load() = 0;
-  virtual void run() = 0;
-  /// Collective.
-  virtual std::vector<double> sums() const = 0;
+/// Something that multiplies, with the sums of C's elements and their squares, by which two of them agree. All calls
+/// are collective.
+struct Multiplier {
+  std::string name;
+  std::function<void()> load, run;
+  std::function<std::vector<double>()> sums;
 };
+using Maker = std::function<Multiplier()>;
 
 std::vector<double> sums_of(std::span<const double> elements) {
   double sum = 0.0, squares = 0.0;
@@ -63,41 +64,26 @@ std::vector<double> sums_of(std::span<const double> elements) {
   return {all_sum(MPI_COMM_WORLD, sum), all_sum(MPI_COMM_WORLD, squares)};
 }
 
-class Summa : public Multiplier {
- public:
-  Summa(const Session& session, UnitGroup& group, std::int64_t n, std::int64_t block,
-        summa::Communication communication)
-      : problem_{n, block}, communication_(communication) {
-    const std::vector<double> alike(static_cast<std::size_t>(session.size()), 1.0);
-    const std::vector<partition::Rectangle> rectangles = partition::column(alike, problem_.extents()).rectangles;
-    const partition::Rectangle& own = rectangles[static_cast<std::size_t>(session.rank())];
-    multiplication_ = std::make_unique<summa::Multiplication<double>>(
-        group, problem_, own, PerUnit<std::int64_t>{own.rows, 0}, std::numeric_limits<double>::infinity(), source());
-    exchange_ = std::make_unique<summa::PivotExchange>(communication, session.comm(), problem_, rectangles, MPI_DOUBLE);
-  }
-
-  std::string name() const override {
-    return fmt::format("summa {} {}", summa::communication_name(communication_), problem_.block);
-  }
-  void load() override { multiplication_->load_c(source()); }
-  void run() override { multiplication_->run(*exchange_); }
-  std::vector<double> sums() const override { return sums_of(multiplication_->c_elements()); }
-
- private:
-  static summa::Multiplication<double>::Source source() {
-    return [](MatrixName name, const summa::Tile& tile, std::span<double> elements) {
-      gemm::fill_random(gemm::RandomMatrix(seed, name), tile.row, tile.column, tile.columns, elements);
-    };
-  }
-
-  summa::Problem problem_;
-  summa::Communication communication_;
-  std::unique_ptr<summa::Multiplication<double>> multiplication_;
-  std::unique_ptr<summa::PivotExchange> exchange_;
-};
+Multiplier make_summa(const Session& session, UnitGroup& group, std::int64_t n, std::int64_t block,
+                      summa::Communication communication) {
+  const summa::Problem problem{n, block};
+  const std::vector<double> alike(static_cast<std::size_t>(session.size()), 1.0);
+  const std::vector<partition::Rectangle> rectangles = partition::column(alike, problem.extents()).rectangles;
+  const partition::Rectangle& own = rectangles[static_cast<std::size_t>(session.rank())];
+  const auto source = [](MatrixName name, const summa::Tile& tile, std::span<double> elements) {
+    gemm::fill_random(gemm::RandomMatrix(seed, name), tile.row, tile.column, tile.columns, elements);
+  };
+  const auto multiplication = std::make_shared<summa::Multiplication<double>>(
+      group, problem, own, PerUnit<std::int64_t>{own.rows, 0}, std::numeric_limits<double>::infinity(), source);
+  const auto exchange =
+      std::make_shared<summa::PivotExchange>(communication, session.comm(), problem, rectangles, MPI_DOUBLE);
+  return {fmt::format("summa {} {}", summa::communication_name(communication), block),
+          [=] { multiplication->load_c(source); }, [=] { multiplication->run(*exchange); },
+          [=] { return sums_of(multiplication->c_elements()); }};
+}
 
 /// Blocks of the matrices dealt out in turns over a grid of processes; columns of elements one after the other.
-class Pdgemm : public Multiplier {
+class Pdgemm {
  public:
   Pdgemm(std::int64_t n, std::int64_t block, int grid_rows, int grid_columns)
       : n_(static_cast<int>(n)), block_(static_cast<int>(block)), rows_(grid_rows), columns_(grid_columns) {
@@ -118,19 +104,19 @@ class Pdgemm : public Multiplier {
     fill(MatrixName::a, a_);
     fill(MatrixName::b, b_);
   }
-  ~Pdgemm() override { Cblacs_gridexit(context_); }
+  ~Pdgemm() { Cblacs_gridexit(context_); }
   Pdgemm(const Pdgemm&) = delete;
   Pdgemm& operator=(const Pdgemm&) = delete;
 
-  std::string name() const override { return fmt::format("pdgemm {} on {} x {}", block_, rows_, columns_); }
-  void load() override { fill(MatrixName::c, c_); }
-  void run() override {
+  std::string name() const { return fmt::format("pdgemm {} on {} x {}", block_, rows_, columns_); }
+  void load() { fill(MatrixName::c, c_); }
+  void run() {
     constexpr double one_factor = 1.0;
     constexpr int one = 1;
     pdgemm_("N", "N", &n_, &n_, &n_, &one_factor, data(a_), &one, &one, descriptor_, data(b_), &one, &one, descriptor_,
             &one_factor, data(c_), &one, &one, descriptor_);
   }
-  std::vector<double> sums() const override { return sums_of(c_.elements(0, local_columns_)); }
+  std::vector<double> sums() const { return sums_of(c_.elements(0, local_columns_)); }
 
  private:
   /// Global index of a local one.
@@ -155,64 +141,57 @@ class Pdgemm : public Multiplier {
   HostArray<double> a_, b_, c_;
 };
 
-using Maker = std::function<std::unique_ptr<Multiplier>()>;
-
-double seconds(const Session& session, Multiplier& contender) {
+double seconds(const Session& session, const Multiplier& contender) {
   contender.load();
   return timed_region(session, "steelyard::summa_pdgemm::multiply", [&] { contender.run(); });
 }
 
 /// The fastest of several, each by the better of two runs.
-std::unique_ptr<Multiplier> fastest(const Session& session, const std::vector<Maker>& makers) {
-  double best_s = 0.0;
-  const Maker* best = nullptr;
+Multiplier fastest(const Session& session, const std::vector<Maker>& makers) {
+  std::vector<double> times_s;
   for (const Maker& make : makers) {
-    const std::unique_ptr<Multiplier> contender = make();
-    seconds(session, *contender);
-    const double time_s = std::min(seconds(session, *contender), seconds(session, *contender));
-    if (best == nullptr || time_s < best_s) {
-      best_s = time_s;
-      best = &make;
-    }
+    const Multiplier contender = make();
+    seconds(session, contender);
+    times_s.push_back(std::min(seconds(session, contender), seconds(session, contender)));
   }
-  return (*best)();
+  return makers[static_cast<std::size_t>(std::ranges::min_element(times_s) - times_s.begin())]();
 }
 
-std::vector<std::unique_ptr<Multiplier>> tuned(const Session& session, UnitGroup& group, std::int64_t n,
-                                               const std::vector<std::int64_t>& blocks) {
-  std::vector<std::unique_ptr<Multiplier>> contenders;
+/// pdgemm and summa's ways to communicate, each with the block size that is fastest.
+std::vector<Multiplier> tuned(const Session& session, UnitGroup& group, std::int64_t n,
+                              const std::vector<std::int64_t>& blocks) {
   std::vector<Maker> pdgemms;
   for (const std::int64_t block : blocks) {
     for (int rows = 1; rows <= session.size(); ++rows) {
       if (session.size() % rows != 0) continue;
-      pdgemms.emplace_back(
-          [=, size = session.size()] { return std::make_unique<Pdgemm>(n, block, rows, size / rows); });
+      pdgemms.emplace_back([=, columns = session.size() / rows] {
+        const auto one = std::make_shared<Pdgemm>(n, block, rows, columns);
+        return Multiplier{one->name(), [=] { one->load(); }, [=] { one->run(); }, [=] { return one->sums(); }};
+      });
     }
   }
-  contenders.push_back(fastest(session, pdgemms));
+  std::vector<Multiplier> contenders{fastest(session, pdgemms)};
   for (const auto communication :
        {summa::Communication::paper, summa::Communication::bcast, summa::Communication::pipelined}) {
     std::vector<Maker> makers;
     for (const std::int64_t block : blocks) {
-      makers.emplace_back([&session, &group, n, block, communication] {
-        return std::make_unique<Summa>(session, group, n, block, communication);
-      });
+      makers.emplace_back([&, block, communication] { return make_summa(session, group, n, block, communication); });
     }
     contenders.push_back(fastest(session, makers));
   }
   return contenders;
 }
 
-void require_same_product(const std::vector<std::unique_ptr<Multiplier>>& contenders) {
-  const std::vector<double> expected = contenders.front()->sums();
-  for (const std::unique_ptr<Multiplier>& contender : contenders) {
-    const std::vector<double> sums = contender->sums();
+void require_same_product(const std::vector<Multiplier>& contenders) {
+  const std::vector<double> expected = contenders.front().sums();
+  for (const Multiplier& contender : contenders) {
+    const std::vector<double> sums = contender.sums();
     // The sum of the elements cancels; that of their squares tells how much.
     const bool same = std::abs(sums[1] - expected[1]) <= 1e-9 * expected[1] &&
                       std::abs(sums[0] - expected[0]) <= 1e-9 * (std::sqrt(expected[1]) + std::abs(expected[0]));
     if (!same) {
       throw RuntimeFailure(
-          fmt::format("{} and {} multiply to different matrices", contenders.front()->name(), contender->name()));
+          fmt::format("{} and {} multiply to different matrices", contenders.front().name, contender.name));
     }
   }
 }
@@ -222,20 +201,20 @@ ExitCode compare(Session& session, const Options& options) {
   Table table({"n", "pdgemm", "GFLOP/s", "summa", "GFLOP/s", "pdgemm/pipelined", "pdgemm/paper", "pdgemm/bcast",
                "paper/pipelined"});
   for (const std::int64_t n : options.sizes) {
-    const std::vector<std::unique_ptr<Multiplier>> contenders = tuned(session, all.group, n, options.blocks);
+    const std::vector<Multiplier> contenders = tuned(session, all.group, n, options.blocks);
     std::vector<std::vector<double>> times(contenders.size());
     Progress progress(fmt::format("n = {}", n), options.rounds, session.is_root());
     for (int round = 0; round < options.rounds; ++round) {
       for (std::size_t i = 0; i < contenders.size(); ++i) {
-        times[i].push_back(seconds(session, *contenders[i]));
+        times[i].push_back(seconds(session, contenders[i]));
       }
       progress.advance();
     }
     require_same_product(contenders);
     const std::vector<double>&pdgemm = times[0], &paper = times[1], &bcast = times[2], &pipelined = times[3];
     const double gflop = summa::Problem{n, 1}.flops() / 1e9;
-    table.add_row({fmt::format("{}", n), contenders[0]->name().substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
-                   contenders[3]->name().substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
+    table.add_row({fmt::format("{}", n), contenders[0].name.substr(7), fmt::format("{:.1f}", gflop / median(pdgemm)),
+                   contenders[3].name.substr(6), fmt::format("{:.1f}", gflop / median(pipelined)),
                    fmt::format("{:.3f}", median(ratios(pdgemm, pipelined))),
                    fmt::format("{:.3f}", median(ratios(pdgemm, paper))),
                    fmt::format("{:.3f}", median(ratios(pdgemm, bcast))),

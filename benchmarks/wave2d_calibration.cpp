@@ -2,7 +2,7 @@
 // over splits finds the best one, then calibrations run, and each one's split takes turns with the best.
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -26,86 +26,69 @@ struct Options {
 
 using Rounds = std::vector<double>;
 
-/// Passes of both units at once, at splits of the rows between them.
-class Splits {
- public:
-  Splits(CoExecution& co_execution, const Options& options)
-      : co_execution_(co_execution), options_(options), problem_{options.size, options.size} {}
-
-  wave2d::MeasuredKernel kernel() const { return {problem_, ElementType::float64, options_.time_tile}; }
-
-  /// Seconds of the slower unit's pass at each split, all splits in turns, by rounds. Every round has fields of its
-  /// own, for where they lie in memory costs a few percent more or less. @param host_rows of each
-  std::vector<Rounds> measure(const std::vector<std::int64_t>& host_rows) {
-    std::vector<Rounds> passes_s(host_rows.size());
-    for (int round = 0; round < options_.rounds; ++round) {
-      for (std::size_t i = 0; i < host_rows.size(); ++i) passes_s[i].push_back(pass_s(host_rows[i]));
-    }
-    return passes_s;
-  }
-
- private:
-  struct Runs {
-    std::unique_ptr<KernelRun> host, companion;
+/// Seconds of the slower unit's pass, measured after another one.
+double pass_s(CoExecution& co_execution, const wave2d::MeasuredKernel& kernel, const PerUnit<std::int64_t>& rows) {
+  using Kind = ProcessingUnit::Kind;
+  const auto run_both = [&](const auto& work) {
+    return co_execution.run(
+        [&] {
+          if (rows.host > 0) work(Kind::host);
+        },
+        [&] {
+          if (rows.companion > 0) work(Kind::companion);
+        });
   };
+  PerUnit<std::unique_ptr<KernelRun>> runs;
+  run_both([&](Kind kind) { runs[kind] = kernel.allocate(kind, rows[kind]); });
+  UnitSeconds seconds;
+  for (int pass = 0; pass < 2; ++pass) seconds = run_both([&](Kind kind) { runs[kind]->run(); });
+  return std::max(seconds.host_s, seconds.companion_s);
+}
 
-  /// Seconds of a pass, measured after another one.
-  double pass_s(std::int64_t host_rows) {
-    Runs runs;
-    allocate(runs, host_rows);
-    UnitSeconds seconds;
-    for (int pass = 0; pass < 2; ++pass) {
-      seconds = co_execution_.run(
-          [&] {
-            if (runs.host) runs.host->run();
-          },
-          [&] {
-            if (runs.companion) runs.companion->run();
-          });
-    }
-    return std::max(seconds.host_s, seconds.companion_s);
+/// Seconds of a pass of both units at once at a split, given the host's rows.
+using PassSeconds = std::function<double(std::int64_t host_rows)>;
+
+/// Seconds at each split, all in turns, by rounds. Every round has fields of its own, for where they lie in memory
+/// costs a few percent more or less.
+std::vector<Rounds> measure(const PassSeconds& pass, int rounds, const std::vector<std::int64_t>& host_rows) {
+  std::vector<Rounds> passes_s(host_rows.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < host_rows.size(); ++i) passes_s[i].push_back(pass(host_rows[i]));
   }
-
-  void allocate(Runs& runs, std::int64_t host_rows) {
-    const auto make = [&](ProcessingUnit::Kind kind, std::int64_t rows) {
-      return rows > 0 ? kernel().allocate(kind, rows) : nullptr;
-    };
-    co_execution_.run([&] { runs.host = make(ProcessingUnit::Kind::host, host_rows); },
-                      [&] { runs.companion = make(ProcessingUnit::Kind::companion, problem_.rows - host_rows); });
-  }
-
-  CoExecution& co_execution_;
-  Options options_;
-  wave2d::Problem problem_;
-};
+  return passes_s;
+}
 
 struct Best {
   std::int64_t host_rows = 0;
-  double pass_s = std::numeric_limits<double>::infinity();
+  double pass_s = 0.0;
 };
 
 /// The fastest of splits `step` rows apart around a middle one.
-Best sweep(Splits& splits, std::int64_t rows, std::int64_t middle, std::int64_t step, int count) {
+Best sweep(const PassSeconds& pass, const Options& options, std::int64_t middle, std::int64_t step, int count) {
   std::vector<std::int64_t> host_rows;
   for (int i = -count; i <= count; ++i) {
     const std::int64_t host = middle + i * step;
-    if (host >= 0 && host <= rows) host_rows.push_back(host);
+    if (host >= 0 && host <= options.size) host_rows.push_back(host);
   }
-  std::vector<double> pass_s;
-  for (const Rounds& rounds : splits.measure(host_rows)) pass_s.push_back(median(rounds));
-  const auto fastest = static_cast<std::size_t>(std::min_element(pass_s.begin(), pass_s.end()) - pass_s.begin());
-  return {host_rows[fastest], pass_s[fastest]};
+  std::vector<double> medians_s;
+  for (const Rounds& rounds : measure(pass, options.rounds, host_rows)) medians_s.push_back(median(rounds));
+  const auto fastest = static_cast<std::size_t>(std::ranges::min_element(medians_s) - medians_s.begin());
+  return {host_rows[fastest], medians_s[fastest]};
 }
 
 ExitCode run(Session& session, const Options& options) {
   const StartedUnits started(session, options.run);
   require_two_units(session, started.units());
   Frame frame(session, options.run, started.units(), "wave2d-calibration");
-  Splits splits(frame.co_execution(), options);
+  const wave2d::Problem problem{options.size, options.size};
+  const wave2d::MeasuredKernel kernel(problem, ElementType::float64, options.time_tile);
+  const PassSeconds pass = [&](std::int64_t host_rows) {
+    return pass_s(frame.co_execution(), kernel, {host_rows, options.size - host_rows});
+  };
   const double start_s = now_s();
-  const Best coarse = sweep(splits, options.size, options.size / 2, options.size / 16, 8);
-  const Best fine = sweep(splits, options.size, coarse.host_rows, options.size / 64, 5);
-  const Best best = sweep(splits, options.size, fine.host_rows, std::max<std::int64_t>(1, options.size / 256), 6);
+  const Best coarse = sweep(pass, options, options.size / 2, options.size / 16, 8);
+  const Best fine = sweep(pass, options, coarse.host_rows, options.size / 64, 5);
+  const Best best = sweep(pass, options, fine.host_rows, std::max<std::int64_t>(1, options.size / 256), 6);
   session.print(
       fmt::format("{} x {} double, {} steps per pass, host {:g} and companion {:g} times slower; best split of a "
                   "sweep: {:.1f} % for the host, {} per "
@@ -116,18 +99,17 @@ ExitCode run(Session& session, const Options& options) {
                   format_seconds(best.pass_s), format_seconds(now_s() - start_s)));
   Table table({"balance", "host share", "seconds spent", "pass", "best split's", "slower by"});
   std::map<wave2d::Balancing, int> near;
-  const wave2d::MeasuredKernel kernel = splits.kernel();
   for (int i = 0; i < options.calibrations; ++i) {
     for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
-      const wave2d::Calibration found = wave2d::calibrate(frame, kernel, {options.size, options.size}, balancing);
+      const wave2d::Calibration found = wave2d::calibrate(frame, kernel, problem, balancing);
       const std::int64_t host_rows = found.assignment.rectangles[0].rows;
-      const std::vector<Rounds> pass_s = splits.measure({host_rows, best.host_rows});
-      const double excess = median(ratios(pass_s[0], pass_s[1])) - 1.0;
+      const std::vector<Rounds> passes_s = measure(pass, options.rounds, {host_rows, best.host_rows});
+      const double excess = median(ratios(passes_s[0], passes_s[1])) - 1.0;
       near[balancing] += excess <= 0.02 ? 1 : 0;
       table.add_row(
           {wave2d::balancing_names[static_cast<std::size_t>(balancing)],
            fmt::format("{:.1f} %", 100.0 * static_cast<double>(host_rows) / static_cast<double>(options.size)),
-           format_seconds(found.time_s), format_seconds(median(pass_s[0])), format_seconds(median(pass_s[1])),
+           format_seconds(found.time_s), format_seconds(median(passes_s[0])), format_seconds(median(passes_s[1])),
            fmt::format("{:.1f} %", 100.0 * excess)});
     }
   }

@@ -48,13 +48,10 @@ class PlainLoop {
   }
 
  private:
-  std::int64_t rows_;
-  std::int64_t columns_;
-  double centre_;
-  double near_;
+  std::int64_t rows_, columns_;
+  double centre_, near_;
   std::unique_ptr<double[]> memory_;
-  double* previous_;
-  double* current_;
+  double *previous_, *current_;
 };
 
 struct Choice {

@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -14,13 +15,12 @@ folder = Path(__file__).resolve().parent
 _keys = {
     "experiment": (
         {"figures", "title", "question", "difference", "expected_s", "steps", "columns"},
-        {"like", "needs", *SCALES, "values", "compute", "derive", "ratios", "charts", "tables", "paper_csv",
+        {"like", "needs", *SCALES, "values", "compute", "rename", "derive", "ratios", "charts", "tables", "paper_csv",
          "paper_note"},
     ),
     "step": (
-        {"name"},
-        {"sweep", "when", "values", "command", "ranks", "hosts", "any_exit_code", "function", "read", "also", "from",
-         "rename", "add", "skip"},
+        set(),
+        {"sweep", "when", "command", "ranks", "hosts", "function", "read", "also", "from", "rename", "add", "skip"},
     ),
     "chart": (
         {"x", "y"},
@@ -99,7 +99,7 @@ class Experiment:
 
     def paper_points(self):
         """The paper's numbers, one dictionary a row."""
-        rows = csv.DictReader(self.text.get("paper_csv", "").splitlines())
+        rows = csv.DictReader(re.split(r"\s*[;\n]\s*", self.text.get("paper_csv", "").strip()))
         return [{k: number(v) for k, v in row.items() if v != ""} for row in rows]
 
     def unfold(self, scale, facts):
@@ -113,13 +113,13 @@ def _text_of(value):
 
 
 def _unfold_step(experiment, step, constants):
-    swept = step.get("sweep", [])
+    swept = step["sweep"]
     for name in swept:
         if name not in constants:
             raise DescriptionError(f"{experiment.path}: {experiment.name} sweeps over '{name}', which has no values")
     runs = []
     for choice in itertools.product(*(constants[name] for name in swept)):
-        variables = {**constants, **step.get("values", {}), **dict(zip(swept, choice))}
+        variables = {**constants, **dict(zip(swept, choice))}
         for name, expression in experiment.text.get("compute", {}).items():
             try:
                 variables[name] = evaluate(expression, variables)
@@ -142,6 +142,30 @@ def _check(path, what, name, text):
         raise DescriptionError(f"{path}: {what} {name}: unknown {sorted(unknown)}, missing {sorted(missing)}")
 
 
+def _read_columns(columns):
+    """Label and unit by name: the description's own, those of columns.json, or the name itself."""
+    with open(folder / "columns.json", encoding="utf-8") as file:
+        standard = json.load(file)
+    labels = {"step": ("step", "")}
+    single = ([[name] for name in one.split()] if isinstance(one, str) else [one] for one in columns)
+    for name, *own in itertools.chain.from_iterable(single):
+        label, *unit = own or standard.get(name, [name.replace("_", " ")])
+        labels[name] = (label, unit[0] if unit else "")
+    return labels
+
+
+def _entries(path, what, entries):
+    """Name and keys of each `["name", …]`, whose tables have the keys together; a text among them is its command."""
+    for name, *parts in entries:
+        keys = {}
+        for part in parts:
+            keys |= {"command": part} if isinstance(part, str) else part
+        if keys.get("kind") == "rectangles":
+            keys = {**_rectangles, **keys}
+        _check(path, what, name, keys)
+        yield name, keys
+
+
 def _where(shown):
     """All that its points have to have; `step` stands for `where = {step = …}`."""
     return {**({"step": shown["step"]} if "step" in shown else {}), **shown.get("where", {})}
@@ -149,25 +173,27 @@ def _where(shown):
 
 def _read_experiment(path, text):
     _check(path, "experiment", text.get("figures"), text)
-    for step in text["steps"]:
-        _check(path, "step", step.get("name"), step)
+    steps = []
+    for name, step in _entries(path, "step", text["steps"]):
         if ("command" in step) == ("function" in step):
-            raise DescriptionError(f"{path}: step {step['name']} has to have either a command or a function")
-    charts, tables = [], []
-    for title, chart in text.get("charts", []):
-        if chart.get("kind") == "rectangles":
-            chart = {**_rectangles, **chart}
-        _check(path, "chart", title, chart)
-        by = chart.get("by", "").split()
-        charts.append({"kind": "line", **chart, "title": title, "by": by, "where": _where(chart)})
-    for title, table in text.get("tables", []):
-        _check(path, "table", title, table)
-        tables.append({"title": title, "columns": table["columns"].split(), "where": _where(table)})
-    return Experiment(path.parent.name, path, {**text, "charts": charts, "tables": tables})
+            raise DescriptionError(f"{path}: step {name} has to have either a command or a function")
+        read = "run" if "{result}" in step.get("command", "") else "nothing"
+        steps.append({"name": name, "read": read, **step, "sweep": step.get("sweep", "").split()})
+    charts = [
+        {"kind": "line", **chart, "title": title, "by": chart.get("by", "").split(), "where": _where(chart)}
+        for title, chart in _entries(path, "chart", text.get("charts", []))
+    ]
+    tables = [
+        {"title": title, "columns": table["columns"].split(), "where": _where(table)}
+        for title, table in _entries(path, "table", text.get("tables", []))
+    ]
+    texts = {key: " ".join(text.get(key, "").split()) for key in ("title", "question", "difference", "paper_note")}
+    read = {"steps": steps, "columns": _read_columns(text["columns"]), "charts": charts, "tables": tables}
+    return Experiment(path.parent.name, path, {**text, **texts, **read})
 
 
 def read_paper(paper):
-    """Experiments of a paper, and what it shows that no experiment here can: {"figures", "reason"} each."""
+    """Experiments of a paper, and what it shows that no experiment here can: figures and reason each."""
     path = folder / paper / "experiments.toml"
     with open(path, "rb") as file:
         text = tomllib.load(file)

@@ -85,10 +85,8 @@ class Driver:
 
     def reason_against(self, experiment):
         """Why this machine cannot show the experiment, or nothing."""
-        for need in experiment.text.get("needs", []):
-            if not evaluate(need["condition"], self.facts):
-                return need["reason"]
-        return ""
+        needs = experiment.text.get("needs", [])
+        return next((need["reason"] for need in needs if not evaluate(need["condition"], self.facts)), "")
 
     def run_all(self, experiments):
         """Runs the experiments one after the other and writes their page; true when nothing failed."""
@@ -122,8 +120,7 @@ class Driver:
         results = Results(folder, experiment, self.options.scale)
         runs = experiment.unfold(self.options.scale, self.facts)
         results.keep_only([run.key for run in runs])
-        spent_s = 0.0
-        done = finished = 0
+        spent_s, done, finished = 0.0, 0, 0
         for i, run in enumerate(runs):
             command = self.command_text(run)
             if results.has(run.key, command, [run.step["name"], *run.step.get("also", {})]):
@@ -153,7 +150,7 @@ class Driver:
         """The command as it stands in points.jsonl, without what differs between folders."""
         if "function" in run.step:
             text = run.experiment.text
-            names = sorted({*run.step.get("sweep", []), *text.get("values", {}), *text.get(self.options.scale, {})})
+            names = sorted({*run.step["sweep"], *text.get("values", {}), *text.get(self.options.scale, {})})
             return " ".join([run.step["function"], *(f"{name}={run.variables[name]}" for name in names)])
         where = f" on {run.count('hosts')} hosts" if run.count("hosts") > 1 else ""
         return run.command if run.count("ranks") == 1 else f"{run.count('ranks')} ranks{where}: {run.command}"
@@ -168,30 +165,26 @@ class Driver:
             module, name = step["function"].split(".")
             rows = getattr(importlib.import_module(module), name)(run)
         else:
-            run.output = self.start(run.command, run.folder, run.count("ranks"), step.get("any_exit_code", False),
-                                    run.count("hosts"))
+            run.output = self.start(run.command, run.folder, run.count("ranks"), hosts=run.count("hosts"))
             written = re.search(r" --output (\S+)", run.command)
-            source = step.get("from", written[1] if written else "")
-            run.source = source if isinstance(source, str) else "".join(source)
+            run.source = re.sub(r"\s*\n\s*", " ", step.get("from", written[1] if written else ""))
             rows = []
-            for name, reader in {step["name"]: step.get("read", "nothing"), **step.get("also", {})}.items():
+            for name, reader in {step["name"]: step["read"], **step.get("also", {})}.items():
                 found = READERS[reader](run)
                 if not found:
                     raise StepFailed(f"{run.command}: nothing that '{reader}' can read in\n{run.output}")
                 rows += [{"step": name, **row} for row in found]
         for name, skipped in step.get("skip", {}).items():
             rows = [row for row in rows if row.get(name) not in skipped]
-        renames = step.get("rename", {})
+        renames = {**run.experiment.text.get("rename", {}), **step.get("rename", {})}
         added = {name: number(text.format(**run.variables)) for name, text in step.get("add", {}).items()}
         return [
             {**run.columns, **added, **{renames.get(name, name): value for name, value in row.items()}} for row in rows
         ]
 
     def start(self, command, folder, ranks=1, any_exit_code=False, hosts=1):
-        """
-        Standard output of a program of ours, started in the folder: under mpirun where it has several ranks, on the two
-        hosts of tests/two_hosts where it has two.
-        """
+        """Standard output of a program of ours, started in the folder: under mpirun where it has several ranks, on the
+        two hosts of tests/two_hosts where it has two."""
         words = expand_files(folder, [word.replace("{tree}", str(root)) for word in shlex.split(command)])
         words[0] = str(self.binaries / words[0])
         if hosts > 1:
@@ -222,8 +215,8 @@ def print_list(scale, chosen):
             needs = "".join(f" ({need['reason']})" for need in experiment.text.get("needs", []))
             print(f"{paper}  {seconds_text(experiment.expected_s(scale)):>7}  {' '.join(experiment.text['figures'])}: "
                   f"{experiment.text['title']}{needs}")
-        for one in absent:
-            print(f"{paper}  {'not here':>7}  {' '.join(one['figures'])}: {one['reason']}")
+        for figures, reason in absent:
+            print(f"{paper}  {'not here':>7}  {figures}: {reason}")
     print(f"in all about {seconds_text(total_s)} at --scale {scale}")
 
 
@@ -280,12 +273,9 @@ def main(arguments):
             print(*programs_of(experiments))
             return 0
         return 0 if Driver(options).run_all(experiments) else 3
-    except DescriptionError as error:
+    except (DescriptionError, StepFailed, OSError) as error:
         print(f"benchmarks/run: {error}", file=sys.stderr)
-        return 2
-    except (StepFailed, OSError) as error:
-        print(f"benchmarks/run: {error}", file=sys.stderr)
-        return 3
+        return 2 if isinstance(error, DescriptionError) else 3
     except KeyboardInterrupt:
         print("interrupted: the same command, without --fresh, continues here", file=sys.stderr)
         return 130

@@ -5,10 +5,8 @@ from collections import Counter
 
 
 def mean_errors(run):
-    """
-    Means of the proportional errors over the layouts that were measured (001, Table 2): those whose ranks have a core
-    each apart from those whose ranks share cores, who also wait for these.
-    """
+    """Means of the proportional errors over the layouts that were measured (001, Table 2): those whose ranks have a core
+    each apart from those whose ranks share cores, who also wait for these."""
     errors = {}
     for values in run.points:
         measured_s = values.get("communication_s")

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 _factors = {
     "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
@@ -39,7 +38,7 @@ def read_run(run):
     row = {"time_s": record["median_time_s"], "predicted_s": record["predicted_time_s"]}
     for name, value in record["figures"].items():
         if isinstance(value, (int, float)):
-            row[_name(name)] = value
+            row[re.sub(r"[^A-Za-z0-9_]+", "_", name)] = value
     for phase in record["phases"]:
         row[phase["name"] + "_s"] = phase["measured_s"]
         row[phase["name"] + "_predicted_s"] = phase["predicted_s"]
@@ -48,10 +47,6 @@ def read_run(run):
     row["first_share"] = 100.0 * record["distribution"][0] / total if total else 0.0
     row["passed"] = record["check"].get("passed")
     return [row]
-
-
-def _name(text):
-    return re.sub(r"[^A-Za-z0-9_]+", "_", text)
 
 
 def read_repetitions(run):
@@ -106,28 +101,17 @@ def read_units(run):
     return rows
 
 
-def _model_files(folder, pattern):
-    """In the order of the units: rank by rank, the host unit before the companion."""
-
-    def order(path):
-        found = re.match(r"rank(\d+)-(host|device)", path.name)
-        return (int(found[1]), found[2] == "device", path.name) if found else (0, False, path.name)
-
-    files = [path for path in folder.glob(pattern) if ".solo." not in path.name or ".solo." in pattern]
-    return sorted(files, key=order)
-
-
 def read_models(run):
     """A row for each measured point of the speed models in the folder of `--output`."""
     rows = []
     for path in sorted((run.folder / run.source).glob("*.fpm.json")):
         model = load(path)
-        unit = re.match(r"rank(\d+)-(host|device)", path.name)
+        rank, unit = _unit(path)
         for point in model["points"]:
             speed = point["units"] / point["time_s"]
             spread = point.get("confidence_s", 0.0) / point["time_s"]
             rows.append({
-                "unit": f"rank {unit[1]} {unit[2]}",
+                "unit": f"rank {rank} {unit}",
                 "measured": "alone" if ".solo." in path.name else "together",
                 "units": point["units"],
                 "time_s": point["time_s"],
@@ -140,30 +124,6 @@ def read_models(run):
     return rows
 
 
-def read_model_at(run):
-    """A row for each size of `steelyard model --at … --format json`."""
-    text = json.loads(run.output)
-    return [{"kind": text["kind"], **point} for point in text["at"]]
-
-
-def read_model_parameters(run):
-    """What `steelyard model --format json` has fitted, in one row, and how far the fit is from the points."""
-    text = json.loads(run.output)
-    return [{**text["parameters"], "rms": 100.0 * text["fit_error"]["rms"]}]
-
-
-def read_model_bands(run):
-    """Between the lines through the speeds' minima and maxima, a row a measured size (002, section 6.2.3)."""
-    bands = json.loads(run.output)["variation"]["bands"]
-    return [{**band, "speed": 0.5 * (band["speed_low"] + band["speed_high"])} for band in bands]
-
-
-def read_model_variation(run):
-    """Largest variation of neighbouring extrema (002, eq. 1), and the band's largest width."""
-    variation = json.loads(run.output)["variation"]
-    return [{"variation": 100.0 * variation["largest"], "band": 100.0 * variation["widest_band"]}]
-
-
 def read_timeline(run):
     """A row for each operation of the engines of gemm's device."""
     points = _record(run)["figures"]
@@ -171,33 +131,6 @@ def read_timeline(run):
         {"engine": engine, "start_s": start_s, "length_s": end_s - start_s}
         for engine in ("loading", "multiplying", "storing")
         for start_s, end_s in zip(points[f"{engine}_start_s"], points[f"{engine}_end_s"])
-    ]
-
-
-def read_partition(run):
-    """A row for each unit of `steelyard partition --format json`."""
-    text = json.loads(run.output)
-    return [
-        {"unit": i, "units": units, "predicted_s": time_s, "makespan_s": text["makespan_s"]}
-        for i, (units, time_s) in enumerate(zip(text["units"], text["predicted_s"]))
-    ]
-
-
-def read_cost(run):
-    """The one row of `steelyard cost --format json`."""
-    return [json.loads(run.output)]
-
-
-def read_communication_models(run):
-    """A row for each communication model of `steelyard predict … --format json`."""
-    return [{"model": name, "predicted_s": time_s} for name, time_s in json.loads(run.output)["models"].items()]
-
-
-def read_rectangles(run):
-    """A row for each rectangle of `--format json`, rank by rank."""
-    return [
-        {"rank": rank, "x": one["column"], "y": one["row"], "width": one["columns"], "height": one["rows"]}
-        for rank, one in enumerate(json.loads(run.output)["rectangles"])
     ]
 
 
@@ -231,20 +164,65 @@ def read_nothing(run):
     return [{}]
 
 
-READERS = {
-    name.removeprefix("read_"): function for name, function in list(globals().items()) if name.startswith("read_")
+# Rows of what a command prints with `--format json`.
+_json_rows = {
+    "cost": lambda text: [text],
+    # of `steelyard predict`, a row for each communication model
+    "communication_models": lambda text: [
+        {"model": name, "predicted_s": time_s} for name, time_s in text["models"].items()
+    ],
+    # rank by rank
+    "rectangles": lambda text: [
+        {"rank": rank, "x": one["column"], "y": one["row"], "width": one["columns"], "height": one["rows"]}
+        for rank, one in enumerate(text["rectangles"])
+    ],
+    # a row for each unit
+    "partition": lambda text: [
+        {"unit": i, "units": units, "predicted_s": time_s, "makespan_s": text["makespan_s"]}
+        for i, (units, time_s) in enumerate(zip(text["units"], text["predicted_s"]))
+    ],
+    # of `steelyard model --at …`, a row for each size
+    "model_at": lambda text: [{"kind": text["kind"], **point} for point in text["at"]],
+    # what was fitted, and how far the fit is from the points
+    "model_parameters": lambda text: [{**text["parameters"], "rms": 100.0 * text["fit_error"]["rms"]}],
+    # between the lines through the speeds' minima and maxima, a row a measured size (002, section 6.2.3)
+    "model_bands": lambda text: [
+        {**band, "speed": 0.5 * (band["speed_low"] + band["speed_high"])} for band in text["variation"]["bands"]
+    ],
+    # largest variation of neighbouring extrema (002, eq. 1), and the band's largest width
+    "model_variation": lambda text: [
+        {"variation": 100.0 * text["variation"]["largest"], "band": 100.0 * text["variation"]["widest_band"]}
+    ],
 }
 
 
+def _of_json(rows):
+    return lambda run: rows(json.loads(run.output))
+
+
+READERS = {
+    **{name.removeprefix("read_"): one for name, one in list(globals().items()) if name.startswith("read_")},
+    **{name: _of_json(rows) for name, rows in _json_rows.items()},
+}
+
+
+def _unit(path):
+    """Rank and unit of a speed model's file."""
+    rank, unit = re.match(r"rank(\d+)-(host|device)", path.name).groups()
+    return int(rank), unit
+
+
 def expand_files(folder, command):
-    """Replaces patterns of files, such as models/*.fpm.json, by the files there are, in the order of the units."""
+    """Replaces patterns of speed models, such as models/*.fpm.json, by the files there are, in the order of the units:
+    rank by rank, the host unit before the companion."""
     words = []
     for word in command:
         if "*" not in word:
             words.append(word)
             continue
-        files = _model_files(folder, word)
+        files = [path for path in folder.glob(word) if ".solo." not in path.name]
         if not files:
             raise FileNotFoundError(f"{folder / word}: no such files (a step before this one has to make them)")
-        words += [str(Path(path).relative_to(folder)) for path in files]
+        files.sort(key=lambda path: (_unit(path)[0], _unit(path)[1] != "host"))
+        words += [str(path.relative_to(folder)) for path in files]
     return words

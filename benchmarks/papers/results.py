@@ -3,7 +3,7 @@
 import json
 import os
 
-from descriptions import evaluate, folder as descriptions_folder
+from descriptions import evaluate
 
 SCHEMA = "steelyard.experiment/1"
 BANNER = "Small scale: shows that it runs; not a measurement."
@@ -93,7 +93,7 @@ class Results:
         self._derive()
         write_text(self._points_path, "".join(json.dumps(point) + "\n" for point in self.points))
         text = self.experiment.text
-        columns = self._columns()
+        columns = text["columns"]
         paper_points = self.experiment.paper_points()
         description = {
             "schema": SCHEMA,
@@ -113,26 +113,16 @@ class Results:
             "charts": [part for chart in text["charts"] for part in self._charts(chart, columns, paper_points)],
             "tables": [self._table(table, paper_points) for table in text["tables"]],
             "paper_points": paper_points,
-            "paper_note": text.get("paper_note", ""),
+            "paper_note": text["paper_note"],
             "difference": text["difference"],
         }
         write_text(self.path / "experiment.json", json.dumps(description, indent=2) + "\n")
-
-    def _columns(self):
-        """Label and unit of each column: the experiment's own, or those of columns that several experiments have."""
-        with open(descriptions_folder / "columns.json", encoding="utf-8") as file:
-            standard = json.load(file)
-        columns = {"step": ("step", "")}
-        for column in self.experiment.text["columns"]:
-            name, label, unit = column if isinstance(column, list) else (column, *standard[column])
-            columns[name] = (label, unit)
-        return columns
 
     def _table(self, table, paper_points):
         """A table, and the rows of the paper beside its own: those that have a number where this one has results."""
         given = {"repetition"}
         for step in self.experiment.text["steps"]:
-            given.update(step.get("sweep", []), step.get("add", {}))
+            given.update(step["sweep"], step.get("add", {}))
         rows = [
             values for values in _chosen(paper_points, _condition(table["where"], paper_points))
             if any(isinstance(values.get(name), (int, float)) for name in set(table["columns"]) - given)
