@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -26,10 +25,17 @@ namespace {
 
 constexpr std::int64_t default_extent = 2048;
 
+/// An extent of the matrices, and the first option or file that names it.
+struct Extent {
+  char name = ' ';
+  std::optional<std::int64_t> value;
+  std::string from;
+};
+
 /// The command line, and the problem that it asks for.
 struct Options {
   RunOptions run;
-  std::optional<std::int64_t> m, n, k;
+  Extent m{'m', {}, "--m"}, n{'n', {}, "--n"}, k{'k', {}, "--k"};
   Problem problem;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
   bool serialize = false;  ///< a device's copies and products one after the other
@@ -108,36 +114,6 @@ class MeasuredKernel : public MeasurableKernel {
   ElementType element_;
   double device_memory_bytes_;
 };
-
-/// How much of a run's copying its multiplications hide.
-struct TransferOverlap {
-  double transfer_s = 0.0;  ///< during which the device loaded or stored
-  double hidden_s = 0.0;    ///< of these, during which it multiplied as well
-
-  double hidden_share() const { return transfer_s > 0.0 ? hidden_s / transfer_s : 1.0; }
-};
-
-TransferOverlap transfer_overlap(const std::vector<EngineOperation>& operations) {
-  struct Running {
-    int transfers = 0, multiplications = 0;
-  };
-  std::map<double, Running> changes;
-  for (const EngineOperation& operation : operations) {
-    const auto count = operation.engine == Engine::multiplying ? &Running::multiplications : &Running::transfers;
-    ++(changes[operation.start_s].*count);
-    --(changes[operation.end_s].*count);
-  }
-  TransferOverlap overlap;
-  Running running;
-  double last_s = 0.0;
-  for (const auto& [time_s, change] : changes) {
-    if (running.transfers > 0) overlap.transfer_s += time_s - last_s;
-    if (running.transfers > 0 && running.multiplications > 0) overlap.hidden_s += time_s - last_s;
-    running = {running.transfers + change.transfers, running.multiplications + change.multiplications};
-    last_s = time_s;
-  }
-  return overlap;
-}
 
 template <class Scalar>
 class Run : public AppRun {
@@ -354,24 +330,9 @@ class Run : public AppRun {
   Medians speeds_;
 };
 
-/// An extent that several options or files name, and the first of them.
-struct Extent {
-  char name = ' ';
-  std::optional<std::int64_t> value;
-  std::string from;
-
-  void take_from_file(const std::filesystem::path& path, std::int64_t found) {
-    const auto refuse = [&](const std::string& expected) {
-      throw FileFormatError(path.string(), "shape", fmt::format("has {} = {} (expected {})", name, found, expected));
-    };
-    if (value.value_or(found) != found) refuse(fmt::format("{} as in {}", *value, from));
-    if (found > largest_extent) refuse(fmt::format("at most {}", largest_extent));
-    if (!value) from = path.string();
-    value = found;
-  }
-};
-
-void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
+/// Takes m, n and k from the files of `--input`, which must agree with each other and the command line.
+/// @throws InvalidArgument, FileFormatError
+void take_extents(Options& options) {
   const auto& files = options.run.input;
   if (files.empty()) return;
   const bool needs_c = options.problem.reads_c();
@@ -379,10 +340,21 @@ void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
     throw InvalidArgument(fmt::format("--input names {} (expected A.npy B.npy{})", counted(std::ssize(files), "file"),
                                       needs_c ? " C.npy, for --beta is not 0" : " and, if at all, C.npy"));
   }
-  const std::array<std::array<Extent*, 2>, 3> shapes{{{&m, &k}, {&k, &n}, {&m, &n}}};
+  const std::array<std::array<Extent*, 2>, 3> shapes{
+      {{&options.m, &options.k}, {&options.k, &options.n}, {&options.m, &options.n}}};
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto shape = read_input_shape(files[i], options.run.element);
-    for (const std::size_t j : {0, 1}) shapes[i][j]->take_from_file(files[i], shape[j]);
+    for (const std::size_t j : {0, 1}) {
+      auto& [name, value, from] = *shapes[i][j];
+      const auto refuse = [&, name = name](const std::string& expected) {
+        throw FileFormatError(files[i].string(), "shape",
+                              fmt::format("has {} = {} (expected {})", name, shape[j], expected));
+      };
+      if (value.value_or(shape[j]) != shape[j]) refuse(fmt::format("{} as in {}", *value, from));
+      if (shape[j] > largest_extent) refuse(fmt::format("at most {}", largest_extent));
+      if (!value) from = files[i].string();
+      value = shape[j];
+    }
   }
 }
 
@@ -398,13 +370,15 @@ class Gemm : public MiniApp {
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override {
     CLI::App& parser = parsers.model();
-    const auto set_all = [this](const std::int64_t& n) { options_.m = options_.n = options_.k = n; };
+    const auto set_all = [this](const std::int64_t& n) {
+      for (Extent* const extent : {&options_.m, &options_.n, &options_.k}) *extent = {extent->name, n, "--size"};
+    };
     CLI::Option* const size = parser.add_option_function<std::int64_t>(
         "--size", set_all, fmt::format("Rows and columns of all matrices (default {})", default_extent));
     size->check(CLI::Range(std::int64_t{0}, largest_extent))->type_name("N");
-    add_number(parser, "--m", options_.m, "Rows of A and C", 0, largest_extent)->excludes(size);
-    add_number(parser, "--n", options_.n, "Columns of B and C", 0, largest_extent)->excludes(size);
-    add_number(parser, "--k", options_.k, "Columns of A, rows of B", 0, largest_extent)->excludes(size);
+    add_number(parser, "--m", options_.m.value, "Rows of A and C", 0, largest_extent)->excludes(size);
+    add_number(parser, "--n", options_.n.value, "Columns of B and C", 0, largest_extent)->excludes(size);
+    add_number(parser, "--k", options_.k.value, "Columns of A, rows of B", 0, largest_extent)->excludes(size);
     parser.add_option("--alpha", options_.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
     parser.add_option("--beta", options_.problem.beta, "Factor of C; with 0 it is written without being read")
         ->type_name("X")
@@ -425,12 +399,10 @@ class Gemm : public MiniApp {
     }
     require_device_memory(options_.device_memory_bytes, least_memory_bytes(element_bytes(options_.run.element)),
                           "five blocks of 32 x 32");
-    Extent m{'m', options_.m, "--m"}, n{'n', options_.n, "--n"}, k{'k', options_.k, "--k"};
-    if (m.value && m.value == n.value && n.value == k.value) m.from = n.from = k.from = "the command line";
-    take_extents(options_, m, n, k);
-    problem.m = m.value.value_or(default_extent);
-    problem.n = n.value.value_or(default_extent);
-    problem.k = k.value.value_or(default_extent);
+    take_extents(options_);
+    problem.m = options_.m.value.value_or(default_extent);
+    problem.n = options_.n.value.value_or(default_extent);
+    problem.k = options_.k.value.value_or(default_extent);
     partition::find_algorithm(options_.run.partition);
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
