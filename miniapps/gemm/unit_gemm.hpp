@@ -203,17 +203,12 @@ class UnitGemm {
   };
 
   void multiply_in_host_memory(const Operands<Scalar>& operands) const {
-    if (kind_ == ProcessingUnit::Kind::host) {
-      multiply_by<HostExecution>(operands);
-    } else if constexpr (!companion_is_device) {
-      multiply_by<CompanionExecution>(operands);
-    }
-  }
-  template <class Execution>
-  void multiply_by(const Operands<Scalar>& operands) const {
-    const Execution space;
-    blas::gemm(space, alpha_, operands.a, operands.b, beta_, operands.c);
-    space.fence();
+    const auto multiply = [&](const auto& space) {
+      blas::gemm(space, alpha_, operands.a, operands.b, beta_, operands.c);
+      space.fence();
+    };
+    if (kind_ == ProcessingUnit::Kind::host) return multiply(HostExecution());
+    if constexpr (!companion_is_device) multiply(CompanionExecution());
   }
 
   /// Gives the queues a panel; the caller leaves the matrices alone until finish().
