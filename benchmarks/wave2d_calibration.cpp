@@ -10,7 +10,6 @@
 #include "comm/measurement/kernel_measurement.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/calibration.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
 
 namespace {
 
@@ -32,7 +31,9 @@ class Splits {
   Splits(CoExecution& co_execution, const Options& options)
       : co_execution_(co_execution), options_(options), problem_{options.size, options.size} {}
 
-  wave2d::MeasuredKernel kernel() const { return {problem_, ElementType::float64, options_.time_tile}; }
+  std::shared_ptr<MeasurableKernel> kernel() const {
+    return wave2d::pass_kernel(problem_, ElementType::float64, options_.time_tile);
+  }
 
   /// Seconds of the slower unit's pass at each split, all splits in turns, by rounds. Every round has fields of its
   /// own, for where they lie in memory costs a few percent more or less. @param host_rows of each
@@ -68,7 +69,7 @@ class Splits {
 
   void allocate(Runs& runs, std::int64_t host_rows) {
     const auto make = [&](ProcessingUnit::Kind kind, std::int64_t rows) {
-      return rows > 0 ? kernel().allocate(kind, rows) : nullptr;
+      return rows > 0 ? kernel()->allocate(kind, rows) : nullptr;
     };
     co_execution_.run([&] { runs.host = make(ProcessingUnit::Kind::host, host_rows); },
                       [&] { runs.companion = make(ProcessingUnit::Kind::companion, problem_.rows - host_rows); });
@@ -116,10 +117,10 @@ ExitCode run(Session& session, const Options& options) {
                   format_seconds(best.pass_s), format_seconds(now_s() - start_s)));
   Table table({"balance", "host share", "seconds spent", "pass", "best split's", "slower by"});
   std::map<wave2d::Balancing, int> near;
-  const wave2d::MeasuredKernel kernel = splits.kernel();
+  const std::shared_ptr<MeasurableKernel> kernel = splits.kernel();
   for (int i = 0; i < options.calibrations; ++i) {
     for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
-      const wave2d::Calibration found = wave2d::calibrate(frame, kernel, {options.size, options.size}, balancing);
+      const wave2d::Calibration found = wave2d::calibrate(frame, *kernel, {options.size, options.size}, balancing);
       const std::int64_t host_rows = found.assignment.rectangles[0].rows;
       const std::vector<Rounds> pass_s = splits.measure({host_rows, best.host_rows});
       const double excess = median(ratios(pass_s[0], pass_s[1])) - 1.0;

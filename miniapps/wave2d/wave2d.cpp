@@ -20,7 +20,6 @@
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/initial_field.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/pictures.hpp"
 #include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/simulation.hpp"
@@ -290,8 +289,8 @@ class Run : public AppRun {
     if (options_.balancing == Balancing::dynamic) {
       return Assignment{row_slices(problem_, even_rows()), std::vector<double>(frame_.slots().size(), 0.0)};
     }
-    const MeasuredKernel kernel(problem_, options_.run.element, time_tile);
-    const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
+    const auto kernel = pass_kernel(problem_, options_.run.element, time_tile);
+    const Calibration found = calibrate(frame_, *kernel, problem_, options_.balancing, options_.level);
     plan.figures["calibration_time_s"] = found.time_s;
     return found.assignment;
   }
@@ -393,7 +392,7 @@ class Wave2d : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_);
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(options_.problem, options_.run.element, std::max(1, options_.time_tile));
+    return pass_kernel(options_.problem, options_.run.element, std::max(1, options_.time_tile));
   }
   std::string problem() const override {
     const Problem& problem = options_.problem;
