@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
@@ -215,15 +216,16 @@ class Planner {
     Plan plan;
     const int time_tile = candidates_.size() == 1 ? candidates_.front() : fastest_time_tile(plan);
     plan.params["time_tile"] = time_tile;
-    std::optional<Assignment> assignment;
-    if (balance) assignment = balance(time_tile, plan);
-    if (!assignment) {
+    Assignment assignment;
+    if (balance) {
+      assignment = balance(time_tile, plan);
+    } else {
       const SpeedModels models = on_.speed_models(*kernel(time_tile), problem_.rows, row_algorithm(on_.partition()));
       plan.models = {{"", models.files()}};
       on_.on_all_ranks([&] { assignment = assign(problem_, models.pointers(), on_.partition()); });
     }
-    describe(*assignment, time_tile, plan);
-    if (assignment->makespan_s() > 0.0) predict(*assignment, time_tile, plan);
+    describe(assignment, time_tile, plan);
+    if (assignment.makespan_s() > 0.0) predict(assignment, time_tile, plan);
     return plan;
   }
 

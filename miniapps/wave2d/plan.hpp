@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -174,8 +173,8 @@ constexpr std::array<double, 6> phase_seconds(double kernels_s, double exchange_
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
 
-/// Assigns points to units in place of speed models; nothing where these are to. @param plan takes what that finds out
-using Balance = std::function<std::optional<Assignment>(int time_tile, Plan& plan)>;
+/// Assigns points to units in place of speed models. @param plan takes what that finds out
+using Balance = std::function<Assignment(int time_tile, Plan& plan)>;
 
 /// Chooses steps per pass k, assigns points to units and predicts n / k passes, each with the cost of PassCost. k is
 /// that of `--time-tile` or of the models of `--model`; without either, in a run, that of 1, 2, 4, … whose steps cost

@@ -164,13 +164,13 @@ class Run : public AppRun {
 
   double memory_bytes() const override { return levels_held(1) * problem_.points() * sizeof(Scalar); }
   void describe(RunRecord& record) const override {
-    record.params["rows"] = static_cast<double>(problem_.rows);
-    record.params["columns"] = static_cast<double>(problem_.columns);
-    record.params["courant"] = problem_.courant;
-    record.params["order"] = problem_.order;
+    record.params.insert({{"rows", static_cast<double>(problem_.rows)},
+                          {"columns", static_cast<double>(problem_.columns)},
+                          {"courant", problem_.courant},
+                          {"order", problem_.order},
+                          {"barrier", options_.run.barrier ? 1.0 : 0.0}});
     record.settings["balance"] = balancing_names[static_cast<std::size_t>(options_.balancing)];
     record.settings["boundary"] = boundary_names[static_cast<std::size_t>(problem_.boundary)];
-    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
   std::string why_unchecked() const override { return "no reference solution for a given field"; }
@@ -180,8 +180,19 @@ class Run : public AppRun {
                        record.settings.at("element"), problem_.order, record.settings.at("boundary"), problem_.courant);
   }
 
+  /// Rows that are found by trying out, or by the times of the run's own passes, do not go by models.
   std::optional<Plan> plan() override {
-    return make_plan(frame_, options_, [&](int time_tile, Plan& plan) { return balance(time_tile, plan); });
+    if (options_.balancing == Balancing::model) return std::nullopt;
+    return make_plan(frame_, options_, [&](int time_tile, Plan& plan) -> Assignment {
+      const std::vector<std::int64_t> rows = even_rows();
+      if (options_.balancing == Balancing::dynamic) {
+        return {row_slices(problem_, rows), std::vector<double>(rows.size(), 0.0)};
+      }
+      const auto kernel = pass_kernel(problem_, options_.run.element, time_tile);
+      const Calibration found = calibrate(frame_, *kernel, problem_, options_.balancing, options_.level);
+      plan.figures["calibration_time_s"] = found.time_s;
+      return found.assignment;
+    });
   }
 
   void allocate(const Plan& plan) override {
@@ -208,10 +219,14 @@ class Run : public AppRun {
     if (balances) start_balancing();
   }
 
+  /// With `--balance dynamic` rows move between units and ranks where the models that the run's own passes make promise
+  /// more than moving costs. Every rank decides the same. Source: 000, section 6.1.5.
   UnitSeconds run() override {
-    typename Simulation<Scalar>::BetweenPasses rebalance_run;
-    if (balancer_) rebalance_run = [&](const UnitSeconds& pass_s, std::int64_t left) { rebalance(pass_s, left); };
-    times_ = simulation_->advance(options_.run.steps, rebalance_run);
+    const auto rebalance = [&](const UnitSeconds& pass_s, std::int64_t steps_left) {
+      if (!balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) return;
+      redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
+    };
+    times_ = balancer_ ? simulation_->advance(options_.run.steps, rebalance) : simulation_->advance(options_.run.steps);
     return times_.unit_s / std::max(1.0, static_cast<double>(options_.run.steps));
   }
 
@@ -283,18 +298,6 @@ class Run : public AppRun {
  private:
   std::vector<std::int64_t> even_rows() const { return partition::even_slices(problem_.rows, frame_.slots().size()); }
 
-  /// The points of every unit where they are found by trying out, or by the times of the run's own passes.
-  std::optional<Assignment> balance(int time_tile, Plan& plan) {
-    if (options_.balancing == Balancing::model) return std::nullopt;
-    if (options_.balancing == Balancing::dynamic) {
-      return Assignment{row_slices(problem_, even_rows()), std::vector<double>(frame_.slots().size(), 0.0)};
-    }
-    const auto kernel = pass_kernel(problem_, options_.run.element, time_tile);
-    const Calibration found = calibrate(frame_, *kernel, problem_, options_.balancing, options_.level);
-    plan.figures["calibration_time_s"] = found.time_s;
-    return found.assignment;
-  }
-
   void load_initial() {
     frame_.collectively([&] {
       simulation_->load([&](Level level, const Rectangle& part, std::span<Scalar> values) {
@@ -314,27 +317,11 @@ class Run : public AppRun {
     redistribution_s_ = 0.0;
   }
 
-  /// Moves rows between units and ranks where the models that the run's own passes make promise more than moving costs.
-  /// Every rank decides the same. Source: 000, section 6.1.5.
-  void rebalance(const UnitSeconds& pass_s, std::int64_t steps_left) {
-    if (!balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) return;
-    redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
-  }
-
-  /// A run of its own, for pictures take time. They are spread evenly from the start to the last step; a single one is
-  /// of the last. Ends with the field as it was.
+  /// A run of its own, for pictures take time; ends with the field as it was.
   void write_frames() {
     load_initial();
     Pictures pictures(frame_.session(), problem_, options_.frame_folder);
-    std::int64_t done = -1;
-    for (int i = 0; i < options_.frames; ++i) {
-      const std::int64_t steps = options_.run.steps;
-      const std::int64_t step = options_.frames == 1 ? steps : steps * i / (options_.frames - 1);
-      if (step == done) continue;
-      simulation_->advance(step - std::max<std::int64_t>(done, 0));
-      done = step;
-      pictures.add(*simulation_, step);
-    }
+    pictures.draw(*simulation_, options_.run.steps, options_.frames);
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
