@@ -93,16 +93,16 @@ void take_extents(Options& options) {
         "--input names {} files (expected the current field, or the previous and the current one)", files.size()));
   }
   for (const auto& file : files) {
-    const NpyHeader header = options.run.element == ElementType::float64 ? read_npy_matrix_header<double>(file)
-                                                                         : read_npy_matrix_header<float>(file);
+    const bool is_double = options.run.element == ElementType::float64;
+    const auto shape = (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)(file).shape;
     if (&file == &files.front() && grid.rows == 0) {
-      problem.rows = header.shape[0];
-      problem.columns = header.shape[1];
+      problem.rows = shape[0];
+      problem.columns = shape[1];
     }
-    if (header.shape[0] != problem.rows || header.shape[1] != problem.columns) {
-      throw FileFormatError(file.string(), "shape",
-                            fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], problem.rows,
-                                        problem.columns));
+    if (shape[0] != problem.rows || shape[1] != problem.columns) {
+      throw FileFormatError(
+          file.string(), "shape",
+          fmt::format("is {} x {} (expected {} x {})", shape[0], shape[1], problem.rows, problem.columns));
     }
   }
   if (problem.rows < smallest_extent || problem.columns < smallest_extent) {
@@ -216,7 +216,15 @@ class Run : public AppRun {
     if (balances) simulation_->redistribute(rectangles_);
     load_initial();
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
-    if (balances) start_balancing();
+    if (!balances) return;
+    partition::LoadBalancerOptions options;
+    options.window = 3;
+    // Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
+    constexpr double copies_of_a_move = 6.0;
+    options.redistribution_s =
+        copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
+    balancer_.emplace(frame_.balancer(even_rows(), std::move(options)));
+    redistribution_s_ = 0.0;
   }
 
   /// With `--balance dynamic` rows move between units and ranks where the models that the run's own passes make promise
@@ -306,17 +314,6 @@ class Run : public AppRun {
     });
   }
 
-  void start_balancing() {
-    partition::LoadBalancerOptions options;
-    options.window = 3;
-    // Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
-    constexpr double copies_of_a_move = 6.0;
-    options.redistribution_s =
-        copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
-    balancer_.emplace(frame_.balancer(even_rows(), std::move(options)));
-    redistribution_s_ = 0.0;
-  }
-
   /// A run of its own, for pictures take time; ends with the field as it was.
   void write_frames() {
     load_initial();
@@ -328,8 +325,7 @@ class Run : public AppRun {
   /// Points per second, beside those that the bandwidth of the memory allows.
   void describe_speed(Outcome& outcome, double time_s) const {
     const double steps = static_cast<double>(options_.run.steps);
-    const double bound_bytes_per_s = median(bandwidths_);
-    const double points_per_s = problem_.points() * steps / time_s;
+    const double bound_bytes_per_s = median(bandwidths_), points_per_s = problem_.points() * steps / time_s;
     const double bound = bound_bytes_per_s / bytes_per_point(sizeof(Scalar), 1);
     outcome.figures["points_per_s"] = points_per_s;
     outcome.figures["bound_bytes_per_s"] = bound_bytes_per_s;
