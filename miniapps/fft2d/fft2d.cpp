@@ -20,7 +20,7 @@
 #include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "miniapps/fft2d/transform.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::fft2d {
