@@ -15,7 +15,6 @@
 #include "comm/measurement/kernel_measurement.hpp"
 #include "core/base/progress.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/transform.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
@@ -41,7 +40,7 @@ struct Options {
 /// send it elsewhere.
 std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution& co_execution, const RankUnits& units,
                                             const Options& options, std::int64_t n) {
-  const fft2d::MeasuredKernel kernel(n, false, ElementType::float64, {});
+  const auto kernel = fft2d::row_kernel(n, false, ElementType::float64, {});
   BuildPlan plan;
   // Slices have such sizes only.
   const std::int64_t granularity = fft2d::slice_granularity(n, point_bytes);
@@ -55,7 +54,7 @@ std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution&
   std::vector<models::FpmFile> files;
   std::array<std::map<double, std::vector<double>>, 2> rounds_s;  // by rows
   for (int round = 0; round < options.table_rounds; ++round) {
-    const BuiltModels built = build_models(session, session.comm(), co_execution, units, kernel, plan);
+    const BuiltModels built = build_models(session, session.comm(), co_execution, units, *kernel, plan);
     files = {built.host->group, built.companion->group};
     for (std::size_t unit = 0; unit < files.size(); ++unit) {
       models::FpmFile& file = files[unit];

@@ -6,7 +6,7 @@
 
 #include "benchmarks/communication_cases.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"

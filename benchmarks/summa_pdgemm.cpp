@@ -15,7 +15,7 @@
 #include "core/gemm.hpp"
 #include "core/memory/matrix.hpp"
 #include "miniapps/app/frame.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "miniapps/summa/multiplication.hpp"
 #include "partition/rectangles/column.hpp"
 

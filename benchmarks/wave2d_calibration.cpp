@@ -10,7 +10,6 @@
 #include "comm/measurement/kernel_measurement.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/calibration.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
 
 namespace {
 
@@ -27,7 +26,7 @@ struct Options {
 using Rounds = std::vector<double>;
 
 /// Seconds of the slower unit's pass, measured after another one.
-double pass_s(CoExecution& co_execution, const wave2d::MeasuredKernel& kernel, const PerUnit<std::int64_t>& rows) {
+double pass_s(CoExecution& co_execution, const MeasurableKernel& kernel, const PerUnit<std::int64_t>& rows) {
   using Kind = ProcessingUnit::Kind;
   const auto run_both = [&](const auto& work) {
     return co_execution.run(
@@ -81,9 +80,10 @@ ExitCode run(Session& session, const Options& options) {
   require_two_units(session, started.units());
   Frame frame(session, options.run, started.units(), "wave2d-calibration");
   const wave2d::Problem problem{options.size, options.size};
-  const wave2d::MeasuredKernel kernel(problem, ElementType::float64, options.time_tile);
+  const std::shared_ptr<MeasurableKernel> kernel =
+      wave2d::pass_kernel(problem, ElementType::float64, options.time_tile);
   const PassSeconds pass = [&](std::int64_t host_rows) {
-    return pass_s(frame.co_execution(), kernel, {host_rows, options.size - host_rows});
+    return pass_s(frame.co_execution(), *kernel, {host_rows, options.size - host_rows});
   };
   const double start_s = now_s();
   const Best coarse = sweep(pass, options, options.size / 2, options.size / 16, 8);
@@ -101,7 +101,7 @@ ExitCode run(Session& session, const Options& options) {
   std::map<wave2d::Balancing, int> near;
   for (int i = 0; i < options.calibrations; ++i) {
     for (const wave2d::Balancing balancing : {wave2d::Balancing::binary, wave2d::Balancing::ternary}) {
-      const wave2d::Calibration found = wave2d::calibrate(frame, kernel, problem, balancing);
+      const wave2d::Calibration found = wave2d::calibrate(frame, *kernel, problem, balancing);
       const std::int64_t host_rows = found.assignment.rectangles[0].rows;
       const std::vector<Rounds> passes_s = measure(pass, options.rounds, {host_rows, best.host_rows});
       const double excess = median(ratios(passes_s[0], passes_s[1])) - 1.0;

@@ -17,13 +17,11 @@
 #include "core/typed_options.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
-#include "miniapps/fft2d/measured_kernel.hpp"
 #include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/spectrum_check.hpp"
 #include "miniapps/fft2d/transform.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::fft2d {
 namespace {
@@ -59,19 +57,17 @@ void add_options(const AppOptions& parsers, Options& options) {
                       "How hard FFTW looks for a plan (default measure)");
 }
 
-/// Extents of the file of `--input`. @throws FileFormatError
-partition::Extents input_extents(const std::filesystem::path& file, ElementType type, bool real) {
+/// Rows and columns of the file of `--input`. @throws FileFormatError
+std::vector<std::int64_t> input_shape(const std::filesystem::path& file, ElementType type, bool real) {
   const std::string element = read_npy_header(file).element;
   if (!real && element.starts_with("<f")) {
     throw FileFormatError(file.string(), "descr",
                           fmt::format("is '{}' (expected complex numbers, or --real)", element));
   }
-  const bool is_double = type == ElementType::float64;
-  const auto read_header = real        ? (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)
-                           : is_double ? read_npy_matrix_header<std::complex<double>>
-                                       : read_npy_matrix_header<std::complex<float>>;
-  const NpyHeader header = read_header(file);
-  return {header.shape[0], header.shape[1]};
+  const auto shape = [&]<class Scalar>(Scalar) {
+    return (real ? read_npy_matrix_header<Scalar> : read_npy_matrix_header<std::complex<Scalar>>)(file).shape;
+  };
+  return type == ElementType::float64 ? shape(double()) : shape(float());
 }
 
 /// Checks what only makes sense together, and sets the problem's extents. @throws InvalidArgument, FileFormatError
@@ -84,26 +80,28 @@ void complete(Options& options) {
     throw InvalidArgument("--column-model without --model (expected the models of both passes, or none)");
   }
   partition::find_algorithm(options.run.partition);
-  partition::Extents extents{options.grid.rows, options.grid.columns};
-  if ((extents.rows == 0) != (extents.columns == 0)) {
+  const GridOptions& grid = options.grid;
+  if ((grid.rows == 0) != (grid.columns == 0)) {
     throw InvalidArgument("--rows and --columns go together (or --size N for both)");
+  }
+  if (grid.rows > 0) {
+    problem.rows = grid.rows;
+    problem.columns = grid.columns;
   }
   const auto& files = options.run.input;
   if (files.size() > 1) throw InvalidArgument(fmt::format("--input names {} files (expected one)", files.size()));
-  if (!files.empty()) {
-    const partition::Extents found = input_extents(files.front(), options.run.element, problem.real);
+  for (const std::filesystem::path& file : files) {
+    const std::vector<std::int64_t> shape = input_shape(file, options.run.element, problem.real);
     const auto require = [&](bool right, const std::string& expected) {
       if (right) return;
-      throw FileFormatError(files.front().string(), "shape",
-                            fmt::format("is {} x {} (expected {})", found.rows, found.columns, expected));
+      throw FileFormatError(file.string(), "shape",
+                            fmt::format("is {} x {} (expected {})", shape[0], shape[1], expected));
     };
-    require(extents.rows == 0 || found == extents, fmt::format("{} x {}", extents.rows, extents.columns));
-    require(found.rows >= 1 && found.columns >= 1, "at least 1 x 1");
-    extents = found;
-  }
-  if (extents.rows > 0) {
-    problem.rows = extents.rows;
-    problem.columns = extents.columns;
+    require(grid.rows == 0 || shape == std::vector{grid.rows, grid.columns},
+            fmt::format("{} x {}", grid.rows, grid.columns));
+    require(shape[0] >= 1 && shape[1] >= 1, "at least 1 x 1");
+    problem.rows = shape[0];
+    problem.columns = shape[1];
   }
   constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
   if (problem.rows > largest_extent || problem.columns > largest_extent || problem.points() > 9.0e15) {
@@ -112,47 +110,36 @@ void complete(Options& options) {
   }
 }
 
-/// The matrix that is transformed, of a file or at random. Random numbers, or real and imaginary parts, are uniform in
-/// [-1, 1), and the same on every unit.
+/// Fills whole rows of the matrix that is transformed, from a row on, with the host unit's threads: of the file of
+/// `--input`, or at random. Random numbers, or real and imaginary parts, are uniform in [-1, 1), and the same on every
+/// unit. The source throws FileFormatError for a file that has changed.
 template <class Scalar>
-class Input {
- public:
-  Input(const Problem& problem, const RunOptions& options)
-      : problem_(problem),
-        path_(options.input.empty() ? "" : options.input.front()),
-        real_(options.seed, gemm::MatrixName::a),
-        imaginary_(options.seed, gemm::MatrixName::b) {}
-
-  /// Fills whole rows of the matrix, from a row on; complex numbers are pairs. Uses the host unit's threads.
-  /// @throws FileFormatError
-  void operator()(std::int64_t first_row, std::span<Scalar> values) const {
-    const std::int64_t numbers = problem_.columns * (problem_.real ? 1 : 2);
-    const std::int64_t rows = static_cast<std::int64_t>(values.size()) / numbers;
-    if (!path_.empty()) {
+typename Transform<Scalar>::Source input_source(const Problem& problem, const RunOptions& options) {
+  const std::int64_t columns = problem.columns, numbers = columns * (problem.real ? 1 : 2);
+  if (!options.input.empty()) {
+    return [=, real = problem.real, path = options.input.front()](std::int64_t first_row, std::span<Scalar> values) {
+      const std::int64_t rows = static_cast<std::int64_t>(values.size()) / numbers;
       if (rows == 0) return;
       const auto read = [&]<class Element>(Element* elements) {
-        read_npy_block<Element>(path_, read_npy_matrix_header<Element>(path_), first_row, 0, rows, problem_.columns,
-                                {elements, static_cast<std::size_t>(rows * problem_.columns)});
+        read_npy_block<Element>(path, read_npy_matrix_header<Element>(path), first_row, 0, rows, columns,
+                                {elements, static_cast<std::size_t>(rows * columns)});
       };
-      problem_.real ? read(values.data()) : read(reinterpret_cast<std::complex<Scalar>*>(values.data()));
-      return;
-    }
-    const Kokkos::RangePolicy<HostExecution> rows_of_input(0, rows);
-    Kokkos::parallel_for("steelyard::fft2d::fill", rows_of_input, [=, this](const std::int64_t i) {
+      real ? read(values.data()) : read(reinterpret_cast<std::complex<Scalar>*>(values.data()));
+    };
+  }
+  const gemm::RandomMatrix real(options.seed, gemm::MatrixName::a), imaginary(options.seed, gemm::MatrixName::b);
+  return [=, is_complex = !problem.real](std::int64_t first_row, std::span<Scalar> values) {
+    const Kokkos::RangePolicy<HostExecution> rows(0, static_cast<std::int64_t>(values.size()) / numbers);
+    Kokkos::parallel_for("steelyard::fft2d::fill", rows, [=](const std::int64_t i) {
       Scalar* number = values.data() + i * numbers;
-      for (std::int64_t j = 0; j < problem_.columns; ++j) {
-        *number++ = static_cast<Scalar>(real_.element(first_row + i, j));
-        if (!problem_.real) *number++ = static_cast<Scalar>(imaginary_.element(first_row + i, j));
+      for (std::int64_t j = 0; j < columns; ++j) {
+        *number++ = static_cast<Scalar>(real.element(first_row + i, j));
+        if (is_complex) *number++ = static_cast<Scalar>(imaginary.element(first_row + i, j));
       }
     });
     HostExecution().fence();
-  }
-
- private:
-  Problem problem_;
-  std::filesystem::path path_;  ///< empty: random numbers
-  gemm::RandomMatrix real_, imaginary_;
-};
+  };
+}
 
 template <class Scalar>
 class Run : public AppRun {
@@ -162,16 +149,15 @@ class Run : public AppRun {
         options_(options),
         problem_(options.problem),
         exchange_(exchange_of(options, frame)),
-        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()),
+        input_(input_source<Scalar>(problem_, options.run)) {}
 
-  double memory_bytes() const override {
-    return point_bytes * ((problem_.real ? 0.5 : 1.0) * problem_.points() + problem_.spectrum_points());
-  }
+  double memory_bytes() const override { return input_bytes() + point_bytes * problem_.spectrum_points(); }
   void describe(RunRecord& record) const override {
-    record.params["rows"] = static_cast<double>(problem_.rows);
-    record.params["columns"] = static_cast<double>(problem_.columns);
-    record.params["real"] = problem_.real ? 1.0 : 0.0;
-    record.params["transposed"] = problem_.transposed ? 1.0 : 0.0;
+    record.params.insert({{"rows", static_cast<double>(problem_.rows)},
+                          {"columns", static_cast<double>(problem_.columns)},
+                          {"real", problem_.real ? 1.0 : 0.0},
+                          {"transposed", problem_.transposed ? 1.0 : 0.0}});
     record.settings["direction"] = problem_.direction == Direction::inverse ? "inverse" : "forward";
     record.settings["exchange"] = exchange_names[static_cast<std::size_t>(exchange_)];
     record.settings["planner"] = planner_names[static_cast<std::size_t>(options_.fft.planner)];
@@ -201,15 +187,14 @@ class Run : public AppRun {
     const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
     bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
     const double start_s = now_s();
-    input_.emplace(problem_, options_.run);
     transform_.emplace(group_, problem_, Shares{plan.distribution, plan.column_distribution}, exchange_, options_.fft);
     plan_s_ = frame_.max(now_s() - start_s);
     if (options_.run.check == CheckLevel::none) return;
-    spectrum_check_.emplace(frame_.session(), *transform_, *input_, options_.run.seed);
+    spectrum_check_.emplace(frame_.session(), *transform_, input_, options_.run.seed);
   }
 
   void load() override {
-    frame_.collectively([&] { transform_->load(*input_); });
+    frame_.collectively([&] { transform_->load(input_); });
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
   }
   UnitSeconds run() override {
@@ -226,8 +211,7 @@ class Run : public AppRun {
   /// Speed, beside that of two passes each of which reads and writes every point once, and the phases.
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     const double flops = transform_flops(problem_), time_s = measurement.median_s, bytes_per_s = median(bandwidths_);
-    const double input_bytes = (problem_.real ? 0.5 : 1.0) * point_bytes * problem_.points();
-    const double bound_s = (input_bytes + 3.0 * point_bytes * problem_.spectrum_points()) / bytes_per_s;
+    const double bound_s = (input_bytes() + 3.0 * point_bytes * problem_.spectrum_points()) / bytes_per_s;
     Outcome outcome;
     outcome.figures = {{"plan_time_s", plan_s_},
                        {"flops_per_s", flops / time_s},
@@ -259,13 +243,15 @@ class Run : public AppRun {
   using Complex = std::complex<Scalar>;
   static constexpr std::int64_t point_bytes = 2 * sizeof(Scalar);
 
+  double input_bytes() const { return (problem_.real ? 0.5 : 1.0) * point_bytes * problem_.points(); }
+
   Frame& frame_;
   const Options& options_;
   const Problem& problem_;
   Exchange exchange_;
   UnitGroup group_;
   std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
-  std::optional<Input<Scalar>> input_;
+  typename Transform<Scalar>::Source input_;
   std::optional<Transform<Scalar>> transform_;
   std::optional<SpectrumCheck<Scalar>> spectrum_check_;
   double plan_s_ = 0.0;   ///< seconds of planning and allocating the transform
@@ -291,7 +277,7 @@ class Fft2d : public MiniApp {
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
     const Problem& problem = options_.problem;
-    return std::make_shared<MeasuredKernel>(problem.columns, problem.real, options_.run.element, options_.fft);
+    return row_kernel(problem.columns, problem.real, options_.run.element, options_.fft);
   }
   std::string problem() const override {
     const Problem& problem = options_.problem;

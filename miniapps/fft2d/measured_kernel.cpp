@@ -1,5 +1,3 @@
-#include "miniapps/fft2d/measured_kernel.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "core/memory/untouched_array.hpp"
 #include "core/options.hpp"
 #include "miniapps/fft2d/plan.hpp"
+#include "miniapps/fft2d/rows/row_pass.hpp"
 
 namespace steelyard::fft2d {
 namespace {
@@ -100,96 +99,113 @@ class RowsRun : public KernelRun {
   UntouchedArray<Scalar, MemorySpace> memory_;
 };
 
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  MeasuredKernel(std::int64_t columns, bool real, ElementType element, const RowFftChoice& choice)
+      : columns_(columns), real_(real), element_(element), choice_(choice) {}
+
+  KernelFacts facts() const override {
+    const std::int64_t scalar_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
+    const std::int64_t row_bytes = columns_ * scalar_bytes * (real_ ? 1 : 2);
+    const std::int64_t stored = stored_points(columns_, real_), stored_bytes = 2 * stored * scalar_bytes;
+    KernelFacts facts;
+    facts.app = "fft2d";
+    facts.kernel = choice_.library.empty() ? "row_fft" : "row_fft_" + choice_.library;
+    facts.element = element_name(element_);
+    facts.computation_unit = real_ ? "one row of real numbers transformed and stored as a column"
+                                   : "one row transformed and stored as a column";
+    facts.parameters["columns"] = static_cast<double>(columns_);
+    facts.parameters["real"] = real_ ? 1.0 : 0.0;
+    facts.parameters["planner"] = static_cast<double>(choice_.planner);
+    facts.flops_per_unit = transform_flops({1, columns_, Direction::forward, real_});
+    facts.bytes_per_unit = static_cast<double>(row_bytes + stored_bytes);
+    facts.memory_bytes_per_unit = 2.0 * static_cast<double>(std::max(padded_pitch<std::byte>(row_bytes), stored_bytes));
+    // A device works on chunks of the matrices, which stay in host memory.
+    facts.runs_out_of_core = companion_is_device;
+    // Columns are padded by less than two cache lines; the ring lies in whole huge pages.
+    facts.memory_bytes_fixed =
+        2.0 * static_cast<double>(stored) * 128.0 + static_cast<double>(ring_bytes + 4 * huge_page_bytes);
+    // From what a core's cache holds to far more than any cache.
+    constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
+    facts.smallest = 16;
+    facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
+    return facts;
+  }
+
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
+    // Numbers stay as large as they are from pass to pass.
+    const RowTransformation row{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
+    const auto of = [&]<class Element>(Element) -> std::unique_ptr<KernelRun> {
+      if (kind == ProcessingUnit::Kind::host) {
+        return std::make_unique<RowsRun<HostExecution, Element>>(kind, row, units, choice_);
+      }
+      return std::make_unique<RowsRun<CompanionExecution, Element>>(kind, row, units, choice_);
+    };
+    if (element_ == ElementType::float64) return real_ ? of(double()) : of(Kokkos::complex<double>());
+    return real_ ? of(float()) : of(Kokkos::complex<float>());
+  }
+
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {
+    const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
+    std::vector<ConformanceCase> cases;
+    for (const std::string& library :
+         on_host ? row_fft_libraries<HostExecution>() : row_fft_libraries<CompanionExecution>()) {
+      for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+        for (const bool real : {false, true}) {
+          const auto shape = [&](std::int64_t columns) {
+            // Measured plans are others from time to time.
+            return row_kernel(columns, real, element, {library, Planner::estimate});
+          };
+          ConformanceCase check;
+          check.options = fmt::format("--type {}{} --fft {}", element_name(element), real ? " --real" : "", library);
+          check.shapes = {shape(1), shape(7), shape(60), shape(97), shape(256)};
+          check.sizes = {0, 1, 37};
+          // A prime length may take three transforms of a longer one.
+          check.tolerance = 32.0;
+          check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
+          check.timed = shape(Problem().columns);
+          cases.push_back(std::move(check));
+        }
+      }
+    }
+    return cases;
+  }
+
+  std::vector<double> reference(std::int64_t units) const override {
+    const auto points = static_cast<long double>(columns_);
+    // Powers of the root of unity: exp(-2 pi i n / columns), over the norm of the transform.
+    std::vector<std::complex<long double>> roots;
+    for (std::int64_t n = 0; n < columns_; ++n) {
+      const long double turn = 2.0L * std::numbers::pi_v<long double> * static_cast<long double>(n) / points;
+      roots.push_back(std::polar(1.0L / std::sqrt(points), -turn));
+    }
+    std::vector<double> values;
+    for (std::int64_t column = 0; column < stored_points(columns_, real_); ++column) {
+      for (std::int64_t row = 0; row < units; ++row) {
+        std::complex<long double> sum = 0.0L;
+        for (std::int64_t n = 0; n < columns_; ++n) {
+          const std::complex<long double> input(check_input(row, n, 0), real_ ? 0.0 : check_input(row, n, 1));
+          sum += input * roots[static_cast<std::size_t>(column * n % columns_)];
+        }
+        values.push_back(static_cast<double>(sum.real()));
+        values.push_back(static_cast<double>(sum.imag()));
+      }
+    }
+    return values;
+  }
+
+ private:
+  std::int64_t columns_;
+  bool real_;
+  ElementType element_;
+  RowFftChoice choice_;
+};
+
 }  // namespace
 
-KernelFacts MeasuredKernel::facts() const {
-  const std::int64_t scalar_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
-  const std::int64_t row_bytes = columns_ * scalar_bytes * (real_ ? 1 : 2);
-  const std::int64_t stored = stored_points(columns_, real_), stored_bytes = 2 * stored * scalar_bytes;
-  KernelFacts facts;
-  facts.app = "fft2d";
-  facts.kernel = choice_.library.empty() ? "row_fft" : "row_fft_" + choice_.library;
-  facts.element = element_name(element_);
-  facts.computation_unit = real_ ? "one row of real numbers transformed and stored as a column"
-                                 : "one row transformed and stored as a column";
-  facts.parameters["columns"] = static_cast<double>(columns_);
-  facts.parameters["real"] = real_ ? 1.0 : 0.0;
-  facts.parameters["planner"] = static_cast<double>(choice_.planner);
-  facts.flops_per_unit = transform_flops({1, columns_, Direction::forward, real_});
-  facts.bytes_per_unit = static_cast<double>(row_bytes + stored_bytes);
-  facts.memory_bytes_per_unit = 2.0 * static_cast<double>(std::max(padded_pitch<std::byte>(row_bytes), stored_bytes));
-  // A device works on chunks of the matrices, which stay in host memory.
-  facts.runs_out_of_core = companion_is_device;
-  // Columns are padded by less than two cache lines; the ring lies in whole huge pages.
-  facts.memory_bytes_fixed =
-      2.0 * static_cast<double>(stored) * 128.0 + static_cast<double>(ring_bytes + 4 * huge_page_bytes);
-  // From what a core's cache holds to far more than any cache.
-  constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
-  facts.smallest = 16;
-  facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
-  return facts;
-}
-
-std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  // Numbers stay as large as they are from pass to pass.
-  const RowTransformation row{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
-  const auto of = [&]<class Element>(Element) -> std::unique_ptr<KernelRun> {
-    if (kind == ProcessingUnit::Kind::host) {
-      return std::make_unique<RowsRun<HostExecution, Element>>(kind, row, units, choice_);
-    }
-    return std::make_unique<RowsRun<CompanionExecution, Element>>(kind, row, units, choice_);
-  };
-  if (element_ == ElementType::float64) return real_ ? of(double()) : of(Kokkos::complex<double>());
-  return real_ ? of(float()) : of(Kokkos::complex<float>());
-}
-
-std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
-  const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
-  std::vector<ConformanceCase> cases;
-  for (const std::string& library :
-       on_host ? row_fft_libraries<HostExecution>() : row_fft_libraries<CompanionExecution>()) {
-    for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-      for (const bool real : {false, true}) {
-        const auto shape = [&](std::int64_t columns) {
-          // Measured plans are others from time to time.
-          return std::make_shared<MeasuredKernel>(columns, real, element, RowFftChoice{library, Planner::estimate});
-        };
-        ConformanceCase check;
-        check.options = fmt::format("--type {}{} --fft {}", element_name(element), real ? " --real" : "", library);
-        check.shapes = {shape(1), shape(7), shape(60), shape(97), shape(256)};
-        check.sizes = {0, 1, 37};
-        // A prime length may take three transforms of a longer one.
-        check.tolerance = 32.0;
-        check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
-        check.timed = shape(Problem().columns);
-        cases.push_back(std::move(check));
-      }
-    }
-  }
-  return cases;
-}
-
-std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const auto points = static_cast<long double>(columns_);
-  // Powers of the root of unity: exp(-2 pi i n / columns), over the norm of the transform.
-  std::vector<std::complex<long double>> roots;
-  for (std::int64_t n = 0; n < columns_; ++n) {
-    const long double turn = 2.0L * std::numbers::pi_v<long double> * static_cast<long double>(n) / points;
-    roots.push_back(std::polar(1.0L / std::sqrt(points), -turn));
-  }
-  std::vector<double> values;
-  for (std::int64_t column = 0; column < stored_points(columns_, real_); ++column) {
-    for (std::int64_t row = 0; row < units; ++row) {
-      std::complex<long double> sum = 0.0L;
-      for (std::int64_t n = 0; n < columns_; ++n) {
-        const std::complex<long double> input(check_input(row, n, 0), real_ ? 0.0 : check_input(row, n, 1));
-        sum += input * roots[static_cast<std::size_t>(column * n % columns_)];
-      }
-      values.push_back(static_cast<double>(sum.real()));
-      values.push_back(static_cast<double>(sum.imag()));
-    }
-  }
-  return values;
+std::shared_ptr<MeasurableKernel> row_kernel(std::int64_t columns, bool real, ElementType element,
+                                             const RowFftChoice& choice) {
+  return std::make_shared<MeasuredKernel>(columns, real, element, choice);
 }
 
 }  // namespace steelyard::fft2d

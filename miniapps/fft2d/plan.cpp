@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
-#include "miniapps/fft2d/measured_kernel.hpp"
 #include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 
@@ -41,27 +39,39 @@ std::vector<Range> cut(const Range& rows, int batches) {
   return parts;
 }
 
-/// A pass and the exchange behind it.
-PassPlan plan_pass(const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& columns,
-                   const std::vector<int>& rank_of_unit, int batches) {
-  PassPlan plan{consecutive(rows), consecutive(columns), rank_of_unit, {}, {}};
-  const int ranks = rank_of_unit.empty() ? 0 : rank_of_unit.back() + 1;
-  std::vector<Range> columns_of_rank;
-  for (int rank = 0; rank < ranks; ++rank) {
-    columns_of_rank.push_back(range_of_rank(plan.columns, rank_of_unit, rank));
+/// Whether a unit is the first of its rank, which drives MPI.
+bool is_first_of_rank(const std::vector<Slot>& slots, std::size_t slot) {
+  return slot == 0 || slots[slot].rank != slots[slot - 1].rank;
+}
+
+/// Ranges of every rank's units together.
+std::vector<Range> by_rank(const std::vector<Range>& ranges, const std::vector<Slot>& slots) {
+  std::vector<Range> of_ranks;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (is_first_of_rank(slots, i)) of_ranks.push_back({ranges[i].first, 0});
+    of_ranks.back().count += ranges[i].count;
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  return of_ranks;
+}
+
+/// Plans a pass over rows, and the exchange behind it for the pass over columns.
+PassPlan plan_pass(const std::vector<Range>& rows, const std::vector<Range>& columns, const std::vector<Slot>& slots,
+                   int batches) {
+  PassPlan plan{rows, by_rank(rows, slots), {}, {}};
+  const std::vector<Range> columns_of_rank = by_rank(columns, slots);
+  const auto ranks = static_cast<int>(columns_of_rank.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
     std::vector<int> receivers;
     for (int step = 1; step < ranks; ++step) {
-      const int to = (rank_of_unit[i] + step) % ranks;
+      const int to = (slots[i].rank + step) % ranks;
       if (!columns_of_rank[static_cast<std::size_t>(to)].empty()) receivers.push_back(to);
     }
-    plan.batches.push_back(cut(plan.rows[i], receivers.empty() ? 1 : batches));
+    plan.batches.push_back(cut(rows[i], receivers.empty() ? 1 : batches));
     int batch = 0;
     for (const Range& batch_rows : plan.batches.back()) {
       for (const int to : receivers) {
         plan.messages.push_back(
-            {static_cast<int>(i), to, batch, batch_rows, columns_of_rank[static_cast<std::size_t>(to)]});
+            {static_cast<int>(i), slots[i].rank, to, batch, batch_rows, columns_of_rank[static_cast<std::size_t>(to)]});
       }
       ++batch;
     }
@@ -69,30 +79,34 @@ PassPlan plan_pass(const std::vector<std::int64_t>& rows, const std::vector<std:
   return plan;
 }
 
-/// A pass and the exchange behind it; see make_plan().
+/// Seconds of a pass's kernels, and what the exchange behind it adds to them; see make_plan().
 struct PassCost {
-  const PassPlan& plan;
-  int batches;
-  std::vector<double> unit_s = {};  ///< predicted for the rows of every unit; none without speed models
-  bool by_network = false;          ///< all messages leave their nodes, so that no core of the ranks copies them
+  double kernels_s = 0.0;   ///< of the slowest unit; 0 without speed models
+  double driving_s = 0.0;   ///< of the slowest one that drives MPI
+  bool by_network = false;  ///< all messages leave their nodes, so that no core of the ranks copies them
 
-  double kernels_s() const { return unit_s.empty() ? 0.0 : *std::max_element(unit_s.begin(), unit_s.end()); }
-  /// Seconds that an exchange adds to the kernels.
-  double exposed_s(double exchange_s) const {
-    const double all_s = kernels_s(), last_s = exchange_s / batches;
-    if (batches <= 1) return all_s + exchange_s - all_s;
-    if (by_network) {
-      const double share = static_cast<double>(batches - 1) / batches;
-      return all_s / batches + share * std::max(all_s, exchange_s) + last_s - all_s;
-    }
-    // A rank's first unit drives MPI.
-    double driving_s = 0.0;
-    for (std::size_t i = 0; i < unit_s.size(); ++i) {
-      if (i == 0 || plan.rank_of_unit[i] != plan.rank_of_unit[i - 1]) driving_s = std::max(driving_s, unit_s[i]);
-    }
-    return std::max(driving_s + exchange_s, all_s + last_s) - all_s;
+  double exposed_s(double exchange_s, int batches) const {
+    const double last_s = exchange_s / batches;
+    if (batches <= 1) return kernels_s + exchange_s - kernels_s;
+    if (!by_network) return std::max(driving_s + exchange_s, kernels_s + last_s) - kernels_s;
+    const double share = static_cast<double>(batches - 1) / batches;
+    return kernels_s / batches + share * std::max(kernels_s, exchange_s) + last_s - kernels_s;
   }
 };
+
+PassCost pass_cost(const Resources& on, const PassPlan& plan, const std::vector<double>& unit_s,
+                   const std::optional<Channels>& channels) {
+  PassCost cost;
+  for (std::size_t i = 0; on.has_seconds() && i < unit_s.size(); ++i) {
+    cost.kernels_s = std::max(cost.kernels_s, unit_s[i]);
+    if (is_first_of_rank(on.slots(), i)) cost.driving_s = std::max(cost.driving_s, unit_s[i]);
+  }
+  cost.by_network = channels && std::ranges::all_of(plan.messages, [&](const BlockMessage& message) {
+                      const int channel = channels->placement.channel(message.from_rank, message.to_rank).channel;
+                      return channels->platform.channel(channel).scope == models::Channel::Scope::network;
+                    });
+  return cost;
+}
 
 /// Messages of the exchange behind a pass: a phase for each batch, of which every rank starts all at once.
 models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double point_bytes) {
@@ -101,16 +115,9 @@ models::MessagePattern exchange_pattern(const PassPlan& plan, int ranks, double 
     const auto batch = static_cast<std::size_t>(message.batch);
     while (pattern.phases.size() <= batch) pattern.phases.push_back({{}, models::Phase::Sends::at_once});
     pattern.phases[batch].messages.push_back(
-        {plan.from_rank(message), message.to_rank, point_bytes * static_cast<double>(message.points())});
+        {message.from_rank, message.to_rank, point_bytes * static_cast<double>(message.points())});
   }
   return pattern;
-}
-
-bool all_by_network(const PassPlan& plan, const Channels& channels) {
-  return std::all_of(plan.messages.begin(), plan.messages.end(), [&](const BlockMessage& message) {
-    const int channel = channels.placement.channel(plan.from_rank(message), message.to_rank).channel;
-    return channels.platform.channel(channel).scope == models::Channel::Scope::network;
-  });
 }
 
 /// Speed models of pass 2, where they are not those of pass 1.
@@ -123,52 +130,34 @@ std::optional<SpeedModels> column_models(Resources& on, const Options& options) 
         fmt::format("--column-model is missing (expected models of {} points, for those of --model are of {}{})",
                     problem.rows, problem.columns, problem.real ? " real numbers" : ""));
   }
-  const MeasuredKernel kernel(problem.rows, false, options.run.element, options.fft);
-  return on.speed_models(kernel, problem.spectrum_columns(), on.partition(), options.column_models);
+  return on.speed_models(*row_kernel(problem.rows, false, options.run.element, options.fft), problem.spectrum_columns(),
+                         on.partition(), options.column_models);
 }
 
 /// Seconds until every unit has put what it received in the second exchange into place, all of them at the same time: a
 /// point is read once, and written to a line that is fetched first. 0 where the memory's bandwidth is unknown.
 /// @param row_bytes of the input, complex
-double unpack_seconds(Resources& on, const PassPlan& second, double point_bytes, std::int64_t row_bytes) {
-  if (second.messages.empty()) return 0.0;
+double unpack_seconds(Resources& on, const PassPlans& passes, double point_bytes, std::int64_t row_bytes) {
+  if (passes.columns.messages.empty()) return 0.0;
   std::vector<std::int64_t> slot_bytes;
-  for (const Range& rows : second.columns) slot_bytes.push_back(rows.count * row_bytes);
+  for (const Range& rows : passes.rows.rows) slot_bytes.push_back(rows.count * row_bytes);
   const double bytes_per_s = on.memory_bytes_per_s(slot_bytes) / static_cast<double>(slot_bytes.size());
   if (!(bytes_per_s > 0.0)) return 0.0;
-  std::map<int, std::int64_t> received;  // rows of the pass, by rank
-  for (const BlockMessage& message : second.messages) received[message.to_rank] += message.rows.count;
-  const std::vector<double>& slowdowns = on.slowdowns();
   double longest_s = 0.0;
-  for (std::size_t i = 0; i < slowdowns.size(); ++i) {
-    const auto points = static_cast<double>(second.columns[i].count * received[second.rank_of_unit[i]]);
-    longest_s = std::max(longest_s, slowdowns[i] * 3.0 * point_bytes * points / bytes_per_s);
+  for (std::size_t i = 0; i < slot_bytes.size(); ++i) {
+    const Range& own = passes.columns.rows_of_rank[static_cast<std::size_t>(on.slots()[i].rank)];
+    const auto points = static_cast<double>(passes.rows.rows[i].count * (passes.columns.rows.back().end() - own.count));
+    longest_s = std::max(longest_s, on.slowdowns()[i] * 3.0 * point_bytes * points / bytes_per_s);
   }
   return longest_s;
 }
 
 }  // namespace
 
-Range range_of_rank(std::span<const Range> ranges, std::span<const int> rank_of_unit, int rank) {
-  const auto [first, last] = std::equal_range(rank_of_unit.begin(), rank_of_unit.end(), rank);
-  if (first == last) return {};
-  const auto own =
-      ranges.subspan(static_cast<std::size_t>(first - rank_of_unit.begin()), static_cast<std::size_t>(last - first));
-  return {own.front().first, own.back().end() - own.front().first};
-}
-
-PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
-                      Exchange exchange) {
-  const std::size_t units = rank_of_unit.size();
-  const auto negative = [](std::int64_t count) { return count < 0; };
-  if (shares.rows.size() != units || shares.columns.size() != units || std::ranges::any_of(shares.rows, negative) ||
-      std::ranges::any_of(shares.columns, negative)) {
-    throw InvalidArgument(
-        fmt::format("rows of {} and columns of {} units for {} units (expected one each, none negative)",
-                    shares.rows.size(), shares.columns.size(), units));
-  }
-  PassPlans plans{plan_pass(shares.rows, shares.columns, rank_of_unit, batches_of(exchange)),
-                  plan_pass(shares.columns, shares.rows, rank_of_unit, batches_of(exchange))};
+PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<Slot>& slots, Exchange exchange) {
+  const std::vector<Range> rows = consecutive(shares.rows), columns = consecutive(shares.columns);
+  const int batches = batches_of(exchange);
+  PassPlans plans{plan_pass(rows, columns, slots, batches), plan_pass(columns, rows, slots, batches)};
   if (problem.transposed) plans.columns.messages.clear();
   return plans;
 }
@@ -192,11 +181,9 @@ Plan make_plan(Resources& on, const Options& options) {
   const int batches = batches_of(exchange);
   const std::int64_t point_bytes = options.run.element == ElementType::float64 ? 16 : 8;
   const auto bytes = static_cast<double>(point_bytes);
-  const MeasuredKernel row_kernel(problem.columns, problem.real, options.run.element, options.fft);
-  const SpeedModels row_models = on.speed_models(row_kernel, problem.rows, on.partition());
+  const SpeedModels row_models = on.speed_models(
+      *row_kernel(problem.columns, problem.real, options.run.element, options.fft), problem.rows, on.partition());
   const std::optional<SpeedModels> own_column_models = column_models(on, options);
-  std::vector<int> rank_of_slot;
-  for (const Slot& slot : on.slots()) rank_of_slot.push_back(slot.rank);
 
   partition::Distribution row_shares, column_shares;
   PassPlans passes;
@@ -208,33 +195,28 @@ Plan make_plan(Resources& on, const Options& options) {
     };
     row_shares = distribute(problem.rows, row_models);
     column_shares = distribute(problem.spectrum_columns(), own_column_models ? *own_column_models : row_models);
-    passes = plan_passes(problem, {row_shares.units, column_shares.units}, rank_of_slot, exchange);
+    passes = plan_passes(problem, {row_shares.units, column_shares.units}, on.slots(), exchange);
   });
-  PassCost rows{passes.rows, batches}, columns{passes.columns, batches};
-  if (on.has_seconds()) {
-    rows.unit_s = row_shares.predicted_s;
-    columns.unit_s = column_shares.predicted_s;
-  }
   // Sizes of the messages of a transform that is split evenly.
   const double matrix = bytes * problem.spectrum_points(), ranks = on.ranks(), block = matrix / (ranks * ranks);
   const std::optional<Channels> channels = on.channels({block / (2.0 * batches), block, matrix / ranks});
-  std::vector<models::PatternCosts> exchanges;
-  if (channels) {
-    on.on_all_ranks([&] {
-      const models::MessagePattern patterns[] = {exchange_pattern(rows.plan, on.ranks(), bytes),
-                                                 exchange_pattern(columns.plan, on.ranks(), bytes)};
-      exchanges = models::pattern_costs(patterns, channels->platform, channels->placement);
-    });
-    for (PassCost* pass : {&rows, &columns}) pass->by_network = all_by_network(pass->plan, *channels);
-  }
-  if (exchanges.empty()) exchanges.push_back({"no messages", {0.0, 0.0}});
-  const double unpack_s = unpack_seconds(on, passes.columns, bytes, problem.columns * point_bytes);
+  std::vector<models::PatternCosts> exchanges{{"no messages", {0.0, 0.0}}};
+  on.on_all_ranks([&] {
+    if (!channels) return;
+    const models::MessagePattern patterns[] = {exchange_pattern(passes.rows, on.ranks(), bytes),
+                                               exchange_pattern(passes.columns, on.ranks(), bytes)};
+    exchanges = models::pattern_costs(patterns, channels->platform, channels->placement);
+  });
+  const PassCost rows = pass_cost(on, passes.rows, row_shares.predicted_s, channels);
+  const PassCost columns = pass_cost(on, passes.columns, column_shares.predicted_s, channels);
+  const double unpack_s = unpack_seconds(on, passes, bytes, problem.columns * point_bytes);
   const double start_s = on.start_s();
 
   Plan plan;
   for (const auto& [model, exchange_s] : exchanges) {
-    const double first_s = rows.exposed_s(exchange_s[0]), second_s = columns.exposed_s(exchange_s[1]) + unpack_s;
-    const double rows_s = start_s + rows.kernels_s(), columns_s = start_s + columns.kernels_s();
+    const double first_s = rows.exposed_s(exchange_s[0], batches);
+    const double second_s = columns.exposed_s(exchange_s[1], batches) + unpack_s;
+    const double rows_s = start_s + rows.kernels_s, columns_s = start_s + columns.kernels_s;
     plan.by_model.push_back({model,
                              {{"rows", rows_s}, {"first exchange", first_s}, {"columns", columns_s}},
                              exchange_s[0] + exchange_s[1],
@@ -245,7 +227,7 @@ Plan make_plan(Resources& on, const Options& options) {
   plan.distribution = row_shares.units;
   plan.column_distribution = column_shares.units;
   plan.headings = {"rows", "", {{"columns", {}}}};
-  for (std::size_t i = 0; i < rank_of_slot.size(); ++i) {
+  for (std::size_t i = 0; i < column_shares.units.size(); ++i) {
     plan.headings.columns.front().cells.push_back(fmt::format("{}", column_shares.units[i]));
     plan.unit_s.push_back(row_shares.predicted_s[i] + column_shares.predicted_s[i]);
   }

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "comm/session.hpp"
+#include "core/measurable_kernel.hpp"
 #include "core/options.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
@@ -66,17 +68,14 @@ struct Range {
   bool empty() const { return count == 0; }
 };
 
-/// Ranges that the units of a rank own together, without gaps, for its units follow one another.
-/// @param ranges, rank_of_unit of every unit; the latter ascending
-Range range_of_rank(std::span<const Range> ranges, std::span<const int> rank_of_unit, int rank);
-
 /// Block that one unit stores of a batch of its rows for all units of another rank: column by column, without gaps.
 struct BlockMessage {
-  int from = 0;     ///< index of the unit that transforms the rows
-  int to_rank = 0;  ///< another one than that of `from`
-  int batch = 0;    ///< index into the unit's batches
-  Range rows;       ///< of the pass
-  Range columns;    ///< those of the rank's units
+  int from = 0;       ///< slot of the unit that transforms the rows
+  int from_rank = 0;  ///< that of `from`
+  int to_rank = 0;    ///< another one
+  int batch = 0;      ///< index into the unit's batches
+  Range rows;         ///< of the pass
+  Range columns;      ///< those of the receiving rank's units
 
   std::int64_t points() const { return rows.count * columns.count; }
 };
@@ -84,12 +83,9 @@ struct BlockMessage {
 /// Which unit transforms which rows of a pass, in which batches, and which rank receives what of them.
 struct PassPlan {
   std::vector<Range> rows;                  ///< of every unit
-  std::vector<Range> columns;               ///< of every unit: the rows that it transforms in the next pass
-  std::vector<int> rank_of_unit;            ///< ascending
+  std::vector<Range> rows_of_rank;          ///< of every rank's units together, which follow one another
   std::vector<std::vector<Range>> batches;  ///< of every unit: its rows in order, none empty; one without messages
   std::vector<BlockMessage> messages;       ///< by unit, then by batch, then by rank, the next one first
-
-  int from_rank(const BlockMessage& message) const { return rank_of_unit[static_cast<std::size_t>(message.from)]; }
 };
 
 /// Rows of the input and columns of the spectrum that every unit owns.
@@ -103,10 +99,8 @@ struct PassPlans {
   PassPlan rows;
   PassPlan columns;
 };
-/// @param rank_of_unit ascending, every rank has a unit
-/// @throws InvalidArgument unless there are as many of each share as units, none negative
-PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<int>& rank_of_unit,
-                      Exchange exchange);
+/// @param shares of every slot @param slots of all ranks, each with one at least
+PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<Slot>& slots, Exchange exchange);
 
 /// Options of fft2d.
 struct Options {
@@ -117,6 +111,12 @@ struct Options {
   RowFftChoice fft;
   std::vector<std::filesystem::path> column_models;  ///< of pass 2, where it is not like pass 1
 };
+
+/// Measures a pass over rows that runs alone: a computation unit is one row of `columns` points transformed and stored
+/// as a column. Both lie in host memory, as in a transform; a device copies them. allocate() throws InvalidArgument
+/// where the unit does not have the library.
+std::shared_ptr<MeasurableKernel> row_kernel(std::int64_t columns, bool real, ElementType element,
+                                             const RowFftChoice& choice);
 
 /// The exchange that the user chose, or pipelined between nodes: inside one the cores that transform also copy the
 /// messages, so that the two cannot overlap and batches only cost.

@@ -48,8 +48,8 @@ class Transform {
       : group_(group),
         problem_(problem),
         pipelined_(exchange == Exchange::pipelined),
-        plans_(plan_passes(problem, shares, ranks_of(group.slots()), exchange)),
-        rows_(range_of_rank(plans_.rows.rows, plans_.rows.rank_of_unit, group.rank())),
+        plans_(plan_passes(problem, shares, group.slots(), exchange)),
+        rows_(plans_.rows.rows_of_rank[static_cast<std::size_t>(group.rank())]),
         between_pitch_(padded_pitch<Complex>(rows_.count)),
         result_length_(problem.transposed ? problem.rows : problem.spectrum_columns()),
         result_pitch_(padded_pitch<Complex>(result_length_)) {
@@ -62,8 +62,8 @@ class Transform {
       allocate({&first_.received});
       allocate({&second_.sent});
     });
-    connect(plans_.rows, first_);
-    connect(plans_.columns, second_);
+    connect(first_);
+    connect(second_);
   }
 
   const Problem& problem() const { return problem_; }
@@ -153,12 +153,6 @@ class Transform {
     double arrived_s = 0.0;   ///< and everything was sent and received
   };
 
-  static std::vector<int> ranks_of(const std::vector<Slot>& slots) {
-    std::vector<int> ranks;
-    for (const Slot& slot : slots) ranks.push_back(slot.rank);
-    return ranks;
-  }
-
   /// Calls body(i) for all i < count, for data in host memory: with the threads of a unit on the host, for a device
   /// with the calling thread. Fences.
   template <class Execution, class Body>
@@ -187,32 +181,30 @@ class Transform {
     Unit& unit = units_[peer.kind()];
     const auto slot = static_cast<std::size_t>(peer.slot());
     unit.rows = plans_.rows.rows[slot];
-    unit.columns = plans_.rows.columns[slot];
+    unit.columns = plans_.columns.rows[slot];
     const std::int64_t numbers = unit.rows.count * problem_.columns;
     const std::int64_t input_points = problem_.real ? (numbers + 1) / 2 : numbers;
     const std::int64_t stored_rows = problem_.transposed ? unit.columns.count : unit.rows.count;
     unit.field = touched_memory(peer.space(), std::max(input_points, stored_rows * result_pitch_));
     unit.between = touched_memory(peer.space(), unit.columns.count * between_pitch_);
-    const auto longest_batch = [&](const PassPlan& plan) {
-      return std::ranges::max(plan.batches[slot], {}, &Range::count).count;
+    // None without rows.
+    const auto make = [&]<class Element>(std::unique_ptr<RowPass<Element>>& pass, const PassPlan& plan,
+                                         const RowTransformation& what) {
+      const std::vector<Range>& batches = plan.batches[slot];
+      if (batches.empty()) return;
+      pass = RowPass<Element>::make(peer.kind(), what, std::ranges::max(batches, {}, &Range::count).count, fft);
     };
     const RowTransformation row{problem_.columns, problem_.direction};
     const double scale = problem_.direction == Direction::inverse ? 1.0 / problem_.points() : 1.0;
     const RowTransformation column{problem_.rows, problem_.direction, scale, !problem_.transposed};
-    if (!unit.rows.empty() && problem_.real) {
-      unit.real_row_pass = RowPass<Scalar>::make(peer.kind(), row, longest_batch(plans_.rows), fft);
-    } else if (!unit.rows.empty()) {
-      unit.row_pass = RowPass<Complex>::make(peer.kind(), row, longest_batch(plans_.rows), fft);
-    }
-    if (!unit.columns.empty()) {
-      unit.column_pass = RowPass<Complex>::make(peer.kind(), column, longest_batch(plans_.columns), fft);
-    }
+    problem_.real ? make(unit.real_row_pass, plans_.rows, row) : make(unit.row_pass, plans_.rows, row);
+    make(unit.column_pass, plans_.columns, column);
   }
 
   /// Lists the blocks that this rank sends or receives, without their memory.
   void list_blocks(const PassPlan& plan, PassExchange& exchange) const {
     for (const BlockMessage& message : plan.messages) {
-      if (plan.from_rank(message) == group_.rank()) exchange.sent.push_back({&message, nullptr});
+      if (message.from_rank == group_.rank()) exchange.sent.push_back({&message, nullptr});
       if (message.to_rank == group_.rank()) exchange.received.push_back({&message, nullptr});
     }
   }
@@ -238,12 +230,13 @@ class Transform {
   }
 
   /// Messages to a rank go to its first unit: all of a rank's units wait for them and read them.
-  void connect(const PassPlan& plan, PassExchange& exchange) {
+  void connect(PassExchange& exchange) {
     std::vector<UnitMessage> messages;
     for (const Blocks* blocks : {&exchange.sent, &exchange.received}) {
       for (const auto& [message, data] : *blocks) {
         const std::int64_t bytes = message->points() * static_cast<std::int64_t>(sizeof(Complex));
-        const auto to = std::ranges::lower_bound(plan.rank_of_unit, message->to_rank) - plan.rank_of_unit.begin();
+        const auto to =
+            std::ranges::lower_bound(group_.slots(), message->to_rank, {}, &Slot::rank) - group_.slots().begin();
         messages.push_back({message->from, static_cast<int>(to), bytes, {data}, pipelined_ ? message->batch : 0});
       }
     }

@@ -15,7 +15,6 @@
 #include "core/memory/matrix.hpp"
 #include "core/sweep/host_row.hpp"
 #include "miniapps/gemm/problem.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
 
 namespace steelyard::gemm {
 

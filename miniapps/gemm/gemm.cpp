@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -24,120 +23,21 @@
 namespace steelyard::gemm {
 namespace {
 
-constexpr std::int64_t default_extent = 2048;
+/// An extent of the matrices, and the first option or file that names it.
+struct Extent {
+  char name = ' ';
+  std::optional<std::int64_t> value;
+  std::string from;
+};
 
 /// The command line, and the problem that it asks for.
 struct Options {
   RunOptions run;
-  std::optional<std::int64_t> m, n, k;
+  Extent m{'m', {}, "--m"}, n{'n', {}, "--n"}, k{'k', {}, "--k"};
   Problem problem;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
   bool serialize = false;  ///< a device's copies and products one after the other
 };
-
-/// The multiplication on one unit's block rows, with all copies to and from a companion's memory (000, section 4.1.1):
-/// a computation unit is a block row of A and C, 2 x block x n x k flops.
-class MeasuredKernel : public MeasurableKernel {
- public:
-  /// @param device_memory_bytes cap of a companion's memory, infinity for none
-  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
-      : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {
-    // C is not set back between runs: other factors would let it grow out of the numbers, or shrink below them.
-    problem_.alpha = problem.alpha == 0.0 ? 0.0 : 1.0;
-    problem_.beta = problem.reads_c() ? 1.0 : 0.0;
-  }
-
-  KernelFacts facts() const override {
-    const double bytes = element_bytes(element_);
-    const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
-    const double rows = static_cast<double>(problem_.block);
-    KernelFacts facts;
-    facts.app = "gemm";
-    facts.kernel = "gemm";
-    facts.element = element_name(element_);
-    facts.computation_unit = "one block row of C = alpha A B + beta C";
-    facts.parameters = {{"n", n}, {"k", k}, {"block", rows}, {"reads_c", problem_.reads_c() ? 1.0 : 0.0}};
-    facts.flops_per_unit = 2.0 * rows * n * k;
-    facts.bytes_per_unit = bytes * rows * (k + n * (problem_.reads_c() ? 2.0 : 1.0));
-    // As in a device's buffers.
-    const auto n_padded = static_cast<double>(padded_extent(problem_.n));
-    const auto k_padded = static_cast<double>(padded_extent(problem_.k));
-    facts.memory_bytes_per_unit = bytes * rows * (k_padded + n_padded);
-    facts.memory_bytes_fixed = bytes * k_padded * n_padded;
-    facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
-    facts.device_memory_bytes = device_memory_bytes_;
-    // Up to twice as many rows as a square problem has.
-    facts.smallest = 1;
-    facts.largest = std::max<std::int64_t>(64, 2 * std::max(problem_.n, problem_.k) / problem_.block);
-    return facts;
-  }
-  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
-    const PanelProblem slice{units * problem_.block, problem_.n, problem_.k, 0, problem_.alpha, problem_.beta};
-    return make_random_product(kind, element_, slice, device_memory_bytes_);
-  }
-  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {
-    constexpr double all = std::numeric_limits<double>::infinity();
-    std::vector<ConformanceCase> cases;
-    for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-      for (const double beta : {0.0, 1.0}) {
-        // A small memory has a companion multiply out of core.
-        for (const double memory : {all, 64.0 * 1024.0}) {
-          if (memory != all && kind == ProcessingUnit::Kind::host) continue;
-          const auto kernel = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
-            return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
-          };
-          ConformanceCase& check = cases.emplace_back();
-          check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
-                                      memory == all ? "" : " --device-memory 64KiB");
-          check.shapes = {kernel(1, 1, 1), kernel(61, 83, 5), kernel(130, 67, 32), kernel(5, 0, 3), kernel(0, 5, 3)};
-          check.sizes = {0, 1, 3, 7};
-          // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
-          check.tolerance = 83.0;
-          if (memory == all) check.timed = kernel(default_extent, default_extent, Problem().block);
-        }
-      }
-    }
-    return cases;
-  }
-  std::vector<double> reference(std::int64_t units) const override {
-    return random_product(element_, units * problem_.block, problem_.n, problem_.k, problem_.alpha, problem_.beta);
-  }
-
- private:
-  Problem problem_;
-  ElementType element_;
-  double device_memory_bytes_;
-};
-
-/// How much of a run's copying its multiplications hide.
-struct TransferOverlap {
-  double transfer_s = 0.0;  ///< during which the device loaded or stored
-  double hidden_s = 0.0;    ///< of these, during which it multiplied as well
-
-  double hidden_share() const { return transfer_s > 0.0 ? hidden_s / transfer_s : 1.0; }
-};
-
-TransferOverlap transfer_overlap(const std::vector<EngineOperation>& operations) {
-  struct Running {
-    int transfers = 0, multiplications = 0;
-  };
-  std::map<double, Running> changes;
-  for (const EngineOperation& operation : operations) {
-    const auto count = operation.engine == Engine::multiplying ? &Running::multiplications : &Running::transfers;
-    ++(changes[operation.start_s].*count);
-    --(changes[operation.end_s].*count);
-  }
-  TransferOverlap overlap;
-  Running running;
-  double last_s = 0.0;
-  for (const auto& [time_s, change] : changes) {
-    if (running.transfers > 0) overlap.transfer_s += time_s - last_s;
-    if (running.transfers > 0 && running.multiplications > 0) overlap.hidden_s += time_s - last_s;
-    running = {running.transfers + change.transfers, running.multiplications + change.multiplications};
-    last_s = time_s;
-  }
-  return overlap;
-}
 
 template <class Scalar>
 class Run : public AppRun {
@@ -354,24 +254,9 @@ class Run : public AppRun {
   Medians speeds_;
 };
 
-/// An extent that several options or files name, and the first of them.
-struct Extent {
-  char name = ' ';
-  std::optional<std::int64_t> value;
-  std::string from;
-
-  void take_from_file(const std::filesystem::path& path, std::int64_t found) {
-    const auto refuse = [&](const std::string& expected) {
-      throw FileFormatError(path.string(), "shape", fmt::format("has {} = {} (expected {})", name, found, expected));
-    };
-    if (value.value_or(found) != found) refuse(fmt::format("{} as in {}", *value, from));
-    if (found > largest_extent) refuse(fmt::format("at most {}", largest_extent));
-    if (!value) from = path.string();
-    value = found;
-  }
-};
-
-void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
+/// Takes m, n and k from the files of `--input`, which must agree with each other and the command line.
+/// @throws InvalidArgument, FileFormatError
+void take_extents(Options& options) {
   const auto& files = options.run.input;
   if (files.empty()) return;
   const bool needs_c = options.problem.reads_c();
@@ -379,10 +264,21 @@ void take_extents(const Options& options, Extent& m, Extent& n, Extent& k) {
     throw InvalidArgument(fmt::format("--input names {} (expected A.npy B.npy{})", counted(std::ssize(files), "file"),
                                       needs_c ? " C.npy, for --beta is not 0" : " and, if at all, C.npy"));
   }
-  const std::array<std::array<Extent*, 2>, 3> shapes{{{&m, &k}, {&k, &n}, {&m, &n}}};
+  const std::array<std::array<Extent*, 2>, 3> shapes{
+      {{&options.m, &options.k}, {&options.k, &options.n}, {&options.m, &options.n}}};
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto shape = read_input_shape(files[i], options.run.element);
-    for (const std::size_t j : {0, 1}) shapes[i][j]->take_from_file(files[i], shape[j]);
+    for (const std::size_t j : {0, 1}) {
+      auto& [name, value, from] = *shapes[i][j];
+      const auto refuse = [&, name = name](const std::string& expected) {
+        throw FileFormatError(files[i].string(), "shape",
+                              fmt::format("has {} = {} (expected {})", name, shape[j], expected));
+      };
+      if (value.value_or(shape[j]) != shape[j]) refuse(fmt::format("{} as in {}", *value, from));
+      if (shape[j] > largest_extent) refuse(fmt::format("at most {}", largest_extent));
+      if (!value) from = files[i].string();
+      value = shape[j];
+    }
   }
 }
 
@@ -398,13 +294,15 @@ class Gemm : public MiniApp {
   RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override {
     CLI::App& parser = parsers.model();
-    const auto set_all = [this](const std::int64_t& n) { options_.m = options_.n = options_.k = n; };
+    const auto set_all = [this](const std::int64_t& n) {
+      for (Extent* const extent : {&options_.m, &options_.n, &options_.k}) *extent = {extent->name, n, "--size"};
+    };
     CLI::Option* const size = parser.add_option_function<std::int64_t>(
         "--size", set_all, fmt::format("Rows and columns of all matrices (default {})", default_extent));
     size->check(CLI::Range(std::int64_t{0}, largest_extent))->type_name("N");
-    add_number(parser, "--m", options_.m, "Rows of A and C", 0, largest_extent)->excludes(size);
-    add_number(parser, "--n", options_.n, "Columns of B and C", 0, largest_extent)->excludes(size);
-    add_number(parser, "--k", options_.k, "Columns of A, rows of B", 0, largest_extent)->excludes(size);
+    add_number(parser, "--m", options_.m.value, "Rows of A and C", 0, largest_extent)->excludes(size);
+    add_number(parser, "--n", options_.n.value, "Columns of B and C", 0, largest_extent)->excludes(size);
+    add_number(parser, "--k", options_.k.value, "Columns of A, rows of B", 0, largest_extent)->excludes(size);
     parser.add_option("--alpha", options_.problem.alpha, "Factor of A B")->type_name("X")->capture_default_str();
     parser.add_option("--beta", options_.problem.beta, "Factor of C; with 0 it is written without being read")
         ->type_name("X")
@@ -425,12 +323,10 @@ class Gemm : public MiniApp {
     }
     require_device_memory(options_.device_memory_bytes, least_memory_bytes(element_bytes(options_.run.element)),
                           "five blocks of 32 x 32");
-    Extent m{'m', options_.m, "--m"}, n{'n', options_.n, "--n"}, k{'k', options_.k, "--k"};
-    if (m.value && m.value == n.value && n.value == k.value) m.from = n.from = k.from = "the command line";
-    take_extents(options_, m, n, k);
-    problem.m = m.value.value_or(default_extent);
-    problem.n = n.value.value_or(default_extent);
-    problem.k = k.value.value_or(default_extent);
+    take_extents(options_);
+    problem.m = options_.m.value.value_or(default_extent);
+    problem.n = options_.n.value.value_or(default_extent);
+    problem.k = options_.k.value.value_or(default_extent);
     partition::find_algorithm(options_.run.partition);
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override {

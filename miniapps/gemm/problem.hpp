@@ -7,6 +7,8 @@
 #include <span>
 
 #include "core/options.hpp"
+#include "core/spaces.hpp"
+#include "core/sweep/vector_for.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard::gemm {
@@ -42,6 +44,72 @@ using MatrixSource = std::function<void(MatrixName name, const Tile& tile, std::
 
 inline double element_bytes(ElementType element) {
   return element == ElementType::float64 ? sizeof(double) : sizeof(float);
+}
+
+/// 64 bits that look random, a function of the argument alone. Source: G. Steele, D. Lea, C. Flood, Fast splittable
+/// pseudorandom number generators, 2014 (SplitMix).
+KOKKOS_INLINE_FUNCTION constexpr std::uint64_t mixed_bits(std::uint64_t bits) {
+  bits += 0x9e3779b97f4a7c15ULL;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+  return bits ^ (bits >> 31);
+}
+
+/// An element of a random matrix, uniform in [-1, 1): the same on every unit and for every distribution.
+class RandomMatrix {
+ public:
+  RandomMatrix(std::uint64_t seed, MatrixName name)
+      : start_(mixed_bits(mixed_bits(seed) + static_cast<std::uint64_t>(name))) {}
+
+  KOKKOS_INLINE_FUNCTION double element(std::int64_t row, std::int64_t column) const {
+    const std::uint64_t bits =
+        mixed_bits(start_ + (static_cast<std::uint64_t>(row) << 32) + static_cast<std::uint64_t>(column));
+    // The upper 52 bits and a sign; every value has an exact double.
+    return static_cast<double>(static_cast<std::int64_t>(bits) >> 11) * (1.0 / (std::int64_t{1} << 52));
+  }
+
+ private:
+  std::uint64_t start_;
+};
+
+/// Fills rows of pinned host memory with a part of the matrix, each by a team.
+template <class Execution, class Scalar>
+struct FillRows {
+  using Policy = Kokkos::TeamPolicy<Execution>;
+  RandomMatrix matrix;
+  std::int64_t first_row, first_column, columns;
+  Scalar* elements;
+
+  KOKKOS_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    const std::int64_t row = member.league_rank();
+    vector_for(member, 0, columns, [&](const std::int64_t j) {
+      elements[row * columns + j] = static_cast<Scalar>(matrix.element(first_row + row, first_column + j));
+    });
+  }
+};
+
+/// Fills `block`, `columns` columns of the matrix from an element on, row after row, with a unit's threads, in pinned
+/// memory for a device's; fences.
+template <class Execution = HostExecution, class Scalar>
+void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
+                 std::span<Scalar> block) {
+  if (block.empty()) return;
+  using Fill = FillRows<Execution, Scalar>;
+  constexpr int lanes = runs_on_host<Execution> ? 1 : 32;
+  const auto rows = static_cast<int>(static_cast<std::int64_t>(block.size()) / columns);
+  const Execution space;
+  Kokkos::parallel_for("steelyard::gemm::fill", typename Fill::Policy(space, rows, 1, lanes),
+                       Fill{matrix, first_row, first_column, columns, block.data()});
+  space.fence();
+}
+
+/// Element `column` of random vector `vector`, +1 or -1: the same on every process.
+constexpr double random_sign(std::uint64_t seed, std::int64_t column, int vector) {
+  const auto word = static_cast<std::uint64_t>(vector) / 64U;
+  // Matrices of the same seed start from other bits, so that elements and signs are independent.
+  const std::uint64_t start = mixed_bits(~seed);
+  const std::uint64_t bits = mixed_bits(mixed_bits(start + static_cast<std::uint64_t>(column)) + word);
+  return (bits >> (static_cast<std::uint64_t>(vector) % 64U) & 1U) != 0U ? 1.0 : -1.0;
 }
 
 }  // namespace steelyard::gemm

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +15,19 @@
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/gemm.hpp"
+#include "core/measurable_kernel.hpp"
 #include "core/memory/matrix.hpp"
 #include "miniapps/app/mini_app.hpp"
+#include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/freivalds.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 
-/// Parts that gemm and summa share.
+/// What a multiplication is measured by, and what gemm and summa share of a run.
 namespace steelyard::gemm {
+
+/// Extents of gemm's matrices where the user names none.
+inline constexpr std::int64_t default_extent = 2048;
 
 /// Adds `--device-memory`.
 inline void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
@@ -157,6 +163,80 @@ inline std::vector<double> random_product(ElementType type, std::int64_t rows, s
   }
   return c;
 }
+
+/// gemm's measured kernel: the multiplication on one unit's block rows, with all copies to and from a companion's
+/// memory (000, section 4.1.1): a computation unit is a block row of A and C, 2 x block x n x k flops.
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  /// @param device_memory_bytes cap of a companion's memory, infinity for none
+  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
+      : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {
+    // C is not set back between runs: other factors would let it grow out of the numbers, or shrink below them.
+    problem_.alpha = problem.alpha == 0.0 ? 0.0 : 1.0;
+    problem_.beta = problem.reads_c() ? 1.0 : 0.0;
+  }
+
+  KernelFacts facts() const override {
+    const double bytes = element_bytes(element_);
+    const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
+    const double rows = static_cast<double>(problem_.block);
+    KernelFacts facts;
+    facts.app = "gemm";
+    facts.kernel = "gemm";
+    facts.element = element_name(element_);
+    facts.computation_unit = "one block row of C = alpha A B + beta C";
+    facts.parameters = {{"n", n}, {"k", k}, {"block", rows}, {"reads_c", problem_.reads_c() ? 1.0 : 0.0}};
+    facts.flops_per_unit = 2.0 * rows * n * k;
+    facts.bytes_per_unit = bytes * rows * (k + n * (problem_.reads_c() ? 2.0 : 1.0));
+    // As in a device's buffers.
+    const auto n_padded = static_cast<double>(padded_extent(problem_.n));
+    const auto k_padded = static_cast<double>(padded_extent(problem_.k));
+    facts.memory_bytes_per_unit = bytes * rows * (k_padded + n_padded);
+    facts.memory_bytes_fixed = bytes * k_padded * n_padded;
+    facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
+    facts.device_memory_bytes = device_memory_bytes_;
+    // Up to twice as many rows as a square problem has.
+    facts.smallest = 1;
+    facts.largest = std::max<std::int64_t>(64, 2 * std::max(problem_.n, problem_.k) / problem_.block);
+    return facts;
+  }
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
+    const PanelProblem slice{units * problem_.block, problem_.n, problem_.k, 0, problem_.alpha, problem_.beta};
+    return make_random_product(kind, element_, slice, device_memory_bytes_);
+  }
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {
+    constexpr double all = std::numeric_limits<double>::infinity();
+    std::vector<ConformanceCase> cases;
+    for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+      for (const double beta : {0.0, 1.0}) {
+        // A small memory has a companion multiply out of core.
+        for (const double memory : {all, 64.0 * 1024.0}) {
+          if (memory != all && kind == ProcessingUnit::Kind::host) continue;
+          const auto kernel = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
+            return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
+          };
+          ConformanceCase& check = cases.emplace_back();
+          check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,
+                                      memory == all ? "" : " --device-memory 64KiB");
+          check.shapes = {kernel(1, 1, 1), kernel(61, 83, 5), kernel(130, 67, 32), kernel(5, 0, 3), kernel(0, 5, 3)};
+          check.sizes = {0, 1, 3, 7};
+          // A sum of k products of numbers below 1, and the largest of many is no smaller than 1.
+          check.tolerance = 83.0;
+          if (memory == all) check.timed = kernel(default_extent, default_extent, Problem().block);
+        }
+      }
+    }
+    return cases;
+  }
+  std::vector<double> reference(std::int64_t units) const override {
+    return random_product(element_, units * problem_.block, problem_.n, problem_.k, problem_.alpha, problem_.beta);
+  }
+
+ private:
+  Problem problem_;
+  ElementType element_;
+  double device_memory_bytes_;
+};
 
 /// Keeps the BLAS of each unit, and the cap of a companion's memory where there is one.
 inline void describe_units(RunRecord& record, const RankUnits& units, double device_memory_bytes) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -46,6 +48,35 @@ struct EngineOperation {
   double start_s = 0.0;
   double end_s = 0.0;
 };
+
+/// How much of a run's copying its multiplications hide.
+struct TransferOverlap {
+  double transfer_s = 0.0;  ///< during which the device loaded or stored
+  double hidden_s = 0.0;    ///< of these, during which it multiplied as well
+
+  double hidden_share() const { return transfer_s > 0.0 ? hidden_s / transfer_s : 1.0; }
+};
+
+inline TransferOverlap transfer_overlap(const std::vector<EngineOperation>& operations) {
+  // Of the numbers of copies and of multiplications under way, by time.
+  std::map<double, std::array<int, 2>> changes;
+  for (const EngineOperation& operation : operations) {
+    const std::size_t kind = operation.engine == Engine::multiplying ? 1 : 0;
+    ++changes[operation.start_s][kind];
+    --changes[operation.end_s][kind];
+  }
+  TransferOverlap overlap;
+  int transfers = 0, multiplications = 0;
+  double last_s = 0.0;
+  for (const auto& [time_s, change] : changes) {
+    if (transfers > 0) overlap.transfer_s += time_s - last_s;
+    if (transfers > 0 && multiplications > 0) overlap.hidden_s += time_s - last_s;
+    transfers += change[0];
+    multiplications += change[1];
+    last_s = time_s;
+  }
+  return overlap;
+}
 
 /// C = alpha A B + beta C for one unit's rows, on the unit's own thread: in host memory or, by a companion with a
 /// memory of its own, block by block there. A cap of that memory gives it to a companion that lives in host memory,
@@ -172,17 +203,12 @@ class UnitGemm {
   };
 
   void multiply_in_host_memory(const Operands<Scalar>& operands) const {
-    if (kind_ == ProcessingUnit::Kind::host) {
-      multiply_by<HostExecution>(operands);
-    } else if constexpr (!companion_is_device) {
-      multiply_by<CompanionExecution>(operands);
-    }
-  }
-  template <class Execution>
-  void multiply_by(const Operands<Scalar>& operands) const {
-    const Execution space;
-    blas::gemm(space, alpha_, operands.a, operands.b, beta_, operands.c);
-    space.fence();
+    const auto multiply = [&](const auto& space) {
+      blas::gemm(space, alpha_, operands.a, operands.b, beta_, operands.c);
+      space.fence();
+    };
+    if (kind_ == ProcessingUnit::Kind::host) return multiply(HostExecution());
+    if constexpr (!companion_is_device) multiply(CompanionExecution());
   }
 
   /// Gives the queues a panel; the caller leaves the matrices alone until finish().

@@ -26,8 +26,7 @@ class InsideRank {
   /// @param searches whether its units are balanced, or get as many rows each
   InsideRank(Frame& frame, const MeasurableKernel& kernel, Balancing balancing, bool searches)
       : measurement_(MPI_COMM_SELF, frame.co_execution(), kernel, quick_precision),
-        both_(frame.units().count() == 2),
-        has_host_(frame.units().host),
+        units_(frame.units()),
         balancing_(balancing),
         searches_(searches) {}
 
@@ -38,10 +37,10 @@ class InsideRank {
     models::MeasuredPoint pass;  ///< of the slower unit
   };
 
+  /// Searches once for each number of rows.
   const Found& balance(std::int64_t rows) {
-    const auto known = found_.find(rows);
-    if (known != found_.end()) return known->second;
-    return found_.emplace(rows, search(rows)).first->second;
+    if (!found_.contains(rows)) found_.emplace(rows, search(rows));
+    return found_.at(rows);
   }
 
  private:
@@ -60,8 +59,8 @@ class InsideRank {
   }
 
   Found search(std::int64_t rows) {
-    Split split = has_host_ ? Split{rows, 0} : Split{0, rows};
-    if (both_ && rows > 1) split = searches_ ? best_split(rows) : Split{rows - rows / 2, rows / 2};
+    Split split = units_.host ? Split{rows, 0} : Split{0, rows};
+    if (units_.count() == 2 && rows > 1) split = searches_ ? best_split(rows) : Split{rows - rows / 2, rows / 2};
     const std::vector<models::MeasuredPoint> points = measure(split);
     Found found{{split[0], split[1]}, {points[0].time_s, points[1].time_s}, partition::last_done(points)};
     found.pass.units = static_cast<double>(rows);
@@ -97,8 +96,7 @@ class InsideRank {
   }
 
   KernelMeasurement measurement_;
-  bool both_;
-  bool has_host_;
+  const RankUnits& units_;
   Balancing balancing_;
   bool searches_;
   std::map<std::int64_t, Found> found_;

@@ -91,24 +91,18 @@ struct BeforeRest {
   Stencil<Scalar, Radius> stencil;
   const Scalar* around;  ///< u in the rectangle `wide`, row after row
   partition::Rectangle wide;
-  std::int64_t last_row, last_column;  ///< of the grid
+  Region grid;
   bool mirrored;
 
-  KOKKOS_INLINE_FUNCTION Scalar field(std::int64_t i, std::int64_t j) const {
-    return around[(i - wide.row) * wide.columns + j - wide.column];
-  }
   KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t i, std::int64_t j) const {
+    const auto field = [&](std::int64_t row, std::int64_t column) {
+      return around[(row - wide.row) * wide.columns + column - wide.column];
+    };
+    const auto in_column = [&](std::int64_t row) { return field(row, j); };
+    const auto in_row = [&](std::int64_t column) { return field(i, column); };
     const Scalar here = field(i, j);
-    const bool is_edge = i == 0 || i == last_row || j == 0 || j == last_column;
-    if (is_edge && !mirrored) return here;
-    const auto at = [&](int d) {
-      return beyond_edges<Scalar>(mirrored, i + d, 0, last_row, [&](std::int64_t k) { return field(k, j); });
-    };
-    const auto beside = [&](int d) {
-      return beyond_edges<Scalar>(mirrored, j + d, 0, last_column, [&](std::int64_t k) { return field(i, k); });
-    };
     // A step with the field before itself moves by twice as much as one from rest.
-    return (here + stencil.next(here, here, at, beside)) / 2;
+    return (here + next_near_edge(stencil, mirrored, grid, i, j, here, in_column, in_row)) / 2;
   }
 };
 
@@ -117,11 +111,8 @@ struct BeforeRest {
 template <int Radius, class Scalar>
 void fill_before_rest(const Problem& problem, const partition::Rectangle& part, const std::vector<Scalar>& around,
                       std::span<Scalar> values) {
-  const BeforeRest<Scalar, Radius> before{Stencil<Scalar, Radius>(problem.courant),
-                                          around.data(),
-                                          widened(problem, part, Radius),
-                                          problem.rows - 1,
-                                          problem.columns - 1,
+  const BeforeRest<Scalar, Radius> before{Stencil<Scalar, Radius>(problem.courant), around.data(),
+                                          widened(problem, part, Radius), Region{0, problem.rows, 0, problem.columns},
                                           problem.boundary == Boundary::neumann};
   auto value = values.begin();
   for_points(part, [&](std::int64_t i, std::int64_t j) { *value++ = before(i, j); });

@@ -42,17 +42,6 @@ class Stencil {
   Scalar far_;
 };
 
-/// A value of a row or a column, line(first) to line(last), and beyond: there the wave is mirrored about the outermost
-/// point, as it is (`mirrored`, Neumann) or with the opposite sign about that point's value (Dirichlet).
-template <class Scalar, class Line>
-KOKKOS_INLINE_FUNCTION Scalar beyond_edges(const bool mirrored, const std::int64_t at, const std::int64_t first,
-                                           const std::int64_t last, const Line& line) {
-  if (at >= first && at <= last) return line(at);
-  const std::int64_t end = at < first ? first : last;
-  const Scalar inside = line(2 * end - at);
-  return mirrored ? inside : 2 * line(end) - inside;
-}
-
 /// Time levels in a unit's memory, row-major, row 0 first; all of one pitch.
 template <class Scalar>
 struct Levels {
@@ -72,6 +61,31 @@ struct Region {
 
   KOKKOS_FUNCTION bool empty() const { return row >= end_row || column >= end_column; }
 };
+
+/// A value of a row or a column, line(first) to line(end - 1), and beyond: there the wave is mirrored about the
+/// outermost point, as it is (`mirrored`, Neumann) or with the opposite sign about that point's value (Dirichlet).
+template <class Scalar, class Line>
+KOKKOS_INLINE_FUNCTION Scalar beyond_edges(const bool mirrored, const std::int64_t at, const std::int64_t first,
+                                           const std::int64_t end, const Line& line) {
+  if (at >= first && at < end) return line(at);
+  const std::int64_t edge = at < first ? first : end - 1;
+  const Scalar inside = line(2 * edge - at);
+  return mirrored ? inside : 2 * line(edge) - inside;
+}
+
+/// Step of the point (i, j) of a grid, which may lie on its edge or next to it; a Dirichlet boundary keeps its values.
+/// @param column(k), row(k) the points of row k in its column, and of column k in its row
+template <class Scalar, int Radius, class Column, class Row>
+KOKKOS_FORCEINLINE_FUNCTION Scalar next_near_edge(const Stencil<Scalar, Radius>& stencil, const bool mirrored,
+                                                  const Region& grid, const std::int64_t i, const std::int64_t j,
+                                                  const Scalar old, const Column& column, const Row& row) {
+  const Scalar here = row(j);
+  const bool edge = i == grid.row || i == grid.end_row - 1 || j == grid.column || j == grid.end_column - 1;
+  if (edge && !mirrored) return here;
+  const auto at = [&](int d) { return beyond_edges<Scalar>(mirrored, i + d, grid.row, grid.end_row, column); };
+  const auto beside = [&](int d) { return beyond_edges<Scalar>(mirrored, j + d, grid.column, grid.end_column, row); };
+  return stencil.next(old, here, at, beside);
+}
 
 /// Advances the points of a region by k steps in one pass over memory. A team takes a tile and goes down its rows,
 /// all steps one behind the other: step t is `Radius` rows behind step t - 1, and widens the tile by Radius (k - t) on
@@ -112,9 +126,9 @@ class LeapFrog {
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     Tile tile;
     tile.write.row = region_.row + member.league_rank() / tiles_.across * tiles_.rows;
-    tile.write.end_row = lesser(tile.write.row + tiles_.rows, region_.end_row);
+    tile.write.end_row = Kokkos::min(tile.write.row + tiles_.rows, region_.end_row);
     tile.write.column = region_.column + member.league_rank() % tiles_.across * tiles_.columns;
-    tile.write.end_column = lesser(tile.write.column + tiles_.columns, region_.end_column);
+    tile.write.end_column = Kokkos::min(tile.write.column + tiles_.columns, region_.end_column);
     tile.ring_column = tile.write.column - Radius * (steps_ - 1);
     if (steps_ > 1) {
       // By value: a device has no address of a host's constant.
@@ -128,8 +142,8 @@ class LeapFrog {
       for (int step = 1; step <= steps_; ++step) {
         Region rows = extent(tile, step);
         const std::int64_t first = front - std::int64_t{Radius} * (step - 1);
-        rows.row = greater(rows.row, first);
-        rows.end_row = lesser(rows.end_row, first + Tiles::rows_per_front);
+        rows.row = Kokkos::max(rows.row, first);
+        rows.end_row = Kokkos::min(rows.end_row, first + Tiles::rows_per_front);
         if (rows.row >= rows.end_row) continue;
         advance_front(member, tile, step, rows);
         // The next step reads these rows, and the next front overwrites others.
@@ -147,14 +161,12 @@ class LeapFrog {
   template <int Count>
   using Rows = StencilRows<Scalar, Count, Radius>;
 
-  KOKKOS_INLINE_FUNCTION static std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-  KOKKOS_INLINE_FUNCTION static std::int64_t greater(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-
   /// The points that a step of a tile covers, inside the grid.
   KOKKOS_INLINE_FUNCTION Region extent(const Tile& tile, int step) const {
     const std::int64_t ghost = std::int64_t{Radius} * (steps_ - step);
-    return {greater(tile.write.row - ghost, grid_.row), lesser(tile.write.end_row + ghost, grid_.end_row),
-            greater(tile.write.column - ghost, grid_.column), lesser(tile.write.end_column + ghost, grid_.end_column)};
+    return {Kokkos::max(tile.write.row - ghost, grid_.row), Kokkos::min(tile.write.end_row + ghost, grid_.end_row),
+            Kokkos::max(tile.write.column - ghost, grid_.column),
+            Kokkos::min(tile.write.end_column + ghost, grid_.end_column)};
   }
 
   /// Row i's place in the ring. 32 bits, for divisions take long.
@@ -187,7 +199,7 @@ class LeapFrog {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, Tiles::team_size), [&](const int thread) {
       constexpr int count = Tiles::rows_per_thread;
       const std::int64_t begin = rows.row + std::int64_t{count} * thread;
-      const std::int64_t end = lesser(begin + count, rows.end_row);
+      const std::int64_t end = Kokkos::min(begin + count, rows.end_row);
       if (begin + count == end && inside(begin, count)) {
         advance_rows<count>(member, tile, step, begin, rows);
       } else {
@@ -203,8 +215,8 @@ class LeapFrog {
     std::int64_t left = range.end_column, right = range.end_column;
     const Rows<Count> rows = rows_around<Count>(tile, step, i);
     if (inside(i, Count)) {
-      left = lesser(greater(range.column, grid_.column + Radius), range.end_column);
-      right = greater(left, lesser(range.end_column, grid_.end_column - Radius));
+      left = Kokkos::min(Kokkos::max(range.column, grid_.column + Radius), range.end_column);
+      right = Kokkos::max(left, Kokkos::min(range.end_column, grid_.end_column - Radius));
       sweep_stencil_rows(member, left, right, rows, stencil_);
     }
     if (left == range.column && right == range.end_column) return;
@@ -222,7 +234,7 @@ class LeapFrog {
     for (int r = 0; r < Count + 2 * Radius; ++r) {
       std::int64_t at = i - Radius + r;
       // A single row may lie at the grid's edge; nothing is read beyond that.
-      if (Count == 1) at = lesser(greater(at, grid_.row), grid_.end_row - 1);
+      if (Count == 1) at = Kokkos::min(Kokkos::max(at, grid_.row), grid_.end_row - 1);
       rows.current[r] = row(tile, step - 1, at, place + static_cast<int>(at - i));
     }
     const bool copies = step == steps_ && steps_ > 1;
@@ -241,18 +253,10 @@ class LeapFrog {
   KOKKOS_INLINE_FUNCTION void advance_point(const Tile& tile, const int step, const Rows<Count>& rows, const int r,
                                             const std::int64_t i, const std::int64_t j) const {
     const RowPointer<const Scalar> u = rows.current[r + Radius];
-    const std::int64_t last_row = grid_.end_row - 1, last_column = grid_.end_column - 1;
-    const bool edge = i == grid_.row || i == last_row || j == grid_.column || j == last_column;
-    const auto at = [&](int d) {
-      return beyond_edges<Scalar>(mirrored_, i + d, grid_.row, last_row,
-                                  [&](std::int64_t other) { return row(tile, step - 1, other, ring_place(other))[j]; });
-    };
-    const auto beside = [&](int d) {
-      return beyond_edges<Scalar>(mirrored_, j + d, grid_.column, last_column,
-                                  [&](std::int64_t other) { return u[other]; });
-    };
+    const auto in_column = [&](std::int64_t k) { return row(tile, step - 1, k, ring_place(k))[j]; };
+    const auto in_row = [&](std::int64_t k) { return u[k]; };
     const Scalar here = u[j];
-    rows.next[r][j] = edge && !mirrored_ ? here : stencil_.next(rows.old[r][j], here, at, beside);
+    rows.next[r][j] = next_near_edge(stencil_, mirrored_, grid_, i, j, rows.old[r][j], in_column, in_row);
     if (rows.copy[r] != nullptr) rows.copy[r][j] = here;
   }
 

@@ -1,33 +1,19 @@
-#include "miniapps/wave2d/measured_kernel.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "core/measurable_kernel.hpp"
 #include "core/memory/untouched_array.hpp"
+#include "core/options.hpp"
+#include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
 
 namespace steelyard::wave2d {
 namespace {
 
 using partition::Rectangle;
-
-/// The grid of a run: a unit's rows between those of two neighbours, as many as reach into the middle.
-struct MiddleRows {
-  Problem problem;
-  std::vector<Rectangle> slices;      ///< the unit's is the second
-  std::vector<HaloMessage> messages;  ///< that it sends or takes
-};
-MiddleRows middle_rows(Problem problem, int steps, std::int64_t rows) {
-  const std::int64_t depth = halo_depth(problem, steps);
-  problem.rows = rows + 2 * depth;
-  MiddleRows middle{problem, row_slices(problem, {depth, rows, depth}), {}};
-  middle.messages = halo_messages(problem, middle.slices, steps);
-  std::erase_if(middle.messages, [](const HaloMessage& message) { return message.from != 1 && message.to != 1; });
-  return middle;
-}
 
 /// A point of the field that check_run() begins with, from -1 to 1, which float holds exactly. Edges, whose values a
 /// boundary may hold, are the same in both levels.
@@ -42,9 +28,11 @@ class MiddleSlice : public KernelRun {
  public:
   MiddleSlice(const Problem& problem, int steps, std::int64_t rows)
       : steps_(steps),
-        middle_(middle_rows(problem, steps, rows)),
+        middle_(middle_rows(problem, rows, steps)),
+        messages_(halo_messages(middle_.problem, middle_.slices, steps)),
         unit_(Execution(), middle_.problem, middle_.slices[1], steps, Overlap::full) {
-    for (const HaloMessage& message : middle_.messages) {
+    for (const HaloMessage& message : messages_) {
+      if (message.from != 1 && message.to != 1) continue;
       memory_.emplace_back("steelyard::wave2d::halo", static_cast<std::size_t>(message.points()));
       // Numbers that slow no processor down.
       std::fill_n(memory_.back().data(), message.points(), Scalar(0));
@@ -94,6 +82,7 @@ class MiddleSlice : public KernelRun {
 
   int steps_;
   MiddleRows middle_;
+  std::vector<HaloMessage> messages_;  ///< that the unit sends or takes, among others
   std::vector<UntouchedArray<Scalar, PinnedMemory>> memory_;
   std::vector<HaloBuffer<Scalar>> leaving_;
   std::vector<HaloBuffer<Scalar>> arrived_;
@@ -127,110 +116,121 @@ std::vector<long double> next_level(const Problem& problem, const std::vector<lo
   return next;
 }
 
-}  // namespace
+/// Its runs return from check_run() the unit's rows of the current level, those of the previous one, and the messages
+/// that leave.
+class MeasuredKernel : public MeasurableKernel {
+ public:
+  MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
+      : problem_(problem), element_(element), time_tile_(time_tile) {}
 
-KernelFacts MeasuredKernel::facts() const {
-  const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
-  const double row_bytes = element_bytes * static_cast<double>(problem_.columns);
-  KernelFacts facts;
-  facts.app = "wave2d";
-  facts.kernel = "leap_frog";
-  facts.element = element_name(element_);
-  facts.computation_unit = time_tile_ == 1 ? std::string("one grid row advanced by one step")
-                                           : fmt::format("one grid row advanced by {} steps", time_tile_);
-  facts.parameters["columns"] = static_cast<double>(problem_.columns);
-  facts.parameters["order"] = problem_.order;
-  facts.parameters["time_tile"] = time_tile_;
-  facts.parts = {"unpacking", "border", "packing"};
-  const double levels = levels_held(time_tile_);
-  const double flops_per_point = problem_.order == 2 ? 7.0 : 12.0;
-  facts.flops_per_unit = flops_per_point * time_tile_ * static_cast<double>(problem_.columns);
-  facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
-  // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
-  // hold the messages of two neighbours.
-  constexpr double padding_bytes = 128.0;
-  constexpr double distance_bytes = 1.5 * 4096.0;
-  const std::int64_t depth = halo_depth(problem_, time_tile_);
-  const double halo_rows = 2.0 * static_cast<double>(depth);
-  const double buffer_rows = 4.0 * static_cast<double>(depth + halo_depth(problem_, time_tile_ - 1));
-  facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
-  facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
-                             buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
-  // From rows that fit into a core's cache to far more than any cache holds.
-  constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
-  facts.smallest = 16;
-  facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
-  return facts;
-}
+  KernelFacts facts() const override {
+    const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
+    const double row_bytes = element_bytes * static_cast<double>(problem_.columns);
+    KernelFacts facts;
+    facts.app = "wave2d";
+    facts.kernel = "leap_frog";
+    facts.element = element_name(element_);
+    facts.computation_unit = time_tile_ == 1 ? std::string("one grid row advanced by one step")
+                                             : fmt::format("one grid row advanced by {} steps", time_tile_);
+    facts.parameters["columns"] = static_cast<double>(problem_.columns);
+    facts.parameters["order"] = problem_.order;
+    facts.parameters["time_tile"] = time_tile_;
+    facts.parts = {"unpacking", "border", "packing"};
+    const double levels = levels_held(time_tile_);
+    const double flops_per_point = problem_.order == 2 ? 7.0 : 12.0;
+    facts.flops_per_unit = flops_per_point * time_tile_ * static_cast<double>(problem_.columns);
+    facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
+    // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
+    // hold the messages of two neighbours.
+    constexpr double padding_bytes = 128.0;
+    constexpr double distance_bytes = 1.5 * 4096.0;
+    const std::int64_t depth = halo_depth(problem_, time_tile_);
+    const double halo_rows = 2.0 * static_cast<double>(depth);
+    const double buffer_rows = 4.0 * static_cast<double>(depth + halo_depth(problem_, time_tile_ - 1));
+    facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
+    facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
+                               buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
+    // From rows that fit into a core's cache to far more than any cache holds.
+    constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
+    facts.smallest = 16;
+    facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
+    return facts;
+  }
 
-std::unique_ptr<KernelRun> MeasuredKernel::allocate(ProcessingUnit::Kind kind, std::int64_t units) const {
-  const auto of = [&]<class Scalar>(Scalar) -> std::unique_ptr<KernelRun> {
-    if (kind == ProcessingUnit::Kind::host) {
-      return std::make_unique<MiddleSlice<HostExecution, Scalar>>(problem_, time_tile_, units);
-    }
-    return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem_, time_tile_, units);
-  };
-  return element_ == ElementType::float64 ? of(double()) : of(float());
-}
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
+    const auto of = [&]<class Scalar>(Scalar) -> std::unique_ptr<KernelRun> {
+      if (kind == ProcessingUnit::Kind::host) {
+        return std::make_unique<MiddleSlice<HostExecution, Scalar>>(problem_, time_tile_, units);
+      }
+      return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem_, time_tile_, units);
+    };
+    return element_ == ElementType::float64 ? of(double()) : of(float());
+  }
 
-EdgePoints MeasuredKernel::edge_points(std::int64_t rows) const {
-  const MiddleRows middle = middle_rows(problem_, time_tile_, rows);
-  return wave2d::edge_points(middle.problem, middle.slices, time_tile_)[1];
-}
-
-std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::Kind kind) const {
-  std::vector<ConformanceCase> cases;
-  for (const ElementType element : {ElementType::float64, ElementType::float32}) {
-    for (const int order : {2, 4}) {
-      for (const int steps : {1, 4}) {
-        ConformanceCase check;
-        check.options = fmt::format("--type {} --order {} --time-tile {}", element_name(element), order, steps);
-        for (const Boundary boundary : {Boundary::dirichlet, Boundary::neumann}) {
-          for (const std::int64_t columns : {smallest_extent, std::int64_t{61}, std::int64_t{1100}}) {
-            const Problem problem{0, columns, 0.5, boundary, order};
-            check.shapes.push_back(std::make_shared<MeasuredKernel>(problem, element, steps));
+  std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {
+    std::vector<ConformanceCase> cases;
+    for (const ElementType element : {ElementType::float64, ElementType::float32}) {
+      for (const int order : {2, 4}) {
+        for (const int steps : {1, 4}) {
+          ConformanceCase check;
+          check.options = fmt::format("--type {} --order {} --time-tile {}", element_name(element), order, steps);
+          for (const Boundary boundary : {Boundary::dirichlet, Boundary::neumann}) {
+            for (const std::int64_t columns : {smallest_extent, std::int64_t{61}, std::int64_t{1100}}) {
+              const Problem problem{0, columns, 0.5, boundary, order};
+              check.shapes.push_back(pass_kernel(problem, element, steps));
+            }
           }
+          check.sizes = {0, 1, 33};
+          check.tolerance = accumulated_roundings(steps);
+          // Compilers of devices may fuse operations that others do not.
+          const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
+          check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
+          check.timed = pass_kernel({0, 2048, 0.5, Boundary::dirichlet, order}, element, steps);
+          cases.push_back(std::move(check));
         }
-        check.sizes = {0, 1, 33};
-        check.tolerance = accumulated_roundings(steps);
-        // Compilers of devices may fuse operations that others do not.
-        const bool on_host = kind == ProcessingUnit::Kind::host || !companion_is_device;
-        check.same_bits = on_host ? SameBits::any_unit : SameBits::again;
-        const Problem timed{0, 2048, 0.5, Boundary::dirichlet, order};
-        check.timed = std::make_shared<MeasuredKernel>(timed, element, steps);
-        cases.push_back(std::move(check));
       }
     }
+    return cases;
   }
-  return cases;
-}
 
-std::vector<double> MeasuredKernel::reference(std::int64_t units) const {
-  const MiddleRows middle = middle_rows(problem_, time_tile_, units);
-  const Problem& problem = middle.problem;
-  std::vector<long double> previous, current;
-  for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
-    previous.push_back(check_input(problem, Level::previous, i, j));
-    current.push_back(check_input(problem, Level::current, i, j));
-  });
-  for (int step = 0; step < time_tile_; ++step) {
-    previous = next_level(problem, previous, current);
-    std::swap(previous, current);
-  }
-  std::vector<double> values;
-  const auto append = [&](Level level, const Rectangle& part) {
-    const std::vector<long double>& field = level == Level::current ? current : previous;
-    for_points(part, [&](std::int64_t i, std::int64_t j) {
-      values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
+  std::vector<double> reference(std::int64_t units) const override {
+    const MiddleRows middle = middle_rows(problem_, units, time_tile_);
+    const Problem& problem = middle.problem;
+    std::vector<long double> previous, current;
+    for_points({0, 0, problem.rows, problem.columns}, [&](std::int64_t i, std::int64_t j) {
+      previous.push_back(check_input(problem, Level::previous, i, j));
+      current.push_back(check_input(problem, Level::current, i, j));
     });
-  };
-  append(Level::current, middle.slices[1]);
-  append(Level::previous, middle.slices[1]);
-  for (const HaloMessage& message : middle.messages) {
-    if (message.from != 1) continue;
-    for (const auto& [level, part] : message.parts) append(level, part);
+    for (int step = 0; step < time_tile_; ++step) {
+      previous = next_level(problem, previous, current);
+      std::swap(previous, current);
+    }
+    std::vector<double> values;
+    const auto append = [&](Level level, const Rectangle& part) {
+      const std::vector<long double>& field = level == Level::current ? current : previous;
+      for_points(part, [&](std::int64_t i, std::int64_t j) {
+        values.push_back(static_cast<double>(field[static_cast<std::size_t>(i * problem.columns + j)]));
+      });
+    };
+    append(Level::current, middle.slices[1]);
+    append(Level::previous, middle.slices[1]);
+    for (const HaloMessage& message : halo_messages(problem, middle.slices, time_tile_)) {
+      if (message.from != 1) continue;
+      for (const auto& [level, part] : message.parts) append(level, part);
+    }
+    return values;
   }
-  return values;
+
+ private:
+  Problem problem_;
+  ElementType element_;
+  int time_tile_;  ///< steps of a pass
+};
+
+}  // namespace
+
+std::shared_ptr<MeasurableKernel> pass_kernel(const Problem& problem, ElementType element, int time_tile) {
+  return std::make_shared<MeasuredKernel>(problem, element, time_tile);
 }
 
 }  // namespace steelyard::wave2d

@@ -36,8 +36,26 @@ class Pictures {
         rows_((problem.rows + square_ - 1) / square_),
         columns_((problem.columns + square_ - 1) / square_) {}
 
-  /// Writes the next one; rank 0 holds the whole picture. Collective. @param step counted from the start
-  /// @throws CollectiveError when it cannot be written
+  /// Advances the field by `steps` and draws it `count` times, spread evenly from the start to the last step; a single
+  /// picture is of the last. Collective. @throws CollectiveError when one cannot be written
+  template <class Scalar>
+  void draw(Simulation<Scalar>& simulation, std::int64_t steps, int count) {
+    std::int64_t done = -1;
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t step = count == 1 ? steps : steps * i / (count - 1);
+      if (step == done) continue;
+      simulation.advance(step - std::max<std::int64_t>(done, 0));
+      done = step;
+      add(simulation, step);
+    }
+  }
+
+  int count() const { return count_; }
+
+ private:
+  static constexpr std::int64_t longest_side = 2048;
+
+  /// Writes the next one; rank 0 holds the whole picture.
   template <class Scalar>
   void add(const Simulation<Scalar>& simulation, std::int64_t step) {
     std::vector<float> picture;
@@ -52,11 +70,6 @@ class Pictures {
     });
     ++count_;
   }
-
-  int count() const { return count_; }
-
- private:
-  static constexpr std::int64_t longest_side = 2048;
 
   template <class Scalar>
   std::vector<float> own_part(const Simulation<Scalar>& simulation) const {

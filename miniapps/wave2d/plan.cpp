@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
 #include "core/sweep/time_tiles.hpp"
 #include "core/timing.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
 #include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/distribution.hpp"
@@ -167,6 +167,12 @@ std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const Rect
   return points;
 }
 
+MiddleRows middle_rows(Problem problem, std::int64_t rows, int steps) {
+  const std::int64_t depth = halo_depth(problem, steps);
+  problem.rows = rows + 2 * depth;
+  return {problem, row_slices(problem, {depth, rows, depth})};
+}
+
 UnitTimes split_pass(double pass_s, std::int64_t owned_points, const EdgePoints& unit, const UnitTimes& sample,
                      const EdgePoints& sample_points) {
   const double squeeze = sample.begin_s() > pass_s ? pass_s / sample.begin_s() : 1.0;
@@ -210,20 +216,23 @@ class Planner {
     Plan plan;
     const int time_tile = candidates_.size() == 1 ? candidates_.front() : fastest_time_tile(plan);
     plan.params["time_tile"] = time_tile;
-    std::optional<Assignment> assignment;
-    if (balance) assignment = balance(time_tile, plan);
-    if (!assignment) {
-      const SpeedModels models = on_.speed_models(kernel(time_tile), problem_.rows, row_algorithm(on_.partition()));
+    Assignment assignment;
+    if (balance) {
+      assignment = balance(time_tile, plan);
+    } else {
+      const SpeedModels models = on_.speed_models(*kernel(time_tile), problem_.rows, row_algorithm(on_.partition()));
       plan.models = {{"", models.files()}};
       on_.on_all_ranks([&] { assignment = assign(problem_, models.pointers(), on_.partition()); });
     }
-    describe(*assignment, time_tile, plan);
-    if (assignment->makespan_s() > 0.0) predict(*assignment, time_tile, plan);
+    describe(assignment, time_tile, plan);
+    if (assignment.makespan_s() > 0.0) predict(assignment, time_tile, plan);
     return plan;
   }
 
  private:
-  MeasuredKernel kernel(int time_tile) const { return {problem_, options_.run.element, time_tile}; }
+  std::shared_ptr<MeasurableKernel> kernel(int time_tile) const {
+    return pass_kernel(problem_, options_.run.element, time_tile);
+  }
   double element_bytes() const { return options_.run.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
 
   /// Steps per pass that are considered: 1, 2, 4, … as long as halos stay a small part of a unit's rows and a run has
@@ -281,14 +290,14 @@ class Planner {
     for (const int steps : candidates_) {
       // More than caches hold, and borders that are a small part of it.
       constexpr double most_bytes = 256.0 * 1024.0 * 1024.0;
-      const MeasuredKernel tried = kernel(steps);
+      const std::shared_ptr<MeasurableKernel> tried = kernel(steps);
       const std::int64_t most_rows =
-          std::max(static_cast<std::int64_t>(most_bytes / tried.facts().memory_bytes_per_unit) + 1,
+          std::max(static_cast<std::int64_t>(most_bytes / tried->facts().memory_bytes_per_unit) + 1,
                    16 * halo_depth(problem_, steps));
       std::vector<std::int64_t> rows = shares;
       for (std::int64_t& count : rows) count = std::min(count, most_rows);
       const double scale = static_cast<double>(shares.front()) / static_cast<double>(rows.front());
-      const double step_s = (scale * on_.trial_s(tried, rows) +
+      const double step_s = (scale * on_.trial_s(*tried, rows) +
                              exchange_costs(row_slices(problem_, shares), steps).front().time_s.front()) /
                             steps;
       // Longer passes cost memory and cannot end in between: a small gain is not worth that.
@@ -331,8 +340,9 @@ class Planner {
     if (model.parts.empty()) return whole;
     const std::int64_t rows = (owned + problem_.columns - 1) / problem_.columns;
     const auto parts_s = model.parts_s(static_cast<double>(rows));
+    const auto [sample, slices] = middle_rows(problem_, rows, time_tile);
     return split_pass(pass_s, owned, points, {parts_s[0], parts_s[1], parts_s[2], 0.0},
-                      kernel(time_tile).edge_points(rows));
+                      edge_points(sample, slices, time_tile)[1]);
   }
 
   void predict(const Assignment& assignment, int time_tile, Plan& plan) const {

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/measurable_kernel.hpp"
+#include "core/options.hpp"
 #include "miniapps/app/plan.hpp"
 #include "miniapps/wave2d/problem.hpp"
 #include "models/communication/message_pattern.hpp"
@@ -102,6 +104,18 @@ struct EdgePoints {
 std::vector<EdgePoints> edge_points(const Problem& problem, std::span<const partition::Rectangle> rectangles,
                                     int steps);
 
+/// A unit's rows between those of two neighbours, as many as reach into the middle: the grid of a pass that runs alone.
+struct MiddleRows {
+  Problem problem;
+  std::vector<partition::Rectangle> slices;  ///< the unit's is the second
+};
+MiddleRows middle_rows(Problem problem, std::int64_t rows, int steps);
+
+/// Measures a pass of `time_tile` steps on one unit's rows, borders packed as between two neighbours: a computation
+/// unit is a grid row advanced by the pass's steps. See LeapFrog for its memory traffic. The parts of a run that it
+/// times are unpacking, border and packing.
+std::shared_ptr<MeasurableKernel> pass_kernel(const Problem& problem, ElementType element, int time_tile);
+
 /// Seconds of one unit's part of its passes, by phase. A device's kernels run beside its copies, so the host may wait
 /// in one phase for the work of another; exact when phases are run apart (see Overlap).
 struct UnitTimes {
@@ -159,8 +173,8 @@ constexpr std::array<double, 6> phase_seconds(double kernels_s, double exchange_
 /// @param rank_of_unit ascending
 PassCost pass_cost(std::span<const int> rank_of_unit, std::span<const UnitTimes> units);
 
-/// Assigns points to units in place of speed models; nothing where these are to. @param plan takes what that finds out
-using Balance = std::function<std::optional<Assignment>(int time_tile, Plan& plan)>;
+/// Assigns points to units in place of speed models. @param plan takes what that finds out
+using Balance = std::function<Assignment(int time_tile, Plan& plan)>;
 
 /// Chooses steps per pass k, assigns points to units and predicts n / k passes, each with the cost of PassCost. k is
 /// that of `--time-tile` or of the models of `--model`; without either, in a run, that of 1, 2, 4, … whose steps cost

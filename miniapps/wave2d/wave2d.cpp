@@ -20,7 +20,6 @@
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
 #include "miniapps/wave2d/initial_field.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/pictures.hpp"
 #include "miniapps/wave2d/plan.hpp"
 #include "miniapps/wave2d/simulation.hpp"
@@ -94,16 +93,16 @@ void take_extents(Options& options) {
         "--input names {} files (expected the current field, or the previous and the current one)", files.size()));
   }
   for (const auto& file : files) {
-    const NpyHeader header = options.run.element == ElementType::float64 ? read_npy_matrix_header<double>(file)
-                                                                         : read_npy_matrix_header<float>(file);
+    const bool is_double = options.run.element == ElementType::float64;
+    const auto shape = (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)(file).shape;
     if (&file == &files.front() && grid.rows == 0) {
-      problem.rows = header.shape[0];
-      problem.columns = header.shape[1];
+      problem.rows = shape[0];
+      problem.columns = shape[1];
     }
-    if (header.shape[0] != problem.rows || header.shape[1] != problem.columns) {
-      throw FileFormatError(file.string(), "shape",
-                            fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], problem.rows,
-                                        problem.columns));
+    if (shape[0] != problem.rows || shape[1] != problem.columns) {
+      throw FileFormatError(
+          file.string(), "shape",
+          fmt::format("is {} x {} (expected {} x {})", shape[0], shape[1], problem.rows, problem.columns));
     }
   }
   if (problem.rows < smallest_extent || problem.columns < smallest_extent) {
@@ -165,13 +164,13 @@ class Run : public AppRun {
 
   double memory_bytes() const override { return levels_held(1) * problem_.points() * sizeof(Scalar); }
   void describe(RunRecord& record) const override {
-    record.params["rows"] = static_cast<double>(problem_.rows);
-    record.params["columns"] = static_cast<double>(problem_.columns);
-    record.params["courant"] = problem_.courant;
-    record.params["order"] = problem_.order;
+    record.params.insert({{"rows", static_cast<double>(problem_.rows)},
+                          {"columns", static_cast<double>(problem_.columns)},
+                          {"courant", problem_.courant},
+                          {"order", problem_.order},
+                          {"barrier", options_.run.barrier ? 1.0 : 0.0}});
     record.settings["balance"] = balancing_names[static_cast<std::size_t>(options_.balancing)];
     record.settings["boundary"] = boundary_names[static_cast<std::size_t>(problem_.boundary)];
-    record.params["barrier"] = options_.run.barrier ? 1.0 : 0.0;
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
   std::string why_unchecked() const override { return "no reference solution for a given field"; }
@@ -181,8 +180,19 @@ class Run : public AppRun {
                        record.settings.at("element"), problem_.order, record.settings.at("boundary"), problem_.courant);
   }
 
+  /// Rows that are found by trying out, or by the times of the run's own passes, do not go by models.
   std::optional<Plan> plan() override {
-    return make_plan(frame_, options_, [&](int time_tile, Plan& plan) { return balance(time_tile, plan); });
+    if (options_.balancing == Balancing::model) return std::nullopt;
+    return make_plan(frame_, options_, [&](int time_tile, Plan& plan) -> Assignment {
+      const std::vector<std::int64_t> rows = even_rows();
+      if (options_.balancing == Balancing::dynamic) {
+        return {row_slices(problem_, rows), std::vector<double>(rows.size(), 0.0)};
+      }
+      const auto kernel = pass_kernel(problem_, options_.run.element, time_tile);
+      const Calibration found = calibrate(frame_, *kernel, problem_, options_.balancing, options_.level);
+      plan.figures["calibration_time_s"] = found.time_s;
+      return found.assignment;
+    });
   }
 
   void allocate(const Plan& plan) override {
@@ -206,13 +216,25 @@ class Run : public AppRun {
     if (balances) simulation_->redistribute(rectangles_);
     load_initial();
     bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
-    if (balances) start_balancing();
+    if (!balances) return;
+    partition::LoadBalancerOptions options;
+    options.window = 3;
+    // Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
+    constexpr double copies_of_a_move = 6.0;
+    options.redistribution_s =
+        copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
+    balancer_.emplace(frame_.balancer(even_rows(), std::move(options)));
+    redistribution_s_ = 0.0;
   }
 
+  /// With `--balance dynamic` rows move between units and ranks where the models that the run's own passes make promise
+  /// more than moving costs. Every rank decides the same. Source: 000, section 6.1.5.
   UnitSeconds run() override {
-    typename Simulation<Scalar>::BetweenPasses rebalance_run;
-    if (balancer_) rebalance_run = [&](const UnitSeconds& pass_s, std::int64_t left) { rebalance(pass_s, left); };
-    times_ = simulation_->advance(options_.run.steps, rebalance_run);
+    const auto rebalance = [&](const UnitSeconds& pass_s, std::int64_t steps_left) {
+      if (!balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) return;
+      redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
+    };
+    times_ = balancer_ ? simulation_->advance(options_.run.steps, rebalance) : simulation_->advance(options_.run.steps);
     return times_.unit_s / std::max(1.0, static_cast<double>(options_.run.steps));
   }
 
@@ -284,18 +306,6 @@ class Run : public AppRun {
  private:
   std::vector<std::int64_t> even_rows() const { return partition::even_slices(problem_.rows, frame_.slots().size()); }
 
-  /// The points of every unit where they are found by trying out, or by the times of the run's own passes.
-  std::optional<Assignment> balance(int time_tile, Plan& plan) {
-    if (options_.balancing == Balancing::model) return std::nullopt;
-    if (options_.balancing == Balancing::dynamic) {
-      return Assignment{row_slices(problem_, even_rows()), std::vector<double>(frame_.slots().size(), 0.0)};
-    }
-    const MeasuredKernel kernel(problem_, options_.run.element, time_tile);
-    const Calibration found = calibrate(frame_, kernel, problem_, options_.balancing, options_.level);
-    plan.figures["calibration_time_s"] = found.time_s;
-    return found.assignment;
-  }
-
   void load_initial() {
     frame_.collectively([&] {
       simulation_->load([&](Level level, const Rectangle& part, std::span<Scalar> values) {
@@ -304,46 +314,18 @@ class Run : public AppRun {
     });
   }
 
-  void start_balancing() {
-    partition::LoadBalancerOptions options;
-    options.window = 3;
-    // Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
-    constexpr double copies_of_a_move = 6.0;
-    options.redistribution_s =
-        copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
-    balancer_.emplace(frame_.balancer(even_rows(), std::move(options)));
-    redistribution_s_ = 0.0;
-  }
-
-  /// Moves rows between units and ranks where the models that the run's own passes make promise more than moving costs.
-  /// Every rank decides the same. Source: 000, section 6.1.5.
-  void rebalance(const UnitSeconds& pass_s, std::int64_t steps_left) {
-    if (!balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) return;
-    redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
-  }
-
-  /// A run of its own, for pictures take time. They are spread evenly from the start to the last step; a single one is
-  /// of the last. Ends with the field as it was.
+  /// A run of its own, for pictures take time; ends with the field as it was.
   void write_frames() {
     load_initial();
     Pictures pictures(frame_.session(), problem_, options_.frame_folder);
-    std::int64_t done = -1;
-    for (int i = 0; i < options_.frames; ++i) {
-      const std::int64_t steps = options_.run.steps;
-      const std::int64_t step = options_.frames == 1 ? steps : steps * i / (options_.frames - 1);
-      if (step == done) continue;
-      simulation_->advance(step - std::max<std::int64_t>(done, 0));
-      done = step;
-      pictures.add(*simulation_, step);
-    }
+    pictures.draw(*simulation_, options_.run.steps, options_.frames);
     frame_.session().print(fmt::format("frames     {} in {}\n", pictures.count(), options_.frame_folder.string()));
   }
 
   /// Points per second, beside those that the bandwidth of the memory allows.
   void describe_speed(Outcome& outcome, double time_s) const {
     const double steps = static_cast<double>(options_.run.steps);
-    const double bound_bytes_per_s = median(bandwidths_);
-    const double points_per_s = problem_.points() * steps / time_s;
+    const double bound_bytes_per_s = median(bandwidths_), points_per_s = problem_.points() * steps / time_s;
     const double bound = bound_bytes_per_s / bytes_per_point(sizeof(Scalar), 1);
     outcome.figures["points_per_s"] = points_per_s;
     outcome.figures["bound_bytes_per_s"] = bound_bytes_per_s;
@@ -393,7 +375,7 @@ class Wave2d : public MiniApp {
     return std::make_unique<Run<float>>(frame, options_);
   }
   std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(options_.problem, options_.run.element, std::max(1, options_.time_tile));
+    return pass_kernel(options_.problem, options_.run.element, std::max(1, options_.time_tile));
   }
   std::string problem() const override {
     const Problem& problem = options_.problem;

@@ -74,13 +74,12 @@ class VendorRows {
   /// @param pitch complex numbers from row to row @param rows the most that are transformed at a time
   VendorRows(const Execution& queue, const RowTransformation& what, std::int64_t pitch, std::int64_t rows)
       : shape_{what.length, rows, pitch, what.direction == Direction::inverse, RowPass<Element>::real} {
-    if (rows > 0) plans_.emplace(rows, Fft(queue, shape_));
+    if (rows > 0) plans_.try_emplace(rows, queue, shape_);
   }
   /// In place and unscaled, on the queue that the plans are for.
   void run(const Execution& queue, Complex* matrix, std::int64_t rows) {
     shape_.rows = rows;
-    if (!plans_.contains(rows)) plans_.emplace(rows, Fft(queue, shape_));
-    plans_.at(rows).run(matrix);
+    plans_.try_emplace(rows, queue, shape_).first->second.run(matrix);
   }
 
  private:

@@ -52,23 +52,21 @@ class PortableRows {
     }
   };
 
-  /// @param plan of rows of what.length points
-  PortableRows(const Execution& space, const RowTransformation& what, const TransformPlan& plan)
-      : radices_(plan.radices),
-        roots_(table(space, plan.roots)),
-        chirp_(table(space, plan.chirp)),
-        filter_(table(space, plan.filter)),
-        points_(what.length),
-        // Planes do not begin at the same place in a cache.
-        plane_(radices_.length * lanes + static_cast<std::int64_t>(64 / sizeof(Scalar))),
+  /// @param pitch, rows for run(): complex numbers from row to row, and the most rows that are transformed at a time
+  PortableRows(const Execution& queue, const RowTransformation& what, std::int64_t pitch = 0, std::int64_t rows = 0)
+      : points_(what.length),
         scale_(static_cast<Scalar>(what.scale)),
-        inverse_(what.direction == Direction::inverse) {}
-  /// For run(). @param pitch complex numbers from row to row @param rows the most that are transformed at a time
-  PortableRows(const Execution& queue, const RowTransformation& what, std::int64_t pitch, std::int64_t rows)
-      : PortableRows(queue, what, TransformPlan(what.length)) {
+        inverse_(what.direction == Direction::inverse),
+        pitch_(pitch) {
+    const TransformPlan plan(points_);
+    radices_ = plan.radices;
+    roots_ = table(queue, plan.roots);
+    chirp_ = table(queue, plan.chirp);
+    filter_ = table(queue, plan.filter);
+    // Planes do not begin at the same place in a cache.
+    plane_ = radices_.length * lanes + static_cast<std::int64_t>(64 / sizeof(Scalar));
     constexpr std::int64_t most_scratch_bytes = 40 << 10, most_teams = 264;
-    pitch_ = pitch;
-    if (scratch_bytes() <= std::min(most_scratch_bytes, team_scratch_bytes(team_size))) return;
+    if (on_host || scratch_bytes() <= std::min(most_scratch_bytes, team_scratch_bytes(team_size))) return;
     teams_ = std::min(rows / lanes + 1, most_teams);
     work_ = Memory(Kokkos::view_alloc(queue, Kokkos::WithoutInitializing, "steelyard::fft2d::work"),
                    static_cast<std::size_t>(teams_ * scratch_points()));
@@ -101,7 +99,7 @@ class PortableRows {
     constexpr std::int64_t parts = sizeof(Complex) / sizeof(Element);
     const RowPiece<Element> piece{reinterpret_cast<Element*>(matrix_), parts * pitch_, 0, points_};
     for (std::int64_t begin = member.league_rank() * lanes; begin < rows_; begin += member.league_size() * lanes) {
-      const std::int64_t count = rows_ - begin < lanes ? rows_ - begin : lanes;
+      const std::int64_t count = Kokkos::min<std::int64_t>(rows_ - begin, lanes);
       load(team, piece, begin, count, first_planes(scratch));
       const Points points{transform(team, scratch), Scalar(1)};
       Complex* const to = matrix_ + begin * pitch_;
@@ -196,12 +194,12 @@ class PortableRows {
   Radices radices_;
   Table roots_, chirp_, filter_;  ///< as of TransformPlan
   std::int64_t points_;           ///< of a row
-  std::int64_t plane_;            ///< numbers of a plane
+  std::int64_t plane_ = 0;        ///< numbers of a plane
   Scalar scale_;
   bool inverse_;
   // Of run().
   Complex* matrix_ = nullptr;
-  std::int64_t rows_ = 0, pitch_ = 0;
+  std::int64_t rows_ = 0, pitch_;
   std::int64_t teams_ = 0;  ///< that have memory to work in; 0 where it is scratch memory
   Memory work_;
 };

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <optional>
 
 #include "core/base/errors.hpp"
 #include "core/memory/streamed_store.hpp"
@@ -63,10 +62,8 @@ class FftwRows {
     const auto points = static_cast<std::size_t>(length);
     const UntouchedArray<Complex, Kokkos::HostSpace> row("steelyard::fft2d::row", points);
     const UntouchedArray<Complex, Kokkos::HostSpace> spectrum("steelyard::fft2d::spectrum", points);
-    const unsigned effort = planner == Planner::estimate  ? FFTW_ESTIMATE
-                            : planner == Planner::patient ? FFTW_PATIENT
-                                                          : FFTW_MEASURE;
-    const unsigned flags = effort | FFTW_PRESERVE_INPUT;
+    constexpr unsigned efforts[] = {FFTW_ESTIMATE, FFTW_MEASURE, FFTW_PATIENT};
+    const unsigned flags = efforts[static_cast<std::size_t>(planner)] | FFTW_PRESERVE_INPUT;
     const std::scoped_lock lock(planner_mutex);
     Plan plan;
     if constexpr (RowPass<Element>::real) {
@@ -245,22 +242,16 @@ class HostRowPass : public RowPass<Element> {
 };
 
 /// The pieces that have columns, in ascending order; the others may lie anywhere.
-/// @param least_pitch elements that lie side by side; without, those of a piece's columns
 /// @throws InvalidArgument unless they cover points [0, points), each once
 template <class Piece>
-std::vector<Piece> sorted_cover(std::span<const Piece> pieces, std::int64_t points,
-                                std::optional<std::int64_t> least_pitch) {
+std::vector<Piece> sorted_cover(std::span<const Piece> pieces, std::int64_t points) {
   std::vector<Piece> cover(pieces.begin(), pieces.end());
   std::erase_if(cover, [](const Piece& piece) { return piece.count == 0; });
-  std::sort(cover.begin(), cover.end(), [](const Piece& a, const Piece& b) { return a.first < b.first; });
+  std::ranges::sort(cover, {}, &Piece::first);
   std::int64_t covered = 0;
-  for (const auto& [data, pitch, first, count] : cover) {
-    if (data == nullptr || first != covered || count < 0 || pitch < least_pitch.value_or(count)) {
-      throw InvalidArgument(fmt::format(
-          "piece{} of columns {} to {} with a pitch of {} (expected one from {} on whose rows do not overlap)",
-          data == nullptr ? " without data" : "", first, first + count, pitch, covered));
-    }
-    covered += count;
+  for (const Piece& piece : cover) {
+    if (piece.first != covered) throw InvalidArgument(fmt::format("no piece from column {} on", covered));
+    covered += piece.count;
   }
   if (covered != points) throw InvalidArgument(fmt::format("pieces cover {} points of {}", covered, points));
   return cover;
@@ -276,9 +267,7 @@ std::unique_ptr<RowPass<Element>> make_pass(const RowTransformation& what, std::
       return std::make_unique<HostRowPass<Execution, Element, Rows>>(what, rows, of_library);
     };
     if (library == "fftw") return pass(FftwRows<Element>(what, choice.planner));
-    if (library == "portable") {
-      return pass(PortableRows<Execution, Element>(Execution(), what, TransformPlan(what.length)));
-    }
+    if (library == "portable") return pass(PortableRows<Execution, Element>(Execution(), what));
   } else {
     using Portable = DeviceRowPass<Execution, Element, PortableRows<Execution, Element>>;
     using Vendor = DeviceRowPass<Execution, Element, VendorRows<Execution, Element>>;
@@ -296,9 +285,8 @@ void RowPass<Element>::run(std::int64_t first, std::int64_t count, In in, Out ou
   if (first < 0 || count < 0 || count > rows_) {
     throw InvalidArgument(fmt::format("{} rows from {} on; the pass was made for at most {}", count, first, rows_));
   }
-  const std::vector rows = sorted_cover(in, transformation_.length, std::nullopt);
-  const std::vector columns =
-      sorted_cover(out, stored(), transformation_.transpose ? std::optional(count) : std::nullopt);
+  const std::vector rows = sorted_cover(in, transformation_.length);
+  const std::vector columns = sorted_cover(out, stored());
   if (count > 0) transform(first, count, rows, columns);
 }
 

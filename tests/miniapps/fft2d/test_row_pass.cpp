@@ -6,7 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "miniapps/fft2d/measured_kernel.hpp"
+#include "miniapps/fft2d/plan.hpp"
 #include "miniapps/fft2d/rows/row_pass.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/allocations.hpp"
@@ -297,15 +297,15 @@ TEST_CASE("A measured row is read once and its spectrum stored once, in about th
       for (const ElementType element : {ElementType::float64, ElementType::float32}) {
         for (const std::int64_t rows : {16, 1000}) {
           const std::int64_t length = rows == 16 ? 300 : 301;
-          const MeasuredKernel kernel(length, real, element, {"", Planner::estimate});
-          const KernelFacts facts = kernel.facts();
+          const auto kernel = row_kernel(length, real, element, {"", Planner::estimate});
+          const KernelFacts facts = kernel->facts();
           const double units = static_cast<double>(rows), points = static_cast<double>(length);
           const double point_bytes = element == ElementType::float64 ? 16.0 : 8.0;
           CHECK(facts.bytes_per_unit ==
                 point_bytes * (real ? 0.5 * points + std::floor(points / 2.0 + 1.0) : 2.0 * points));
           CHECK_THAT(facts.flops_per_unit, WithinRel((real ? 2.5 : 5.0) * points * std::log2(points), 1e-12));
           const steelyard::tests::Allocations allocations("steelyard::fft2d::rows");
-          const auto run = kernel.allocate(kind, rows);
+          const auto run = kernel->allocate(kind, rows);
           CHECK(allocations.bytes() <= facts.memory_bytes_fixed + units * facts.memory_bytes_per_unit);
           // More than a core's own cache.
           CHECK(allocations.bytes() >= std::max(8.0 * 1024.0 * 1024.0, units * facts.bytes_per_unit));

@@ -104,7 +104,7 @@ TEST_CASE("every point of any range goes once to each rank that is to transform 
   const Shares shares{{70000, 70000}, {70000, 60000}};
   for (const Exchange exchange : {Exchange::at_once, Exchange::pipelined}) {
     std::int64_t points = 0;
-    for (const BlockMessage& message : plan_passes(problem, shares, {0, 1}, exchange).rows.messages) {
+    for (const BlockMessage& message : plan_passes(problem, shares, {{0}, {1}}, exchange).rows.messages) {
       points += message.points();
     }
     CHECK(points == shares.rows[0] * shares.columns[1] + shares.rows[1] * shares.columns[0]);

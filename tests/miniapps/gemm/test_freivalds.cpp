@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "miniapps/gemm/freivalds.hpp"
-#include "miniapps/gemm/random_matrix.hpp"
+#include "miniapps/gemm/problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/gemm/product.hpp"
 

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "core/spaces.hpp"
-#include "miniapps/wave2d/measured_kernel.hpp"
 #include "miniapps/wave2d/plan.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"
@@ -232,8 +231,8 @@ TEST_CASE(
   const int order = GENERATE(2, 4), steps = GENERATE(1, 2, 8);
   const ElementType element = GENERATE(ElementType::float64, ElementType::float32);
   for (const std::int64_t columns : {3, 64, 513, 2048}) {
-    const MeasuredKernel kernel({0, columns, 0.5, Boundary::dirichlet, order}, element, steps);
-    const KernelFacts facts = kernel.facts();
+    const auto kernel = pass_kernel({0, columns, 0.5, Boundary::dirichlet, order}, element, steps);
+    const KernelFacts facts = kernel->facts();
     const double row_bytes = (element == ElementType::float64 ? 8.0 : 4.0) * static_cast<double>(columns);
     // One step is made in place; several read two levels and write two, which are fetched first.
     CHECK(facts.bytes_per_unit == (steps == 1 ? 3.0 : 6.0) * row_bytes);
@@ -246,7 +245,7 @@ TEST_CASE(
         std::unique_ptr<KernelRun> run;
         {
           const Allocations allocations;
-          run = kernel.allocate(kind, rows);
+          run = kernel->allocate(kind, rows);
           const double told = facts.memory_bytes_fixed + facts.memory_bytes_per_unit * static_cast<double>(rows);
           CHECK(allocations.bytes() > 0.0);
           CHECK(allocations.bytes() <= told);
