@@ -99,22 +99,8 @@ Frame::Frame(const Session& session, const RunOptions& options, const RankUnits&
   if (options.check == CheckLevel::none) record_.check.against = "--check none";
 }
 
-SpeedModels Frame::models_without_files(const MeasurableKernel& kernel, std::int64_t total,
-                                        const std::string& algorithm) {
-  std::optional<SpeedModels> models;
-  const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.facts().app),
-                                      [&] { models = measure_speed_models(*this, kernel, total, algorithm); });
-  record_.figures["model_time_s"] += seconds;
-  session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
-  return std::move(*models);
-}
-
 double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) {
-  Precision precision;
-  precision.repetitions_min = 2;
-  precision.repetitions_max = 5;
-  precision.time_limit_s = 0.3;
-  precision.warmups = 0;
+  const Precision precision{.repetitions_min = 2, .repetitions_max = 5, .warmups = 0, .time_limit_s = 0.3};
   const GroupPoint point = KernelMeasurement(comm(), co_execution_, kernel, precision).together(own_share(units));
   return max(std::max(point.host.time_s, point.companion.time_s));
 }
@@ -174,8 +160,7 @@ std::string Frame::bound_name(double own_bytes) const {
 
 double Frame::start_s() {
   if (!options().models.empty()) return 0.0;
-  constexpr int batches = 20;
-  constexpr int per_batch = 50;
+  constexpr int batches = 20, per_batch = 50;
   const CoExecution::Work nothing = [] {};
   std::vector<double> seconds;
   for (int batch = 0; batch < batches; ++batch) {
