@@ -286,7 +286,7 @@ void add_report_command(CLI::App& parser, Action& chosen) {
   command
       ->add_option("DIR", options->folders, "Results (--result), folders of results, or experiments of benchmarks/run")
       ->required();
-  command->add_option("--output", options->output, "The page; on standard output without it")->type_name("FILE");
+  add_value(*command, "--output", options->output, "The page; on standard output without it", "FILE");
   add_choice(*command, "--format", options->format, "html or markdown", {"html", "markdown"});
 }
 
