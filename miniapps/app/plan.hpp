@@ -38,8 +38,8 @@ struct UnitColumn {
 
 /// Headings of an app's table of processing units.
 struct UnitHeadings {
-  std::string computation_units;         ///< such as `rows`
-  std::string per;                       ///< what times are for, behind `predicted` and `measured`: `/step`, or nothing
+  std::string computation_units = "rows";
+  std::string per = "/step";             ///< what times are for, behind `predicted` and `measured`: nothing for a run
   std::vector<UnitColumn> columns = {};  ///< before the computation units
 };
 
