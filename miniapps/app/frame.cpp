@@ -30,8 +30,6 @@
 namespace steelyard {
 namespace {
 
-constexpr int rounds = 3;
-
 CalibrationDepth depth_for(const MessageFacts& message) {
   constexpr double least = 1 << 16, most = 1 << 24;
   CalibrationDepth depth;
@@ -57,7 +55,7 @@ models::Platform measure_channels(const Session& session, const MessageFacts& me
     if (!plan.refused.empty()) throw InvalidArgument(fmt::format("{}", fmt::join(plan.refused, "; ")));
   });
   ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(message));
-  for (int round = 0; round < rounds; ++round) measurement.round();
+  for (int round = 0; round < 3; ++round) measurement.round();
   const std::vector<MeasuredChannel> measured = measurement.result();
   models::Platform platform;
   collectively(session.comm(), [&] {
@@ -186,10 +184,6 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
     seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;
-}
-
-void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
-  if (progress_) progress_->set_steps(steps_done, steps);
 }
 
 bool Frame::is_interrupted() const { return max(Interruption::happened() ? 1.0 : 0.0) > 0.0; }

@@ -74,7 +74,9 @@ class Frame : public Resources {
   /// Shows how many repetitions are done, while there is one.
   std::optional<Progress>& progress() { return progress_; }
   /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
-  void step_done(std::int64_t steps_done, std::int64_t steps);
+  void step_done(std::int64_t steps_done, std::int64_t steps) {
+    if (progress_) progress_->set_steps(steps_done, steps);
+  }
   /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
   bool is_interrupted() const;
   /// Writes one of the run's files. Where that fails, the others are written all the same, before require_success()

@@ -76,7 +76,7 @@ void require_outputs(const Session& session, const RunOptions& options) {
 }
 
 /// Keeps a plan. @throws InvalidArgument for one that does not have a value of each kind for every unit
-void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
+void record_plan(RunRecord& record, const Plan& plan, const Frame& frame) {
   const auto require_one_each = [&](std::size_t count, const std::string& what) {
     if (count == record.units.size()) return;
     throw InvalidArgument(
@@ -89,7 +89,7 @@ void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
   }
   record.predicted_interval_s.reset();
   if (!plan.by_model.empty() && !plan.models.empty()) {
-    record.predicted_interval_s = estimate(plan, channel_error).interval();
+    record.predicted_interval_s = frame.estimate(plan).interval();
   }
   record.computation_units = plan.headings.computation_units;
   record.distribution = plan.distribution;
@@ -323,7 +323,7 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
                             core_notes(session, frame.units()), run.notes(record)));
   std::optional<Plan> own_plan = run.plan();
   Plan plan = own_plan ? std::move(*own_plan) : app.plan(frame, 1);
-  record_plan(record, plan, frame.channel_error());
+  record_plan(record, plan, frame);
   const auto write_files = [&](const std::string& failure) {
     frame.write([&] {
       std::string line;
@@ -347,7 +347,7 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
   const Measurement measurement = finished.measurement();
   run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
-  record_plan(record, plan, frame.channel_error());
+  record_plan(record, plan, frame);
   record_outcome(record, outcome);
   record_measurement(record, plan, measurement);
   session.print(run_text(record, plan, measurement, outcome));

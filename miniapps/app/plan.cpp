@@ -43,11 +43,6 @@ std::vector<models::Estimate> slot_estimates(const Plan& plan) {
 
 }  // namespace
 
-models::Estimate estimate(const Plan& plan, double channel_error) {
-  const ModelForecast& run = plan.by_model.front();
-  return models::run_estimate(slot_estimates(plan), run.total_s, run.exposed_s, channel_error);
-}
-
 std::string Resources::node_name(int rank) const {
   const int node = node_of_rank_[static_cast<std::size_t>(rank)];
   return hosts_.empty() ? fmt::format("{}", node) : hosts_[static_cast<std::size_t>(node)];
@@ -57,6 +52,11 @@ partition::Algorithm Resources::algorithm(const std::string& name) const {
   partition::Algorithm algorithm = partition::find_algorithm(name);
   if (!options_.kind.empty()) algorithm.model_kind = models::find_model_kind(options_.kind).name;
   return algorithm;
+}
+
+models::Estimate Resources::estimate(const Plan& plan) const {
+  const ModelForecast& run = plan.by_model.front();
+  return models::run_estimate(slot_estimates(plan), run.total_s, run.exposed_s, channel_error_);
 }
 
 std::optional<double> Resources::model_parameter(const std::string& name) const {

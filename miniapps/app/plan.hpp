@@ -125,8 +125,9 @@ class Resources {
   /// The channels between the ranks: from the file of `--platform` or, in a run without a file, measured with such
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
-  /// models::Platform::error() of these channels; 0 without.
-  double channel_error() const { return channel_error_; }
+  /// Estimate of a run's seconds by the plan's first model of communication. Its interval is that of the slowest slots'
+  /// speed models and of these channels.
+  models::Estimate estimate(const Plan& plan) const;
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
@@ -141,7 +142,7 @@ class Resources {
   std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
   std::vector<Slot> slots_;
   std::vector<double> slowdowns_;
-  double channel_error_ = 0.0;
+  double channel_error_ = 0.0;  ///< models::Platform::error() of the channels
 
  private:
   virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
@@ -190,10 +191,6 @@ class Processes : public Resources {
 
   models::Platform platform_;
 };
-
-/// Estimate of a run's seconds by the plan's first model of communication. Its interval is that of the slowest slots'
-/// speed models and of the channels.
-models::Estimate estimate(const Plan& plan, double channel_error);
 
 /// Phases of a run, with their measured seconds, beside those that the plan's first model predicts under their names.
 std::vector<PhaseTime> beside_prediction(const Plan& plan,

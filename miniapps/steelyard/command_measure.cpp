@@ -189,16 +189,6 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, dou
   return plan;
 }
 
-/// The most computation units that fit into some unit's memory. Collective.
-double most_units(const Session& session, const RankUnits& units, const KernelFacts& facts) {
-  double most = 0.0;
-  for (const ProcessingUnit& unit : units_of(units)) {
-    const int ranks = session.nodes().ranks_on_node;
-    most = std::max(most, unit_limits(session.machine(), units, unit.kind, ranks, facts).max_units);
-  }
-  return all_max(session.comm(), most);
-}
-
 /// Writes the models that have points, precise or not.
 void write_files(const std::filesystem::path& folder, const RankModels& models) {
   for (std::size_t rank = 0; rank < models.size(); ++rank) {
@@ -286,7 +276,12 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   });
   const StartedUnits started(session, options.run);
   const RankUnits& units = started.units();
-  const double most = most_units(session, units, facts);
+  double most = 0.0;
+  for (const ProcessingUnit& unit : units_of(units)) {
+    const int ranks = session.nodes().ranks_on_node;
+    most = std::max(most, unit_limits(session.machine(), units, unit.kind, ranks, facts).max_units);
+  }
+  most = all_max(session.comm(), most);
   collectively(session.comm(), [&] {
     plan = make_plan(options, facts, most);
     const std::int64_t largest = plan.adaptive ? plan.adaptive->largest : plan.sizes.back();

@@ -57,10 +57,10 @@ void add_interval(TableRow& row, const models::Estimate& estimate) {
   row.emplace_back("90 % to", format_seconds(interval.upper));
 }
 
-std::string plan_json(const std::string& app, const Plan& plan, double channel_error) {
+std::string plan_json(const std::string& app, const Plan& plan, const Processes& processes) {
   const ModelForecast& first = plan.by_model.front();
   ordered_json json{{"app", app}};
-  add_times(json, first, estimate(plan, channel_error));
+  add_times(json, first, processes.estimate(plan));
   json["communication_model"] = first.model;
   for (const ModelForecast& one : plan.by_model) json["models"][one.model] = one.communication_s;
   json["distribution"] = plan.distribution;
@@ -79,8 +79,7 @@ std::string plan_table(const Plan& plan, const Processes& processes) {
     row.emplace_back("total", format_seconds(one.total_s));
   }
   return table_text(rows) + fmt::format("total      {}{} ({}{})\n", format_seconds(first.total_s),
-                                        interval_text(estimate(plan, processes.channel_error()).interval()),
-                                        first.model,
+                                        interval_text(processes.estimate(plan).interval()), first.model,
                                         processes.has_seconds() ? "" : "; communication alone, for want of --model");
 }
 
@@ -124,7 +123,7 @@ std::string predict_scaling(const PredictOptions& options) {
     Processes processes = options.on({count, options.processes.per_node});
     const Plan plan = options.app->plan(processes, weak ? count : 1);
     const ModelForecast& run = plan.by_model.front();
-    const models::Estimate total = estimate(plan, processes.channel_error());
+    const models::Estimate total = processes.estimate(plan);
     if (count == 1) one_s = run.total_s;
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
     best_efficiency = std::max(best_efficiency, speedup / count);
@@ -262,8 +261,8 @@ std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
           };
           if (std::ranges::any_of(known, has_same_shares)) continue;
           known.push_back(plan);
-          runs.push_back({count, set, variant_of(set, sets), partition, plan.by_model.front(),
-                          estimate(plan, processes.channel_error())});
+          runs.push_back(
+              {count, set, variant_of(set, sets), partition, plan.by_model.front(), processes.estimate(plan)});
         } catch (const InvalidArgument& error) {
           refusal = error.what();
         }
@@ -347,7 +346,7 @@ std::string predict(const PredictOptions& options) {
   Processes processes = options.on(options.processes);
   if (options.scaling != "none") return (options.json ? "" : header(options, processes)) + predict_scaling(options);
   const Plan plan = options.app->plan(processes, 1);
-  if (options.json) return plan_json(options.name(), plan, processes.channel_error());
+  if (options.json) return plan_json(options.name(), plan, processes);
   return header(options, processes) + (options.detail ? details(processes, plan) : "") + plan_table(plan, processes) +
          processes.concurrency_note();
 }
